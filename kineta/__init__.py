@@ -1,0 +1,1 @@
+"""kineta: a compiler for mechanics."""

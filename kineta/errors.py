@@ -1,0 +1,66 @@
+"""One family of errors, one form of message.
+
+Every message is one sentence: where, what, expected, found, what to do::
+
+    Body 'Shin' (model.kin:7:9): base 'thihg' does not exist. Did you mean 'Thigh'?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a text: file name, line and column, both counted from 1."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class KinetaError(Exception):
+    """Base of all errors that a user of kineta can cause; ``str(error)`` is the sentence to show."""
+
+    def __init__(self, message: str, location: Location | None = None) -> None:
+        super().__init__(message if location is None else f"{location}: {message}")
+        self.location = location
+
+
+class ModelError(KinetaError):
+    """A model, text or file that does not describe a mechanical system."""
+
+
+class ExpressionError(KinetaError):
+    """An expression that cannot be built, differentiated or evaluated."""
+
+
+class ArgumentError(KinetaError, ValueError):
+    """An argument of a public function with the wrong name, shape, unit or value."""
+
+
+class MissingPackageError(KinetaError, ImportError):
+    """An optional package that the called function needs is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(f"This needs the package '{package}': pip install 'kineta[{extra}]'.")
+
+
+class SimulationError(KinetaError):
+    """A run that could not be started or carried on."""
+
+
+class KinetaWarning(UserWarning):
+    """Something in the input was approximated or ignored, and is named."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The sentence that suggests the nearest of *known*, or ``''`` where none is near."""
+    folded = {k.casefold(): k for k in known}
+    near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f" Did you mean '{folded[near[0]]}'?" if near else ""

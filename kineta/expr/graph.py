@@ -1,0 +1,272 @@
+"""The graph: interned scalar nodes in flat lists.
+
+A node is an integer *id* into three lists (operation, two operands). A *reference* is ``2*id + sign``:
+its low bit says that the value is taken with a minus. So a change of sign costs nothing, is its own inverse
+(``ref ^ 1``), and ``x - y``, ``-x - y``, ``x*(-y)`` share nodes. Equal expressions are the same integer: equality is identity.
+
+Operands always have a smaller id than the node they belong to, so the order of the lists is a topological order and
+no walk over the graph needs recursion.
+
+The constructors do only what is always safe and local: fold constants, drop 0 and 1, order the operands of a
+commutative operation, pull signs out. Everything that has a choice in it is a pass (:mod:`kineta.passes`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+from kineta.errors import ExpressionError
+from kineta.expr.op import COMMUTATIVE, EVEN, FLOAT, ODD, Op
+
+#: A reference to a node with a sign in its low bit.
+Ref = int
+
+ZERO: Ref = 0
+ONE: Ref = 2
+MINUS_ONE: Ref = 3
+
+_CONST, _SYMBOL, _ADD, _MUL, _DIV = (int(o) for o in (Op.CONST, Op.SYMBOL, Op.ADD, Op.MUL, Op.DIV))
+_SHIFT = 34  # room for 2**33 nodes in the second operand of a key
+_SNAPS = (0.0, 0.5, 1.0, math.sqrt(0.5), math.sqrt(0.75))
+
+
+def snap(value: float) -> float:
+    """*value*, or the exact number it is a rounding error away from: cos(pi/2) is 0, sin(pi/6) is 1/2."""
+    for exact in _SNAPS:
+        if abs(abs(value) - exact) < 3e-16:
+            return math.copysign(exact, value) if exact else 0.0
+    return value
+
+
+class Graph:
+    """Hash-consed scalar expressions; grows only.
+
+    Attributes
+    ----------
+    op : operation of each node, an int of :class:`~kineta.expr.op.Op`
+    lhs, rhs : operands as references; for a constant ``lhs`` indexes ``constants``, for a symbol ``names``
+    """
+
+    __slots__ = ("_constants", "_ids", "_symbols", "constants", "lhs", "names", "op", "rhs")
+
+    def __init__(self) -> None:
+        self.op: list[int] = []
+        self.lhs: list[int] = []
+        self.rhs: list[int] = []
+        self.constants: list[float] = []
+        self.names: list[str] = []
+        self._ids: dict[int, Ref] = {}
+        self._constants: dict[float, Ref] = {}
+        self._symbols: dict[str, Ref] = {}
+        for value in (0.0, 1.0):  # ids 0 and 1: ZERO and ONE
+            self._constants[value] = self._leaf(_CONST, len(self.constants))
+            self.constants.append(value)
+
+    def __len__(self) -> int:
+        return len(self.op)
+
+    def __repr__(self) -> str:
+        return f"Graph({len(self)} nodes, {len(self.names)} symbols)"
+
+    # -- leaves -----------------------------------------------------------------------------------------------
+
+    def _leaf(self, op: int, index: int) -> Ref:
+        self.op.append(op)
+        self.lhs.append(index)
+        self.rhs.append(0)
+        return 2 * len(self.op) - 2
+
+    def const(self, value: float) -> Ref:
+        """Reference to the number *value* (finite; bools are refused: they are a mistake in arithmetic)."""
+        if isinstance(value, bool):
+            raise ExpressionError(f"Expected a number, found the truth value {value}.")
+        value = float(value)
+        if not math.isfinite(value):
+            raise ExpressionError(f"Expected a finite number, found {value}.")
+        magnitude = abs(value)
+        ref = self._constants.get(magnitude)
+        if ref is None:
+            ref = self._leaf(_CONST, len(self.constants))
+            self.constants.append(magnitude)
+            self._constants[magnitude] = ref
+        return ref ^ 1 if value < 0 else ref
+
+    def symbol(self, name: str) -> Ref:
+        """Reference to the symbol *name*; the same name is the same symbol."""
+        ref = self._symbols.get(name)
+        if ref is None:
+            ref = self._leaf(_SYMBOL, len(self.names))
+            self.names.append(name)
+            self._symbols[name] = ref
+        return ref
+
+    def value(self, ref: Ref) -> float | None:
+        """The number that *ref* stands for, or None where it is not a constant."""
+        if self.op[ref >> 1] != _CONST:
+            return None
+        magnitude = self.constants[self.lhs[ref >> 1]]
+        return -magnitude if ref & 1 else magnitude
+
+    def name(self, ref: Ref) -> str | None:
+        """The name of the symbol that *ref* stands for, or None where it is not an unsigned symbol."""
+        return self.names[self.lhs[ref >> 1]] if self.op[ref >> 1] == _SYMBOL and not ref & 1 else None
+
+    # -- operations -------------------------------------------------------------------------------------------
+
+    def add(self, a: Ref, b: Ref) -> Ref:
+        """a + b."""
+        if a > b:
+            a, b = b, a
+        if a < 2:
+            return b if b > 1 else ZERO
+        if a ^ b == 1:
+            return ZERO
+        sign = a & 1
+        if sign:
+            a ^= 1
+            b ^= 1
+        key = (a << _SHIFT | b) << 5 | _ADD
+        ref = self._ids.get(key)
+        if ref is None:
+            ops = self.op
+            if ops[a >> 1] or ops[b >> 1]:  # not both constants; written out for speed, as in mul
+                ref = self._ids[key] = len(ops) << 1
+                ops.append(_ADD)
+                self.lhs.append(a)
+                self.rhs.append(b)
+            else:
+                ref = self._ids[key] = self._fold(_ADD, a, b)
+        return ref ^ sign if ref > 1 else ZERO
+
+    def sub(self, a: Ref, b: Ref) -> Ref:
+        """a - b."""
+        return self.add(a, b ^ 1)
+
+    def mul(self, a: Ref, b: Ref) -> Ref:
+        """a b."""
+        sign = (a ^ b) & 1
+        a &= -2
+        b &= -2
+        if a > b:
+            a, b = b, a
+        if a <= 2:
+            return b ^ sign if a and b else ZERO
+        key = (a << _SHIFT | b) << 5 | _MUL
+        ref = self._ids.get(key)
+        if ref is None:
+            ops = self.op
+            if ops[a >> 1] or ops[b >> 1]:
+                ref = self._ids[key] = len(ops) << 1
+                ops.append(_MUL)
+                self.lhs.append(a)
+                self.rhs.append(b)
+            else:
+                ref = self._ids[key] = self._fold(_MUL, a, b)
+        return ref ^ sign if ref > 1 else ZERO
+
+    def div(self, a: Ref, b: Ref) -> Ref:
+        """a / b; a division by a number becomes a product with its reciprocal."""
+        if b < 2:
+            raise ExpressionError("Division by zero.")
+        if a < 2:
+            return ZERO
+        if a & -2 == b & -2:
+            return ONE ^ ((a ^ b) & 1)
+        divisor = self.value(b)
+        if divisor is not None:
+            dividend = self.value(a)
+            return self.mul(a, self.const(1 / divisor)) if dividend is None else self.const(dividend / divisor)
+        sign = (a ^ b) & 1
+        a &= -2
+        b &= -2
+        key = (a << _SHIFT | b) << 5 | _DIV
+        ref = self._ids.get(key)
+        if ref is None:
+            ref = self._intern(_DIV, a, b, key)
+        return ref ^ sign
+
+    def call(self, op: int, a: Ref, b: Ref = ZERO) -> Ref:
+        """The function *op* of one or two arguments (any operation but a leaf)."""
+        op = int(op)
+        direct = _DIRECT.get(op)
+        if direct is not None:
+            return direct(self, a, b)
+        if op == Op.POW:
+            return self._power(a, b)
+        sign = 0
+        if op in ODD:
+            sign, a = a & 1, a & -2
+        elif op in EVEN:
+            a &= -2
+        elif op in COMMUTATIVE and a > b:
+            a, b = b, a
+        key = (a << _SHIFT | b) << 5 | op
+        ref = self._ids.get(key)
+        if ref is None:
+            ref = self._intern(op, a, b, key)
+        return ref ^ sign if ref > 1 else ZERO
+
+    def sin(self, a: Ref) -> Ref:
+        """sin a."""
+        return self.call(Op.SIN, a)
+
+    def cos(self, a: Ref) -> Ref:
+        """cos a."""
+        return self.call(Op.COS, a)
+
+    def sqrt(self, a: Ref) -> Ref:
+        """Square root of a."""
+        return self.call(Op.SQRT, a)
+
+    def sum(self, terms: Iterable[Ref]) -> Ref:
+        """Sum of *terms*, added from left to right."""
+        total = ZERO
+        for term in terms:
+            total = self.add(total, term)
+        return total
+
+    def _power(self, a: Ref, b: Ref) -> Ref:
+        exponent = self.value(b)
+        if exponent is not None and exponent.is_integer() and abs(exponent) <= 64:
+            result, square, n = ONE, a, abs(int(exponent))
+            while n:
+                if n & 1:
+                    result = self.mul(result, square)
+                n >>= 1
+                if n:
+                    square = self.mul(square, square)
+            return result if exponent >= 0 else self.div(ONE, result)
+        if exponent == 0.5:
+            return self.call(Op.SQRT, a)
+        key = (a << _SHIFT | b) << 5 | Op.POW
+        ref = self._ids.get(key)
+        return self._intern(Op.POW, a, b, key) if ref is None else ref
+
+    def _intern(self, op: int, a: Ref, b: Ref, key: int) -> Ref:
+        """A new node, or the folded constant where all operands are constants; remembered under *key*."""
+        ops = self.op
+        if ops[a >> 1] == _CONST and ops[b >> 1] == _CONST:
+            ref = self._fold(op, a, b)
+        else:
+            ref = len(ops) << 1
+            ops.append(op)
+            self.lhs.append(a)
+            self.rhs.append(b)
+        self._ids[key] = ref
+        return ref
+
+    def _fold(self, op: int, a: Ref, b: Ref) -> Ref:
+        x, y = self.value(a), self.value(b)
+        function = FLOAT[Op(op)]
+        try:
+            value = function(x) if op in _UNARY else function(x, y)
+            return self.const(snap(value) if op in _SNAPPED else value)
+        except (ValueError, ZeroDivisionError, OverflowError, ExpressionError):
+            shown = f"{x:g}" if op in _UNARY else f"{x:g}, {y:g}"
+            raise ExpressionError(f"{Op(op).name.lower()}({shown}) is not a finite number.") from None
+
+
+_UNARY = frozenset(int(o) for o in Op if 5 <= o <= 21 and o not in (Op.ATAN2, Op.POW))
+_SNAPPED = frozenset({Op.SIN, Op.COS, Op.TAN})
+_DIRECT: dict[int, Callable[[Graph, Ref, Ref], Ref]] = {Op.ADD: Graph.add, Op.MUL: Graph.mul, Op.DIV: Graph.div}

@@ -1,0 +1,88 @@
+"""The operations of the graph and what is known about each of them, as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from enum import IntEnum
+
+
+class Op(IntEnum):
+    """Operation of a node. ``CONST`` and ``SYMBOL`` are leaves; the rest take one or two operands."""
+
+    CONST = 0
+    SYMBOL = 1
+    ADD = 2
+    MUL = 3
+    DIV = 4
+    SQRT = 5
+    SIN = 6
+    COS = 7
+    TAN = 8
+    ASIN = 9
+    ACOS = 10
+    ATAN = 11
+    ATAN2 = 12
+    SINH = 13
+    COSH = 14
+    TANH = 15
+    EXP = 16
+    LOG = 17
+    POW = 18
+    ABS = 19
+    SIGN = 20
+    STEP = 21
+    MIN = 22
+    MAX = 23
+
+
+LEAVES = frozenset({Op.CONST, Op.SYMBOL})
+BINARY = frozenset({Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX})
+UNARY = frozenset(Op) - BINARY - LEAVES
+
+#: f(-x) = -f(x): the sign is pulled out of the argument.
+ODD = frozenset({Op.SIN, Op.TAN, Op.ASIN, Op.ATAN, Op.SINH, Op.TANH, Op.SIGN})
+#: f(-x) = f(x): the sign is dropped.
+EVEN = frozenset({Op.COS, Op.COSH, Op.ABS})
+#: f(a, b) = f(b, a): the operands are ordered.
+COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX})
+
+
+def _power(x: float, y: float) -> float:
+    return math.nan if x < 0 and not y.is_integer() else x**y
+
+
+def _sign(x: float) -> float:
+    return float((x > 0) - (x < 0))
+
+
+#: Meaning of every operation on Python floats; used to fold constants.
+FLOAT: dict[Op, Callable[..., float]] = {
+    Op.ADD: lambda x, y: x + y,
+    Op.MUL: lambda x, y: x * y,
+    Op.DIV: lambda x, y: x / y,
+    Op.SQRT: math.sqrt,
+    Op.SIN: math.sin,
+    Op.COS: math.cos,
+    Op.TAN: math.tan,
+    Op.ASIN: math.asin,
+    Op.ACOS: math.acos,
+    Op.ATAN: math.atan,
+    Op.ATAN2: math.atan2,
+    Op.SINH: math.sinh,
+    Op.COSH: math.cosh,
+    Op.TANH: math.tanh,
+    Op.EXP: math.exp,
+    Op.LOG: math.log,
+    Op.POW: _power,
+    Op.ABS: abs,
+    Op.SIGN: _sign,
+    Op.STEP: lambda x: float(x > 0),
+    Op.MIN: min,
+    Op.MAX: max,
+}
+
+#: Names under which the functions are written in the text language and in printed expressions.
+FUNCTIONS: dict[str, Op] = {
+    op.name.lower(): op for op in Op if op not in LEAVES | {Op.ADD, Op.MUL, Op.DIV, Op.POW}
+}

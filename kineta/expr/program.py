@@ -1,0 +1,113 @@
+"""``Program``: a straight-line list of operations, all that a backend sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from math import prod
+
+from kineta.errors import ExpressionError
+from kineta.expr.count import Operations, count
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.walk import reachable
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A named run of scalars: an input or an output of a program, row-major."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of scalars."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Values numbered in the order in which they come to be.
+
+    First the scalars of all input blocks, then the ``constants``, then one value per operation. An operand is
+    ``2*value + sign`` with ``sign`` 1 where the value is taken with a minus; it always names an earlier value. ``op[k]``
+    is the :class:`~kineta.expr.op.Op` of the k-th operation, ``lhs`` and ``rhs`` are its operands (``rhs`` is 0 for
+    functions of one argument). ``results`` are the operands that make up the output blocks, concatenated.
+    """
+
+    name: str
+    inputs: tuple[Block, ...]
+    outputs: tuple[Block, ...]
+    constants: tuple[float, ...]
+    op: tuple[int, ...]
+    lhs: tuple[int, ...]
+    rhs: tuple[int, ...]
+    results: tuple[int, ...]
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of input scalars."""
+        return sum(b.size for b in self.inputs)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of output scalars."""
+        return len(self.results)
+
+    @property
+    def first_operation(self) -> int:
+        """Number of the value that the first operation makes."""
+        return self.n_inputs + len(self.constants)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the content: equal programs, equal digests."""
+        parts = (self.inputs, self.outputs, tuple(c.hex() for c in self.constants), self.op, self.lhs, self.rhs)
+        return sha256(repr((*parts, self.results)).encode()).hexdigest()
+
+    def operations(self, hoisted: int = 0) -> Operations:
+        """Counts of this program."""
+        return count(self.op, hoisted)
+
+
+def program(
+    graph: Graph,
+    inputs: Mapping[str, Sequence[Ref]],
+    outputs: Mapping[str, tuple[tuple[int, ...], Sequence[Ref]]],
+    name: str = "f",
+) -> Program:
+    """The straight-line program that computes *outputs* (name to shape and references) from the symbols of *inputs*.
+
+    An input may be any node, not only a symbol: what is given is not computed. Raises :class:`ExpressionError` where an
+    output needs a symbol that no input block holds.
+    """
+    given: dict[int, int] = {}
+    position = 0
+    for refs in inputs.values():
+        for ref in refs:
+            given.setdefault(ref >> 1, position)
+            position += 1
+    roots = [ref for _, refs in outputs.values() for ref in refs]
+    needed = [i for i in reachable(graph, roots, given) if i not in given]
+    constants = [i for i in needed if graph.op[i] == Op.CONST]
+    body = [i for i in needed if graph.op[i] not in LEAVES]
+    missing = [graph.names[graph.lhs[i]] for i in needed if graph.op[i] == Op.SYMBOL]
+    if missing:
+        raise ExpressionError(f"Program '{name}' needs the symbol '{missing[0]}', which is not among its inputs.")
+    number = dict(given)
+    for k, i in enumerate([*constants, *body]):
+        number[i] = position + k
+    op, lhs, rhs = graph.op, graph.lhs, graph.rhs
+    return Program(
+        name=name,
+        inputs=tuple(Block(n, (len(refs),)) for n, refs in inputs.items()),
+        outputs=tuple(Block(n, shape) for n, (shape, _) in outputs.items()),
+        constants=tuple(graph.constants[lhs[i]] for i in constants),
+        op=tuple(op[i] for i in body),
+        lhs=tuple(2 * number[lhs[i] >> 1] | lhs[i] & 1 for i in body),
+        rhs=tuple(0 if op[i] in UNARY else 2 * number[rhs[i] >> 1] | rhs[i] & 1 for i in body),
+        results=tuple(2 * number[r >> 1] | r & 1 for r in roots),
+    )

@@ -1,0 +1,29 @@
+"""Walks over the graph, without recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import LEAVES, UNARY, Op
+
+_LEAF = [int(op in LEAVES) for op in Op]
+_UNARY = [int(op in UNARY) for op in Op]
+
+
+def reachable(graph: Graph, roots: Iterable[Ref], given: Container[int] = ()) -> list[int]:
+    """Ids of the nodes that *roots* need, operands first; the walk does not go below the ids *given*."""
+    op, lhs, rhs = graph.op, graph.lhs, graph.rhs
+    seen: set[int] = set()
+    stack = [r >> 1 for r in roots]
+    while stack:
+        i = stack.pop()
+        if i in seen:
+            continue
+        seen.add(i)
+        kind = op[i]
+        if not _LEAF[kind] and i not in given:
+            stack.append(lhs[i] >> 1)
+            if not _UNARY[kind]:
+                stack.append(rhs[i] >> 1)
+    return sorted(seen)

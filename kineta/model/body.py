@@ -1,0 +1,115 @@
+"""Bodies: inertia and the motions that lead to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kineta.errors import Location
+from kineta.expr.node import Expr, Scalar, expr
+from kineta.model.motion import Motion
+
+#: Name of the fixed frame.
+GROUND = "ground"
+
+Vector3 = tuple[Expr, Expr, Expr]
+
+
+def vector(values: Sequence[Scalar]) -> Vector3:
+    """Three scalars as expressions."""
+    x, y, z = values
+    return expr(x), expr(y), expr(z)
+
+
+_NONE: Vector3 = vector((0, 0, 0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inertia:
+    """Inertia of a rigid body, about its centre of mass, in the axes of the body's frame.
+
+    Parameters
+    ----------
+    mass : mass [kg]
+    com : position of the centre of mass in the body's frame [m]; the origin unless given
+    moments : Jxx, Jyy, Jzz, diagonal of the central inertia tensor [kg m^2]
+    products : Jxy, Jxz, Jyz, its off-diagonal entries (Jxy = -integral of x y dm) [kg m^2]
+    lumped : True where only some of the moments were meant to be given (a column that only turns): the triangle
+        rule of moments is then not asked for
+    """
+
+    mass: Expr = _NONE[0]
+    com: Vector3 = _NONE
+    moments: Vector3 = _NONE
+    products: Vector3 = _NONE
+    lumped: bool = False
+
+
+def inertia(
+    mass: Scalar = 0.0,
+    moments: Sequence[Scalar] = (0, 0, 0),
+    products: Sequence[Scalar] = (0, 0, 0),
+    *,
+    com: Sequence[Scalar] = (0, 0, 0),
+    lumped: bool = False,
+) -> Inertia:
+    """:class:`Inertia` from numbers or expressions."""
+    return Inertia(
+        mass=expr(mass), com=vector(com), moments=vector(moments), products=vector(products), lumped=lumped
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A body (or, without inertia, a frame).
+
+    ``motions`` lead from the frame of ``base`` (the frame after the base's own last motion) to the frame of this body,
+    left to right, each in the frame that the one before has left.
+    """
+
+    name: str
+    base: str
+    motions: tuple[Motion, ...]
+    inertia: Inertia = Inertia()
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+
+def body(
+    name: str, motions: Iterable[Motion], inertia: Inertia | None = None, *, base: str | Body = GROUND
+) -> Body:
+    """A :class:`Body` on *base* (a body, its name, or the ground)."""
+    on = base.name if isinstance(base, Body) else base
+    return Body(name, on, tuple(motions), Inertia() if inertia is None else inertia)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point fixed in a body: *position* in the body's frame [m]. ``name.x``, ``name.vx`` ... stand for its inertial position and velocity."""
+
+    name: str
+    body: str
+    position: Vector3
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+
+def point(name: str, body: str | Body, position: Sequence[Scalar] = (0, 0, 0)) -> Point:
+    """A :class:`Point` of *body* (a body or its name)."""
+    return Point(name, body.name if isinstance(body, Body) else body, vector(position))
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """Where an element takes hold: a place *position* in the frame of *body* [m]."""
+
+    body: str
+    position: Vector3 = _NONE
+
+
+def station(at: Station | Point | Body | str, position: Sequence[Scalar] | None = None) -> Station:
+    """The place of a point, or *position* in the frame of a body, as a :class:`Station`."""
+    if isinstance(at, Station):
+        return at
+    if isinstance(at, Point):
+        return Station(at.body, at.position)
+    name = at.name if isinstance(at, Body) else at
+    return Station(name, _NONE if position is None else vector(position))

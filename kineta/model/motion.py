@@ -1,0 +1,126 @@
+"""Elementary motions: how the frame of a body is reached from the frame of its base."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kineta.errors import ModelError
+from kineta.expr.node import Expr, Scalar, expr
+
+#: A unit vector in the axes of the frame in which the motion starts.
+Axis = tuple[float, float, float]
+
+X: Axis = (1.0, 0.0, 0.0)
+Y: Axis = (0.0, 1.0, 0.0)
+Z: Axis = (0.0, 0.0, 1.0)
+LETTERS: dict[str, Axis] = {"x": X, "y": Y, "z": Z}
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """Turn of the frame about *axis* by *angle* [rad], right-handed; the axis is fixed in both frames."""
+
+    axis: Axis
+    angle: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Shift of the origin along *axis* by *distance* [m]."""
+
+    axis: Axis
+    distance: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Ball:
+    """Free turn about the origin.
+
+    Coordinates: the unit quaternion ``name.qw .qx .qy .qz`` (scalar first, Hamilton) that maps components in the frame after
+    the motion to components in the frame before. Speeds: ``name.wx .wy .wz``, the angular velocity relative to
+    the frame before, in the axes of the frame after [rad/s].
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """Free motion in space.
+
+    Coordinates: the position ``name.x .y .z`` of the origin in the axes of the frame before [m], then the quaternion of
+    :class:`Ball`. Speeds: ``name.vx .vy .vz``, the velocity of the origin relative to the frame before, in the axes of the frame *after*
+    [m/s], then ``name.wx .wy .wz`` as for :class:`Ball`. (A base whose linear speeds are to be the rates of x, y, z is
+    ``Sx(x), Sy(y), Sz(z), Ball(name)``.)
+    """
+
+    name: str
+
+
+Motion = Rotation | Shift | Ball | Free
+
+_QUATERNION = ("qw", "qx", "qy", "qz")
+_ANGULAR = ("wx", "wy", "wz")
+
+
+def coordinate_names(motion: Ball | Free) -> tuple[str, ...]:
+    """Names of the coordinates that *motion* brings with it."""
+    suffixes = _QUATERNION if isinstance(motion, Ball) else ("x", "y", "z", *_QUATERNION)
+    return tuple(f"{motion.name}.{s}" for s in suffixes)
+
+
+def speed_names(motion: Ball | Free) -> tuple[str, ...]:
+    """Names of the quasi-velocities that *motion* brings with it."""
+    suffixes = _ANGULAR if isinstance(motion, Ball) else ("vx", "vy", "vz", *_ANGULAR)
+    return tuple(f"{motion.name}.{s}" for s in suffixes)
+
+
+def unit(axis: Sequence[float]) -> Axis:
+    """*axis* with length one; raises :class:`ModelError` for a zero vector."""
+    x, y, z = (float(a) for a in axis)
+    length = math.hypot(x, y, z)
+    if not 1e-12 < length < math.inf:
+        raise ModelError(f"Expected an axis of non-zero, finite length, found ({x:g}, {y:g}, {z:g}).")
+    return x / length + 0.0, y / length + 0.0, z / length + 0.0
+
+
+def Rx(angle: Scalar) -> Rotation:
+    """Turn about the current x axis by *angle* [rad]."""
+    return Rotation(X, expr(angle))
+
+
+def Ry(angle: Scalar) -> Rotation:
+    """Turn about the current y axis by *angle* [rad]."""
+    return Rotation(Y, expr(angle))
+
+
+def Rz(angle: Scalar) -> Rotation:
+    """Turn about the current z axis by *angle* [rad]."""
+    return Rotation(Z, expr(angle))
+
+
+def R(axis: Sequence[float], angle: Scalar) -> Rotation:
+    """Turn about the fixed *axis* (any length) by *angle* [rad]."""
+    return Rotation(unit(axis), expr(angle))
+
+
+def Sx(distance: Scalar) -> Shift:
+    """Shift along the current x axis by *distance* [m]."""
+    return Shift(X, expr(distance))
+
+
+def Sy(distance: Scalar) -> Shift:
+    """Shift along the current y axis by *distance* [m]."""
+    return Shift(Y, expr(distance))
+
+
+def Sz(distance: Scalar) -> Shift:
+    """Shift along the current z axis by *distance* [m]."""
+    return Shift(Z, expr(distance))
+
+
+def S(axis: Sequence[float], distance: Scalar) -> Shift:
+    """Shift along the fixed *axis* (any length) by *distance* [m]."""
+    return Shift(unit(axis), expr(distance))

@@ -1,0 +1,162 @@
+"""``System``: a mechanical system as pure data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+
+from kineta.errors import ArgumentError, Location, did_you_mean
+from kineta.expr.node import Expr, Scalar, expr
+from kineta.model.body import Body, Point, Vector3, vector
+from kineta.model.check import check
+from kineta.model.element import Element
+from kineta.model.infer import base_first, infer_coordinates, infer_parameters
+from kineta.model.motion import Ball, Free, coordinate_names, speed_names
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter in SI units.
+
+    ``value`` is None where it must be given at run time. A ``fixed`` parameter is a number in the equations and in the
+    code: it is folded and cannot be changed without a new derivation.
+    """
+
+    name: str
+    value: float | None = None
+    fixed: bool = False
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A named expression to be recorded: of coordinates, speeds, parameters, ``t``, ``P.x`` ... ``P.vz`` of points and
+    bodies, ``kinetic_energy``, ``potential_energy``, ``energy``."""
+
+    name: str
+    value: Expr
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, init=False)
+class System:
+    """Bodies in a tree with all that acts on them. Immutable; two systems are equal if they say the same.
+
+    Parameters
+    ----------
+    name : of the model
+    bodies : :class:`Body` records in any order
+    gravity : acceleration of free fall, in ground axes [m/s^2]
+    coordinates : order of the coordinates; a ``Ball`` or ``Free`` motion is named once and stands for its block. Not given:
+        found from the motions (:func:`kineta.model.infer.infer_coordinates`)
+    parameters : the parameters (records, or a mapping of names to values). Not given: every other symbol is a parameter
+        without a value
+    elements : forces, couples, springs, dampers
+    points : named points
+    initial : values of coordinates and speeds at the start, by name; the rest are zero (identity for quaternions)
+    outputs : expressions to record
+
+    Raises :class:`~kineta.errors.ModelError` for whatever :func:`kineta.model.check.check` finds wrong.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    gravity: Vector3
+    coordinates: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    elements: tuple[Element, ...]
+    points: tuple[Point, ...]
+    initial: tuple[tuple[str, Expr], ...]
+    outputs: tuple[Output, ...]
+
+    def __init__(
+        self,
+        name: str,
+        bodies: Iterable[Body],
+        *,
+        gravity: Sequence[Scalar] = (0, 0, 0),
+        coordinates: Iterable[str | Expr] | None = None,
+        parameters: Iterable[Parameter] | Mapping[str, float | None] | None = None,
+        elements: Iterable[Element] = (),
+        points: Iterable[Point] = (),
+        initial: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]] = (),
+        outputs: Iterable[Output] | Mapping[str, Scalar] = (),
+    ) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        put("name", name)
+        put("bodies", tuple(bodies))
+        put("gravity", vector(gravity))
+        put("elements", tuple(elements))
+        put("points", tuple(points))
+        pairs = initial.items() if isinstance(initial, Mapping) else initial
+        put("initial", tuple((n, expr(v)) for n, v in pairs))
+        if isinstance(outputs, Mapping):
+            outputs = [Output(n, expr(v)) for n, v in outputs.items()]
+        put("outputs", tuple(outputs))
+        if coordinates is None:
+            put("coordinates", infer_coordinates(self.bodies))
+        else:
+            put("coordinates", tuple(str(c) for c in coordinates))
+        if isinstance(parameters, Mapping):
+            parameters = [Parameter(n, v) for n, v in parameters.items()]
+        if parameters is None:
+            parameters = [Parameter(n) for n in infer_parameters(self)]
+        put("parameters", tuple(parameters))
+        check(self)
+
+    @cached_property
+    def joints(self) -> dict[str, Ball | Free]:
+        """The motions that bring coordinates of their own, by name."""
+        return {m.name: m for b in self.bodies for m in b.motions if isinstance(m, Ball | Free)}
+
+    @cached_property
+    def q_names(self) -> tuple[str, ...]:
+        """Names of the coordinates q, in order."""
+        return tuple(n for c in self.coordinates for n in self._block(c)[0])
+
+    @cached_property
+    def v_names(self) -> tuple[str, ...]:
+        """Names of the quasi-velocities v, in order: ``q1'`` is the rate of the coordinate ``q1``."""
+        return tuple(n for c in self.coordinates for n in self._block(c)[1])
+
+    def _block(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        joint = self.joints.get(name)
+        return ((name,), (f"{name}'",)) if joint is None else (coordinate_names(joint), speed_names(joint))
+
+    @cached_property
+    def tree(self) -> tuple[Body, ...]:
+        """The bodies, every base before the bodies it carries."""
+        return base_first(self.bodies)
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        """Number of quasi-velocities."""
+        return len(self.v_names)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the parameters that may change from run to run, in order: the array ``p``."""
+        return tuple(p.name for p in self.parameters if not p.fixed)
+
+    def fixed(self, names: Iterable[str] | None = None) -> System:
+        """A copy in which the parameters *names* (all that have a value, if not given) are numbers of the equations."""
+        chosen = {p.name for p in self.parameters if p.value is not None} if names is None else set(names)
+        for name in chosen - {p.name for p in self.parameters}:
+            known = [p.name for p in self.parameters]
+            raise ArgumentError(f"Model '{self.name}' has no parameter '{name}'.{did_you_mean(name, known)}")
+        return self.replace(
+            parameters=[replace(p, fixed=True) if p.name in chosen else p for p in self.parameters]
+        )
+
+    def replace(self, **changes: object) -> System:
+        """A copy with some of the constructor's arguments changed."""
+        arguments = {f.name: getattr(self, f.name) for f in fields(self)}
+        return System(**{**arguments, **changes})  # type: ignore[arg-type]
