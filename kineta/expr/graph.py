@@ -31,6 +31,11 @@ _SHIFT = 34  # room for 2**33 nodes in the second operand of a key
 _SNAPS = (0.0, 0.5, 1.0, math.sqrt(0.5), math.sqrt(0.75))
 
 
+def neg(ref: Ref) -> Ref:
+    """-ref; zero has no sign."""
+    return ref ^ 1 if ref > 1 else ref
+
+
 def snap(value: float) -> float:
     """*value*, or the exact number it is a rounding error away from: cos(pi/2) is 0, sin(pi/6) is 1/2."""
     for exact in _SNAPS:
@@ -141,7 +146,7 @@ class Graph:
 
     def sub(self, a: Ref, b: Ref) -> Ref:
         """a - b."""
-        return self.add(a, b ^ 1)
+        return self.add(a, b ^ 1 if b > 1 else b)
 
     def mul(self, a: Ref, b: Ref) -> Ref:
         """a b."""

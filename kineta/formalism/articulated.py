@@ -1,0 +1,174 @@
+"""Forward dynamics by articulated bodies (Featherstone; RBDA, section 7.3): cost linear in the number of links.
+
+In link axes about link origins the wrench that a link asks of its motion is affine in its acceleration::
+
+    n = A wdot + B a + p_n          f = B^T wdot + C a + p_f
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.formalism.composite import component
+from kineta.formalism.mechanism import Link, Mechanism, Rate
+from kineta.formalism.newton_euler import Wrench, acceleration_matrix, inertia_wrench, relative
+from kineta.spatial.inertia import symmetric
+from kineta.spatial.vector import Matrix, Vector, along, identity, skew
+
+
+@dataclass(frozen=True, slots=True)
+class Articulated:
+    """Apparent inertia A, B, C of a link with all it carries, and the wrench p at zero acceleration."""
+
+    A: Matrix
+    B: Matrix
+    C: Matrix
+    p: Wrench
+
+    def __add__(self, other: Articulated) -> Articulated:
+        return Articulated(self.A + other.A, self.B + other.B, self.C + other.C, self.p + other.p)
+
+
+@dataclass(frozen=True, slots=True)
+class Elimination:
+    """A rate solved for: udot = (u - U . (wdot, a)) / D."""
+
+    U: Wrench
+    inverse: Ref
+    u: Ref
+
+
+def applies(mechanism: Mechanism) -> bool:
+    """True where every speed moves exactly one rate, and no rate is moved by two."""
+    seen: set[int] = set()
+    for link in mechanism.links:
+        for rate in link.rates:
+            if len(rate.by_speed) > 1 or seen & rate.by_speed.keys():
+                return False
+            seen |= rate.by_speed.keys()
+    return len(seen) == len(mechanism.symbols.v)
+
+
+def forward_dynamics(
+    mechanism: Mechanism, w: Sequence[Vector], tau: Sequence[Ref], applied: Mapping[int, Wrench]
+) -> list[Ref]:
+    """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links."""
+    graph = mechanism.graph
+    links = mechanism.links
+    own = [_rigid(graph, link, w[i], applied.get(i)) for i, link in enumerate(links)]
+    bias = [_bias_acceleration(graph, link, w, i) for i, link in enumerate(links)]
+    eliminated: list[list[Elimination | None]] = [[] for _ in links]
+    for i in reversed(range(len(links))):
+        link, I = links[i], own[i]  # noqa: E741  the book's letter
+        for rate in reversed(link.rates):
+            I, step = _eliminate(graph, I, rate, tau)  # noqa: E741
+            eliminated[i].insert(0, step)
+        if link.parent >= 0:
+            own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
+    return _outward(mechanism, bias, eliminated)
+
+
+def _rigid(graph: Graph, link: Link, w: Vector, applied: Wrench | None) -> Articulated:
+    own = link.moments
+    p = inertia_wrench(link, Vector(graph), acceleration_matrix(w, Vector(graph)))
+    if applied is not None:
+        p = Wrench(p.f - applied.f, p.n - applied.n)
+    return Articulated(own.J, skew(own.c), identity(graph).scaled(own.m), p)
+
+
+def _bias_acceleration(graph: Graph, link: Link, w: Sequence[Vector], i: int) -> Wrench:
+    """Acceleration of the link (f: of its origin, n: angular) at rest of its carrier and of all udot."""
+    w_p = w[link.parent] if link.parent >= 0 else Vector(graph)
+    w_rel, v_rel = relative(graph, link, turns=True), relative(graph, link, turns=False)
+    w_carried = link.outward(w_p)
+    a = link.outward(w_p.cross(w_p.cross(link.offset))) + w_carried.cross(v_rel) * graph.const(2.0) + w_rel.cross(v_rel)
+    wdot = w_carried.cross(w_rel)
+    for rate in link.rates:
+        if rate.turns:
+            wdot = wdot.plus(rate.axis, rate.bias)
+        else:
+            a = a.plus(rate.axis, rate.bias)
+    return Wrench(a, wdot)
+
+
+def _eliminate(
+    graph: Graph, I: Articulated, rate: Rate, tau: Sequence[Ref]  # noqa: E741, N803  the book's letter
+) -> tuple[Articulated, Elimination | None]:
+    """The articulated inertia that is left when *rate* gives way to its force: I - U U^T / D, p + U u / D."""
+    if not rate.by_speed:
+        return I, None
+    ((k, partial),) = rate.by_speed.items()
+    e = rate.axis
+    U = Wrench(I.B.row(e), I.A.column(e)) if rate.turns else Wrench(I.C.column(e), I.B.column(e))
+    inverse = graph.div(ONE, component(U, rate))
+    u = graph.sub(graph.div(tau[k], partial), component(I.p, rate))
+    step = Elimination(U, inverse, u)
+    n, f = U.n * inverse, U.f * inverse
+    free = Articulated(
+        _without(I.A, n, U.n, e if rate.turns else -1),
+        _without(I.B, n, U.f, e if rate.turns else -1, -1 if rate.turns else e),
+        _without(I.C, f, U.f, -1 if rate.turns else e),
+        I.p + Wrench(f * u, n * u),
+    )
+    return free, step
+
+
+def _without(M: Matrix, a: Vector, b: Vector, row: int, column: int | None = None) -> Matrix:
+    """M - a b^T, where *row* and *column* are known to vanish (-1: none; the column is the row unless given)."""
+    sub, mul = M.graph.sub, M.graph.mul
+    j0 = row if column is None else column
+    return Matrix(
+        M.graph,
+        [
+            [ZERO if i == row or j == j0 else sub(M.rows[i][j], mul(a[i], b[j])) for j in range(3)]
+            for i in range(3)
+        ],
+    )
+
+
+def _carried(I: Articulated, bias: Wrench) -> Articulated:  # noqa: E741, N803
+    """*I* with its wrench taken at the bias acceleration: p + I c."""
+    if bias.f.is_zero and bias.n.is_zero:
+        return I
+    return replace(I, p=I.p + Wrench(I.B.T @ bias.n + I.C @ bias.f, I.A @ bias.n + I.B @ bias.f))
+
+
+def _inward(link: Link, I: Articulated) -> Articulated:  # noqa: E741, N803
+    """*I* of a link, seen from the parent: in its axes, about its origin::
+
+    C' = C        B' = B + [d] C        A' = A - B [d] + [d] B'^T
+    """
+    A, B, C = (link.matrix_inward(M) for M in (I.A, I.B, I.C))
+    f = link.inward(I.p.f)
+    d = link.offset
+    p = Wrench(f, link.inward(I.p.n) + d.cross(f))
+    if not d.is_zero:
+        D = skew(d)
+        A, B = A - B.times(D), B + D.times(C)
+        A = A + D.times(B.T)
+    return Articulated(symmetric(A), B, symmetric(C), p)
+
+
+def _outward(
+    mechanism: Mechanism, bias: Sequence[Wrench], eliminated: Sequence[Sequence[Elimination | None]]
+) -> list[Ref]:
+    """Accelerations from the ground outwards: udot = (u - U . (wdot, a)) / D."""
+    graph = mechanism.graph
+    vdot = [ZERO] * len(mechanism.symbols.v)
+    accelerations: list[Wrench] = []
+    for i, link in enumerate(mechanism.links):
+        at = accelerations[link.parent] if link.parent >= 0 else Wrench(-mechanism.gravity, Vector(graph))
+        own = Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n)) + bias[i]
+        for rate, step in zip(link.rates, eliminated[i], strict=True):
+            if step is None:
+                continue
+            ((k, partial),) = rate.by_speed.items()
+            resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
+            udot = graph.mul(graph.sub(step.u, resisted), step.inverse)
+            vdot[k] = graph.div(udot, partial)
+            e = along(graph, rate.axis, udot)
+            own = own + (Wrench(Vector(graph), e) if rate.turns else Wrench(e, Vector(graph)))
+        accelerations.append(own)
+    return vdot

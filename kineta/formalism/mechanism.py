@@ -1,0 +1,278 @@
+"""From bodies and motions to *links*: the tree as the recursions see it.
+
+A link is one variable motion together with all mass that moves with it. Motions without coordinates or time are merged
+into the constant placement of the next link; bodies without a variable motion of their own belong to the link that
+carries them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.formalism.symbols import Symbols
+from kineta.model.body import GROUND, Inertia
+from kineta.model.motion import Axis, Ball, Free, Motion, Rotation
+from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
+from kineta.spatial.rotation import about, quaternion_matrix, rodrigues, turn, turn_matrix
+from kineta.spatial.vector import Matrix, Vector, along, identity, zeros
+
+Kind = Literal["turn", "shift", "ball", "free"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate u of a motion: a component of its relative angular (``turns``) or linear velocity along a link axis.
+
+    u = ``speed`` = sum over k of ``by_speed[k]`` v_k + ``by_time``;  du/dt = sum of ``by_speed[k]`` dv_k/dt + ``bias``.
+    """
+
+    turns: bool
+    axis: int
+    speed: Ref
+    by_speed: Mapping[int, Ref]
+    by_time: Ref
+    bias: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A variable motion and the mass behind it.
+
+    parent : index of the carrying link, -1 for the ground; always smaller than the own index
+    R, r : constant placement: axes and origin before the motion, in the parent's link frame
+    kind, axis : what the motion does, about or along which of its axes
+    Q, d : the motion: turn (link axes to axes before it) and shift (in the axes before it)
+    rates : the rates of the motion, in link axes
+    moments : mass distribution about the link's origin, in link axes
+    """
+
+    parent: int
+    R: Matrix
+    r: Vector
+    kind: Kind
+    axis: int
+    Q: Matrix
+    d: Vector
+    rates: tuple[Rate, ...]
+    moments: Moments
+
+    @property
+    def offset(self) -> Vector:
+        """From the parent's origin to the link's, in the parent's axes."""
+        return self.r + self.R @ self.d
+
+    def inward(self, v: Vector) -> Vector:
+        """Components in the parent's axes of a vector given in link axes."""
+        if self.kind == "turn":
+            i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
+            v = turn(v, self.axis, self.Q.rows[i][i], self.Q.rows[j][i])
+        elif self.kind != "shift":
+            v = self.Q @ v
+        return v if self.R.is_identity else self.R @ v
+
+    def matrix_inward(self, M: Matrix) -> Matrix:
+        """Components in the parent's axes of a tensor given in link axes."""
+        if self.kind == "turn":
+            i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
+            M = turn_matrix(M, self.axis, self.Q.rows[i][i], self.Q.rows[j][i])
+        elif self.kind != "shift":
+            M = self.Q.times(M).times(self.Q.T)
+        return M if self.R.is_identity else self.R.times(M).times(self.R.T)
+
+    def moments_inward(self, moments: Moments) -> Moments:
+        """The distribution *moments* about the link's origin, seen from the parent: about its origin, in its axes."""
+        S = symmetric(self.matrix_inward(moments.S))
+        return Moments(moments.m, self.inward(moments.c), S).shifted(self.offset)
+
+    def outward(self, v: Vector) -> Vector:
+        """Components in link axes of a vector given in the parent's axes."""
+        v = v if self.R.is_identity else self.R.T @ v
+        if self.kind == "turn":
+            i, j = (self.axis + 1) % 3, (self.axis + 2) % 3
+            return turn(v, self.axis, self.Q.rows[i][i], self.Q.rows[i][j])
+        return v if self.kind == "shift" else self.Q.T @ v
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a frame sits: axes R and origin r in the frame of link ``link`` (-1: ground)."""
+
+    link: int
+    R: Matrix
+    r: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """All links, carriers first; the places of all bodies; the mass that does not move."""
+
+    symbols: Symbols
+    links: tuple[Link, ...]
+    places: Mapping[str, Place]
+    ground: Moments
+    gravity: Vector
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of all references."""
+        return self.symbols.graph
+
+
+def mechanism(symbols: Symbols) -> Mechanism:
+    """The links of the system of *symbols*, each with the mass of the bodies that are fixed to it."""
+    graph = symbols.graph
+    links: list[Link] = []
+    places = {GROUND: Place(-1, identity(graph), Vector(graph))}
+    moments = [nothing(graph)]  # of the ground, then of each link
+    for body in symbols.system.tree:
+        place = places[body.base]
+        for motion in body.motions:
+            place = _advance(symbols, links, place, motion)
+        moments.extend([nothing(graph)] * (len(links) + 1 - len(moments)))
+        own = _moments(symbols, body.inertia).rotated(place.R).shifted(place.r)
+        moments[place.link + 1] = moments[place.link + 1] + own
+        places[body.name] = place
+    gravity = Vector(graph, *symbols.expression(*symbols.system.gravity))
+    placed = tuple(replace(link, moments=m) for link, m in zip(links, moments[1:], strict=True))
+    return Mechanism(symbols, placed, places, moments[0], gravity)
+
+
+def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) -> Place:
+    """The place after *motion*: moved where the motion is constant, else at the origin of a new link."""
+    graph = symbols.graph
+    if isinstance(motion, Ball | Free):
+        links.append(_joint(symbols, place, motion))
+        return Place(len(links) - 1, identity(graph), Vector(graph))
+    turns = isinstance(motion, Rotation)
+    (argument,) = symbols.expression(motion.angle if isinstance(motion, Rotation) else motion.distance)
+    (speed,) = symbols.rates([argument])
+    if speed == ZERO:
+        if turns:
+            axis = _coordinate_axis(motion.axis)
+            c, s = graph.cos(argument), graph.sin(argument)
+            own = rodrigues(graph, motion.axis, argument) if axis is None else about(graph, axis[0], c, _times(s, axis[1]))
+            return Place(place.link, place.R.times(own), place.r)
+        e = Vector(graph, *(graph.const(a) for a in motion.axis))
+        return Place(place.link, place.R, place.r + place.R @ (e * argument))
+    C, axis_index, sign = _aligned(graph, motion.axis)
+    argument, speed = _times(argument, sign), _times(speed, sign)
+    rate = Rate(turns, axis_index, speed, symbols.by_speed(speed), *_biases(symbols, argument, speed))
+    d = Vector(graph) if turns else along(graph, axis_index, argument)
+    Q = about(graph, axis_index, graph.cos(argument), graph.sin(argument)) if turns else identity(graph)
+    R = place.R.times(C)
+    links.append(Link(place.link, R, place.r, "turn" if turns else "shift", axis_index, Q, d, (rate,), nothing(graph)))
+    return Place(len(links) - 1, C.T, Vector(graph))
+
+
+def _biases(symbols: Symbols, argument: Ref, speed: Ref) -> tuple[Ref, Ref]:
+    (by_time,) = symbols.by_time([argument])
+    (bias,) = symbols.rates([speed])
+    return by_time, bias
+
+
+def _joint(symbols: Symbols, place: Place, motion: Ball | Free) -> Link:
+    """The link of a free turn or a free motion; its rates are speeds themselves."""
+    graph = symbols.graph
+    q, k = symbols.joint(motion)
+    Q = quaternion_matrix(graph, q[-4:])
+    d = Vector(graph, *q[:3]) if isinstance(motion, Free) else Vector(graph)
+    turns = [False] * (len(k) - 3) + [True] * 3
+    rates = tuple(
+        Rate(turn, i % 3, symbols.v[j], {j: ONE}, ZERO, ZERO) for i, (turn, j) in enumerate(zip(turns, k, strict=True))
+    )
+    kind: Kind = "free" if isinstance(motion, Free) else "ball"
+    return Link(place.link, place.R, place.r, kind, 0, Q, d, rates, nothing(graph))
+
+
+def _times(ref: Ref, sign: int) -> Ref:
+    return ref ^ 1 if sign < 0 and ref > 1 else ref
+
+
+def _coordinate_axis(axis: Axis) -> tuple[int, int] | None:
+    """Number and sign of the coordinate axis that *axis* is, or None."""
+    for i in range(3):
+        if abs(axis[i]) == 1.0:
+            return i, int(axis[i])
+    return None
+
+
+def _aligned(graph: Graph, axis: Axis) -> tuple[Matrix, int, int]:
+    """Axes C in which the unit vector *axis* is a coordinate axis: C, its number and its sign."""
+    found = _coordinate_axis(axis)
+    if found is not None:
+        return identity(graph), *found
+    x, y, z = axis
+    # The third axis along `axis`; the first, of all directions normal to it, lies in a coordinate plane: one zero.
+    h = (x * x + y * y) ** 0.5
+    first, second = ((-y / h, x / h, 0.0), (-x * z / h, -y * z / h, h)) if h > 1e-3 else _beside(axis)
+    rows = [[graph.const(e[i]) for e in (first, second, axis)] for i in range(3)]
+    return Matrix(graph, rows), 2, 1
+
+
+def _beside(axis: Axis) -> tuple[Axis, Axis]:
+    """Two unit vectors that make right-handed axes with *axis*, for one that is nearly z."""
+    x, y, z = axis
+    h = (y * y + z * z) ** 0.5
+    return (0.0, z / h, -y / h), (-h, x * y / h, x * z / h)
+
+
+def _moments(symbols: Symbols, inertia: Inertia) -> Moments:
+    """Moments of a body about the origin of its frame."""
+    graph = symbols.graph
+    (m,) = symbols.expression(inertia.mass)
+    c = Vector(graph, *symbols.expression(*inertia.com))
+    a, b, d = symbols.expression(*inertia.moments)
+    ab, ad, bd = symbols.expression(*inertia.products)
+    J = Matrix(graph, ((a, ab, ad), (ab, b, bd), (ad, bd, d)))
+    central = Moments(m, Vector(graph), symmetric(second_moments(J)))
+    return central.shifted(c)
+
+
+def regrouped(mechanism: Mechanism) -> Mechanism:
+    """The same mechanism with as much mass as possible moved towards the ground (base parameters).
+
+    What lies on the axis of a turn does not take part in it: mass, first and second moment along the axis belong as
+    well to the carrying link. The second moments of a link that only shifts turn with the carrying link, and the mass at
+    the centre of a ball joint moves with it. Moments are sums, so they may be split; the work is done once, on parameters.
+    """
+    graph = mechanism.graph
+    links = list(mechanism.links)
+    ground = mechanism.ground
+    for i in reversed(range(len(links))):
+        link = links[i]
+        part = _movable(graph, link)
+        links[i] = replace(link, moments=link.moments - part)
+        moved = part.rotated(link.R).shifted(link.r)
+        if link.parent < 0:
+            ground = ground + moved
+        else:
+            parent = links[link.parent]
+            links[link.parent] = replace(parent, moments=parent.moments + moved)
+    return replace(mechanism, links=tuple(links), ground=ground)
+
+
+def _movable(graph: Graph, link: Link) -> Moments:
+    """The part of the link's mass distribution that the link's own motion leaves where it is, or only carries along."""
+    own = link.moments
+    if link.kind == "turn":
+        e = link.axis
+        S = [[ZERO] * 3 for _ in range(3)]
+        S[e][e] = own.S.rows[e][e]
+        return Moments(own.m, along(graph, e, own.c[e]), Matrix(graph, S))
+    if link.kind == "shift":
+        return Moments(ZERO, Vector(graph), own.S)
+    if link.kind == "ball":
+        return Moments(own.m, Vector(graph), zeros(graph))
+    return nothing(graph)
+
+
+def children(links: Sequence[Link]) -> list[list[int]]:
+    """Indices of the links that each link carries."""
+    carried: list[list[int]] = [[] for _ in links]
+    for i, link in enumerate(links):
+        if link.parent >= 0:
+            carried[link.parent].append(i)
+    return carried

@@ -1,0 +1,94 @@
+"""The variables of the equations of a system, as nodes of the graph in which they are derived."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.expr.node import DESCRIPTIONS, Expr
+from kineta.model.motion import Ball, Free, coordinate_names, speed_names
+from kineta.model.system import System
+from kineta.passes.differentiate import forward, gradient
+from kineta.passes.substitute import substitute
+from kineta.spatial.rotation import quaternion_matrix, quaternion_rate
+from kineta.spatial.vector import Vector
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Time t, coordinates q, speeds v, their rates vdot, added generalised forces tau, free parameters p."""
+
+    system: System
+    graph: Graph
+    t: Ref
+    q: tuple[Ref, ...]
+    v: tuple[Ref, ...]
+    vdot: tuple[Ref, ...]
+    tau: tuple[Ref, ...]
+    p: tuple[Ref, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, Ref]:
+        """Reference of every name that a description may use; a fixed parameter is its number."""
+        s, g = self.system, self.graph
+        fixed = {p.name: g.const(p.value) for p in s.parameters if p.fixed and p.value is not None}
+        rows = ((s.q_names, self.q), (s.v_names, self.v), (s.parameter_names, self.p), (("t",), (self.t,)))
+        return fixed | {name: ref for names, refs in rows for name, ref in zip(names, refs, strict=True)}
+
+    def expression(self, *expressions: Expr, more: dict[str, Ref] | None = None) -> list[Ref]:
+        """*expressions* of the description in terms of these variables; *more* names are known beside them."""
+        replace = self.by_name if more is None else self.by_name | more
+        return substitute(DESCRIPTIONS, [e.ref for e in expressions], replace, self.graph)
+
+    def joint(self, motion: Ball | Free) -> tuple[list[Ref], list[int]]:
+        """Coordinates (references) and speeds (positions in v) of a motion that brings its own."""
+        q = [self.by_name[n] for n in coordinate_names(motion)]
+        return q, [self.system.v_names.index(n) for n in speed_names(motion)]
+
+    @cached_property
+    def qdot(self) -> tuple[Ref, ...]:
+        """Rates of the coordinates: v itself, and the quaternion kinematics of free turns."""
+        s = self.system
+        rates = {n: self.by_name.get(f"{n}'", ZERO) for n in s.q_names}
+        for motion in s.joints.values():
+            q, k = self.joint(motion)
+            names, omega = coordinate_names(motion), Vector(self.graph, *(self.v[i] for i in k[-3:]))
+            rates.update(zip(names[-4:], quaternion_rate(self.graph, q[-4:], omega), strict=True))
+            if isinstance(motion, Free):
+                velocity = quaternion_matrix(self.graph, q[-4:]) @ Vector(self.graph, *(self.v[i] for i in k[:3]))
+                rates.update(zip(names[:3], velocity.refs, strict=True))
+        return tuple(rates[n] for n in s.q_names)
+
+    def rates(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Time derivatives of functions of q and t."""
+        return forward(self.graph, refs, {self.t: ONE, **dict(zip(self.q, self.qdot, strict=True))})
+
+    def rate_bias(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Time derivatives of functions of q, v and t, without the terms in dv/dt."""
+        return self.rates(refs)
+
+    def by_time(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Partial derivatives with respect to the time."""
+        return forward(self.graph, refs, {self.t: ONE})
+
+    def by_speed(self, ref: Ref, weight: Ref = ONE) -> dict[int, Ref]:
+        """Partial derivatives of *ref*, times *weight*, with respect to the speeds, by position in v; zeros left out."""
+        found = gradient(self.graph, ref, self.v, weight)
+        return {k: found[v] for k, v in enumerate(self.v) if v in found}
+
+
+def symbols(system: System, graph: Graph) -> Symbols:
+    """The variables of *system* as symbols of *graph*: ``q1``, ``q1'``, ``q1''``, ``tau.q1'``."""
+    s = graph.symbol
+    return Symbols(
+        system=system,
+        graph=graph,
+        t=s("t"),
+        q=tuple(s(n) for n in system.q_names),
+        v=tuple(s(n) for n in system.v_names),
+        vdot=tuple(s(f"{n}'") for n in system.v_names),
+        tau=tuple(s(f"tau.{n}") for n in system.v_names),
+        p=tuple(s(n) for n in system.parameter_names),
+    )

@@ -1,0 +1,108 @@
+"""Derivatives on the graph, forward and in reverse. Both are a table and a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from kineta.expr.graph import MINUS_ONE, ONE, ZERO, Graph, Ref, neg
+from kineta.expr.op import BINARY, LEAVES, Op
+from kineta.expr.walk import reachable
+
+
+def _pow(g: Graph, y: Ref, a: Ref, b: Ref) -> tuple[Ref, Ref]:
+    """d(a^b): b a^(b-1) and a^b log a; the second only where b is not a number."""
+    by_a = g.mul(b, g.call(Op.POW, a, g.sub(b, ONE)))
+    return by_a, ZERO if g.value(b) is not None else g.mul(y, g.call(Op.LOG, a))
+
+
+def _square_root(g: Graph, a: Ref) -> Ref:
+    return g.sqrt(g.sub(ONE, g.mul(a, a)))
+
+
+def _choice(g: Graph, a: Ref, b: Ref) -> tuple[Ref, Ref]:
+    """1 for the operand that is larger, 0 for the other."""
+    first = g.call(Op.STEP, g.sub(a, b))
+    return first, g.sub(ONE, first)
+
+
+#: Partial derivatives of y = op(a, b) with respect to its operands.
+PARTIALS: dict[Op, Callable[[Graph, Ref, Ref, Ref], tuple[Ref, Ref]]] = {
+    Op.ADD: lambda g, y, a, b: (ONE, ONE),
+    Op.MUL: lambda g, y, a, b: (b, a),
+    Op.DIV: lambda g, y, a, b: (g.div(ONE, b), neg(g.div(y, b))),
+    Op.SQRT: lambda g, y, a, b: (g.div(g.const(0.5), y), ZERO),
+    Op.SIN: lambda g, y, a, b: (g.cos(a), ZERO),
+    Op.COS: lambda g, y, a, b: (neg(g.sin(a)), ZERO),
+    Op.TAN: lambda g, y, a, b: (g.add(ONE, g.mul(y, y)), ZERO),
+    Op.ASIN: lambda g, y, a, b: (g.div(ONE, _square_root(g, a)), ZERO),
+    Op.ACOS: lambda g, y, a, b: (g.div(MINUS_ONE, _square_root(g, a)), ZERO),
+    Op.ATAN: lambda g, y, a, b: (g.div(ONE, g.add(ONE, g.mul(a, a))), ZERO),
+    Op.ATAN2: lambda g, y, a, b: _atan2(g, a, b),
+    Op.SINH: lambda g, y, a, b: (g.call(Op.COSH, a), ZERO),
+    Op.COSH: lambda g, y, a, b: (g.call(Op.SINH, a), ZERO),
+    Op.TANH: lambda g, y, a, b: (g.sub(ONE, g.mul(y, y)), ZERO),
+    Op.EXP: lambda g, y, a, b: (y, ZERO),
+    Op.LOG: lambda g, y, a, b: (g.div(ONE, a), ZERO),
+    Op.POW: _pow,
+    Op.ABS: lambda g, y, a, b: (g.call(Op.SIGN, a), ZERO),
+    Op.SIGN: lambda g, y, a, b: (ZERO, ZERO),
+    Op.STEP: lambda g, y, a, b: (ZERO, ZERO),
+    Op.MAX: lambda g, y, a, b: _choice(g, a, b),
+    Op.MIN: lambda g, y, a, b: _choice(g, b, a),
+}
+
+
+def _atan2(g: Graph, a: Ref, b: Ref) -> tuple[Ref, Ref]:
+    square = g.add(g.mul(a, a), g.mul(b, b))
+    return g.div(b, square), neg(g.div(a, square))
+
+
+def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> list[Ref]:
+    """Derivatives of *roots* in the direction *seeds* (symbol to its rate), in one sweep.
+
+    With seeds q -> qdot, v -> vdot, t -> 1 this is the time derivative; with one seed of 1, a partial derivative.
+    """
+    add, mul = graph.add, graph.mul
+    d: dict[int, Ref] = {s >> 1: rate for s, rate in seeds.items()}
+    for i in reachable(graph, roots):
+        op = graph.op[i]
+        if i in d or op in LEAVES:
+            continue
+        a, b = graph.lhs[i], graph.rhs[i]
+        da, db = d.get(a >> 1, ZERO), d.get(b >> 1, ZERO) if op in BINARY else ZERO
+        if da == db == ZERO:
+            continue
+        by_a, by_b = PARTIALS[Op(op)](graph, 2 * i, a, b)
+        total = mul(by_a, _signed(da, a))
+        d[i] = add(total, mul(by_b, _signed(db, b))) if db != ZERO else total
+    return [_signed(d.get(r >> 1, ZERO), r) for r in roots]
+
+
+def gradient(graph: Graph, root: Ref, symbols: Iterable[Ref], weight: Ref = ONE) -> dict[Ref, Ref]:
+    """Derivatives of *root*, times *weight*, with respect to each of *symbols*, in one reverse sweep; zeros are left out."""
+    add, mul = graph.add, graph.mul
+    wanted = {s >> 1: s for s in symbols}
+    active: set[int] = set()
+    order = reachable(graph, [root])
+    for i in order:
+        op = graph.op[i]
+        if i in wanted or (
+            op not in LEAVES and (graph.lhs[i] >> 1 in active or (op in BINARY and graph.rhs[i] >> 1 in active))
+        ):
+            active.add(i)
+    bar: dict[int, Ref] = {root >> 1: _signed(weight, root)} if root >> 1 in active else {}
+    for i in reversed(order):
+        op = graph.op[i]
+        if i not in bar or op in LEAVES:
+            continue
+        a, b = graph.lhs[i], graph.rhs[i]
+        operands = [a, b] if op in BINARY else [a]
+        for operand, partial in zip(operands, PARTIALS[Op(op)](graph, 2 * i, a, b), strict=False):
+            if operand >> 1 in active:
+                share = _signed(mul(bar[i], partial), operand)
+                bar[operand >> 1] = add(bar.get(operand >> 1, ZERO), share)
+    return {s: bar[i] for i, s in wanted.items() if bar.get(i, ZERO) != ZERO}
+
+
+def _signed(ref: Ref, sign: Ref) -> Ref:
+    return ref ^ 1 if sign & 1 and ref > 1 else ref

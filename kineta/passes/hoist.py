@@ -1,0 +1,46 @@
+"""Hoisting: what depends on parameters only is computed once per set of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.program import Program, program
+from kineta.expr.walk import reachable
+
+Outputs = Mapping[str, tuple[tuple[int, ...], Sequence[Ref]]]
+
+
+def hoist(
+    graph: Graph, inputs: Mapping[str, Sequence[Ref]], outputs: Outputs, parameters: Sequence[Ref], name: str
+) -> tuple[Program, Program]:
+    """*outputs* as two programs: one from ``p`` to ``h``, what depends on *parameters* only and is used by the rest,
+    and one from *inputs* and ``h`` to the outputs."""
+    roots = [r for _, refs in outputs.values() for r in refs]
+    static = _static(graph, roots, parameters)
+    operands: list[int] = [r >> 1 for r in roots]
+    for i in reachable(graph, roots, static):
+        op = graph.op[i]
+        if op not in LEAVES and i not in static:
+            operands.append(graph.lhs[i] >> 1)
+            if op not in UNARY:
+                operands.append(graph.rhs[i] >> 1)
+    frontier = sorted({i for i in operands if i in static and graph.op[i] != Op.CONST})
+    carried = [2 * i for i in frontier]
+    setup = program(graph, {"p": parameters}, {"h": ((len(carried),), carried)}, f"{name}_setup")
+    return setup, program(graph, {**inputs, "h": carried}, outputs, name)
+
+
+def _static(graph: Graph, roots: Sequence[Ref], parameters: Sequence[Ref]) -> set[int]:
+    """Ids of the nodes below *roots* that are constants, parameters, or made of these alone."""
+    static = {r >> 1 for r in parameters}
+    for i in reachable(graph, roots):
+        op = graph.op[i]
+        if op == Op.CONST or (
+            op not in LEAVES
+            and graph.lhs[i] >> 1 in static
+            and (op in UNARY or graph.rhs[i] >> 1 in static)
+        ):
+            static.add(i)
+    return static

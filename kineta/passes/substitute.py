@@ -1,0 +1,31 @@
+"""Copies of expressions with symbols replaced, within a graph or from one graph into another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kineta.expr.graph import Graph, Ref, neg
+from kineta.expr.op import UNARY, Op
+from kineta.expr.walk import reachable
+
+
+def substitute(source: Graph, roots: Sequence[Ref], replace: Mapping[str, Ref], target: Graph | None = None) -> list[Ref]:
+    """*roots* rebuilt in *target* (the source itself, if not given) with every symbol of *replace* replaced by its reference."""
+    into = source if target is None else target
+    copy: dict[int, Ref] = {}
+    for i in reachable(source, roots):
+        op, a, b = source.op[i], source.lhs[i], source.rhs[i]
+        if op == Op.CONST:
+            copy[i] = into.const(source.constants[a])
+        elif op == Op.SYMBOL:
+            name = source.names[a]
+            copy[i] = replace[name] if name in replace else into.symbol(name)
+        elif op in UNARY:
+            copy[i] = into.call(op, _signed(copy[a >> 1], a))
+        else:
+            copy[i] = into.call(op, _signed(copy[a >> 1], a), _signed(copy[b >> 1], b))
+    return [_signed(copy[r >> 1], r) for r in roots]
+
+
+def _signed(ref: Ref, sign: Ref) -> Ref:
+    return neg(ref) if sign & 1 else ref

@@ -1,0 +1,81 @@
+"""Mass distributions by their moments, over graph references.
+
+A distribution is known to mechanics by ten numbers: its mass, its first moment and its second moments about the origin.
+As all of them are plain sums over the particles, distributions add, and may be split, freely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.spatial.vector import Matrix, Vector, identity, outer, zeros
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Moments of a mass distribution about the origin of a frame, in its axes.
+
+    m : mass; c : first moment, int r dm; S : second moments, int r r^T dm (symmetric). The inertia tensor about the origin
+    is J = tr(S) E - S.
+    """
+
+    m: Ref
+    c: Vector
+    S: Matrix
+
+    @property
+    def is_zero(self) -> bool:
+        """True for nothing at all."""
+        return self.m == ZERO and self.c.is_zero and all(r == ZERO for r in self.S.refs)
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(self.c.graph.add(self.m, other.m), self.c + other.c, self.S + other.S)
+
+    def __sub__(self, other: Moments) -> Moments:
+        return Moments(self.c.graph.sub(self.m, other.m), self.c - other.c, self.S - other.S)
+
+    def rotated(self, R: Matrix) -> Moments:
+        """The same distribution in axes from which *R* leads to the present ones."""
+        if R.is_identity:
+            return self
+        half = R.times(self.S)
+        return Moments(self.m, R @ self.c, symmetric(half.times(R.T)))
+
+    def shifted(self, r: Vector) -> Moments:
+        """The same distribution about an origin from which the present one is reached by *r*."""
+        if r.is_zero:
+            return self
+        cross = outer(r, self.c)
+        S = self.S + cross + cross.T + outer(r * self.m, r)
+        return Moments(self.m, self.c + r * self.m, symmetric(S))
+
+    @property
+    def J(self) -> Matrix:
+        """Inertia tensor about the origin."""
+        return inertia_tensor(self.S)
+
+
+def nothing(graph: Graph) -> Moments:
+    """The empty distribution."""
+    return Moments(ZERO, Vector(graph), zeros(graph))
+
+
+def symmetric(S: Matrix) -> Matrix:
+    """*S* with its upper half mirrored: equal entries become the same node."""
+    (a, b, c), (_, d, e), (_, _, f) = S.rows
+    return Matrix(S.graph, ((a, b, c), (b, d, e), (c, e, f)))
+
+
+def inertia_tensor(S: Matrix) -> Matrix:
+    """J = tr(S) E - S."""
+    add = S.graph.add
+    (a, b, c), (_, d, e), (_, _, f) = S.rows
+    return Matrix(S.graph, ((add(d, f), neg(b), neg(c)), (neg(b), add(a, f), neg(e)), (neg(c), neg(e), add(a, d))))
+
+
+def second_moments(J: Matrix) -> Matrix:
+    """S = tr(J)/2 E - J, the inverse of :func:`inertia_tensor`."""
+    graph = J.graph
+    half = graph.mul(graph.const(0.5), graph.sum(J.rows[i][i] for i in range(3)))
+    return identity(graph).scaled(half) - J

@@ -1,0 +1,86 @@
+"""Rotations about fixed axes and by quaternions, over graph references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.spatial.vector import Matrix, Vector, identity, outer, skew
+
+
+def about(graph: Graph, axis: int, cosine: Ref, sine: Ref) -> Matrix:
+    """R_e(a), active and right-handed: components after the turn to components before; *axis* is 0, 1 or 2 (theory A.2)."""
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    rows = [[ZERO] * 3 for _ in range(3)]
+    rows[axis][axis] = ONE
+    rows[i][i] = rows[j][j] = cosine
+    rows[j][i] = sine
+    rows[i][j] = neg(sine)
+    return Matrix(graph, rows)
+
+
+def turn(v: Vector, axis: int, cosine: Ref, sine: Ref) -> Vector:
+    """R_e(a) v, without the products with 0 and 1."""
+    add, mul = v.graph.add, v.graph.mul
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    c = [v.x, v.y, v.z]
+    a, b = c[i], c[j]
+    c[i] = add(mul(cosine, a), mul(neg(sine), b))
+    c[j] = add(mul(sine, a), mul(cosine, b))
+    return Vector(v.graph, *c)
+
+
+def turn_matrix(M: Matrix, axis: int, cosine: Ref, sine: Ref) -> Matrix:
+    """R_e(a) M R_e(a)^T. In the plane of the turn, with four products::
+
+        u = s (M_ii - M_jj) + c (M_ij + M_ji)      M_ii - s u      M_jj + s u      c u - M_ji      c u - M_ij
+    """
+    g = M.graph
+    add, sub, mul = g.add, g.sub, g.mul
+    i, j = (axis + 1) % 3, (axis + 2) % 3
+    A = [list(row) for row in M.rows]
+    (a, b), (c, d) = (A[i][i], A[i][j]), (A[j][i], A[j][j])
+    u = add(mul(sine, sub(a, d)), mul(cosine, add(b, c)))
+    su, cu = mul(sine, u), mul(cosine, u)
+    A[i][i], A[i][j], A[j][i], A[j][j] = sub(a, su), sub(cu, c), sub(cu, b), add(d, su)
+    column, row = turn(M.column(axis), axis, cosine, sine), turn(M.row(axis), axis, cosine, sine)
+    A[i][axis], A[j][axis], A[axis][i], A[axis][j] = column[i], column[j], row[i], row[j]
+    return Matrix(g, A)
+
+
+def rodrigues(graph: Graph, axis: Sequence[float], angle: Ref) -> Matrix:
+    """Turn about the fixed unit vector *axis* by *angle*: E + sin a [e] + (1 - cos a) [e]^2."""
+    c, s = graph.cos(angle), graph.sin(angle)
+    e = Vector(graph, *(graph.const(a) for a in axis))
+    return identity(graph).scaled(c) + skew(e).scaled(s) + outer(e, e).scaled(graph.sub(ONE, c))
+
+
+def quaternion_matrix(graph: Graph, quaternion: Sequence[Ref]) -> Matrix:
+    """Rotation by the unit quaternion (w, x, y, z): components after the turn to components before."""
+    add, sub, mul = graph.add, graph.sub, graph.mul
+    w, x, y, z = quaternion
+    x2, y2, z2 = add(x, x), add(y, y), add(z, z)
+    xx, yy, zz = mul(x, x2), mul(y, y2), mul(z, z2)
+    xy, xz, yz = mul(x, y2), mul(x, z2), mul(y, z2)
+    wx, wy, wz = mul(w, x2), mul(w, y2), mul(w, z2)
+    return Matrix(
+        graph,
+        (
+            (sub(ONE, add(yy, zz)), sub(xy, wz), add(xz, wy)),
+            (add(xy, wz), sub(ONE, add(xx, zz)), sub(yz, wx)),
+            (sub(xz, wy), add(yz, wx), sub(ONE, add(xx, yy))),
+        ),
+    )
+
+
+def quaternion_rate(graph: Graph, quaternion: Sequence[Ref], omega: Vector) -> tuple[Ref, Ref, Ref, Ref]:
+    """dp/dt = p (0, omega) / 2, omega in the axes after the turn (Golubev; Rodionov R.9)."""
+    add, sub, mul = graph.add, graph.sub, graph.mul
+    w, x, y, z = quaternion
+    a, b, c = (omega * graph.const(0.5)).refs
+    return (
+        neg(add(add(mul(x, a), mul(y, b)), mul(z, c))),
+        add(mul(w, a), sub(mul(y, c), mul(z, b))),
+        add(mul(w, b), sub(mul(z, a), mul(x, c))),
+        add(mul(w, c), sub(mul(x, b), mul(y, a))),
+    )
