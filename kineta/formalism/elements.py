@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.expr.node import Expr
@@ -35,7 +36,8 @@ class Elements:
     wrenches : on the links, by link, in link axes about link origins
     forces : generalised forces on the speeds, (nv,)
     potential : of the springs whose stiffness is a parameter
-    power : of all that is not conservative: dampers, applied forces, springs whose deformation is driven by the time
+    power : of all that is not conservative: dampers, applied forces, springs driven by the time. What the drives of
+        prescribed motions spend against ``wrenches`` is not part of it
     """
 
     def __init__(self, mechanism: Mechanism, kinematics: Kinematics) -> None:
@@ -49,11 +51,12 @@ class Elements:
         for element in mechanism.symbols.system.elements:
             self._add(element)
 
-    def expression(self, *expressions: Expr) -> list[Ref]:
-        """*expressions* of the description, positions and velocities of points included."""
+    def expression(self, *expressions: Expr, more: Mapping[str, Ref] = MappingProxyType({})) -> list[Ref]:
+        """*expressions* of the description, positions and velocities of points included; *more* names are known beside."""
         known = self.mechanism.symbols.by_name
         dotted = {n for e in expressions for n in e.symbols() if "." in n and n not in known}
-        return self.mechanism.symbols.expression(*expressions, more={n: self._of_point(n) for n in dotted})
+        points = {n: self._of_point(n) for n in dotted}
+        return self.mechanism.symbols.expression(*expressions, more={**more, **points})
 
     def _of_point(self, name: str) -> Ref:
         """The component that a name such as ``P.x`` or ``P.vz`` stands for."""
@@ -175,7 +178,6 @@ class Elements:
         deformation = g.sub(length, free)
         force = g.mul(stiffness, deformation)
         self.potential = g.add(self.potential, g.mul(g.const(0.5), g.mul(force, deformation)))
-        self._spend(g.mul(force, self.mechanism.symbols.by_time([deformation])[0]))
         self._pull(element.start, element.end, line * g.div(force, length))
 
     def _line_damper(self, element: LineDamper) -> None:

@@ -61,13 +61,17 @@ class Symbols:
                 rates.update(zip(names[:3], velocity.refs, strict=True))
         return tuple(rates[n] for n in s.q_names)
 
-    def rates(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Time derivatives of functions of q and t."""
-        return forward(self.graph, refs, {self.t: ONE, **dict(zip(self.q, self.qdot, strict=True))})
+    @cached_property
+    def _seeds(self) -> dict[Ref, Ref]:
+        return {self.t: ONE, **dict(zip(self.q, self.qdot, strict=True))}
 
-    def rate_bias(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Time derivatives of functions of q, v and t, without the terms in dv/dt."""
-        return self.rates(refs)
+    @cached_property
+    def _position(self) -> dict[Ref, int]:
+        return {v: k for k, v in enumerate(self.v)}
+
+    def rates(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Time derivatives; of expressions that contain speeds, without the terms in dv/dt."""
+        return forward(self.graph, refs, self._seeds)
 
     def by_time(self, refs: Sequence[Ref]) -> list[Ref]:
         """Partial derivatives with respect to the time."""
@@ -75,8 +79,8 @@ class Symbols:
 
     def by_speed(self, ref: Ref, weight: Ref = ONE) -> dict[int, Ref]:
         """Partial derivatives of *ref*, times *weight*, with respect to the speeds, by position in v; zeros left out."""
-        found = gradient(self.graph, ref, self.v, weight)
-        return {k: found[v] for k, v in enumerate(self.v) if v in found}
+        found = gradient(self.graph, ref, self._position, weight)
+        return {self._position[v]: partial for v, partial in found.items()}
 
 
 def symbols(system: System, graph: Graph) -> Symbols:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from kineta.expr.graph import MINUS_ONE, ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import BINARY, LEAVES, Op
@@ -63,45 +63,55 @@ def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> lis
     With seeds q -> qdot, v -> vdot, t -> 1 this is the time derivative; with one seed of 1, a partial derivative.
     """
     add, mul = graph.add, graph.mul
-    d: dict[int, Ref] = {s >> 1: rate for s, rate in seeds.items()}
+    d: dict[int, Ref] = {}
     for i in reachable(graph, roots):
         op = graph.op[i]
-        if i in d or op in LEAVES:
+        if op in LEAVES:
+            d[i] = seeds.get(2 * i, ZERO)
             continue
         a, b = graph.lhs[i], graph.rhs[i]
-        da, db = d.get(a >> 1, ZERO), d.get(b >> 1, ZERO) if op in BINARY else ZERO
-        if da == db == ZERO:
-            continue
-        by_a, by_b = PARTIALS[Op(op)](graph, 2 * i, a, b)
-        total = mul(by_a, _signed(da, a))
-        d[i] = add(total, mul(by_b, _signed(db, b))) if db != ZERO else total
-    return [_signed(d.get(r >> 1, ZERO), r) for r in roots]
+        da, db = d[a >> 1], d[b >> 1] if op in BINARY else ZERO
+        total = ZERO
+        if da != ZERO or db != ZERO:
+            by_a, by_b = PARTIALS[Op(op)](graph, 2 * i, a, b)
+            total = add(mul(by_a, _signed(da, a)), mul(by_b, _signed(db, b)))
+        d[i] = total
+    return [_signed(d[r >> 1], r) for r in roots]
 
 
-def gradient(graph: Graph, root: Ref, symbols: Iterable[Ref], weight: Ref = ONE) -> dict[Ref, Ref]:
-    """Derivatives of *root*, times *weight*, with respect to each of *symbols*, in one reverse sweep; zeros are left out."""
+def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ONE) -> dict[Ref, Ref]:
+    """Derivatives of *root*, times *weight*, with respect to those of *symbols* that it contains, in one reverse sweep.
+
+    Structural zeros are left out. The work does not grow with the number of *symbols*, if these are a set or a dict.
+    """
     add, mul = graph.add, graph.mul
-    wanted = {s >> 1: s for s in symbols}
-    active: set[int] = set()
     order = reachable(graph, [root])
-    for i in order:
-        op = graph.op[i]
-        if i in wanted or (
-            op not in LEAVES and (graph.lhs[i] >> 1 in active or (op in BINARY and graph.rhs[i] >> 1 in active))
-        ):
-            active.add(i)
-    bar: dict[int, Ref] = {root >> 1: _signed(weight, root)} if root >> 1 in active else {}
+    active = _active(graph, order, symbols)
+    bar: dict[int, Ref] = {root >> 1: _signed(weight, root)}
     for i in reversed(order):
         op = graph.op[i]
-        if i not in bar or op in LEAVES:
+        if i not in active or op in LEAVES:
             continue
         a, b = graph.lhs[i], graph.rhs[i]
-        operands = [a, b] if op in BINARY else [a]
+        operands = (a, b) if op in BINARY else (a,)
         for operand, partial in zip(operands, PARTIALS[Op(op)](graph, 2 * i, a, b), strict=False):
             if operand >> 1 in active:
-                share = _signed(mul(bar[i], partial), operand)
+                share = _signed(mul(bar.get(i, ZERO), partial), operand)
                 bar[operand >> 1] = add(bar.get(operand >> 1, ZERO), share)
-    return {s: bar[i] for i, s in wanted.items() if bar.get(i, ZERO) != ZERO}
+    return {2 * i: bar[i] for i in order if 2 * i in symbols and bar.get(i, ZERO) != ZERO}
+
+
+def _active(graph: Graph, order: Sequence[int], symbols: Collection[Ref]) -> set[int]:
+    """Ids of *order* that contain one of *symbols*."""
+    active: set[int] = set()
+    for i in order:
+        op = graph.op[i]
+        if op in LEAVES:
+            if 2 * i in symbols:
+                active.add(i)
+        elif graph.lhs[i] >> 1 in active or (op in BINARY and graph.rhs[i] >> 1 in active):
+            active.add(i)
+    return active
 
 
 def _signed(ref: Ref, sign: Ref) -> Ref:

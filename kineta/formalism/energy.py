@@ -1,0 +1,75 @@
+"""Energies and momenta."""
+
+from __future__ import annotations
+
+from kineta.expr.graph import ZERO, Ref, neg
+from kineta.formalism.kinematics import Kinematics
+from kineta.formalism.mechanism import Link, Mechanism
+from kineta.formalism.newton_euler import Wrench, generalized, rate_forces
+from kineta.spatial.vector import Vector
+
+
+def kinetic_energy(mechanism: Mechanism, kinematics: Kinematics) -> Ref:
+    """T = sum of (m v.v + J w.w)/2 + v.(w x c) over the links, moments about the link origins (1.1)."""
+    g = mechanism.graph
+    half = g.const(0.5)
+    twice = [ZERO]
+    for link, w, v in zip(mechanism.links, kinematics.w, kinematics.v, strict=True):
+        own = link.moments
+        p = v * own.m + w.cross(own.c) * g.const(2.0)
+        twice.append(g.add(v.dot(p), w.dot(own.J @ w)))
+    return g.mul(half, g.sum(twice))
+
+
+def gravity_potential(mechanism: Mechanism) -> Ref:
+    """V = - sum of gravity . (m r + c) over the links and the mass fixed to the ground."""
+    g = mechanism.graph
+    ground = mechanism.ground
+    total = neg(mechanism.gravity.dot(ground.c))
+    heights: list[tuple[Vector, Ref]] = []  # gravity in link axes, gravity . (origin of the link)
+    for link in mechanism.links:
+        gravity, height = heights[link.parent] if link.parent >= 0 else (mechanism.gravity, ZERO)
+        height = g.add(height, gravity.dot(link.offset))
+        own = link.outward(gravity)
+        heights.append((own, height))
+        total = g.sub(total, g.add(g.mul(link.moments.m, height), own.dot(link.moments.c)))
+    return total
+
+
+def link_momentum(link: Link, w: Vector, v: Vector) -> Wrench:
+    """Momentum and angular momentum about the origin of the mass of a link: f = m v + w x c, n = c x v + J w."""
+    own = link.moments
+    return Wrench(v * own.m + w.cross(own.c), own.c.cross(v) + own.J @ w)
+
+
+def generalized_momentum(mechanism: Mechanism, kinematics: Kinematics) -> list[Ref]:
+    """dT/dv, (nv,): the momenta of the links, swept inwards like forces."""
+    momenta = [
+        link_momentum(*row) for row in zip(mechanism.links, kinematics.w, kinematics.v, strict=True)
+    ]
+    return generalized(mechanism, rate_forces(mechanism, momenta))
+
+
+def total_momentum(mechanism: Mechanism, kinematics: Kinematics) -> Wrench:
+    """Momentum of all mass and its angular momentum about the ground's origin, in ground axes.
+
+    Asks for the mechanism as described: mass that regrouping moves to the ground has no momentum there.
+    """
+    graph = mechanism.graph
+    total = Wrench(Vector(graph), Vector(graph))
+    for i, link in enumerate(mechanism.links):
+        R, r = kinematics.frames[i]
+        own = link_momentum(link, kinematics.w[i], kinematics.v[i])
+        f = R @ own.f
+        total = total + Wrench(f, R @ own.n + r.cross(f))
+    return total
+
+
+def mass_centre(mechanism: Mechanism, kinematics: Kinematics) -> tuple[Ref, Vector]:
+    """Mass of the system and first moment about the ground's origin, in ground axes."""
+    graph = mechanism.graph
+    m, c = mechanism.ground.m, mechanism.ground.c
+    for link, (R, r) in zip(mechanism.links, kinematics.frames, strict=True):
+        m = graph.add(m, link.moments.m)
+        c = c + r * link.moments.m + R @ link.moments.c
+    return m, c

@@ -1,0 +1,183 @@
+"""``Derivation``: the named expressions of a system, each derived when first asked for.
+
+A formalism adds its own rules for the quantities in which formalisms differ (:data:`DYNAMICS`); kinematics, energies and what the
+elements do are the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from kineta.errors import ArgumentError, did_you_mean
+from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.formalism import energy
+from kineta.formalism.elements import Elements
+from kineta.formalism.kinematics import Kinematics
+from kineta.formalism.mechanism import Mechanism, mechanism, regrouped
+from kineta.formalism.symbols import Symbols, symbols
+from kineta.model.body import Station
+from kineta.model.system import System
+
+#: Quantities that a formalism derives.
+DYNAMICS = ("inverse", "mass_matrix", "bias", "mass_and_bias", "forward")
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """References in row-major order, with their shape."""
+
+    shape: tuple[int, ...]
+    refs: tuple[Ref, ...]
+
+    def __post_init__(self) -> None:
+        assert len(self.refs) == prod(self.shape), (self.shape, len(self.refs))
+
+
+#: How a quantity is derived.
+Rule = Callable[["Derivation"], Array]
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A system in the variables of one graph, and the rules by which its quantities are derived."""
+
+    symbols: Symbols
+    rules: Mapping[str, Rule]
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of all expressions."""
+        return self.symbols.graph
+
+    @cached_property
+    def described(self) -> Mechanism:
+        """The mechanism with every mass where the description has it."""
+        return mechanism(self.symbols)
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The mechanism with base parameters: same motion, fewer numbers."""
+        return regrouped(self.described)
+
+    @cached_property
+    def kinematics(self) -> Kinematics:
+        """Frames and velocities of the links."""
+        return Kinematics(self.mechanism)
+
+    @cached_property
+    def elements(self) -> Elements:
+        """What the elements do."""
+        return Elements(self.mechanism, self.kinematics)
+
+    @cached_property
+    def _derived(self) -> dict[str, Array]:
+        return {}
+
+    def __getitem__(self, quantity: str) -> Array:
+        """The expressions of *quantity*. Raises :class:`ArgumentError` for an unknown one."""
+        found = self._derived.get(quantity)
+        if found is None:
+            if quantity not in self.rules:
+                known = ", ".join(self.rules)
+                raise ArgumentError(
+                    f"Expected a quantity ({known}), found '{quantity}'.{did_you_mean(quantity, self.rules)}"
+                )
+            found = self._derived[quantity] = self.rules[quantity](self)
+        return found
+
+
+def scalar(ref: Ref) -> Array:
+    """One expression."""
+    return Array((), (ref,))
+
+
+def vector(refs: Sequence[Ref]) -> Array:
+    """A row of expressions."""
+    return Array((len(refs),), tuple(refs))
+
+
+def matrix(rows: Sequence[Sequence[Ref]], columns: int) -> Array:
+    """Rows of expressions."""
+    return Array((len(rows), columns), tuple(r for row in rows for r in row))
+
+
+# -- rules common to all formalisms ---------------------------------------------------------------------------------
+
+
+def _potential(d: Derivation) -> Ref:
+    return d.graph.add(energy.gravity_potential(d.mechanism), d.elements.potential)
+
+
+def _positions(d: Derivation) -> Array:
+    return matrix([d.kinematics.position(Station(b.name)).refs for b in d.symbols.system.bodies], 3)
+
+
+def _rotations(d: Derivation) -> Array:
+    bodies = d.symbols.system.bodies
+    return Array((len(bodies), 3, 3), tuple(r for b in bodies for r in d.kinematics.axes(b.name).refs))
+
+
+def _velocities(d: Derivation) -> Array:
+    rows = []
+    for body in d.symbols.system.bodies:
+        w = d.kinematics.angular_velocity(d.mechanism.places[body.name])
+        rows.append(d.kinematics.velocity(Station(body.name)).refs + w.refs)
+    return matrix(rows, 6)
+
+
+def _jacobian(d: Derivation) -> Array:
+    bodies, nv = d.symbols.system.bodies, len(d.symbols.v)
+    rows = [row for b in bodies for row in d.kinematics.jacobian(Station(b.name))]
+    return Array((len(bodies), 6, nv), tuple(r for row in rows for r in row))
+
+
+def _momenta(d: Derivation) -> tuple[Array, Array]:
+    total = energy.total_momentum(d.described, Kinematics(d.described))
+    return vector(total.f.refs), vector(total.n.refs)
+
+
+def _mass_centre(d: Derivation) -> Array:
+    m, c = energy.mass_centre(d.described, Kinematics(d.described))
+    return vector((c * d.graph.div(d.graph.const(1.0), m)).refs if m != ZERO else c.refs)
+
+
+def _state_rate(d: Derivation) -> Array:
+    return vector((*d.symbols.qdot, *d["forward"].refs))
+
+
+def _energy(d: Derivation) -> Array:
+    return scalar(d.graph.add(d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]))
+
+
+def _outputs(d: Derivation) -> Array:
+    names = ("kinetic_energy", "potential_energy", "energy")
+    outputs = d.symbols.system.outputs
+    asked = {n for o in outputs for n in o.value.symbols()}
+    more = {n: d[n].refs[0] for n in names if n in asked}
+    return vector([r for o in outputs for r in d.elements.expression(o.value, more=more)])
+
+
+COMMON: Mapping[str, Rule] = {
+    "kinetic_energy": lambda d: scalar(energy.kinetic_energy(d.mechanism, d.kinematics)),
+    "potential_energy": lambda d: scalar(_potential(d)),
+    "energy": _energy,
+    "momentum": lambda d: vector(energy.generalized_momentum(d.mechanism, d.kinematics)),
+    "linear_momentum": lambda d: _momenta(d)[0],
+    "angular_momentum": lambda d: _momenta(d)[1],
+    "mass_centre": _mass_centre,
+    "qdot": lambda d: vector(d.symbols.qdot),
+    "positions": _positions,
+    "rotations": _rotations,
+    "velocities": _velocities,
+    "jacobian": _jacobian,
+    "outputs": _outputs,
+    "state_rate": _state_rate,
+}
+
+
+def derivation(system: System, rules: Mapping[str, Rule]) -> Derivation:
+    """The derivation of *system* by *rules*, in a graph of its own."""
+    return Derivation(symbols(system, Graph()), COMMON | dict(rules))

@@ -1,0 +1,47 @@
+"""Systems of the reference problems, built from their files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kineta.expr.node import symbol
+from kineta.model.body import Body, body, inertia
+from kineta.model.motion import Ball, Motion, Rx, Ry, Rz, Sx, Sy, Sz
+from kineta.model.system import System
+from tests.support import SHARED
+
+_MOTIONS = {"rx": Rx, "ry": Ry, "rz": Rz, "tx": Sx, "ty": Sy, "tz": Sz}
+
+
+def load(path: str) -> dict[str, Any]:
+    """A file below the shared folder."""
+    return json.loads((SHARED / path).read_text())
+
+
+def tree_files() -> list[str]:
+    """The reference trees."""
+    return sorted(str(p.relative_to(SHARED)) for p in Path(SHARED, "truth", "trees").glob("*.json"))
+
+
+def tree_system(model: dict[str, Any]) -> System:
+    """The system of a neutral tree model: sequences of constant and coordinate motions."""
+    bodies: list[Body] = []
+    order: dict[int, str] = {}
+    for record in model["bodies"]:
+        motions: list[Motion] = []
+        for kind, value in record["sequence"]:
+            if kind == "quat":
+                name = f"ball{value['q'][0]}"
+                order[value["q"][0]] = name
+                motions.append(Ball(name))
+            elif isinstance(value, dict):
+                name = order[value["q"]] = f"q{value['q']}"
+                motions.append(_MOTIONS[kind](symbol(name)))
+            else:
+                motions.append(_MOTIONS[kind](value))
+        (a, ab, ad), (_, b, bd), (_, _, d) = record["inertia"]
+        own = inertia(record["mass"], (a, b, d), (ab, ad, bd), com=record["com"])
+        bodies.append(body(record["name"], motions, own, base=record["parent"] or "ground"))
+    return System("tree", bodies, gravity=model["gravity"], coordinates=[order[k] for k in sorted(order)])
