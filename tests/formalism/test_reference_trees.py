@@ -1,0 +1,31 @@
+"""The reference trees: up to 40 bodies, evaluated by four independent programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kineta.compiler import derive
+from tests.formalism.test_laws import values
+from tests.formalism.truth import load, tree_files, tree_system
+
+TOLERANCE = 1e-12
+
+
+@pytest.mark.parametrize("path", tree_files())
+def test_reference_tree(path: str) -> None:
+    data = load(path)
+    system, start, expected = tree_system(data["parameters"]["model"]), data["initial_state"], data["expected"]
+    vdot = expected.get("qdd", expected.get("vdot"))
+    state = {"t": 0.0, **dict(zip(system.q_names, start["q"], strict=True))}
+    for names, numbers in (
+        (system.v_names, start.get("qd", start.get("v"))),
+        ([f"tau.{n}" for n in system.v_names], start["tau"]),
+        ([f"{n}'" for n in system.v_names], vdot),
+    ):
+        state |= dict(zip(names, numbers, strict=True))
+    equations = derive(system)
+    truth = {"mass_matrix": expected["M"], "bias": expected["bias"], "forward": vdot, "inverse": start["tau"]}
+    for quantity, numbers in truth.items():
+        error = np.abs(values(equations, quantity, state) - numbers).max() / np.abs(numbers).max()
+        assert error < TOLERANCE, quantity
