@@ -8,4 +8,157 @@ Describe a mechanical system, derive its equations of motion, compile them, and 
     equations = kn.derive(system)
     equations.operations("forward")
     kn.simulate(system, 10.0).plot()
+
+The public names are imported when they are first used, so that ``import kineta`` costs nothing.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kineta.compiler import Equations, Function, derive
+    from kineta.errors import (
+        ArgumentError,
+        ExpressionError,
+        KinetaError,
+        KinetaWarning,
+        ModelError,
+        SimulationError,
+    )
+    from kineta.expr.count import Operations
+    from kineta.expr.function import (
+        acos,
+        asin,
+        atan,
+        atan2,
+        cos,
+        cosh,
+        exp,
+        log,
+        maximum,
+        minimum,
+        sign,
+        sin,
+        sinh,
+        sqrt,
+        step,
+        tan,
+        tanh,
+    )
+    from kineta.expr.node import Expr, symbol
+    from kineta.model.body import Body, Inertia, Point, Station, body, inertia, point, station
+    from kineta.model.build import (
+        couple,
+        damper,
+        force,
+        generalized_force,
+        line_damper,
+        line_spring,
+        spring,
+    )
+    from kineta.model.io import dumps, load, loads
+    from kineta.model.motion import Ball, Free, R, Rx, Ry, Rz, S, Sx, Sy, Sz
+    from kineta.model.system import Output, Parameter, System
+    from kineta.tasks.result import Result
+    from kineta.tasks.result import load as load_result
+    from kineta.tasks.simulate import simulate
+
+__version__ = "0.1.0"
+
+_FROM = {
+    "kineta.compiler": "Equations Function derive",
+    "kineta.errors": "ArgumentError ExpressionError KinetaError KinetaWarning ModelError SimulationError",
+    "kineta.expr.count": "Operations",
+    "kineta.expr.function": "acos asin atan atan2 cos cosh exp log maximum minimum sign sin sinh sqrt step tan tanh",
+    "kineta.expr.node": "Expr symbol",
+    "kineta.model.body": "Body Inertia Point Station body inertia point station",
+    "kineta.model.build": "couple damper force generalized_force line_damper line_spring spring",
+    "kineta.model.io": "dumps load loads",
+    "kineta.model.motion": "Ball Free R Rx Ry Rz S Sx Sy Sz",
+    "kineta.model.system": "Output Parameter System",
+    "kineta.tasks.result": "Result load_result",
+    "kineta.tasks.simulate": "simulate",
+}
+_MODULE = {name: module for module, names in _FROM.items() for name in names.split()}
+_RENAMED = {"load_result": "load"}
+
+__all__ = [
+    "ArgumentError",
+    "Ball",
+    "Body",
+    "Equations",
+    "Expr",
+    "ExpressionError",
+    "Free",
+    "Function",
+    "Inertia",
+    "KinetaError",
+    "KinetaWarning",
+    "ModelError",
+    "Operations",
+    "Output",
+    "Parameter",
+    "Point",
+    "R",
+    "Result",
+    "Rx",
+    "Ry",
+    "Rz",
+    "S",
+    "SimulationError",
+    "Station",
+    "Sx",
+    "Sy",
+    "Sz",
+    "System",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "body",
+    "cos",
+    "cosh",
+    "couple",
+    "damper",
+    "derive",
+    "dumps",
+    "exp",
+    "force",
+    "generalized_force",
+    "inertia",
+    "line_damper",
+    "line_spring",
+    "load",
+    "load_result",
+    "loads",
+    "log",
+    "maximum",
+    "minimum",
+    "point",
+    "sign",
+    "simulate",
+    "sin",
+    "sinh",
+    "spring",
+    "sqrt",
+    "station",
+    "step",
+    "symbol",
+    "tan",
+    "tanh",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULE.get(name)
+    if module is None:
+        raise AttributeError(f"module 'kineta' has no attribute '{name}'")
+    value = getattr(import_module(module), _RENAMED.get(name, name))
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
