@@ -1,0 +1,135 @@
+"""The backend ``llvm``: programs as machine code, for one state or for as many at once as a vector has lanes."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llvmlite import binding
+from numpy.typing import NDArray
+
+from kineta.cache import stored
+from kineta.codegen.module import module
+from kineta.codegen.target import host, machine
+from kineta.errors import ArgumentError
+from kineta.expr.program import Program
+
+FloatArray = NDArray[np.float64]
+
+_numbers = itertools.count()
+
+
+def compile(programs: Sequence[Program], *, batch: bool = False) -> Library:
+    """Machine code of *programs*, whose names must differ; with the entry for rows of states where *batch* is set."""
+    names = [s for p in programs for s in _symbols(p, batch)]
+    parts = [_generator(), host().signature, str(batch), *(p.name + p.digest for p in programs)]
+    key = sha256(" ".join(parts).encode()).hexdigest()
+    code = stored(key, lambda: object_code(module(programs, host().width, batch=batch)))
+    return Library(programs, load_object(code, names), batch)
+
+
+@cache
+def _generator() -> str:
+    """Digest of the code generator's own text: code made by another version of it is another entry of the cache."""
+    return sha256(b"".join(p.read_bytes() for p in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+
+
+def _symbols(program: Program, batch: bool) -> list[str]:
+    return [program.name, f"{program.name}.each", *([f"{program.name}.batch"] * batch)]
+
+
+def object_code(ir: str) -> bytes:
+    """Machine code of a module given as text, as a relocatable object."""
+    parsed = binding.parse_assembly(ir)
+    return bytes(machine().emit_object(parsed))
+
+
+def load_object(code: bytes, names: Sequence[str]) -> Any:
+    """A loaded object: maps *names* to addresses and keeps the code alive."""
+    builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
+    for name in names:
+        builder.export_symbol(name)
+    return builder.link(_jit(), f"kineta{next(_numbers)}")
+
+
+_JIT: list[Any] = []
+
+
+def _jit() -> Any:
+    """The process's just-in-time linker."""
+    if not _JIT:
+        machine()
+        _JIT.append(binding.create_lljit_compiler())
+    return _JIT[0]
+
+
+class Library:
+    """Loaded machine code of some programs."""
+
+    def __init__(self, programs: Sequence[Program], code: Any, batch: bool) -> None:
+        self._code = code
+        self._functions = {p.name: NativeFunction(self, p, code, batch) for p in programs}
+
+    def function(self, name: str) -> NativeFunction:
+        """The function made from the program *name*."""
+        return self._functions[name]
+
+
+class NativeFunction:
+    """A compiled program.
+
+    Attributes
+    ----------
+    address : of ``void f(const double *in_0, ..., double *out)``
+    each_address : of ``void f_each(int64 n, const double *in_0, int64 stride_0, ..., double *out, int64 stride)``, which
+        runs the same code for n rows; strides in doubles, 0 for a row shared by all
+    batch_address : the same with one row per lane of a vector; 0 where it was not asked for
+    """
+
+    def __init__(self, library: Library, program: Program, code: Any, batch: bool) -> None:
+        self._library = library  # keeps the code alive
+        self.program = program
+        self.address: int = code[program.name]
+        self.each_address: int = code[f"{program.name}.each"]
+        self.batch_address: int = code[f"{program.name}.batch"] if batch else 0
+        self._sizes = tuple(b.size for b in program.inputs)
+        self._offsets = tuple(8 * sum(self._sizes[:i]) for i in range(len(self._sizes)))
+        n = len(self._sizes)
+        self._scalar = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (n + 1))(self.address)
+        rows = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * (n + 1))
+        self._rows = rows(self.batch_address or self.each_address)
+
+    def __call__(self, *blocks: FloatArray) -> FloatArray:
+        """The results for one state, (n_outputs,), from one array (size,) per input block."""
+        if tuple(map(len, blocks)) != self._sizes:
+            raise ArgumentError(f"Expected blocks of sizes {self._sizes}, found {tuple(map(len, blocks))}.")
+        # One buffer for all inputs and one address: looking up addresses is what a call would cost otherwise.
+        given = np.concatenate(blocks, dtype=np.float64)
+        out = np.empty(self.program.n_outputs)
+        start = given.ctypes.data
+        self._scalar(*[start + o for o in self._offsets], out.ctypes.data)
+        return out
+
+    def batch(self, *blocks: FloatArray) -> FloatArray:
+        """The results for n states, (n, n_outputs), from arrays (n, size), or (size,) for a row shared by all."""
+        kept = [self._checked(b, i) for i, b in enumerate(blocks)]
+        n = next((len(b) for b in kept if b.ndim == 2), 1)
+        if any(b.ndim == 2 and len(b) != n for b in kept):
+            raise ArgumentError(f"Expected blocks of the same number of rows, found {[b.shape for b in kept]}.")
+        out = np.empty((n, self.program.n_outputs))
+        rows = [x for b in kept for x in (b.ctypes.data, b.shape[-1] if b.ndim == 2 else 0)]
+        self._rows(n, *rows, out.ctypes.data, self.program.n_outputs)
+        return out
+
+    def _checked(self, block: FloatArray, i: int) -> FloatArray:
+        array = np.ascontiguousarray(block, dtype=np.float64)
+        if array.ndim not in (1, 2) or array.shape[-1] != self._sizes[i]:
+            name = self.program.inputs[i].name
+            raise ArgumentError(f"Expected block '{name}' of size {self._sizes[i]}, found shape {array.shape}.")
+        return array

@@ -1,0 +1,66 @@
+"""The backend ``numpy``: the reference meaning of a program, operation by operation, on arrays of any shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.expr.op import BINARY, UNARY, Op
+from kineta.expr.program import Program
+
+FloatArray = NDArray[np.float64]
+
+_FUNCTIONS: dict[Op, Callable[..., Any]] = {
+    Op.ADD: np.add,
+    Op.MUL: np.multiply,
+    Op.DIV: np.divide,
+    Op.SQRT: np.sqrt,
+    Op.SIN: np.sin,
+    Op.COS: np.cos,
+    Op.TAN: np.tan,
+    Op.ASIN: np.arcsin,
+    Op.ACOS: np.arccos,
+    Op.ATAN: np.arctan,
+    Op.ATAN2: np.arctan2,
+    Op.SINH: np.sinh,
+    Op.COSH: np.cosh,
+    Op.TANH: np.tanh,
+    Op.EXP: np.exp,
+    Op.LOG: np.log,
+    Op.POW: np.power,
+    Op.ABS: np.abs,
+    Op.SIGN: np.sign,
+    Op.STEP: lambda x: np.where(x > 0, 1.0, 0.0),
+    Op.MIN: np.minimum,
+    Op.MAX: np.maximum,
+}
+assert _FUNCTIONS.keys() == UNARY | BINARY
+
+
+def compile(program: Program) -> Callable[..., FloatArray]:
+    """A function of one array (..., size) per input block that returns the results, (..., n_outputs).
+
+    Leading axes broadcast. What has no value is NaN, as in the other backends.
+    """
+
+    def run(*blocks: FloatArray) -> FloatArray:
+        values: list[Any] = [b[..., i] for b, block in zip(blocks, program.inputs, strict=True) for i in range(block.size)]
+        values.extend(program.constants)
+
+        def operand(r: int) -> Any:
+            return -values[r >> 1] if r & 1 else values[r >> 1]
+
+        with np.errstate(all="ignore"):
+            for op, a, b in zip(program.op, program.lhs, program.rhs, strict=True):
+                operands = (operand(a),) if op in UNARY else (operand(a), operand(b))
+                values.append(_FUNCTIONS[Op(op)](*operands))
+        lead = np.broadcast_shapes(*(np.shape(b)[:-1] for b in blocks))
+        out = np.empty((*lead, program.n_outputs))
+        for i, r in enumerate(program.results):
+            out[..., i] = operand(r)
+        return out
+
+    return run

@@ -1,0 +1,169 @@
+"""Sine and cosine together, as LLVM IR for any vector width.
+
+Reduction by the nearest multiple of pi/2 in three parts of 33 bits (exact products up to 2^20 multiples) with a tail, then
+the minimax polynomials of fdlibm on [-pi/4, pi/4]; below 1 ulp. Arguments beyond a million, infinities and NaN take the
+slow road through the C library, lane by lane.
+"""
+
+from __future__ import annotations
+
+import struct
+
+_PI_2 = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+_SIN = (
+    -1.66666666666666324348e-01,
+    8.33333333332248946124e-03,
+    -1.98412698298579493134e-04,
+    2.75573137070700676789e-06,
+    -2.50507602534068634195e-08,
+    1.58969099521155010221e-10,
+)
+_COS = (
+    4.16666666666666019037e-02,
+    -1.38888888888741095749e-03,
+    2.48015872894767294178e-05,
+    -2.75573143513906633035e-07,
+    2.08757232129817482790e-09,
+    -1.13596475577881948265e-11,
+)
+_TWO_PI_INVERSE = 6.36619772367581382433e-01
+_ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest integer in the low bits
+_LARGE = 1.0e6
+
+
+def literal(value: float) -> str:
+    """A double, exactly."""
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+def real(width: int) -> str:
+    """Type of *width* doubles."""
+    return "double" if width == 1 else f"<{width} x double>"
+
+
+def constant(value: float, width: int) -> str:
+    """*value* in every lane."""
+    return literal(value) if width == 1 else f"splat (double {literal(value)})"
+
+
+def suffix(width: int) -> str:
+    """Overload suffix of intrinsics on *width* doubles."""
+    return "f64" if width == 1 else f"v{width}f64"
+
+
+def sincos(width: int) -> str:
+    """Definition of ``{T, T} @sincos.W(T)``: the sines and the cosines of *width* angles."""
+    T, I = real(width), "i64" if width == 1 else f"<{width} x i64>"  # noqa: E741
+    B = "i1" if width == 1 else f"<{width} x i1>"
+    lines: list[str] = []
+
+    def put(name: str, operation: str, a: str, b: str, kind: str = T) -> str:
+        lines.append(f"  %{name} = {operation} {kind} {a}, {b}")
+        return f"%{name}"
+
+    def c(value: float) -> str:
+        return constant(value, width)
+
+    def i(value: int) -> str:
+        return str(value) if width == 1 else f"splat (i64 {value})"
+
+    def polynomial(name: str, coefficients: tuple[float, ...]) -> str:
+        total = c(coefficients[-1])
+        for k, coefficient in enumerate(reversed(coefficients[:-1])):
+            product = put(f"{name}p{k}", "fmul contract", total, "%z")
+            total = put(f"{name}{k}", "fadd contract", product, c(coefficient))
+        return total
+
+    put("scaled", "fmul", "%a", c(_TWO_PI_INVERSE))
+    put("shifted", "fadd", "%scaled", c(_ROUND))
+    lines.append(f"  %k = bitcast {T} %shifted to {I}")
+    put("n", "fsub", "%shifted", c(_ROUND))
+    put("w1", "fmul", "%n", c(_PI_2[0]))
+    put("r1", "fsub", "%a", "%w1")
+    put("w2", "fmul", "%n", c(_PI_2[1]))
+    put("r2", "fsub", "%r1", "%w2")
+    put("e1", "fsub", "%r1", "%r2")
+    put("e2", "fsub", "%e1", "%w2")
+    put("w3", "fmul", "%n", c(_PI_2[2]))
+    put("tail0", "fsub", "%e2", "%w3")
+    put("y", "fadd", "%r2", "%tail0")
+    put("e3", "fsub", "%r2", "%y")
+    put("tail", "fadd", "%e3", "%tail0")
+    put("z", "fmul", "%y", "%y")
+    # sin = y - ((z (tail/2 - v r) - tail) - v S1), v = z y
+    put("v", "fmul", "%z", "%y")
+    r = polynomial("s", _SIN[1:])
+    put("half", "fmul", "%tail", c(0.5))
+    put("vr", "fmul contract", "%v", r)
+    put("s_a", "fsub contract", "%half", "%vr")
+    put("s_b", "fmul contract", "%z", "%s_a")
+    put("s_c", "fsub contract", "%s_b", "%tail")
+    put("s_d", "fmul contract", "%v", c(_SIN[0]))
+    put("s_e", "fsub contract", "%s_c", "%s_d")
+    put("sin0", "fsub", "%y", "%s_e")
+    # cos = w + (((1 - w) - z/2) + (z z r - y tail)), w = 1 - z/2
+    q = polynomial("c", _COS)
+    put("hz", "fmul", "%z", c(0.5))
+    put("w", "fsub", c(1.0), "%hz")
+    put("c_a", "fsub", c(1.0), "%w")
+    put("c_b", "fsub", "%c_a", "%hz")
+    put("zz", "fmul", "%z", "%z")
+    put("c_c", "fmul contract", "%zz", q)
+    put("yt", "fmul contract", "%y", "%tail")
+    put("c_d", "fsub contract", "%c_c", "%yt")
+    put("c_e", "fadd", "%c_b", "%c_d")
+    put("cos0", "fadd", "%w", "%c_e")
+    # Quadrants: odd ones swap; the second bit of k (of k + 1 for the cosine) is the sign.
+    put("odd", "and", "%k", i(1), I)
+    put("swap", "icmp ne", "%odd", i(0), I)
+    for name, first, second in (("sin", "%cos0", "%sin0"), ("cos", "%sin0", "%cos0")):
+        lines.append(f"  %{name}1 = select {B} %swap, {T} {first}, {T} {second}")
+    put("k1", "add", "%k", i(1), I)
+    for name, k in (("sin", "%k"), ("cos", "%k1")):
+        put(f"{name}bit", "and", k, i(2), I)
+        put(f"{name}sign", "shl", f"%{name}bit", i(62), I)
+        lines.append(f"  %{name}i = bitcast {T} %{name}1 to {I}")
+        put(f"{name}j", "xor", f"%{name}i", f"%{name}sign", I)
+        lines.append(f"  %{name} = bitcast {I} %{name}j to {T}")
+    body = "\n".join(lines)
+    any_large = "%large" if width == 1 else "%any"
+    reduce = "" if width == 1 else f"  %any = call i1 @llvm.vector.reduce.or.v{width}i1({B} %large)\n"
+    return f"""
+define internal {{{T}, {T}}} @sincos.{width}({T} %a) nounwind noinline {{
+  %size = call {T} @llvm.fabs.{suffix(width)}({T} %a)
+  %large = fcmp ugt {T} %size, {constant(_LARGE, width)}
+{reduce}  br i1 {any_large}, label %slow, label %fast, !prof !0
+fast:
+{body}
+  %p = insertvalue {{{T}, {T}}} poison, {T} %sin, 0
+  %pair = insertvalue {{{T}, {T}}} %p, {T} %cos, 1
+  ret {{{T}, {T}}} %pair
+slow:
+  %slow_sin = call {T} @lanes.sin.{width}({T} %a)
+  %slow_cos = call {T} @lanes.cos.{width}({T} %a)
+  %slow_p = insertvalue {{{T}, {T}}} poison, {T} %slow_sin, 0
+  %slow_pair = insertvalue {{{T}, {T}}} %slow_p, {T} %slow_cos, 1
+  ret {{{T}, {T}}} %slow_pair
+}}
+"""
+
+
+def lanes(function: str, width: int, arguments: int = 1) -> str:
+    """Definition of ``T @lanes.function.W(T ...)``: the C library's function, lane by lane."""
+    T = real(width)
+    names = ["%a", "%b"][:arguments]
+    signature = ", ".join(f"{T} {n}" for n in names)
+    lines = []
+    result = "poison"
+    for lane in range(width):
+        operands = names
+        if width > 1:
+            operands = [f"{n}{lane}" for n in names]
+            lines += [f"  {o} = extractelement {T} {n}, i32 {lane}" for o, n in zip(operands, names, strict=True)]
+        call = ", ".join(f"double {o}" for o in operands)
+        lines.append(f"  %f{lane} = call double @{function}({call})")
+        if width > 1:
+            lines.append(f"  %r{lane} = insertelement {T} {result}, double %f{lane}, i32 {lane}")
+        result = f"%r{lane}" if width > 1 else f"%f{lane}"
+    body = "\n".join(lines)
+    return f"define internal {T} @lanes.{function}.{width}({signature}) nounwind noinline cold {{\n{body}\n  ret {T} {result}\n}}\n"

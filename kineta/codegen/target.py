@@ -1,0 +1,47 @@
+"""The machine for which code is made: the one that runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import llvmlite
+from llvmlite import binding
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Triple, processor, features, and how many doubles a vector holds."""
+
+    triple: str
+    cpu: str
+    features: str
+    width: int
+
+    @property
+    def signature(self) -> str:
+        """All on which machine code depends beside its program."""
+        return f"{self.triple} {self.cpu} {self.features} {self.width} llvmlite {llvmlite.__version__}"
+
+
+@cache
+def host() -> Target:
+    """This machine."""
+    features = binding.get_host_cpu_features()
+    width = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
+    return Target(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), width)
+
+
+@cache
+def machine() -> binding.TargetMachine:
+    """LLVM's code generator for this machine.
+
+    Level 1: higher levels gain nothing on straight-line code that has no repeated sub-expressions.
+    """
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    this = host()
+    target = binding.Target.from_triple(this.triple)
+    return target.create_target_machine(
+        cpu=this.cpu, features=this.features, opt=1, reloc="pic", codemodel="small", jit=True
+    )

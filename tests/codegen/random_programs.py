@@ -1,0 +1,62 @@
+"""Seeded random programs over all operations, kept where the values stay tame."""
+
+from __future__ import annotations
+
+import random
+
+from kineta.expr.graph import ONE, Graph, Ref
+from kineta.expr.op import Op
+from kineta.expr.program import Program, program
+
+
+def random_program(seed: int, n: int = 60, name: str = "f", blocks: tuple[int, ...] = (1, 5, 3, 0)) -> Program:
+    """*n* random operations on input blocks of the given sizes; as many results as survive."""
+    rng = random.Random(seed)
+    g = Graph()
+    inputs = {f"b{i}": [g.symbol(f"x{i}_{j}") for j in range(size)] for i, size in enumerate(blocks)}
+    values: list[Ref] = [r for refs in inputs.values() for r in refs]
+    while n > 0:
+        a, b = (rng.choice(values[-40:]) ^ rng.randint(0, 1) for _ in range(2))
+        values.append(_operation(g, rng, a, b))
+        n -= 1
+    outputs = [v ^ rng.randint(0, 1) for v in values[-max(5, len(values) // 10) :]] + [values[0], values[1] ^ 1, ONE, 0, 3]
+    return program(g, inputs, {"out": ((len(outputs),), outputs)}, name)
+
+
+def _operation(g: Graph, rng: random.Random, a: Ref, b: Ref) -> Ref:
+    """A random operation of bounded growth."""
+    tame = g.sin(a)
+    square = g.add(ONE, g.mul(tame, tame))
+    match rng.randrange(22):
+        case 0:
+            return g.div(a, square)
+        case 1:
+            return g.sqrt(square)
+        case 2:
+            return g.cos(b)
+        case 3:
+            return g.call(Op.TAN, tame)
+        case 4:
+            return g.call(Op.ATAN2, a, b)
+        case 5:
+            return g.call(Op.EXP, tame)
+        case 6:
+            return g.call(Op.LOG, square)
+        case 7:
+            return g.call(Op.POW, square, g.sin(b))
+        case 8:
+            return g.call(rng.choice((Op.ASIN, Op.ACOS)), g.mul(g.const(0.9), tame))
+        case 9:
+            return g.call(rng.choice((Op.SINH, Op.COSH)), tame)
+        case 10:
+            return g.call(rng.choice((Op.TANH, Op.ATAN)), a)
+        case 11:
+            return g.call(rng.choice((Op.ABS, Op.SIGN, Op.STEP)), a)
+        case 12:
+            return g.call(rng.choice((Op.MIN, Op.MAX)), a, b)
+        case 13 | 14 | 15:
+            return g.mul(g.sin(a), b)
+        case 16:
+            return g.mul(g.const(rng.uniform(-1, 1)), a)
+        case _:
+            return g.add(a, b)

@@ -1,0 +1,180 @@
+"""Every backend against the reference evaluation."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kineta.codegen import c, llvm
+from kineta.codegen import numpy as reference
+from kineta.codegen.ir import CHUNK
+from kineta.errors import ArgumentError
+from kineta.expr.graph import Graph
+from kineta.expr.op import Op
+from kineta.expr.program import Program, program
+from tests.codegen.random_programs import random_program
+
+SEEDS = range(12)
+
+
+def blocks(p: Program, n: int | None, seed: int = 0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-2, 2, b.size if n is None else (n, b.size)) for b in p.inputs]
+
+
+def close(a: np.ndarray, b: np.ndarray) -> None:
+    np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_llvm_agrees_with_numpy(seed: int) -> None:
+    p = random_program(seed, 200)
+    f, expected = llvm.compile([p], batch=True).function("f"), reference.compile(p)
+    one = blocks(p, None)
+    close(f(*one), expected(*one))
+    for n in (1, 3, 7, 8, 9, 16, 101):
+        rows = blocks(p, n, n)
+        close(f.batch(*rows), expected(*rows))
+        shared = [rows[0], rows[1][0], *rows[2:]]
+        close(f.batch(*shared), expected(*shared))
+
+
+def test_rows_without_vectors_agree_too() -> None:
+    p = random_program(3, 150)
+    rows = blocks(p, 5)
+    close(llvm.compile([p]).function("f").batch(*rows), reference.compile(p)(*rows))
+
+
+def test_no_rows_give_no_results() -> None:
+    p = random_program(3, 20)
+    assert llvm.compile([p], batch=True).function("f").batch(*blocks(p, 0)).shape == (0, p.n_outputs)
+
+
+def test_strided_inputs_are_taken_as_they_are_meant() -> None:
+    p = random_program(4, 80)
+    rows = [np.asfortranarray(b) for b in blocks(p, 11)]
+    turned = [np.repeat(b, 2, axis=0)[::2] for b in rows]
+    close(llvm.compile([p], batch=True).function("f").batch(*turned), reference.compile(p)(*rows))
+
+
+def test_batches_stay_within_their_arrays() -> None:
+    p = random_program(5, 40, blocks=(3, 5, 1))
+    f = llvm.compile([p], batch=True).function("f")
+    wide = [np.full((19, b.size), 0.5) for b in p.inputs]
+    guarded = np.full((19, p.n_outputs + 3), 7.0)
+    call = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * 4)(f.batch_address)
+    rows = [x for b in wide for x in (b.ctypes.data, b.shape[1])]
+    call(19, *rows, guarded.ctypes.data, p.n_outputs + 3)
+    assert (guarded[:, p.n_outputs :] == 7.0).all()
+    assert (guarded[:, : p.n_outputs] == guarded[0, : p.n_outputs]).all()
+
+
+@pytest.mark.parametrize("n", [CHUNK - 1, CHUNK + 1, 3 * CHUNK])
+def test_long_programs_are_cut(n: int) -> None:
+    p = random_program(1, n)
+    f, expected = llvm.compile([p], batch=True).function("f"), reference.compile(p)
+    one, rows = blocks(p, None), blocks(p, 17)
+    close(f(*one), expected(*one))
+    close(f.batch(*rows), expected(*rows))
+
+
+def test_several_programs_share_a_library() -> None:
+    programs = [random_program(i, 30, f"f{i}") for i in range(3)]
+    library = llvm.compile(programs)
+    for p in programs:
+        one = blocks(p, None)
+        close(library.function(p.name)(*one), reference.compile(p)(*one))
+
+
+def test_wrong_blocks_are_refused_with_their_sizes() -> None:
+    p = random_program(0, 10)
+    f = llvm.compile([p]).function("f")
+    with pytest.raises(ArgumentError, match=r"Expected blocks of sizes \(1, 5, 3, 0\), found \(1, 4, 3, 0\)"):
+        f(np.zeros(1), np.zeros(4), np.zeros(3), np.zeros(0))
+    with pytest.raises(ArgumentError, match="same number of rows"):
+        f.batch(np.zeros((2, 1)), np.zeros((3, 5)), np.zeros(3), np.zeros(0))
+
+
+def sines() -> Program:
+    g = Graph()
+    x = g.symbol("x")
+    return program(g, {"x": [x]}, {"out": ((2,), [g.sin(x), g.cos(x)])}, "sines")
+
+
+def test_sines_are_exact_to_an_ulp_everywhere() -> None:
+    f = llvm.compile([sines()], batch=True).function("sines")
+    rng = np.random.default_rng(0)
+    x = np.concatenate(
+        [
+            rng.uniform(-10, 10, 20000),
+            rng.uniform(-1e6, 1e6, 20000),
+            np.arange(-3000, 3000) * (np.pi / 2),
+            10.0 ** rng.uniform(-300, 300, 5000),
+            [0.0, -0.0, 1e-310],
+        ]
+    )
+    exact = np.stack([np.sin(x.astype(np.longdouble)), np.cos(x.astype(np.longdouble))], axis=-1)
+    error = np.abs(f.batch(x[:, None]).astype(np.longdouble) - exact) / np.spacing(np.abs(exact.astype(float)))
+    assert error.max() < 1.0
+    scalar = np.array([f(np.array([a])) for a in x[:500]])
+    assert np.array_equal(scalar, f.batch(x[:500, None]))
+
+
+def test_sines_of_what_is_no_angle_are_nan() -> None:
+    f = llvm.compile([sines()], batch=True).function("sines")
+    bad = np.array([np.nan, np.inf, -np.inf, 1.0] * 3)[:, None]
+    assert np.isnan(f.batch(bad)).all(axis=1).tolist() == [True, True, True, False] * 3
+
+
+def test_nan_is_not_lost_on_the_way() -> None:
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    out = [g.call(op, x, y) for op in (Op.MIN, Op.MAX)] + [g.call(Op.SIGN, x), g.call(Op.ABS, x)]
+    p = program(g, {"x": [x, y]}, {"out": ((4,), out)}, "f")
+    for f in (llvm.compile([p]).function("f"), reference.compile(p)):
+        assert np.isnan(f(np.array([np.nan, 1.0]))).all()
+
+
+def compiled_c(programs: list[Program], folder: Path, model: str = "model") -> ctypes.CDLL:
+    header, text = c.source(programs, model, {"b1": list("abcde")})
+    stem = c.identifier(model)
+    (folder / f"{stem}.h").write_text(header)
+    (folder / f"{stem}.c").write_text(text)
+    flags = "-std=c99 -Wall -Wextra -Werror -pedantic -O2 -ffp-contract=off -fPIC -shared".split()
+    subprocess.run(["gcc", *flags, f"{stem}.c", "-o", "lib.so", "-lm"], cwd=folder, check=True)
+    return ctypes.CDLL(str(folder / "lib.so"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_c_agrees_with_numpy(seed: int, tmp_path: Path) -> None:
+    p = random_program(seed, 300)
+    function = compiled_c([p], tmp_path).model_f
+    one = blocks(p, None)
+    out = np.empty(p.n_outputs)
+    function(*(ctypes.c_void_p(b.ctypes.data) for b in [*one, out]))
+    close(out, reference.compile(p)(*one))
+
+
+def test_names_of_other_scripts_become_identifiers() -> None:
+    assert c.identifier("Нога") == "Noga"
+    assert c.identifier("Щит_1") == "Shchit_1"
+    assert c.identifier("q1'") == "q1_dot"
+    assert c.identifier("φ") == "phi"
+    assert c.identifier("2nd-arm") == "_2nd_arm"
+
+
+def test_golden_c(request: pytest.FixtureRequest) -> None:
+    """Generated code is reviewed code; ``pytest --update`` writes the file anew."""
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    e = g.sub(g.mul(g.sin(x), y), g.div(g.const(2.5), g.sqrt(g.add(y, x))))
+    p = program(g, {"t": [], "q": [x, y]}, {"value": ((2,), [e, x ^ 1])}, "value")
+    text = "".join(c.source([p], "tiny", {"q": ["x", "y"]}))
+    golden = Path(__file__).parent / "golden_tiny.c.txt"
+    if request.config.getoption("--update"):
+        golden.write_text(text)
+    assert text == golden.read_text()
