@@ -6,7 +6,8 @@ from kineta.expr.node import Expr, Scalar, expr
 from kineta.expr.op import Op
 
 
-def _call(op: Op, *arguments: Scalar) -> Expr:
+def call(op: Op, *arguments: Scalar) -> Expr:
+    """The operation *op* of one or two arguments."""
     graph = next((a.graph for a in arguments if isinstance(a, Expr)), expr(0.0).graph)
     refs = [Expr(graph, graph.const(a)) if not isinstance(a, Expr) else a for a in arguments]
     return Expr(graph, graph.call(op, *(r.ref for r in refs)))
@@ -14,84 +15,84 @@ def _call(op: Op, *arguments: Scalar) -> Expr:
 
 def sqrt(x: Scalar) -> Expr:
     """Square root."""
-    return _call(Op.SQRT, x)
+    return call(Op.SQRT, x)
 
 
 def sin(x: Scalar) -> Expr:
     """Sine of an angle in radians."""
-    return _call(Op.SIN, x)
+    return call(Op.SIN, x)
 
 
 def cos(x: Scalar) -> Expr:
     """Cosine of an angle in radians."""
-    return _call(Op.COS, x)
+    return call(Op.COS, x)
 
 
 def tan(x: Scalar) -> Expr:
     """Tangent of an angle in radians."""
-    return _call(Op.TAN, x)
+    return call(Op.TAN, x)
 
 
 def asin(x: Scalar) -> Expr:
     """Arc sine, in [-pi/2, pi/2]."""
-    return _call(Op.ASIN, x)
+    return call(Op.ASIN, x)
 
 
 def acos(x: Scalar) -> Expr:
     """Arc cosine, in [0, pi]."""
-    return _call(Op.ACOS, x)
+    return call(Op.ACOS, x)
 
 
 def atan(x: Scalar) -> Expr:
     """Arc tangent, in (-pi/2, pi/2)."""
-    return _call(Op.ATAN, x)
+    return call(Op.ATAN, x)
 
 
 def atan2(y: Scalar, x: Scalar) -> Expr:
     """Angle of the point (x, y), in (-pi, pi]."""
-    return _call(Op.ATAN2, y, x)
+    return call(Op.ATAN2, y, x)
 
 
 def sinh(x: Scalar) -> Expr:
     """Hyperbolic sine."""
-    return _call(Op.SINH, x)
+    return call(Op.SINH, x)
 
 
 def cosh(x: Scalar) -> Expr:
     """Hyperbolic cosine."""
-    return _call(Op.COSH, x)
+    return call(Op.COSH, x)
 
 
 def tanh(x: Scalar) -> Expr:
     """Hyperbolic tangent."""
-    return _call(Op.TANH, x)
+    return call(Op.TANH, x)
 
 
 def exp(x: Scalar) -> Expr:
     """Exponential."""
-    return _call(Op.EXP, x)
+    return call(Op.EXP, x)
 
 
 def log(x: Scalar) -> Expr:
     """Natural logarithm."""
-    return _call(Op.LOG, x)
+    return call(Op.LOG, x)
 
 
 def sign(x: Scalar) -> Expr:
     """-1, 0 or 1."""
-    return _call(Op.SIGN, x)
+    return call(Op.SIGN, x)
 
 
 def step(x: Scalar) -> Expr:
     """1 where x > 0, else 0."""
-    return _call(Op.STEP, x)
+    return call(Op.STEP, x)
 
 
 def minimum(x: Scalar, y: Scalar) -> Expr:
     """The smaller of two values."""
-    return _call(Op.MIN, x, y)
+    return call(Op.MIN, x, y)
 
 
 def maximum(x: Scalar, y: Scalar) -> Expr:
     """The larger of two values."""
-    return _call(Op.MAX, x, y)
+    return call(Op.MAX, x, y)

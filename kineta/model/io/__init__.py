@@ -1,0 +1,50 @@
+"""Systems from files and text, and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kineta.errors import ModelError, did_you_mean
+from kineta.model.system import System
+
+_SUFFIXES = (".kin", ".urdf")
+
+
+def load(path: str | Path) -> System:
+    """The system in a file: ``.kin`` or ``.urdf``. Raises :class:`ModelError` for a file that cannot be read or makes no sense."""
+    path = Path(path)
+    if path.suffix == ".urdf":
+        from kineta.model.io import urdf
+
+        return urdf.read(path)
+    if path.suffix != ".kin":
+        near = did_you_mean(path.suffix, _SUFFIXES)
+        raise ModelError(f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found the suffix '{path.suffix}'.{near}")
+    return loads(read_text(path), str(path))
+
+
+def loads(text: str, file: str = "<text>") -> System:
+    """The system that a text in the language ``.kin`` describes; *file* is the name shown in errors."""
+    from kineta.model.io import kin
+
+    return kin.read(text, file)
+
+
+def dumps(system: System) -> str:
+    """*system* as text in the language ``.kin``; reading it gives an equal system."""
+    from kineta.model.io import write
+
+    return write.write(system)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8. Raises :class:`ModelError` with the reason where there is none."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        siblings = [p.name for p in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else []
+        raise ModelError(f"{path}: there is no such file.{did_you_mean(path.name, siblings)}") from None
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: expected text in UTF-8, found other bytes at position {error.start}.") from None
+    except OSError as error:
+        raise ModelError(f"{path}: the file cannot be read ({error.strerror}).") from None

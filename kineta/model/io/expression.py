@@ -1,0 +1,155 @@
+"""Expressions of the text language: from the syntax tree to nodes of the graph, with dimensions checked on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lark import Token, Tree
+
+from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
+from kineta.expr.function import call
+from kineta.expr.node import Expr, expr, symbol
+from kineta.expr.op import BINARY, FUNCTIONS, Op
+from kineta.model import units
+from kineta.model.units import NUMBER, Dimension
+
+#: Names that stand for numbers.
+CONSTANTS = {"pi": math.pi}
+
+#: Functions whose value has the dimension of their arguments, and those whose arguments must be numbers.
+_KEEPS = {"abs", "min", "max"}
+_FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks bare numbers,
+    which are numbers as factors and take any dimension as terms."""
+
+    value: Expr
+    dimension: Dimension | None = None
+    plain: bool = False
+
+
+class Reader:
+    """Turns trees of expressions into quantities.
+
+    ``dimensions`` are those of the symbols that have one. Errors carry the place in ``file``.
+    """
+
+    def __init__(self, file: str, dimensions: Mapping[str, Dimension]) -> None:
+        self.file = file
+        self.dimensions = dimensions
+
+    def location(self, node: Tree[Token] | Token) -> Location:
+        """Where *node* begins."""
+        line, column = (node.line, node.column) if isinstance(node, Token) else (node.meta.line, node.meta.column)
+        return Location(self.file, line or 1, column or 1)
+
+    def expression(self, node: Tree[Token], expected: Dimension | None = None, what: str = "") -> Expr:
+        """The expression *node*, which must have the dimension *expected*, being *what*."""
+        quantity = self.quantity(node)
+        found = quantity.dimension
+        if expected is not None and found is not None and not quantity.plain and found != expected:
+            raise ModelError(
+                f"{what} must be {units.name(expected)}, found {units.name(found)}.", self.location(node)
+            )
+        return quantity.value
+
+    def quantity(self, node: Tree[Token]) -> Quantity:
+        """The expression *node* with its dimension."""
+        try:
+            return getattr(self, f"_{node.data}")(node)  # type: ignore[no-any-return]
+        except ExpressionError as error:
+            raise ModelError(str(error), self.location(node)) from None
+
+    def _quantity(self, node: Tree[Token]) -> Quantity:
+        try:
+            number, dimension = units.quantity(str(node.children[0]))
+        except ModelError as error:
+            raise ModelError(str(error), self.location(node)) from None
+        return Quantity(expr(number), NUMBER if dimension is None else dimension, plain=dimension is None)
+
+    def _name(self, node: Tree[Token]) -> Quantity:
+        name = str(node.children[0])
+        if name in CONSTANTS:
+            return Quantity(expr(CONSTANTS[name]), NUMBER)
+        return Quantity(symbol(name), self.dimensions.get(name))
+
+    def _sum(self, node: Tree[Token]) -> Quantity:
+        total = self.quantity(node.children[0])  # type: ignore[arg-type]
+        for sign, term in zip(node.children[1::2], node.children[2::2], strict=True):
+            other = self.quantity(term)  # type: ignore[arg-type]
+            value = total.value + other.value if sign == "+" else total.value - other.value
+            total = self._joined(total, other, value, node)
+        return total
+
+    def _joined(self, a: Quantity, b: Quantity, value: Expr, node: Tree[Token]) -> Quantity:
+        """A sum, or a choice, of two quantities."""
+        if a.dimension is None or b.dimension is None:
+            return Quantity(value)
+        if a.plain or b.plain:
+            return Quantity(value, b.dimension if a.plain else a.dimension, a.plain and b.plain)
+        if a.dimension != b.dimension:
+            raise ModelError(
+                f"{units.name(a.dimension)} and {units.name(b.dimension)} cannot be added or compared.", self.location(node)
+            )
+        return Quantity(value, a.dimension)
+
+    def _product(self, node: Tree[Token]) -> Quantity:
+        total = self.quantity(node.children[0])  # type: ignore[arg-type]
+        for sign, factor in zip(node.children[1::2], node.children[2::2], strict=True):
+            other = self.quantity(factor)  # type: ignore[arg-type]
+            divides = sign == "/"
+            value = total.value / other.value if divides else total.value * other.value
+            dimension = None
+            if total.dimension is not None and other.dimension is not None:
+                dimension = _times(total.dimension, other.dimension, -1 if divides else 1)
+            total = Quantity(value, dimension, total.plain and other.plain)
+        return total
+
+    def _unary(self, node: Tree[Token]) -> Quantity:
+        operand = self.quantity(node.children[-1])  # type: ignore[arg-type]
+        minus = sum(1 for sign in node.children[:-1] if sign == "-") % 2
+        return Quantity(-operand.value if minus else operand.value, operand.dimension, operand.plain)
+
+    _exponent = _unary
+
+    def _power(self, node: Tree[Token]) -> Quantity:
+        quantities = [self.quantity(child) for child in node.children]  # type: ignore[arg-type]
+        value = quantities[-1].value
+        for base in reversed(quantities[1:-1]):
+            value = base.value**value
+        base, dimension = quantities[0], None
+        if base.dimension is not None and value.value is not None:
+            dimension = _times(NUMBER, base.dimension, value.value)
+        return Quantity(base.value**value, dimension, base.plain)
+
+    def _call(self, node: Tree[Token]) -> Quantity:
+        name = str(node.children[0])
+        op = FUNCTIONS.get(name)
+        if op is None:
+            raise ModelError(f"unknown function '{name}'.{did_you_mean(name, FUNCTIONS)}", self.location(node))
+        arguments = [self.quantity(child) for child in node.children[1:]]  # type: ignore[arg-type]
+        wanted = 2 if op in BINARY else 1
+        if len(arguments) != wanted:
+            raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.", self.location(node))
+        value = call(op, *(a.value for a in arguments))
+        first = arguments[0]
+        if wanted == 2:
+            both = self._joined(first, arguments[1], value, node)
+            return both if name in _KEEPS else Quantity(value, NUMBER)
+        if name not in _FREE and first.dimension not in (None, NUMBER):
+            raise ModelError(
+                f"{name} takes an angle or a number, found {units.name(first.dimension or NUMBER)}.", self.location(node)
+            )
+        if op == Op.SQRT and first.dimension is not None:
+            return Quantity(value, _times(NUMBER, first.dimension, 0.5))
+        return Quantity(value, first.dimension if name in _KEEPS else NUMBER)
+
+
+def _times(a: Dimension, b: Dimension, power: float) -> Dimension:
+    w, x, y, z = (i + power * j for i, j in zip(a, b, strict=True))
+    return w, x, y, z

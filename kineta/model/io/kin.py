@@ -1,0 +1,490 @@
+"""Reading the text language ``.kin``. Text is parsed by a grammar and never evaluated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
+from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
+from kineta.expr.node import Expr, expr
+from kineta.model import units
+from kineta.model.body import GROUND, Body, Inertia, Point, Station, Vector3, vector
+from kineta.model.element import (
+    Axes,
+    Couple,
+    Damper,
+    Element,
+    Force,
+    GeneralizedForce,
+    LineDamper,
+    LineSpring,
+    Spring,
+)
+from kineta.model.infer import TIME
+from kineta.model.io.expression import Reader
+from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, unit
+from kineta.model.system import Output, Parameter, System
+from kineta.model.units import Dimension
+from kineta.passes.evaluate import evaluate
+
+#: Brackets within brackets beyond which a text is refused.
+DEPTH = 100
+
+STATEMENTS = (
+    "model gravity parameters constants coordinates frame point force couple spring damper initial output".split()
+)
+_LATER = ("constraint", "program", "loop", "quasi")
+_MOMENTS = {"Jx": 0, "Jy": 1, "Jz": 2}
+_PRODUCTS = {"Jxy": 0, "Jxz": 1, "Jyz": 2}
+_KEYS = ("m", *_MOMENTS, *_PRODUCTS)
+
+
+@cache
+def _parser() -> Lark:
+    grammar = Path(__file__).with_name("kin.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+
+
+def read(text: str, file: str = "<text>") -> System:
+    """The system that *text* describes; *file* is the name that errors show.
+
+    Raises :class:`ModelError`, with file, line and column, for whatever cannot be read or makes no sense.
+    """
+    _check_depth(text, file)
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        raise _syntax_error(error, text, file) from None
+    return _Statements(file).read(tree)
+
+
+# -- from tree to records -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Statements:
+    """What has been read so far."""
+
+    file: str
+    name: str = ""
+    gravity: Vector3 = field(default_factory=lambda: vector((0, 0, 0)))
+    bodies: list[Body] = field(default_factory=list)
+    coordinates: list[str] | None = None
+    parameters: list[Parameter] | None = None
+    elements: list[Element] = field(default_factory=list)
+    points: dict[str, Point] = field(default_factory=dict)
+    initial: list[tuple[str, Expr]] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    dimensions: dict[str, Dimension] = field(default_factory=lambda: {TIME: units.TIME})
+    angles: set[str] = field(default_factory=set)
+    lengths: set[str] = field(default_factory=set)
+
+    def read(self, tree: Tree[Token]) -> System:
+        """The system of the statements of *tree*: declarations first, so that the order of statements is free."""
+        self.reader = Reader(self.file, self.dimensions)
+        statements = [s for s in tree.children if isinstance(s, Tree)]
+        for stage in (("parameters", "constants"), ("point", "body", "frame"), None):
+            for statement in statements:
+                kind = str(statement.data)
+                early = kind in ("parameters", "constants", "point", "body", "frame")
+                if kind in stage if stage else not early:
+                    getattr(self, f"_{kind}")(statement)
+        return System(
+            self.name or Path(self.file).stem.strip("<>"),
+            self.bodies,
+            gravity=self.gravity,
+            coordinates=self.coordinates,
+            parameters=self.parameters,
+            elements=self.elements,
+            points=self.points.values(),
+            initial=self.initial,
+            outputs=self.outputs,
+        )
+
+    def _at(self, node: Any) -> Location:
+        return self.reader.location(node)
+
+    def _vector(self, node: Any, dimension: Dimension | None, what: str) -> Vector3:
+        x, y, z = (self.reader.expression(c, dimension, what) for c in node.children)
+        return x, y, z
+
+    # -- declarations -----------------------------------------------------------------------------------------
+
+    def _model(self, node: Tree[Any]) -> None:
+        self.name = str(node.children[0])
+
+    def _gravity(self, node: Tree[Any]) -> None:
+        (value,) = node.children
+        if value.data == "vector":
+            self.gravity = self._vector(value, units.ACCELERATION, "gravity")
+        else:
+            down = -self.reader.expression(value, units.ACCELERATION, "gravity")
+            self.gravity = (expr(0), expr(0), down)
+
+    def _parameters(self, node: Tree[Any], *, fixed: bool = False) -> None:
+        if self.parameters is None:
+            self.parameters = []
+        for declaration in node.children:
+            name, tree = declaration.children
+            value = None
+            if tree is not None:
+                quantity = self.reader.quantity(tree)
+                if quantity.dimension is not None and not quantity.plain:
+                    self.dimensions[str(name)] = quantity.dimension
+                value = self._number(quantity.value, tree, f"parameter '{name}'")
+            elif fixed:
+                raise ModelError(f"constant '{name}': expected a value, found none.", self._at(name))
+            self.parameters.append(Parameter(str(name), value, fixed, self._at(name)))
+
+    def _constants(self, node: Tree[Any]) -> None:
+        self._parameters(node, fixed=True)
+
+    def _number(self, value: Expr, node: Any, what: str) -> float:
+        """The value of an expression of numbers and of parameters that have a value by now."""
+        known = {p.name: p.value for p in self.parameters or () if p.value is not None}
+        try:
+            return evaluate(value.graph, [value.ref], known)[0]
+        except ExpressionError as error:
+            raise ModelError(f"{what}: {error}", self._at(node)) from None
+
+    def _coordinates(self, node: Tree[Any]) -> None:
+        self.coordinates = [*(self.coordinates or ()), *(str(c) for c in node.children)]
+
+    # -- bodies -----------------------------------------------------------------------------------------------
+
+    def _body(self, node: Tree[Any]) -> None:
+        name, base, motions, inertia = node.children
+        own = _InertiaList(self, str(name), inertia).read()
+        self.bodies.append(Body(str(name), str(base or GROUND), self._motions(motions), own, self._at(name)))
+
+    def _frame(self, node: Tree[Any]) -> None:
+        name, base, motions = node.children
+        self.bodies.append(Body(str(name), str(base or GROUND), self._motions(motions), Inertia(), self._at(name)))
+
+    def _motions(self, node: Tree[Any] | None) -> tuple[Motion, ...]:
+        return tuple(self._motion(m) for m in node.children) if node is not None else ()
+
+    def _motion(self, node: Tree[Any]) -> Motion:
+        name, axis, argument = node.children
+        kind = str(name).replace("_", "")
+        if kind in ("Ball", "Free") and axis is None:
+            if argument.data != "name" or "." in argument.children[0]:
+                raise ModelError(f"{kind} takes a name, found an expression.", self._at(argument))
+            return Ball(str(argument.children[0])) if kind == "Ball" else Free(str(argument.children[0]))
+        if (axis is None) == (len(kind) == 1) or kind not in ("R", "S", *(k + a for k in "RS" for a in LETTERS)):
+            raise self._unknown_motion(str(name), axis is not None, self._at(node))
+        direction = LETTERS[kind[1]] if axis is None else self._axis(axis)
+        if kind[0] == "R":
+            return Rotation(direction, self.reader.expression(argument, units.ANGLE, f"the angle of {name}"))
+        return Shift(direction, self.reader.expression(argument, units.LENGTH, f"the shift of {name}"))
+
+    def _unknown_motion(self, name: str, with_axis: bool, location: Location) -> ModelError:
+        if with_axis:
+            return ModelError(f"'{name}' takes no axis in brackets; only R[x, y, z](...) and S[x, y, z](...) do.", location)
+        if name in ("R", "S"):
+            return ModelError(f"'{name}' needs its axis: {name}x(...), {name}y(...), {name}z(...) or {name}[x, y, z](...).", location)
+        known = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Ball", "Free")
+        expected = "Rx, Ry, Rz, Sx, Sy, Sz, R[x, y, z], S[x, y, z], Ball or Free"
+        return ModelError(f"unknown motion '{name}'; expected {expected}.{did_you_mean(name, known)}", location)
+
+    def _axis(self, node: Tree[Any]) -> tuple[float, float, float]:
+        numbers = [self._number(self.reader.expression(c), c, "the axis of a motion") for c in node.children]
+        try:
+            return unit(numbers)
+        except ModelError as error:
+            raise ModelError(str(error), self._at(node)) from None
+
+    def _point(self, node: Tree[Any]) -> None:
+        name, body, position = node.children
+        if str(name) in self.points:
+            raise ModelError(f"point '{name}' is described twice.", self._at(name))
+        where = self._vector(position, units.LENGTH, "the position of a point")
+        self.points[str(name)] = Point(str(name), str(body), where, self._at(name))
+
+    # -- elements ---------------------------------------------------------------------------------------------
+
+    def _axes(self, word: Token | None) -> Axes:
+        if word is None or word == GROUND:
+            return "ground"
+        if word == "body":
+            return "body"
+        near = did_you_mean(str(word), ("body", GROUND))
+        raise ModelError(f"expected 'in body' or 'in ground', found 'in {word}'.{near}", self._at(word))
+
+    def _station(self, name: Token, position: Tree[Any] | None = None) -> Station:
+        """The place of a point, or of a body with or without a position in its frame."""
+        if position is None and str(name) in self.points:
+            point = self.points[str(name)]
+            return Station(point.body, point.position)
+        known = [b.name for b in self.bodies]
+        if str(name) not in (*known, GROUND):
+            near = did_you_mean(str(name), [*known, *self.points])
+            raise ModelError(f"expected a point or a body, found '{name}'.{near}", self._at(name))
+        if position is None:
+            return Station(str(name))
+        return Station(str(name), self._vector(position, units.LENGTH, "a position"))
+
+    def _force_on(self, node: Tree[Any]) -> None:
+        name, body, position, components, axes = node.children
+        self._add_force(name, self._station(body, position), components, axes)
+
+    def _force_at(self, node: Tree[Any]) -> None:
+        name, point, components, axes = node.children
+        self._add_force(name, self._station(point), components, axes)
+
+    def _add_force(self, name: Token, at: Station, components: Tree[Any], axes: Token | None) -> None:
+        force = self._vector(components, units.FORCE, f"force '{name}'")
+        self.elements.append(Force(str(name), at, force, self._axes(axes), self._at(name)))
+
+    def _force_along(self, node: Tree[Any]) -> None:
+        name, characteristic, coordinate = node.children
+        P, rho = self.reader.expression(characteristic), self.reader.expression(coordinate)
+        self.elements.append(GeneralizedForce(str(name), P, rho, self._at(name)))
+
+    def _couple(self, node: Tree[Any]) -> None:
+        name, body, components, axes = node.children
+        moment = self._vector(components, units.COUPLE, f"couple '{name}'")
+        self.elements.append(Couple(str(name), str(body), moment, self._axes(axes), self._at(name)))
+
+    def _spring(self, node: Tree[Any]) -> None:
+        name, stiffness, deformation = node.children
+        C, gamma = self.reader.expression(stiffness), self.reader.expression(deformation)
+        self.elements.append(Spring(str(name), C, gamma, self._at(name)))
+
+    def _line_spring(self, node: Tree[Any]) -> None:
+        name, stiffness, length, start, end = node.children
+        C = self.reader.expression(stiffness, (0, 1, -2, 0), f"the stiffness of spring '{name}'")
+        free = expr(0) if length is None else self.reader.expression(length, units.LENGTH, f"the length of spring '{name}'")
+        places = (self._station(*p.children) for p in (start, end))
+        self.elements.append(LineSpring(str(name), C, free, *places, self._at(name)))
+
+    def _damper(self, node: Tree[Any]) -> None:
+        name, damping, rate = node.children
+        D, beta = self.reader.expression(damping), self.reader.expression(rate)
+        self.elements.append(Damper(str(name), D, beta, self._at(name)))
+
+    def _line_damper(self, node: Tree[Any]) -> None:
+        name, damping, start, end = node.children
+        D = self.reader.expression(damping, (0, 1, -1, 0), f"the damping of damper '{name}'")
+        places = (self._station(*p.children) for p in (start, end))
+        self.elements.append(LineDamper(str(name), D, *places, self._at(name)))
+
+    # -- runs ---------------------------------------------------------------------------------------------------
+
+    def _initial(self, node: Tree[Any]) -> None:
+        for setting in node.children:
+            name, value = setting.children
+            if value.data == "vector":
+                raise ModelError(f"initial '{name}': expected one value, found three.", self._at(value))
+            dimension = self._kind(str(name))
+            self.initial.append((str(name), self.reader.expression(value, dimension, f"initial '{name}'")))
+
+    def _kind(self, name: str) -> Dimension | None:
+        """Dimension of a coordinate or speed, where a motion shows it."""
+        for plain, dimension in (("Rotation", units.ANGLE), ("Shift", units.LENGTH)):
+            for body in self.bodies:
+                for motion in body.motions:
+                    if type(motion).__name__ == plain and not isinstance(motion, Ball | Free):
+                        argument = motion.angle if isinstance(motion, Rotation) else motion.distance
+                        if argument.name == name.rstrip("'"):
+                            w, x, y, z = dimension
+                            return (w, x, y - 1, z) if name.endswith("'") else dimension
+        return None
+
+    def _output(self, node: Tree[Any]) -> None:
+        for shown in node.children:
+            name, value = shown.children
+            for label, value_expr in self._shown(str(name), value):
+                self.outputs.append(Output(label, value_expr, self._at(name)))
+
+    def _shown(self, name: str, value: Tree[Any] | None) -> Iterator[tuple[str, Expr]]:
+        """Names and expressions of one item of an ``output`` statement; ``P.position`` stands for three."""
+        from kineta.expr.node import symbol
+
+        owner, _, kind = name.rpartition(".")
+        if value is not None:
+            yield name, self.reader.expression(value)
+        elif kind in ("position", "velocity") and owner:
+            for axis in "xyz":
+                label = f"{owner}.{axis if kind == 'position' else 'v' + axis}"
+                yield label, symbol(label)
+        else:
+            yield name, symbol(name)
+
+
+class _InertiaList:
+    """The list behind ``=`` of a body: by position (m, Jx, Jy, Jz), by keys, or a mass alone (theory A.2)."""
+
+    def __init__(self, statements: _Statements, body: str, node: Tree[Any]) -> None:
+        self.statements = statements
+        self.reader = statements.reader
+        self.body = body
+        self.node = node
+        self.mass = expr(0)
+        self.moments = [expr(0)] * 3
+        self.products = [expr(0)] * 3
+        self.com = vector((0, 0, 0))
+
+    def read(self) -> Inertia:
+        """The inertia that the list says."""
+        settings = [c for c in self.node.children if c.data == "setting"]
+        items = [c for c in self.node.children if c.data != "setting"]
+        for setting in settings:
+            self._setting(setting)
+        keyed = [c for c in items if c.data == "call" and _key(c) in _KEYS]
+        if keyed and len(keyed) < len(items):
+            other = next(c for c in items if c not in keyed)
+            raise self._error("entries with and without keys are mixed; write keys on all, as in m(m1), Jz(J1)", other)
+        if keyed:
+            return self._keyed(keyed)
+        return self._positional(items)
+
+    def _error(self, message: str, node: Any) -> ModelError:
+        return ModelError(f"Body '{self.body}': {message}.", self.reader.location(node))
+
+    def _setting(self, node: Tree[Any]) -> None:
+        name, value = node.children
+        if name != "com" or value.data != "vector":
+            raise self._error(f"expected com = (x, y, z), found '{name} = ...'", node)
+        self.com = self.statements._vector(value, units.LENGTH, "the centre of mass")
+
+    def _keyed(self, items: list[Any]) -> Inertia:
+        seen: set[str] = set()
+        for item in items:
+            key = _key(item)
+            if key in seen:
+                raise self._error(f"the entry {key} is given twice", item)
+            seen.add(key)
+            if len(item.children) != 2:
+                raise self._error(f"{key} takes one value, found {len(item.children) - 1}", item)
+            what = f"{key} of body '{self.body}'"
+            dimension = units.MASS if key == "m" else units.MOMENT_OF_INERTIA
+            value = self.reader.expression(item.children[1], dimension, what)
+            if key == "m":
+                self.mass = value
+            elif key in _MOMENTS:
+                self.moments[_MOMENTS[key]] = value
+            else:
+                self.products[_PRODUCTS[key]] = value
+        lumped = 0 < len(seen & _MOMENTS.keys()) < 3 or bool(seen & _PRODUCTS.keys() and not seen >= _MOMENTS.keys())
+        return self._inertia(lumped=lumped)
+
+    def _positional(self, items: list[Any]) -> Inertia:
+        if len(items) not in (1, 4):
+            raise self._error(
+                f"expected 1 entry (mass) or 4 (m, Jx, Jy, Jz), found {len(items)}; "
+                "give other lists with keys, as in m(m1), Jz(J1)",
+                items[0] if items else self.node,
+            )
+        self.mass = self.reader.expression(items[0], units.MASS, f"the mass of body '{self.body}'")
+        for i, item in enumerate(items[1:]):
+            what = f"J{'xyz'[i]} of body '{self.body}'"
+            self.moments[i] = self.reader.expression(item, units.MOMENT_OF_INERTIA, what)
+        return self._inertia(lumped=False)
+
+    def _inertia(self, *, lumped: bool) -> Inertia:
+        a, b, c = self.moments
+        d, e, f = self.products
+        return Inertia(mass=self.mass, com=self.com, moments=(a, b, c), products=(d, e, f), lumped=lumped)
+
+
+def _key(node: Tree[Any]) -> str:
+    return str(node.children[0]).replace("_", "")
+
+
+# -- errors of syntax -----------------------------------------------------------------------------------------------
+
+_WORDS = {
+    "SEMICOLON": "';'",
+    "COMMA": "','",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "EQUAL": "'='",
+    "VBAR": "'|'",
+    "TILDE": "'~'",
+    "CIRCUMFLEX": "'^'",
+    "PLUS_MINUS": "'+' or '-'",
+    "TIMES": "'*' or '/'",
+    "NAME": "a name",
+    "QUANTITY": "a number",
+    "$END": "the end of the text",
+}
+_OPERATORS = ("PLUS_MINUS", "TIMES", "CIRCUMFLEX")
+
+
+def _check_depth(text: str, file: str) -> None:
+    depth = 0
+    for line, content in enumerate(text.split("\n"), 1):
+        for column, character in enumerate(content.partition("#")[0], 1):
+            depth += (character in "([") - (character in ")]")
+            if depth > DEPTH:
+                raise ModelError(f"brackets are nested deeper than {DEPTH}.", Location(file, line, column))
+
+
+def _syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
+    """What *error* means, in words."""
+    if isinstance(error, UnexpectedCharacters):
+        found = f"the character '{text[error.pos_in_stream]}'"
+        return ModelError(f"found {found}, which has no meaning here.", Location(file, error.line, error.column))
+    token = error.token if isinstance(error, UnexpectedToken) else None
+    if token is None or token.type == "$END" or isinstance(error, UnexpectedEOF):
+        line = text.rstrip().count("\n") + 1
+        column = len(text.rstrip().split("\n")[-1]) + 1
+        wanted = _expected(error)
+        return ModelError(f"the text ends within a statement; expected {wanted}.", Location(file, line, column))
+    statement = _statement(text, token.start_pos or 0)
+    if statement is not None:
+        word, line, column = statement
+        if word in _LATER:
+            return ModelError(f"the statement '{word}' is not part of this version of the language.", Location(file, line, column))
+        if word not in STATEMENTS and token.type not in ("TILDE", "VBAR") and _is_second_word(text, token.start_pos or 0):
+            known = ", ".join(STATEMENTS)
+            return ModelError(
+                f"unknown statement '{word}'; expected a body (Name ~ Base | motions = inertia;) or one of {known}."
+                f"{did_you_mean(word, STATEMENTS)}",
+                Location(file, line, column),
+            )
+    return ModelError(
+        f"expected {_expected(error)}, found '{token}'.", Location(file, token.line or 1, token.column or 1)
+    )
+
+
+def _expected(error: UnexpectedInput) -> str:
+    """The tokens that would have done, in words."""
+    names = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+    operators = names & set(_OPERATORS)
+    if len(operators) > 1:
+        names = (names - operators) | {"operator"}
+    shown = sorted(_WORDS.get(n, "an operator" if n == "operator" else f"'{n.lower()}'") for n in names)
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _blank_comments(text: str) -> str:
+    return re.sub(r"#[^\n]*", lambda m: " " * len(m[0]), text)
+
+
+def _statement(text: str, position: int) -> tuple[str, int, int] | None:
+    """First word of the statement that holds *position*, with its line and column."""
+    start = _blank_comments(text).rfind(";", 0, position) + 1
+    match = re.compile(r"\s*(\w+)").match(_blank_comments(text), start)
+    if match is None or match.start(1) > position:
+        return None
+    begin = match.start(1)
+    return match[1], text.count("\n", 0, begin) + 1, begin - (text.rfind("\n", 0, begin) + 1) + 1
+
+
+def _is_second_word(text: str, position: int) -> bool:
+    plain = _blank_comments(text)
+    start = plain.rfind(";", 0, position) + 1
+    return len(plain[start:position].split()) == 1
+
+

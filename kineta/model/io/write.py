@@ -1,0 +1,136 @@
+"""Writing a system in the text language: what is written reads back as an equal system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kineta.errors import ModelError
+from kineta.expr.node import Expr
+from kineta.expr.text import number
+from kineta.model.body import GROUND, Body, Inertia, Station
+from kineta.model.element import (
+    Axes,
+    Couple,
+    Damper,
+    Element,
+    Force,
+    GeneralizedForce,
+    LineDamper,
+    LineSpring,
+    Spring,
+)
+from kineta.model.motion import LETTERS, Axis, Ball, Free, Motion, Rotation
+from kineta.model.system import System
+
+_LETTER = {axis: letter for letter, axis in LETTERS.items()}
+_KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
+
+
+def write(system: System) -> str:
+    """*system* as text."""
+    blocks = [_head(system), [_body(b) for b in system.bodies], _points(system), list(_elements(system)), list(_runs(system))]
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+
+
+def _head(system: System) -> list[str]:
+    lines = [f"model {system.name};"]
+    if any(g.value != 0 for g in system.gravity):
+        lines.append(f"gravity {_vector(system.gravity)};")
+    for keyword, fixed in (("parameters", False), ("constants", True)):
+        own = [p for p in system.parameters if p.fixed == fixed]
+        shown = [p.name if p.value is None else f"{p.name} = {number(p.value)}" for p in own]
+        if shown:
+            lines.append(f"{keyword} {', '.join(shown)};")
+    if any(a.fixed and not b.fixed for a, b in zip(system.parameters, system.parameters[1:], strict=False)):
+        raise ModelError(f"Model '{system.name}': the text language lists fixed parameters after the others; reorder them.")
+    if system.coordinates:
+        lines.append(f"coordinates {', '.join(system.coordinates)};")
+    return lines
+
+
+def _vector(components: Sequence[Expr]) -> str:
+    return f"({', '.join(map(str, components))})"
+
+
+def _body(body: Body) -> str:
+    base = "" if body.base == GROUND else f" ~ {body.base}"
+    motions = ", ".join(map(_motion, body.motions))
+    if body.inertia == Inertia():
+        return f"frame {body.name}{base} | {motions};"
+    return f"{body.name}{base} | {motions} = {_inertia(body.inertia)};"
+
+
+def _motion(motion: Motion) -> str:
+    if isinstance(motion, Ball | Free):
+        return f"{type(motion).__name__}({motion.name})"
+    letter = "R" if isinstance(motion, Rotation) else "S"
+    argument = motion.angle if isinstance(motion, Rotation) else motion.distance
+    return f"{letter}{_axis(motion.axis)}({argument})"
+
+
+def _axis(axis: Axis) -> str:
+    letter = _LETTER.get(axis)
+    return letter if letter else f"[{', '.join(map(number, axis))}]"
+
+
+def _inertia(inertia: Inertia) -> str:
+    values = (inertia.mass, *inertia.moments, *inertia.products)
+    full = not inertia.lumped and all(p.value == 0 for p in inertia.products)
+    if full and all(m.value == 0 for m in inertia.moments):
+        shown = str(inertia.mass)
+    elif full:
+        shown = ", ".join(map(str, values[:4]))
+    else:
+        shown = ", ".join(_keyed(inertia, values))
+    return shown if all(c.value == 0 for c in inertia.com) else f"{shown}, com = {_vector(inertia.com)}"
+
+
+def _keyed(inertia: Inertia, values: Sequence[Expr]) -> Iterator[str]:
+    """Entries with keys: of a lumped list those that are not zero, of a full one all moments."""
+    for key, value in zip(_KEYS, values, strict=True):
+        if value.value != 0 or (not inertia.lumped and key in _KEYS[1:4]):
+            yield f"{key}({value})"
+
+
+def _points(system: System) -> list[str]:
+    return [f"point {p.name} on {p.body} = {_vector(p.position)};" for p in system.points]
+
+
+def _station(station: Station) -> str:
+    return f"{station.body} at {_vector(station.position)}"
+
+
+def _in(axes: Axes) -> str:
+    return " in body" if axes == "body" else ""
+
+
+def _elements(system: System) -> Iterator[str]:
+    for element in system.elements:
+        yield f"{_element(element)};"
+
+
+def _element(element: Element) -> str:
+    name = element.name
+    match element:
+        case Force():
+            return f"force {name} on {_station(element.at)} = {_vector(element.components)}{_in(element.axes)}"
+        case Couple():
+            return f"couple {name} on {element.body} = {_vector(element.components)}{_in(element.axes)}"
+        case GeneralizedForce():
+            return f"force {name} = {element.characteristic} on {element.coordinate}"
+        case Spring():
+            return f"spring {name} = {element.stiffness} on {element.deformation}"
+        case Damper():
+            return f"damper {name} = {element.damping} on {element.rate}"
+        case LineSpring():
+            places = f"{_station(element.start)} and {_station(element.end)}"
+            return f"spring {name} = {element.stiffness}, {element.length} between {places}"
+        case LineDamper():
+            return f"damper {name} = {element.damping} between {_station(element.start)} and {_station(element.end)}"
+
+
+def _runs(system: System) -> Iterator[str]:
+    if system.initial:
+        yield f"initial {', '.join(f'{n} = {v}' for n, v in system.initial)};"
+    for output in system.outputs:
+        yield f"output {output.name};" if output.value.name == output.name else f"output {output.name} = {output.value};"

@@ -1,0 +1,125 @@
+"""Units on numbers: factors to SI and dimensions. Angles are numbers in radians."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from kineta.errors import ModelError, did_you_mean
+
+#: Exponents of metre, kilogram, second, ampere.
+Dimension = tuple[float, float, float, float]
+
+NUMBER: Dimension = (0, 0, 0, 0)
+LENGTH: Dimension = (1, 0, 0, 0)
+MASS: Dimension = (0, 1, 0, 0)
+TIME: Dimension = (0, 0, 1, 0)
+MOMENT_OF_INERTIA: Dimension = (2, 1, 0, 0)
+ACCELERATION: Dimension = (1, 0, -2, 0)
+FORCE: Dimension = (1, 1, -2, 0)
+COUPLE: Dimension = (2, 1, -2, 0)
+ANGLE = NUMBER
+
+_KNOWN = {
+    NUMBER: "an angle or a number without dimension",
+    LENGTH: "a length",
+    MASS: "a mass",
+    TIME: "a time",
+    MOMENT_OF_INERTIA: "a moment of inertia",
+    ACCELERATION: "an acceleration",
+    FORCE: "a force",
+    COUPLE: "a couple",
+    (1, 0, -1, 0): "a velocity",
+    (0, 0, -1, 0): "a rate or an angular velocity",
+    (0, 1, -2, 0): "a stiffness",
+    (0, 1, -1, 0): "a damping",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A factor to SI and a dimension."""
+
+    factor: float
+    dimension: Dimension
+
+
+def _table() -> dict[str, Unit]:
+    units = {
+        "m": Unit(1, LENGTH),
+        "g": Unit(1e-3, MASS),
+        "s": Unit(1, TIME),
+        "A": Unit(1, (0, 0, 0, 1)),
+        "N": Unit(1, FORCE),
+        "J": Unit(1, COUPLE),
+        "W": Unit(1, (2, 1, -3, 0)),
+        "Pa": Unit(1, (-1, 1, -2, 0)),
+        "V": Unit(1, (2, 1, -3, -1)),
+        "C": Unit(1, (0, 0, 1, 1)),
+        "T": Unit(1, (0, 1, -2, -1)),
+        "Hz": Unit(1, (0, 0, -1, 0)),
+        "rad": Unit(1, NUMBER),
+    }
+    prefixes = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3, "M": 1e6, "G": 1e9}
+    table = {p + n: Unit(f * u.factor, u.dimension) for n, u in units.items() for p, f in prefixes.items()}
+    return table | units | {
+        "kg": Unit(1.0, MASS),
+        "mg": Unit(1e-6, MASS),
+        "ug": Unit(1e-9, MASS),
+        "min": Unit(60, TIME),
+        "h": Unit(3600, TIME),
+        "deg": Unit(math.pi / 180, NUMBER),
+        "°": Unit(math.pi / 180, NUMBER),
+        "rev": Unit(2 * math.pi, NUMBER),
+        "rpm": Unit(2 * math.pi / 60, (0, 0, -1, 0)),
+    }
+
+
+UNITS = _table()
+
+#: A unit as it is written behind a number: no spaces inside.
+PATTERN = r"[A-Za-zµ°]+(?:\^-?\d+)?(?:[*/·][A-Za-zµ°]+(?:\^-?\d+)?)*"
+_FACTOR = re.compile(r"([*/·]?)([A-Za-zµ°]+)(?:\^(-?\d+))?")
+
+
+def unit(text: str) -> Unit:
+    """The unit written as *text*, such as ``kg*m^2`` or ``N*s/m``. Raises :class:`ModelError` for one that is not known."""
+    factor, dimension = 1.0, list(NUMBER)
+    for operator, name, exponent in _FACTOR.findall(text):
+        known = UNITS.get(name)
+        if known is None:
+            raise ModelError(f"Expected a unit, found '{name}'.{did_you_mean(name, UNITS)}")
+        power = int(exponent or 1) * (-1 if operator == "/" else 1)
+        factor *= known.factor**power
+        dimension = [d + power * e for d, e in zip(dimension, known.dimension, strict=True)]
+    a, b, c, d = dimension
+    return Unit(factor, (a, b, c, d))
+
+
+def name(dimension: Dimension) -> str:
+    """*dimension* in words, with its unit in SI."""
+    symbols = zip(("m", "kg", "s", "A"), dimension, strict=True)
+    shown = "*".join(s if e == 1 else f"{s}^{e:g}" for s, e in symbols if e)
+    words = _KNOWN.get(dimension, "a quantity")
+    return f"{words} [{shown}]" if shown else words
+
+
+def quantity(text: str) -> tuple[float, Dimension | None]:
+    """A number with or without a unit, as in ``30 deg``: its value in SI, and its dimension (None without a unit).
+
+    Raises :class:`ModelError` where *text* is no number, or its unit is not known.
+    """
+    match = re.fullmatch(rf"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*({PATTERN})?\s*", text)
+    if match is None:
+        raise ModelError(f"Expected a number, perhaps with a unit, found '{text}'.")
+    number, written = float(match[1]), match[2]
+    if not math.isfinite(number):
+        raise ModelError(f"Expected a finite number, found '{text}'.")
+    if written is None:
+        return number, None
+    known = unit(written)
+    # A factor such as 1/100 is divided by 100: 35 cm is then the same double as 0.35.
+    whole = round(1 / known.factor) if known.factor < 1 else 0
+    exact = whole and abs(whole * known.factor - 1) < 1e-15
+    return number / whole if exact else number * known.factor, known.dimension
