@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from kineta.expr.node import Expr
@@ -18,11 +18,11 @@ TIME = "t"
 _COORDINATE = re.compile(r"q_?\d*$")
 
 
-def infer_coordinates(bodies: Iterable[Body]) -> tuple[str, ...]:
+def infer_coordinates(bodies: Iterable[Body], parameters: Collection[str] = ()) -> tuple[str, ...]:
     """Coordinates of a description that does not list them, in the order in which the motions name them.
 
     A symbol is a coordinate if it is called ``q``, ``q1``, ``q_1`` ... or if the angle of a rotation contains it (as
-    the printed models do it); the time ``t`` is neither. A ``Ball`` or ``Free`` motion counts by its name.
+    the printed models do it), unless it is among the declared *parameters*; the time ``t`` is neither. A ``Ball`` or ``Free`` motion counts by its name.
     """
     found: dict[str, None] = {}
     for body in bodies:
@@ -33,7 +33,8 @@ def infer_coordinates(bodies: Iterable[Body]) -> tuple[str, ...]:
             turns = isinstance(motion, Rotation)
             argument = motion.angle if isinstance(motion, Rotation) else motion.distance
             for name in argument.symbols():
-                if name != TIME and "." not in name and (turns or _COORDINATE.match(name)):
+                other = name == TIME or "." in name or name in parameters
+                if not other and (turns or _COORDINATE.match(name)):
                     found[name] = None
     return tuple(found)
 

@@ -83,6 +83,8 @@ def unit(axis: Sequence[float]) -> Axis:
     length = math.hypot(x, y, z)
     if not 1e-12 < length < math.inf:
         raise ModelError(f"Expected an axis of non-zero, finite length, found ({x:g}, {y:g}, {z:g}).")
+    if abs(length - 1) < 1e-15:  # taken as it is, so that what was written reads back the same
+        length = 1.0
     return x / length + 0.0, y / length + 0.0, z / length + 0.0
 
 

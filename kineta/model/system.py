@@ -96,15 +96,14 @@ class System:
         if isinstance(outputs, Mapping):
             outputs = [Output(n, expr(v)) for n, v in outputs.items()]
         put("outputs", tuple(outputs))
-        if coordinates is None:
-            put("coordinates", infer_coordinates(self.bodies))
-        else:
-            put("coordinates", tuple(str(c) for c in coordinates))
         if isinstance(parameters, Mapping):
             parameters = [Parameter(n, v) for n, v in parameters.items()]
-        if parameters is None:
-            parameters = [Parameter(n) for n in infer_parameters(self)]
-        put("parameters", tuple(parameters))
+        declared = None if parameters is None else tuple(parameters)
+        if coordinates is None:
+            put("coordinates", infer_coordinates(self.bodies, {p.name for p in declared or ()}))
+        else:
+            put("coordinates", tuple(str(c) for c in coordinates))
+        put("parameters", tuple(Parameter(n) for n in infer_parameters(self)) if declared is None else declared)
         check(self)
 
     @cached_property

@@ -25,8 +25,8 @@ _FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks bare numbers,
-    which are numbers as factors and take any dimension as terms."""
+    """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks numbers
+    written without a unit, and values of functions such as sin: they may stand for anything in SI."""
 
     value: Expr
     dimension: Dimension | None = None
@@ -104,8 +104,9 @@ class Reader:
             other = self.quantity(factor)  # type: ignore[arg-type]
             divides = sign == "/"
             value = total.value / other.value if divides else total.value * other.value
-            dimension = None
-            if total.dimension is not None and other.dimension is not None:
+            # A bare number may stand for a length or a mass in SI, so its product with something else can be anything.
+            dimension = NUMBER if total.plain and other.plain else None
+            if not (total.plain or other.plain or total.dimension is None or other.dimension is None):
                 dimension = _times(total.dimension, other.dimension, -1 if divides else 1)
             total = Quantity(value, dimension, total.plain and other.plain)
         return total
@@ -140,14 +141,14 @@ class Reader:
         first = arguments[0]
         if wanted == 2:
             both = self._joined(first, arguments[1], value, node)
-            return both if name in _KEEPS else Quantity(value, NUMBER)
+            return both if name in _KEEPS else Quantity(value, NUMBER, plain=True)
         if name not in _FREE and first.dimension not in (None, NUMBER):
             raise ModelError(
                 f"{name} takes an angle or a number, found {units.name(first.dimension or NUMBER)}.", self.location(node)
             )
         if op == Op.SQRT and first.dimension is not None:
             return Quantity(value, _times(NUMBER, first.dimension, 0.5))
-        return Quantity(value, first.dimension if name in _KEEPS else NUMBER)
+        return Quantity(value, first.dimension, first.plain) if name in _KEEPS else Quantity(value, NUMBER, plain=True)
 
 
 def _times(a: Dimension, b: Dimension, power: float) -> Dimension:

@@ -27,7 +27,6 @@ from kineta.model.element import (
     LineSpring,
     Spring,
 )
-from kineta.model.infer import TIME
 from kineta.model.io.expression import Reader
 from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, unit
 from kineta.model.system import Output, Parameter, System
@@ -82,9 +81,7 @@ class _Statements:
     points: dict[str, Point] = field(default_factory=dict)
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
-    dimensions: dict[str, Dimension] = field(default_factory=lambda: {TIME: units.TIME})
-    angles: set[str] = field(default_factory=set)
-    lengths: set[str] = field(default_factory=set)
+    dimensions: dict[str, Dimension] = field(default_factory=dict)
 
     def read(self, tree: Tree[Token]) -> System:
         """The system of the statements of *tree*: declarations first, so that the order of statements is free."""

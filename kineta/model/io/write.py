@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
-from kineta.errors import ModelError
 from kineta.expr.node import Expr
 from kineta.expr.text import number
 from kineta.model.body import GROUND, Body, Inertia, Station
@@ -36,13 +36,9 @@ def _head(system: System) -> list[str]:
     lines = [f"model {system.name};"]
     if any(g.value != 0 for g in system.gravity):
         lines.append(f"gravity {_vector(system.gravity)};")
-    for keyword, fixed in (("parameters", False), ("constants", True)):
-        own = [p for p in system.parameters if p.fixed == fixed]
-        shown = [p.name if p.value is None else f"{p.name} = {number(p.value)}" for p in own]
-        if shown:
-            lines.append(f"{keyword} {', '.join(shown)};")
-    if any(a.fixed and not b.fixed for a, b in zip(system.parameters, system.parameters[1:], strict=False)):
-        raise ModelError(f"Model '{system.name}': the text language lists fixed parameters after the others; reorder them.")
+    for fixed, run in groupby(system.parameters, key=lambda p: p.fixed):
+        shown = [p.name if p.value is None else f"{p.name} = {number(p.value)}" for p in run]
+        lines.append(f"{'constants' if fixed else 'parameters'} {', '.join(shown)};")
     if system.coordinates:
         lines.append(f"coordinates {', '.join(system.coordinates)};")
     return lines
