@@ -87,8 +87,9 @@ class Equations:
         if found is None:
             array = self.expressions(quantity)
             outputs = {quantity: (array.shape, array.refs)}
-            found = hoist(self.graph, self.inputs(quantity), outputs, self.derivation.symbols.p, quantity)
-            self._programs[quantity] = found
+            parameters = self.derivation.symbols.p
+            setup, main = hoist(self.graph, self.inputs(quantity), {quantity: outputs}, parameters, quantity)
+            found = self._programs[quantity] = setup, main[quantity]
         return found
 
     def operations(self, quantity: str) -> Operations:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kineta.expr.node import Expr
 from kineta.model.body import GROUND, Body
 from kineta.model.element import Couple, Damper, Force, GeneralizedForce, LineDamper, LineSpring, Spring
-from kineta.model.motion import Ball, Free, Rotation
+from kineta.model.motion import Ball, Free, Rotation, coordinate_names, speed_names
 
 if TYPE_CHECKING:
     from kineta.model.system import System
@@ -97,3 +97,20 @@ def base_first(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
         result.append(body)
         order.extend(reversed(carried.get(body.name, [])))
     return tuple(result)
+
+
+def units(system: System) -> dict[str, str]:
+    """Units of coordinates and speeds, where a motion shows them: ``rad`` for what turns, ``m`` for what shifts."""
+    found: dict[str, str] = {}
+    for body in system.bodies:
+        for motion in body.motions:
+            if isinstance(motion, Ball | Free):
+                found |= {n: "" if ".q" in n else "m" for n in coordinate_names(motion)}
+                found |= {n: "rad/s" if ".w" in n else "m/s" for n in speed_names(motion)}
+                continue
+            unit = "rad" if isinstance(motion, Rotation) else "m"
+            argument = motion.angle if isinstance(motion, Rotation) else motion.distance
+            for name in argument.symbols():
+                if name in system.coordinates and (argument.name == name or name not in found):
+                    found |= {name: unit, f"{name}'": f"{unit}/s"}
+    return found

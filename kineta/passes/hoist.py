@@ -13,11 +13,11 @@ Outputs = Mapping[str, tuple[tuple[int, ...], Sequence[Ref]]]
 
 
 def hoist(
-    graph: Graph, inputs: Mapping[str, Sequence[Ref]], outputs: Outputs, parameters: Sequence[Ref], name: str
-) -> tuple[Program, Program]:
-    """*outputs* as two programs: one from ``p`` to ``h``, what depends on *parameters* only and is used by the rest,
-    and one from *inputs* and ``h`` to the outputs."""
-    roots = [r for _, refs in outputs.values() for r in refs]
+    graph: Graph, inputs: Mapping[str, Sequence[Ref]], functions: Mapping[str, Outputs], parameters: Sequence[Ref], name: str
+) -> tuple[Program, dict[str, Program]]:
+    """*functions* (name to outputs) as programs: one from ``p`` to ``h``, what depends on *parameters* only and is used by
+    the rest, and for each function one from *inputs* and ``h`` to its outputs."""
+    roots = [r for outputs in functions.values() for _, refs in outputs.values() for r in refs]
     static = _static(graph, roots, parameters)
     operands: list[int] = [r >> 1 for r in roots]
     for i in reachable(graph, roots, static):
@@ -29,7 +29,7 @@ def hoist(
     frontier = sorted({i for i in operands if i in static and graph.op[i] != Op.CONST})
     carried = [2 * i for i in frontier]
     setup = program(graph, {"p": parameters}, {"h": ((len(carried),), carried)}, f"{name}_setup")
-    return setup, program(graph, {**inputs, "h": carried}, outputs, name)
+    return setup, {n: program(graph, {**inputs, "h": carried}, outputs, n) for n, outputs in functions.items()}
 
 
 def _static(graph: Graph, roots: Sequence[Ref], parameters: Sequence[Ref]) -> set[int]:

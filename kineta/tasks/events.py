@@ -1,0 +1,79 @@
+"""Events: expressions whose zeros a run looks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from kineta.expr.node import Expr
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A zero of *value*, an expression of coordinates, speeds, parameters, the time, and positions of points (``P.z``).
+
+    terminal : True ends the run at the first zero, a number n at the n-th
+    direction : 1 counts zeros where the value rises, -1 where it falls, 0 both
+    """
+
+    value: Expr
+    terminal: bool | int = False
+    direction: int = 0
+    name: str = ""
+
+
+def event(value: Expr, *, terminal: bool | int = False, direction: int = 0, name: str = "") -> Event:
+    """An :class:`Event`."""
+    return Event(value, terminal, direction, name or str(value))
+
+
+class Watch:
+    """Finds the events of a run, segment by segment."""
+
+    def __init__(self, events: Sequence[Event], values: Callable[[float, FloatArray], FloatArray]) -> None:
+        self.events = events
+        self.values = values
+        self.t: list[list[float]] = [[] for _ in events]
+        self.y: list[list[FloatArray]] = [[] for _ in events]
+        self._last: FloatArray | None = None
+
+    def step(self, t0: float, t1: float, y0: FloatArray, y1: FloatArray, solution: Callable[[FloatArray], FloatArray]) -> float | None:
+        """Record the events of one step; the time of the one that ends the run, if any."""
+        before = self.values(t0, y0) if self._last is None else self._last
+        after = self._last = self.values(t1, y1)
+        crossed = (before < 0) & (after >= 0) | (before > 0) & (after <= 0)
+        found = []
+        for i in np.flatnonzero(crossed):
+            direction = self.events[i].direction
+            if direction == 0 or direction == np.sign(after[i] - before[i]):
+                found.append((self._root(int(i), t0, t1, before[i], after[i], y1, solution), int(i)))
+        for (t, y), i in sorted(found, key=lambda f: abs(f[0][0] - t0)):
+            self.t[i].append(t)
+            self.y[i].append(y)
+            terminal = self.events[i].terminal
+            if terminal and len(self.t[i]) >= int(terminal):
+                return t
+        return None
+
+    def _root(
+        self, i: int, t0: float, t1: float, before: float, after: float, y1: FloatArray, solution: Callable[[FloatArray], FloatArray]
+    ) -> tuple[float, FloatArray]:
+        """Time and state of the zero of event i between t0 and t1."""
+        if after == 0.0:
+            return t1, y1
+        ends = {t0: before, t1: after}
+
+        def value(t: float) -> float:
+            return float(ends[t] if t in ends else self.values(t, state(t))[i])
+
+        def state(t: float) -> FloatArray:
+            return np.asarray(solution(np.array([t])))[:, 0]
+
+        root = float(brentq(value, t0, t1, xtol=4 * np.finfo(float).eps * max(abs(t0), abs(t1), 1e-300), rtol=1e-15))
+        return root, state(root)

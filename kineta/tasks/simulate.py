@@ -1,0 +1,382 @@
+"""Motion from an initial state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kineta.codegen import llvm
+from kineta.codegen import numpy as reference
+from kineta.compiler import Equations, derive, parameter_values
+from kineta.errors import ArgumentError, SimulationError, did_you_mean
+from kineta.expr.graph import ZERO, Ref
+from kineta.expr.node import Expr, expr
+from kineta.model.infer import units
+from kineta.model.system import System
+from kineta.numerics.explicit import Problem
+from kineta.numerics.segments import Integration, Segment
+from kineta.passes.hoist import hoist
+from kineta.passes.substitute import substitute
+from kineta.tasks.events import Event, Watch
+from kineta.tasks.progress import Progress
+from kineta.tasks.result import Result
+from kineta.tasks.state import initial_state, quaternion_offsets
+
+FloatArray = NDArray[np.float64]
+
+
+def simulate(
+    system: System | Equations,
+    t: float | tuple[float, float],
+    *,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    tau: Any = None,
+    method: str = "dop853",
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    t_eval: ArrayLike | None = None,
+    samples: int | None = None,
+    dense_output: bool = False,
+    events: Sequence[Event | Expr] = (),
+    max_step: float = np.inf,
+    progress: bool = False,
+) -> Result:
+    """The motion of *system* from the state *q*, *v* over the time *t* (an end, or a start and an end) [s].
+
+    Parameters
+    ----------
+    q, v : initial coordinates (nq,) and speeds (nv,), or mappings of names to values; the rest are the model's ``initial``
+    p : parameters, as for :class:`~kineta.compiler.Function`
+    tau : forces on the speeds beside those of the model: numbers (nv,), or a mapping of speeds to numbers or expressions
+    method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
+        CVODE_ADAMS of SUNDIALS, for stiff systems (extra ``sundae``)
+    rtol, atol : relative and absolute tolerance of every state
+    t_eval : times at which to record; or ``samples`` equidistant ones. Neither: every step of the method
+    dense_output : keep the solution as a function, ``result.sol``
+    events : expressions, or :func:`~kineta.tasks.events.event` records, whose zeros are looked for
+
+    An interrupted run (Ctrl-C) and one that fails keep what was computed and say so in ``status`` and ``message``. Raises
+    :class:`ArgumentError` for arguments that make no sense, :class:`SimulationError` for a motion that cannot start.
+    """
+    began = time.perf_counter()
+    equations = system if isinstance(system, Equations) else derive(system)
+    t0, t1 = (0.0, float(t)) if isinstance(t, int | float) else (float(t[0]), float(t[1]))
+    _check_numbers(t0, t1, rtol, atol, max_step)
+    watched = [e if isinstance(e, Event) else Event(e, name=str(e)) for e in events]
+    q0, v0 = initial_state(equations.system, q, v, p)
+    code = _Code(equations, p, tau, watched)
+    y0 = np.concatenate([q0, v0, np.zeros(code.works)])
+    grid = _grid(t0, t1, t_eval, samples)
+    problem = Problem(
+        code.rate.address, code.h, t0, t1, y0, quaternion_offsets(equations.system), code.event_address, len(watched)
+    )
+    need_dense = dense_output or grid is not None or bool(watched)
+    run = Integration(method, problem, rtol=rtol, atol=atol, max_step=max_step, dense=need_dense)
+    _check_start(equations, code, t0, y0)
+    record = _Record(grid, quaternion_offsets(equations.system), keep=dense_output)
+    watch = Watch(watched, run.run.event_values) if watched else None
+    status, message = _integrate(run, record, watch, t0, t1, progress)
+    return _result(equations, code, run, record, watch, status, message, p, time.perf_counter() - began, method)
+
+
+def _check_numbers(t0: float, t1: float, rtol: float, atol: float, max_step: float) -> None:
+    for name, value in (("t", t0), ("t", t1)):
+        if not np.isfinite(value):
+            raise ArgumentError(f"Expected a finite time {name}, found {value}.")
+    if t0 == t1:
+        raise ArgumentError(f"Expected an end after or before the start, found t = {t0:g} for both.")
+    if not (0 < rtol < 1 and 0 < atol < np.inf):
+        raise ArgumentError(f"Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = {rtol:g}, atol = {atol:g}.")
+    if not max_step > 0:
+        raise ArgumentError(f"Expected max_step > 0, found {max_step:g}.")
+
+
+def _grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) -> FloatArray | None:
+    if t_eval is None:
+        if samples is None:
+            return None
+        if samples < 2:
+            raise ArgumentError(f"Expected at least 2 samples, found {samples}.")
+        return np.linspace(t0, t1, samples)
+    grid = np.asarray(t_eval, dtype=np.float64)
+    direction = np.sign(t1 - t0)
+    inside = grid.ndim == 1 and bool(np.all((grid - t0) * direction >= 0) and np.all((t1 - grid) * direction >= 0))
+    if not inside or np.any(np.diff(grid) * direction <= 0):
+        raise ArgumentError(f"Expected t_eval as times in order from {t0:g} to {t1:g}, found shape {grid.shape} with other values.")
+    return grid
+
+
+# -- code --------------------------------------------------------------------------------------------------------------
+
+
+class _Code:
+    """The compiled functions of a run.
+
+    All of them take t, the state y = (q, v) - followed by the work done, where power is not identically zero - and a block h
+    of what depends on parameters and constant forces only.
+    """
+
+    def __init__(self, equations: Equations, p: Any, tau: Any, events: Sequence[Event]) -> None:
+        self.equations = equations
+        d, s, g = equations.derivation, equations.derivation.symbols, equations.graph
+        constant, expressions = _forces(equations, tau)
+        power = d["power"].refs[0]
+        # Without forces tau, what they would do is the only power of a conservative system.
+        if not constant.any() and not expressions:
+            (power,) = substitute(g, [power], dict.fromkeys((f"tau.{n}" for n in equations.system.v_names), ZERO))
+        self.works = int(power != ZERO)
+        rate = [*d["state_rate"].refs, *([power] * self.works)]
+        if expressions:
+            rate = substitute(g, rate, expressions)
+        observed = [*d["kinetic_energy"].refs, *d["potential_energy"].refs, *d["outputs"].refs]
+        functions = {
+            "rate": {"ydot": ((len(rate),), rate)},
+            "observed": {"observed": ((len(observed),), observed)},
+        }
+        if events:
+            zeros = [r for e in events for r in d.elements.expression(e.value)]
+            functions["events"] = {"events": ((len(zeros),), zeros)}
+        work = [g.symbol("work done")] * self.works
+        inputs = {"t": (s.t,), "y": (*s.q, *s.v, *work)}
+        setup, programs = hoist(g, inputs, functions, [*s.p, *s.tau], "run")
+        self.p = parameter_values(equations.system, p)
+        _check_finite(equations.system, self.p)
+        self.h: FloatArray = reference.compile(setup)(np.concatenate([self.p, constant]))
+        self._programs = programs
+        library = llvm.compile([programs[n] for n in functions if n != "observed"])
+        self.rate = library.function("rate")
+        self.event_address = library.function("events").address if events else 0
+
+    @cached_property
+    def observe(self) -> Any:
+        """Energies and outputs for rows of states."""
+        return llvm.compile([self._programs["observed"]]).function("observed").batch
+
+
+def _check_finite(system: System, p: FloatArray) -> None:
+    if p.ndim != 1:
+        raise ArgumentError(f"Expected one set of parameters, found shape {p.shape}.")
+    for name, value in zip(system.parameter_names, p, strict=True):
+        if not np.isfinite(value):
+            raise ArgumentError(f"Model '{system.name}': the parameter '{name}' is {value}; expected a finite number.")
+
+
+def _forces(equations: Equations, tau: Any) -> tuple[FloatArray, dict[str, Ref]]:
+    """Constant forces (nv,), and expressions by the name of their symbol."""
+    system, d = equations.system, equations.derivation
+    constant = np.zeros(system.nv)
+    if tau is None:
+        return constant, {}
+    if callable(tau):
+        raise ArgumentError("Expected forces tau as numbers or expressions, found a Python function; expressions are compiled.")
+    if not isinstance(tau, Mapping):
+        values = np.asarray(tau, dtype=np.float64)
+        if values.shape not in ((), (system.nv,)):
+            names = ", ".join(system.v_names)
+            raise ArgumentError(f"Expected tau of shape ({system.nv},) for ({names}), found shape {values.shape}.")
+        return constant + values, {}
+    expressions: dict[str, Ref] = {}
+    for name, value in tau.items():
+        if name not in system.v_names:
+            raise ArgumentError(f"Model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")
+        (expressions[f"tau.{name}"],) = d.elements.expression(expr(value))
+    return constant, expressions
+
+
+def _check_start(equations: Equations, code: _Code, t0: float, y0: FloatArray) -> None:
+    """Raise :class:`SimulationError` where the state has no finite rate."""
+    rate = code.rate(np.array([t0]), y0, code.h)
+    if np.isfinite(rate).all():
+        return
+    system = equations.system
+    q, v = y0[: system.nq], y0[system.nq : system.nq + system.nv]
+    M = equations.function("mass_matrix", "numpy")(t0, q, v, p=code.p)
+    if np.isfinite(M).all():
+        values, vectors = np.linalg.eigh(M)
+        if values[0] <= 1e-12 * max(values[-1], 1e-300):
+            name = system.v_names[int(np.abs(vectors[:, 0]).argmax())]
+            raise SimulationError(
+                f"Model '{system.name}': the mass matrix is singular at t = {t0:g} s: the speed '{name}' moves no inertia. "
+                "Give a body that it moves a mass or a moment of inertia, or start elsewhere."
+            )
+    names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names), "power")
+    bad = next(n for n, x in zip(names, rate, strict=False) if not np.isfinite(x))
+    raise SimulationError(f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters.")
+
+
+# -- the run -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Record:
+    """Times and states to return."""
+
+    grid: FloatArray | None
+    quaternions: Sequence[int]
+    keep: bool
+
+    def __post_init__(self) -> None:
+        self.t: list[FloatArray] = []
+        self.y: list[FloatArray] = []
+        self.segments: list[Segment] = []
+        self.steps = 0
+        self._next = 0
+
+    def start(self, t: float, y: FloatArray) -> None:
+        """The initial state."""
+        if self.grid is None:
+            self._add(np.array([t]), y[None])
+
+    def segment(self, segment: Segment, until: float | None) -> None:
+        """What to record of *segment*, up to the time *until*."""
+        self.steps += len(segment.t)
+        if self.keep:
+            self.segments.append(segment)
+        last = segment.t[-1] if until is None else until
+        direction = np.sign(last - segment.t0)
+        if self.grid is not None:
+            end = self._next
+            while end < len(self.grid) and (self.grid[end] - last) * direction <= 0:
+                end += 1
+            times, self._next = self.grid[self._next : end], end
+            if len(times) and segment.solution is not None:
+                self._add(times, np.asarray(segment.solution(times)).T)
+        else:
+            inside = (segment.t - last) * direction <= 0
+            self._add(segment.t[inside], segment.y[inside])
+        if until is not None and segment.solution is not None and (not self.t or self.t[-1][-1] != until):
+            self._add(np.array([until]), np.asarray(segment.solution(np.array([until]))).T)
+
+    def _add(self, t: FloatArray, y: FloatArray) -> None:
+        if len(t):
+            for offset in self.quaternions:
+                part = y[:, offset : offset + 4]
+                y[:, offset : offset + 4] = part / np.linalg.norm(part, axis=1, keepdims=True)
+            self.t.append(t)
+            self.y.append(y)
+
+    def solution(self, t: FloatArray | float) -> FloatArray:
+        """The solution between the first and the last step: (n,) or (n, len(t))."""
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        ends = np.array([s.t[-1] for s in self.segments])
+        forwards = self.segments[-1].t[-1] >= self.segments[0].t0
+        which = np.searchsorted(ends if forwards else -ends, times if forwards else -times)
+        which = np.clip(which, 0, len(ends) - 1)
+        out = np.empty((self.segments[0].y.shape[1], len(times)))
+        for i in np.unique(which):
+            solution = self.segments[i].solution
+            assert solution is not None
+            out[:, which == i] = solution(times[which == i])
+        for offset in self.quaternions:
+            out[offset : offset + 4] /= np.linalg.norm(out[offset : offset + 4], axis=0)
+        return out[:, 0] if np.ndim(t) == 0 else out
+
+
+def _integrate(
+    run: Integration, record: _Record, watch: Watch | None, t0: float, t1: float, progress: bool
+) -> tuple[int, str]:
+    """Carry the run to its end; status and message."""
+    record.start(t0, run.problem.y0.copy())
+    reached = t0
+    with Progress(t0, t1, shown=progress) as bar:
+        try:
+            for segment in run:
+                until = _watched(segment, watch) if watch is not None else None
+                if len(segment.t):
+                    record.segment(segment, until)
+                    reached = float(segment.t[-1])
+                    bar.at(reached)
+                if until is not None and watch is not None:
+                    name = next(e.name for e, times in zip(watch.events, watch.t, strict=True) if times and times[-1] == until)
+                    return 1, f"stopped at t = {until:.6g} s by the event '{name}'"
+                if segment.end:
+                    return -1, (
+                        f"failed at t = {reached:.9g} s: {segment.end}; the mass matrix is nearly singular there, or the motion "
+                        "grows without bound. What was computed before is kept."
+                    )
+        except KeyboardInterrupt:
+            return 2, f"interrupted at t = {reached:.6g} s; what was computed before is kept"
+    return 0, f"reached t = {t1:g} s"
+
+
+def _watched(segment: Segment, watch: Watch) -> float | None:
+    """Look for events in every step of *segment*; the time of one that ends the run."""
+    t0, y0 = segment.t0, segment.y0
+    for t1, y1 in zip(segment.t, segment.y, strict=True):
+        assert segment.solution is not None
+        until = watch.step(t0, float(t1), y0, y1, segment.solution)
+        if until is not None:
+            return until
+        t0, y0 = float(t1), y1
+    return None
+
+
+def _result(
+    equations: Equations,
+    code: _Code,
+    run: Integration,
+    record: _Record,
+    watch: Watch | None,
+    status: int,
+    message: str,
+    p: Any,
+    seconds: float,
+    method: str,
+) -> Result:
+    system = equations.system
+    t = np.concatenate(record.t) if record.t else np.empty(0)
+    y = np.concatenate(record.y) if record.y else np.empty((0, len(run.problem.y0)))
+    observed = code.observe(t[:, None], y, code.h)
+    kinetic, potential = observed[:, 0], observed[:, 1]
+    states = system.nq + system.nv
+    work = y[:, states] if code.works else np.zeros(len(t))
+    names = [o.name for o in system.outputs]
+    events = list(_events(watch, states))
+    balance = _balance(kinetic, potential, work)
+    return Result(
+        model=system.name,
+        method=method,
+        t=t,
+        y=np.ascontiguousarray(y[:, :states].T),
+        q_names=system.q_names,
+        v_names=system.v_names,
+        units=units(system),
+        outputs=dict(zip(names, observed[:, 2:].T, strict=True)),
+        kinetic_energy=kinetic,
+        potential_energy=potential,
+        work=work,
+        energy_balance=balance,
+        parameters=dict(zip(system.parameter_names, code.p.tolist(), strict=True)),
+        status=status,
+        message=f"{message}; energy balance {balance:.1e}",
+        nfev=run.evaluations,
+        steps=record.steps,
+        rejected=run.rejected,
+        seconds=seconds,
+        t_events=tuple(e[0] for e in events),
+        y_events=tuple(e[1] for e in events),
+        event_names=tuple(e.name for e in watch.events) if watch else (),
+        sol=record.solution if record.keep and record.segments else None,
+    )
+
+
+def _events(watch: Watch | None, states: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+    for t, y in zip(watch.t, watch.y, strict=True) if watch else ():
+        yield np.array(t), np.array([row[:states] for row in y]).reshape(len(t), states)
+
+
+def _balance(kinetic: FloatArray, potential: FloatArray, work: FloatArray) -> float:
+    """Largest deviation of energy - work from its first value, relative to the largest change of a form of energy."""
+    if not len(kinetic):
+        return 0.0
+    kept = kinetic + potential - work
+    sizes = (np.abs(kinetic).max(), np.abs(potential - potential[0]).max(), np.abs(work).max())
+    return float(np.abs(kept - kept[0]).max() / max(*sizes, 1e-300))
