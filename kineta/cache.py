@@ -59,7 +59,9 @@ def _usable(path: Path) -> Path | None:
     except OSError as error:
         blame = error.strerror or str(error)
     if blame:
-        _warn(f"the folder {path} is not used ({blame}); code is compiled anew. Set KINETA_CACHE_DIR to a private folder.")
+        _warn(
+            f"the folder {path} is not used ({blame}); code is compiled anew. Set KINETA_CACHE_DIR to a private folder."
+        )
         return None
     return path
 

@@ -42,7 +42,9 @@ def derive(system: System, formalism: str = "newton_euler") -> Equations:
     """
     if formalism not in FORMALISMS:
         known = ", ".join(FORMALISMS)
-        raise ArgumentError(f"Expected a formalism ({known}), found '{formalism}'.{did_you_mean(formalism, FORMALISMS)}")
+        raise ArgumentError(
+            f"Expected a formalism ({known}), found '{formalism}'.{did_you_mean(formalism, FORMALISMS)}"
+        )
     return Equations(system, formalism, derivation(system, FORMALISMS[formalism]))
 
 
@@ -193,9 +195,7 @@ class Function:
         except ValueError:
             names = ", ".join(f"{b.name} {a.shape[:-1]}" for b, a in zip(self.main.inputs, blocks, strict=True))
             raise ArgumentError(f"Expected leading axes that agree, found {names}.") from None
-        rows = [
-            b if b.ndim == 1 else np.broadcast_to(b, (*lead, b.shape[-1])).reshape(-1, b.shape[-1]) for b in blocks
-        ]
+        rows = [b if b.ndim == 1 else np.broadcast_to(b, (*lead, b.shape[-1])).reshape(-1, b.shape[-1]) for b in blocks]
         return self._batch(*rows).reshape(*lead, *self.shape)
 
     def hoisted(self, p: Any = None) -> FloatArray:

@@ -134,9 +134,7 @@ class _Body:
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
         self.negated: dict[int, str] = {}
-        self.sources = [
-            (b, offset) for b, block in enumerate(program.inputs) for offset in range(block.size)
-        ]
+        self.sources = [(b, offset) for b, block in enumerate(program.inputs) for offset in range(block.size)]
 
     def write(self, chunk: Sequence[int | list[int]]) -> str:
         """The instructions of *chunk*, with the stores of the results and scratch values that it makes."""

@@ -59,7 +59,10 @@ def _row_parameters(program: Program) -> str:
 def _each(program: Program) -> str:
     """``name.each``: the scalar core for every row."""
     n = len(program.inputs)
-    lines = [f"  %at{i} = mul i64 %i, %stride{i}\n  %row{i} = getelementptr double, ptr %in{i}, i64 %at{i}\n" for i in range(n)]
+    lines = [
+        f"  %at{i} = mul i64 %i, %stride{i}\n  %row{i} = getelementptr double, ptr %in{i}, i64 %at{i}\n"
+        for i in range(n)
+    ]
     arguments = ", ".join([*(f"ptr %row{i}" for i in range(n)), "ptr %result"])
     return f"""define void @{program.name}.each({_row_parameters(program)}) nounwind {{
 entry:
@@ -83,9 +86,7 @@ def _batch(program: Program, width: int) -> str:
     """``name.batch``: one row per lane. The last rows are done again where *width* does not divide their number; fewer rows
     than lanes go through the scalar core."""
     n = len(program.inputs)
-    rows = ", ".join(
-        ["i64 %n", *(f"ptr %in{i}, i64 %stride{i}" for i in range(n)), "ptr %out", "i64 %stride"]
-    )
+    rows = ", ".join(["i64 %n", *(f"ptr %in{i}, i64 %stride{i}" for i in range(n)), "ptr %out", "i64 %stride"])
     body = _Tile(program, width).write()
     return f"""define void @{program.name}.batch({_row_parameters(program)}) nounwind {{
 entry:

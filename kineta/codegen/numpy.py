@@ -47,7 +47,9 @@ def compile(program: Program) -> Callable[..., FloatArray]:
     """
 
     def run(*blocks: FloatArray) -> FloatArray:
-        values: list[Any] = [b[..., i] for b, block in zip(blocks, program.inputs, strict=True) for i in range(block.size)]
+        values: list[Any] = [
+            b[..., i] for b, block in zip(blocks, program.inputs, strict=True) for i in range(block.size)
+        ]
         values.extend(program.constants)
 
         def operand(r: int) -> Any:

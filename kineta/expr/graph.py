@@ -135,7 +135,11 @@ class Graph:
         ref = self._ids.get(key)
         if ref is None:
             ops = self.op
-            if ops[a >> 1] or ops[b >> 1]:  # not both constants; written out for speed, as in mul
+            if ops[a >> 1] == _ADD or ops[b >> 1] == _ADD:
+                ref = self._cancelled(a, b)
+            if ref is not None:
+                self._ids[key] = ref
+            elif ops[a >> 1] or ops[b >> 1]:  # not both constants; written out for speed, as in mul
                 ref = self._ids[key] = len(ops) << 1
                 ops.append(_ADD)
                 self.lhs.append(a)
@@ -143,6 +147,18 @@ class Graph:
             else:
                 ref = self._ids[key] = self._fold(_ADD, a, b)
         return ref ^ sign if ref > 1 else ZERO
+
+    def _cancelled(self, a: Ref, b: Ref) -> Ref | None:
+        """y where one of *a*, *b* is x and the other y - x, else None."""
+        for total, x in ((a, b), (b, a)):
+            i = total >> 1
+            if self.op[i] == _ADD:
+                minus = x ^ 1 ^ (total & 1)
+                if self.lhs[i] == minus:
+                    return self.rhs[i] ^ (total & 1)
+                if self.rhs[i] == minus:
+                    return self.lhs[i] ^ (total & 1)
+        return None
 
     def sub(self, a: Ref, b: Ref) -> Ref:
         """a - b."""

@@ -83,6 +83,4 @@ FLOAT: dict[Op, Callable[..., float]] = {
 }
 
 #: Names under which the functions are written in the text language and in printed expressions.
-FUNCTIONS: dict[str, Op] = {
-    op.name.lower(): op for op in Op if op not in LEAVES | {Op.ADD, Op.MUL, Op.DIV, Op.POW}
-}
+FUNCTIONS: dict[str, Op] = {op.name.lower(): op for op in Op if op not in LEAVES | {Op.ADD, Op.MUL, Op.DIV, Op.POW}}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import BINARY, Op
-from kineta.expr.walk import reachable
+from kineta.expr.walk import reachable_below
 
 # Binding strength of what was written: a sum, a product, a power, an atom.
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
@@ -16,8 +19,9 @@ def number(value: float) -> str:
     return shown[:-2] if shown.endswith(".0") else shown
 
 
-def text(graph: Graph, ref: Ref) -> str:
-    """*ref* written with + - * / ^ and functions, sub-expressions written out wherever they occur."""
+def text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})) -> str:
+    """*ref* written with + - * / ^ and functions; nodes (ids) below it that have *names* by these, all others written out
+    wherever they occur."""
     written: dict[int, tuple[str, int]] = {}
 
     def operand(r: Ref, least: int) -> str:
@@ -26,7 +30,10 @@ def text(graph: Graph, ref: Ref) -> str:
             shown, strength = "-" + (shown if strength >= _PRODUCT else f"({shown})"), _SUM
         return shown if strength >= least else f"({shown})"
 
-    for i in reachable(graph, [ref]):
+    for i in reachable_below(graph, ref, names):
+        if i in names and i != ref >> 1:
+            written[i] = names[i], _ATOM
+            continue
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
         if op == Op.CONST:
             written[i] = number(graph.constants[a]), _ATOM

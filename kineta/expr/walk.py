@@ -27,3 +27,13 @@ def reachable(graph: Graph, roots: Iterable[Ref], given: Container[int] = ()) ->
             if not _UNARY[kind]:
                 stack.append(rhs[i] >> 1)
     return sorted(seen)
+
+
+def reachable_below(graph: Graph, root: Ref, given: Container[int]) -> list[int]:
+    """:func:`reachable` for one root that is walked into even if it is among *given*."""
+    i = root >> 1
+    op = graph.op[i]
+    if _LEAF[op]:
+        return [i]
+    operands = [graph.lhs[i]] if _UNARY[op] else [graph.lhs[i], graph.rhs[i]]
+    return [*reachable(graph, operands, given), i]

@@ -94,7 +94,10 @@ def _bias_acceleration(graph: Graph, link: Link, w: Sequence[Vector], i: int) ->
 
 
 def _eliminate(
-    graph: Graph, I: Articulated, rate: Rate, tau: Sequence[Ref]  # noqa: E741, N803  the book's letter
+    graph: Graph,
+    I: Articulated,
+    rate: Rate,
+    tau: Sequence[Ref],  # noqa: E741, N803  the book's letter
 ) -> tuple[Articulated, Elimination | None]:
     """The articulated inertia that is left when *rate* gives way to its force: I - U U^T / D, p + U u / D."""
     if not rate.by_speed:
@@ -121,10 +124,7 @@ def _without(M: Matrix, a: Vector, b: Vector, row: int, column: int | None = Non
     j0 = row if column is None else column
     return Matrix(
         M.graph,
-        [
-            [ZERO if i == row or j == j0 else sub(M.rows[i][j], mul(a[i], b[j])) for j in range(3)]
-            for i in range(3)
-        ],
+        [[ZERO if i == row or j == j0 else sub(M.rows[i][j], mul(a[i], b[j])) for j in range(3)] for i in range(3)],
     )
 
 

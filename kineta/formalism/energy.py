@@ -44,9 +44,7 @@ def link_momentum(link: Link, w: Vector, v: Vector) -> Wrench:
 
 def generalized_momentum(mechanism: Mechanism, kinematics: Kinematics) -> list[Ref]:
     """dT/dv, (nv,): the momenta of the links, swept inwards like forces."""
-    momenta = [
-        link_momentum(*row) for row in zip(mechanism.links, kinematics.w, kinematics.v, strict=True)
-    ]
+    momenta = [link_momentum(*row) for row in zip(mechanism.links, kinematics.w, kinematics.v, strict=True)]
     return generalized(mechanism, rate_forces(mechanism, momenta))
 
 

@@ -153,7 +153,11 @@ def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) 
         if turns:
             axis = _coordinate_axis(motion.axis)
             c, s = graph.cos(argument), graph.sin(argument)
-            own = rodrigues(graph, motion.axis, argument) if axis is None else about(graph, axis[0], c, _times(s, axis[1]))
+            own = (
+                rodrigues(graph, motion.axis, argument)
+                if axis is None
+                else about(graph, axis[0], c, _times(s, axis[1]))
+            )
             return Place(place.link, place.R.times(own), place.r)
         e = Vector(graph, *(graph.const(a) for a in motion.axis))
         return Place(place.link, place.R, place.r + place.R @ (e * argument))

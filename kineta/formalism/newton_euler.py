@@ -136,7 +136,7 @@ def inertia_wrench(link: Link, a: Vector, U: Matrix) -> Wrench:
 def rate_forces(mechanism: Mechanism, wrenches: Sequence[Wrench]) -> dict[tuple[int, int], Ref]:
     """Forces on the rates that hold the *wrenches* of all links in balance, by (link, rate): the inward sweep::
 
-        phi = e . n  or  e . f          f_p += Q f          n_p += Q n + d x Q f
+    phi = e . n  or  e . f          f_p += Q f          n_p += Q n + d x Q f
     """
     total = list(wrenches)
     phi: dict[tuple[int, int], Ref] = {}

@@ -54,9 +54,7 @@ def inertia(
     lumped: bool = False,
 ) -> Inertia:
     """:class:`Inertia` from numbers or expressions."""
-    return Inertia(
-        mass=expr(mass), com=vector(com), moments=vector(moments), products=vector(products), lumped=lumped
-    )
+    return Inertia(mass=expr(mass), com=vector(com), moments=vector(moments), products=vector(products), lumped=lumped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +72,7 @@ class Body:
     location: Location | None = field(default=None, compare=False, repr=False)
 
 
-def body(
-    name: str, motions: Iterable[Motion], inertia: Inertia | None = None, *, base: str | Body = GROUND
-) -> Body:
+def body(name: str, motions: Iterable[Motion], inertia: Inertia | None = None, *, base: str | Body = GROUND) -> Body:
     """A :class:`Body` on *base* (a body, its name, or the ground)."""
     on = base.name if isinstance(base, Body) else base
     return Body(name, on, tuple(motions), Inertia() if inertia is None else inertia)

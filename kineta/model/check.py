@@ -84,7 +84,12 @@ def _tree(system: System) -> None:
     for body in system.bodies:
         if body.name not in reached:
             chain = _cycle(system, body)
-            raise _fail("Body", body.name, body.location, f"the bases form a cycle: {' ~ '.join(chain)}. One must stand on the ground.")
+            raise _fail(
+                "Body",
+                body.name,
+                body.location,
+                f"the bases form a cycle: {' ~ '.join(chain)}. One must stand on the ground.",
+            )
 
 
 def _cycle(system: System, body: Body) -> list[str]:
@@ -112,7 +117,9 @@ def _coordinates(system: System) -> None:
             raise ModelError(f"{where} '{name}' is the time and cannot be a coordinate.")
     for name in system.joints:
         if name not in declared:
-            raise ModelError(f"{where}s: the motion '{name}' is missing from the list; add '{name}' where its block stands.")
+            raise ModelError(
+                f"{where}s: the motion '{name}' is missing from the list; add '{name}' where its block stands."
+            )
 
 
 def _argument_symbols(motion: object) -> tuple[str, ...]:
@@ -168,7 +175,9 @@ def _motions(system: System) -> None:
             for found in _argument_symbols(motion):
                 if found in speeds:
                     raise _fail(
-                        "Body", body.name, body.location,
+                        "Body",
+                        body.name,
+                        body.location,
                         f"the speed '{found}' stands in the motion argument '{_argument(motion)}'; "
                         "expected coordinates, parameters and the time only.",
                     )
@@ -178,12 +187,19 @@ def _elements(system: System) -> None:
     bodies = {b.name for b in system.bodies} | {GROUND}
     for point in system.points:
         if point.body not in bodies:
-            raise _fail("Point", point.name, point.location, f"body '{point.body}' does not exist.{did_you_mean(point.body, bodies)}")
+            raise _fail(
+                "Point",
+                point.name,
+                point.location,
+                f"body '{point.body}' does not exist.{did_you_mean(point.body, bodies)}",
+            )
     for element in system.elements:
         for name in _bodies(element):
             if name not in bodies:
                 near = did_you_mean(name, bodies)
-                raise _fail(type(element).__name__, element.name, element.location, f"body '{name}' does not exist.{near}")
+                raise _fail(
+                    type(element).__name__, element.name, element.location, f"body '{name}' does not exist.{near}"
+                )
 
 
 def _bodies(element: object) -> Sequence[str]:
@@ -216,7 +232,12 @@ def _constant_inertia(body: Body, parameters: set[str]) -> None:
     for value in (own.mass, *own.com, *own.moments, *own.products):
         for found in value.symbols():
             if found not in parameters:
-                raise _fail("Body", body.name, body.location, f"inertia '{value}' depends on '{found}'; expected parameters only.")
+                raise _fail(
+                    "Body",
+                    body.name,
+                    body.location,
+                    f"inertia '{value}' depends on '{found}'; expected parameters only.",
+                )
 
 
 def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
@@ -238,11 +259,18 @@ def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
     a, b, c = sorted(principal)
     slack = 1e-9 * max(c, 0.0)
     if a < -slack:
-        raise _fail("Body", body.name, body.location, f"the inertia tensor has the principal moment {a:g} kg*m^2; expected zero or more.")
+        raise _fail(
+            "Body",
+            body.name,
+            body.location,
+            f"the inertia tensor has the principal moment {a:g} kg*m^2; expected zero or more.",
+        )
     if a + b < c - slack:
         shown = ", ".join(f"{m:g}" for m in principal)
         raise _fail(
-            "Body", body.name, body.location,
+            "Body",
+            body.name,
+            body.location,
             f"no body has the principal moments {shown} kg*m^2: the largest exceeds the sum of the others. "
             "Correct them, or give only the ones that matter with keys, as in Jz(J1).",
         )
@@ -250,7 +278,11 @@ def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
 
 def _eigenvalues(moments: Sequence[float], products: Sequence[float]) -> tuple[float, float, float]:
     """Eigenvalues of a symmetric 3x3 matrix by Jacobi rotations."""
-    A = [[moments[0], products[0], products[1]], [products[0], moments[1], products[2]], [products[1], products[2], moments[2]]]
+    A = [
+        [moments[0], products[0], products[1]],
+        [products[0], moments[1], products[2]],
+        [products[1], products[2], moments[2]],
+    ]
     for _ in range(30):
         p, q = max(((0, 1), (0, 2), (1, 2)), key=lambda ij: abs(A[ij[0]][ij[1]]))
         if A[p][q] == 0.0:
@@ -259,7 +291,10 @@ def _eigenvalues(moments: Sequence[float], products: Sequence[float]) -> tuple[f
         c, s = math.cos(theta), math.sin(theta)
         for row in A:
             row[p], row[q] = c * row[p] - s * row[q], s * row[p] + c * row[q]
-        A[p], A[q] = [c * x - s * y for x, y in zip(A[p], A[q], strict=True)], [s * x + c * y for x, y in zip(A[p], A[q], strict=True)]
+        A[p], A[q] = (
+            [c * x - s * y for x, y in zip(A[p], A[q], strict=True)],
+            [s * x + c * y for x, y in zip(A[p], A[q], strict=True)],
+        )
     return A[0][0], A[1][1], A[2][2]
 
 

@@ -151,9 +151,7 @@ class System:
         for name in chosen - {p.name for p in self.parameters}:
             known = [p.name for p in self.parameters]
             raise ArgumentError(f"Model '{self.name}' has no parameter '{name}'.{did_you_mean(name, known)}")
-        return self.replace(
-            parameters=[replace(p, fixed=True) if p.name in chosen else p for p in self.parameters]
-        )
+        return self.replace(parameters=[replace(p, fixed=True) if p.name in chosen else p for p in self.parameters])
 
     def replace(self, **changes: object) -> System:
         """A copy with some of the constructor's arguments changed."""

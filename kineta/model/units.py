@@ -63,17 +63,21 @@ def _table() -> dict[str, Unit]:
     }
     prefixes = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "c": 1e-2, "k": 1e3, "M": 1e6, "G": 1e9}
     table = {p + n: Unit(f * u.factor, u.dimension) for n, u in units.items() for p, f in prefixes.items()}
-    return table | units | {
-        "kg": Unit(1.0, MASS),
-        "mg": Unit(1e-6, MASS),
-        "ug": Unit(1e-9, MASS),
-        "min": Unit(60, TIME),
-        "h": Unit(3600, TIME),
-        "deg": Unit(math.pi / 180, NUMBER),
-        "°": Unit(math.pi / 180, NUMBER),
-        "rev": Unit(2 * math.pi, NUMBER),
-        "rpm": Unit(2 * math.pi / 60, (0, 0, -1, 0)),
-    }
+    return (
+        table
+        | units
+        | {
+            "kg": Unit(1.0, MASS),
+            "mg": Unit(1e-6, MASS),
+            "ug": Unit(1e-9, MASS),
+            "min": Unit(60, TIME),
+            "h": Unit(3600, TIME),
+            "deg": Unit(math.pi / 180, NUMBER),
+            "°": Unit(math.pi / 180, NUMBER),
+            "rev": Unit(2 * math.pi, NUMBER),
+            "rpm": Unit(2 * math.pi / 60, (0, 0, -1, 0)),
+        }
+    )
 
 
 UNITS = _table()

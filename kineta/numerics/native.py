@@ -285,7 +285,9 @@ class _Loop:
         factor = b.select(b.icmp_signed("!=", self._get("ints", JUST_REJECTED), _number(0)), kept, grown)
         size = self._intrinsic("fabs", h)
         # A last step cut short by the end says nothing about the step to try next.
-        suggested = b.select(last, self._intrinsic("maxnum", b.fmul(size, factor), self._get("reals", H)), b.fmul(size, factor))
+        suggested = b.select(
+            last, self._intrinsic("maxnum", b.fmul(size, factor), self._get("reals", H)), b.fmul(size, factor)
+        )
         self._set("reals", H, suggested)
         self._set("ints", JUST_REJECTED, _number(0))
         end = b.select(last, self._get("reals", T_END), b.fadd(t, h))

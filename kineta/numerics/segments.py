@@ -51,7 +51,9 @@ class Integration:
         self, method: str, problem: Problem, *, rtol: float, atol: FloatArray | float, max_step: float, dense: bool
     ) -> None:
         if method not in METHODS:
-            raise ArgumentError(f"Expected a method ({', '.join(METHODS)}), found '{method}'.{did_you_mean(method, METHODS)}")
+            raise ArgumentError(
+                f"Expected a method ({', '.join(METHODS)}), found '{method}'.{did_you_mean(method, METHODS)}"
+            )
         self.method = method
         self.problem = problem
         self.options: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step}
@@ -97,7 +99,9 @@ class Integration:
             t0, y0 = solver.t, solver.y.copy()
             message = solver.step()
             if solver.status == "failed":
-                yield Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, (message or "the method failed").rstrip("."))
+                yield Segment(
+                    t0, y0, np.empty(0), np.empty((0, len(y0))), None, (message or "the method failed").rstrip(".")
+                )
                 return
             end = "" if solver.status == "finished" else None
             yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solver.dense_output(), end)

@@ -13,7 +13,11 @@ Outputs = Mapping[str, tuple[tuple[int, ...], Sequence[Ref]]]
 
 
 def hoist(
-    graph: Graph, inputs: Mapping[str, Sequence[Ref]], functions: Mapping[str, Outputs], parameters: Sequence[Ref], name: str
+    graph: Graph,
+    inputs: Mapping[str, Sequence[Ref]],
+    functions: Mapping[str, Outputs],
+    parameters: Sequence[Ref],
+    name: str,
 ) -> tuple[Program, dict[str, Program]]:
     """*functions* (name to outputs) as programs: one from ``p`` to ``h``, what depends on *parameters* only and is used by
     the rest, and for each function one from *inputs* and ``h`` to its outputs."""
@@ -38,9 +42,7 @@ def _static(graph: Graph, roots: Sequence[Ref], parameters: Sequence[Ref]) -> se
     for i in reachable(graph, roots):
         op = graph.op[i]
         if op == Op.CONST or (
-            op not in LEAVES
-            and graph.lhs[i] >> 1 in static
-            and (op in UNARY or graph.rhs[i] >> 1 in static)
+            op not in LEAVES and graph.lhs[i] >> 1 in static and (op in UNARY or graph.rhs[i] >> 1 in static)
         ):
             static.add(i)
     return static

@@ -9,7 +9,9 @@ from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable
 
 
-def substitute(source: Graph, roots: Sequence[Ref], replace: Mapping[str, Ref], target: Graph | None = None) -> list[Ref]:
+def substitute(
+    source: Graph, roots: Sequence[Ref], replace: Mapping[str, Ref], target: Graph | None = None
+) -> list[Ref]:
     """*roots* rebuilt in *target* (the source itself, if not given) with every symbol of *replace* replaced by its reference."""
     into = source if target is None else target
     copy: dict[int, Ref] = {}

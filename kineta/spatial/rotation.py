@@ -33,7 +33,7 @@ def turn(v: Vector, axis: int, cosine: Ref, sine: Ref) -> Vector:
 def turn_matrix(M: Matrix, axis: int, cosine: Ref, sine: Ref) -> Matrix:
     """R_e(a) M R_e(a)^T. In the plane of the turn, with four products::
 
-        u = s (M_ii - M_jj) + c (M_ij + M_ji)      M_ii - s u      M_jj + s u      c u - M_ji      c u - M_ij
+    u = s (M_ii - M_jj) + c (M_ij + M_ji)      M_ii - s u      M_jj + s u      c u - M_ji      c u - M_ij
     """
     g = M.graph
     add, sub, mul = g.add, g.sub, g.mul

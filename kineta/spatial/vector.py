@@ -59,9 +59,7 @@ class Vector:
         sub, mul = self.graph.sub, self.graph.mul
         a, b, c = self.x, self.y, self.z
         x, y, z = other.x, other.y, other.z
-        return Vector(
-            self.graph, sub(mul(b, z), mul(c, y)), sub(mul(c, x), mul(a, z)), sub(mul(a, y), mul(b, x))
-        )
+        return Vector(self.graph, sub(mul(b, z), mul(c, y)), sub(mul(c, x), mul(a, z)), sub(mul(a, y), mul(b, x)))
 
     def plus(self, axis: int, amount: Ref) -> Vector:
         """This vector with *amount* added to the component *axis*."""

@@ -43,7 +43,9 @@ class Watch:
         self.y: list[list[FloatArray]] = [[] for _ in events]
         self._last: FloatArray | None = None
 
-    def step(self, t0: float, t1: float, y0: FloatArray, y1: FloatArray, solution: Callable[[FloatArray], FloatArray]) -> float | None:
+    def step(
+        self, t0: float, t1: float, y0: FloatArray, y1: FloatArray, solution: Callable[[FloatArray], FloatArray]
+    ) -> float | None:
         """Record the events of one step; the time of the one that ends the run, if any."""
         before = self.values(t0, y0) if self._last is None else self._last
         after = self._last = self.values(t1, y1)
@@ -62,7 +64,14 @@ class Watch:
         return None
 
     def _root(
-        self, i: int, t0: float, t1: float, before: float, after: float, y1: FloatArray, solution: Callable[[FloatArray], FloatArray]
+        self,
+        i: int,
+        t0: float,
+        t1: float,
+        before: float,
+        after: float,
+        y1: FloatArray,
+        solution: Callable[[FloatArray], FloatArray],
     ) -> tuple[float, FloatArray]:
         """Time and state of the zero of event i between t0 and t1."""
         if after == 0.0:

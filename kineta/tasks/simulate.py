@@ -94,7 +94,9 @@ def _check_numbers(t0: float, t1: float, rtol: float, atol: float, max_step: flo
     if t0 == t1:
         raise ArgumentError(f"Expected an end after or before the start, found t = {t0:g} for both.")
     if not (0 < rtol < 1 and 0 < atol < np.inf):
-        raise ArgumentError(f"Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = {rtol:g}, atol = {atol:g}.")
+        raise ArgumentError(
+            f"Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = {rtol:g}, atol = {atol:g}."
+        )
     if not max_step > 0:
         raise ArgumentError(f"Expected max_step > 0, found {max_step:g}.")
 
@@ -110,7 +112,9 @@ def _grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) -
     direction = np.sign(t1 - t0)
     inside = grid.ndim == 1 and bool(np.all((grid - t0) * direction >= 0) and np.all((t1 - grid) * direction >= 0))
     if not inside or np.any(np.diff(grid) * direction <= 0):
-        raise ArgumentError(f"Expected t_eval as times in order from {t0:g} to {t1:g}, found shape {grid.shape} with other values.")
+        raise ArgumentError(
+            f"Expected t_eval as times in order from {t0:g} to {t1:g}, found shape {grid.shape} with other values."
+        )
     return grid
 
 
@@ -176,7 +180,9 @@ def _forces(equations: Equations, tau: Any) -> tuple[FloatArray, dict[str, Ref]]
     if tau is None:
         return constant, {}
     if callable(tau):
-        raise ArgumentError("Expected forces tau as numbers or expressions, found a Python function; expressions are compiled.")
+        raise ArgumentError(
+            "Expected forces tau as numbers or expressions, found a Python function; expressions are compiled."
+        )
     if not isinstance(tau, Mapping):
         values = np.asarray(tau, dtype=np.float64)
         if values.shape not in ((), (system.nv,)):
@@ -209,7 +215,9 @@ def _check_start(equations: Equations, code: _Code, t0: float, y0: FloatArray) -
             )
     names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names), "power")
     bad = next(n for n, x in zip(names, rate, strict=False) if not np.isfinite(x))
-    raise SimulationError(f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters.")
+    raise SimulationError(
+        f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters."
+    )
 
 
 # -- the run -----------------------------------------------------------------------------------------------------------
@@ -295,7 +303,9 @@ def _integrate(
                     reached = float(segment.t[-1])
                     bar.at(reached)
                 if until is not None and watch is not None:
-                    name = next(e.name for e, times in zip(watch.events, watch.t, strict=True) if times and times[-1] == until)
+                    name = next(
+                        e.name for e, times in zip(watch.events, watch.t, strict=True) if times and times[-1] == until
+                    )
                     return 1, f"stopped at t = {until:.6g} s by the event '{name}'"
                 if segment.end:
                     return -1, (

@@ -19,7 +19,13 @@ def random_program(seed: int, n: int = 60, name: str = "f", blocks: tuple[int, .
         a, b = (rng.choice(values[-40:]) ^ rng.randint(0, 1) for _ in range(2))
         values.append(_operation(g, rng, a, b))
         n -= 1
-    outputs = [v ^ rng.randint(0, 1) for v in values[-max(5, len(values) // 10) :]] + [values[0], values[1] ^ 1, ONE, 0, 3]
+    outputs = [v ^ rng.randint(0, 1) for v in values[-max(5, len(values) // 10) :]] + [
+        values[0],
+        values[1] ^ 1,
+        ONE,
+        0,
+        3,
+    ]
     return program(g, inputs, {"out": ((len(outputs),), outputs)}, name)
 
 

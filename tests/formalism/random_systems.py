@@ -38,7 +38,9 @@ def random_inertia(rng: random.Random, mass: Expr | float) -> object:
 
 def random_motion(rng: random.Random, i: int, coordinates: list[Expr], *, rheonomic: bool) -> list[Motion]:
     """One or two motions that bring a coordinate, perhaps with fixed ones around them."""
-    fixed: list[Motion] = rng.choice([[], [Sx(rng.uniform(-1, 1))], [Ry(rng.uniform(-2, 2)), Sz(0.4)], [Rx(math.pi / 2)]])
+    fixed: list[Motion] = rng.choice(
+        [[], [Sx(rng.uniform(-1, 1))], [Ry(rng.uniform(-2, 2)), Sz(0.4)], [Rx(math.pi / 2)]]
+    )
     q = symbol(f"q{i}")
     axis = [rng.gauss(0, 1) for _ in range(3)]
     kinds = ["turn", "turn", "shift", "axis", "slide", "screw", "universal", "ball", "free", "nonlinear"]

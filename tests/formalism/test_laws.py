@@ -85,7 +85,9 @@ def test_energy_changes_by_the_power_of_what_is_not_conservative(seed: int) -> N
     s, g = equations.derivation.symbols, equations.graph
     vdot = equations.expressions("forward").refs
     motion = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + vdot, strict=True))}
-    rates = forward(g, [r for q in ("kinetic_energy", "potential_energy") for r in equations.expressions(q).refs], motion)
+    rates = forward(
+        g, [r for q in ("kinetic_energy", "potential_energy") for r in equations.expressions(q).refs], motion
+    )
     kinetic, potential = values(equations, rates, state)
     scale = max(abs(kinetic), abs(potential), 1.0) * max(1.0, np.abs(values(equations, "forward", state)).max())
     close(kinetic + potential, values(equations, "power", state), scale)
@@ -169,7 +171,9 @@ def test_the_choice_of_the_ground_frame_does_not_matter(seed: int) -> None:
     from kineta.model.motion import Rx, Rz, Sx
 
     system = random_system(seed, rheonomic=True)
-    turned = [replace(b, motions=(Sx(0.3), Rz(0.7), Rx(-0.4), *b.motions)) if b.base == "ground" else b for b in system.bodies]
+    turned = [
+        replace(b, motions=(Sx(0.3), Rz(0.7), Rx(-0.4), *b.motions)) if b.base == "ground" else b for b in system.bodies
+    ]
     c, s, k, z = np.cos(0.7), np.sin(0.7), np.cos(-0.4), np.sin(-0.4)
     axes = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]]) @ np.array([[1, 0, 0], [0, k, -z], [0, z, k]])
     gravity = axes @ [float(x) for x in system.gravity]

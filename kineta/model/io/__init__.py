@@ -19,7 +19,9 @@ def load(path: str | Path) -> System:
         return urdf.read(path)
     if path.suffix != ".kin":
         near = did_you_mean(path.suffix, _SUFFIXES)
-        raise ModelError(f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found the suffix '{path.suffix}'.{near}")
+        raise ModelError(
+            f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found the suffix '{path.suffix}'.{near}"
+        )
     return loads(read_text(path), str(path))
 
 

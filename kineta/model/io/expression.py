@@ -53,9 +53,7 @@ class Reader:
         quantity = self.quantity(node)
         found = quantity.dimension
         if expected is not None and found is not None and not quantity.plain and found != expected:
-            raise ModelError(
-                f"{what} must be {units.name(expected)}, found {units.name(found)}.", self.location(node)
-            )
+            raise ModelError(f"{what} must be {units.name(expected)}, found {units.name(found)}.", self.location(node))
         return quantity.value
 
     def quantity(self, node: Tree[Token]) -> Quantity:
@@ -94,7 +92,8 @@ class Reader:
             return Quantity(value, b.dimension if a.plain else a.dimension, a.plain and b.plain)
         if a.dimension != b.dimension:
             raise ModelError(
-                f"{units.name(a.dimension)} and {units.name(b.dimension)} cannot be added or compared.", self.location(node)
+                f"{units.name(a.dimension)} and {units.name(b.dimension)} cannot be added or compared.",
+                self.location(node),
             )
         return Quantity(value, a.dimension)
 
@@ -136,7 +135,9 @@ class Reader:
         arguments = [self.quantity(child) for child in node.children[1:]]  # type: ignore[arg-type]
         wanted = 2 if op in BINARY else 1
         if len(arguments) != wanted:
-            raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.", self.location(node))
+            raise ModelError(
+                f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.", self.location(node)
+            )
         value = call(op, *(a.value for a in arguments))
         first = arguments[0]
         if wanted == 2:
@@ -144,7 +145,8 @@ class Reader:
             return both if name in _KEEPS else Quantity(value, NUMBER, plain=True)
         if name not in _FREE and first.dimension not in (None, NUMBER):
             raise ModelError(
-                f"{name} takes an angle or a number, found {units.name(first.dimension or NUMBER)}.", self.location(node)
+                f"{name} takes an angle or a number, found {units.name(first.dimension or NUMBER)}.",
+                self.location(node),
             )
         if op == Op.SQRT and first.dimension is not None:
             return Quantity(value, _times(NUMBER, first.dimension, 0.5))

@@ -184,9 +184,13 @@ class _Statements:
 
     def _unknown_motion(self, name: str, with_axis: bool, location: Location) -> ModelError:
         if with_axis:
-            return ModelError(f"'{name}' takes no axis in brackets; only R[x, y, z](...) and S[x, y, z](...) do.", location)
+            return ModelError(
+                f"'{name}' takes no axis in brackets; only R[x, y, z](...) and S[x, y, z](...) do.", location
+            )
         if name in ("R", "S"):
-            return ModelError(f"'{name}' needs its axis: {name}x(...), {name}y(...), {name}z(...) or {name}[x, y, z](...).", location)
+            return ModelError(
+                f"'{name}' needs its axis: {name}x(...), {name}y(...), {name}z(...) or {name}[x, y, z](...).", location
+            )
         known = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Ball", "Free")
         expected = "Rx, Ry, Rz, Sx, Sy, Sz, R[x, y, z], S[x, y, z], Ball or Free"
         return ModelError(f"unknown motion '{name}'; expected {expected}.{did_you_mean(name, known)}", location)
@@ -258,7 +262,11 @@ class _Statements:
     def _line_spring(self, node: Tree[Any]) -> None:
         name, stiffness, length, start, end = node.children
         C = self.reader.expression(stiffness, (0, 1, -2, 0), f"the stiffness of spring '{name}'")
-        free = expr(0) if length is None else self.reader.expression(length, units.LENGTH, f"the length of spring '{name}'")
+        free = (
+            expr(0)
+            if length is None
+            else self.reader.expression(length, units.LENGTH, f"the length of spring '{name}'")
+        )
         places = (self._station(*p.children) for p in (start, end))
         self.elements.append(LineSpring(str(name), C, free, *places, self._at(name)))
 
@@ -442,8 +450,14 @@ def _syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
     if statement is not None:
         word, line, column = statement
         if word in _LATER:
-            return ModelError(f"the statement '{word}' is not part of this version of the language.", Location(file, line, column))
-        if word not in STATEMENTS and token.type not in ("TILDE", "VBAR") and _is_second_word(text, token.start_pos or 0):
+            return ModelError(
+                f"the statement '{word}' is not part of this version of the language.", Location(file, line, column)
+            )
+        if (
+            word not in STATEMENTS
+            and token.type not in ("TILDE", "VBAR")
+            and _is_second_word(text, token.start_pos or 0)
+        ):
             known = ", ".join(STATEMENTS)
             return ModelError(
                 f"unknown statement '{word}'; expected a body (Name ~ Base | motions = inertia;) or one of {known}."
@@ -483,5 +497,3 @@ def _is_second_word(text: str, position: int) -> bool:
     plain = _blank_comments(text)
     start = plain.rfind(";", 0, position) + 1
     return len(plain[start:position].split()) == 1
-
-

@@ -28,7 +28,13 @@ _KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
 
 def write(system: System) -> str:
     """*system* as text."""
-    blocks = [_head(system), [_body(b) for b in system.bodies], _points(system), list(_elements(system)), list(_runs(system))]
+    blocks = [
+        _head(system),
+        [_body(b) for b in system.bodies],
+        _points(system),
+        list(_elements(system)),
+        list(_runs(system)),
+    ]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
 
 
@@ -129,4 +135,6 @@ def _runs(system: System) -> Iterator[str]:
     if system.initial:
         yield f"initial {', '.join(f'{n} = {v}' for n, v in system.initial)};"
     for output in system.outputs:
-        yield f"output {output.name};" if output.value.name == output.name else f"output {output.name} = {output.value};"
+        yield (
+            f"output {output.name};" if output.value.name == output.name else f"output {output.name} = {output.value};"
+        )

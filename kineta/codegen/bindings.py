@@ -1,0 +1,53 @@
+"""Expressions for people: what occurs more than once gets a name, the rest is written out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.walk import reachable
+
+#: Operations in one line at most: beyond it, a part gets a name although it occurs once.
+LINE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Bindings:
+    """``named`` are the nodes with names of their own, z1, z2, ... in the order in which they need each other."""
+
+    graph: Graph
+    named: Mapping[int, str]
+    results: Mapping[str, Ref]
+
+
+def bindings(graph: Graph, results: Mapping[str, Ref]) -> Bindings:
+    """*results* (name to reference) with their repeated parts named; functions of a single symbol stay as they are."""
+    order = reachable(graph, results.values())
+    uses = dict.fromkeys(order, 0)
+    for i in order:
+        for r in _operands(graph, i):
+            uses[r >> 1] += 1
+    length: dict[int, int] = {}
+    named: dict[int, str] = {}
+    roots = {r >> 1 for r in results.values()}
+    for i in order:
+        if graph.op[i] in LEAVES:
+            length[i] = 0
+            continue
+        operands = _operands(graph, i)
+        length[i] = 1 + sum(length[r >> 1] for r in operands)
+        plain = graph.op[i] in UNARY and all(graph.op[r >> 1] == Op.SYMBOL for r in operands)
+        again = uses[i] > 1 or (i in roots and uses[i] > 0)
+        if (again and not plain) or (length[i] > LINE and i not in roots):
+            named[i] = f"z{len(named) + 1}"
+            length[i] = 0
+    return Bindings(graph, named, results)
+
+
+def _operands(graph: Graph, i: int) -> tuple[Ref, ...]:
+    op = graph.op[i]
+    if op in LEAVES:
+        return ()
+    return (graph.lhs[i],) if op in UNARY else (graph.lhs[i], graph.rhs[i])
