@@ -1,0 +1,1 @@
+"""Benchmarks: kineta beside its peers, in one run."""

@@ -1,0 +1,131 @@
+"""``kineta derive``: equations and operation counts."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kineta.cli.common import Json, Model, Set, print_json, read, verb
+
+if TYPE_CHECKING:
+    from kineta.compiler import Equations
+
+#: Quantities whose operations are counted.
+COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
+
+
+@verb
+def derive(
+    model: Model,
+    formalism: Annotated[str, typer.Option(help="Formalism that derives the equations.")] = "newton_euler",
+    quantity: Annotated[str, typer.Option(help="What to print: inverse (tau = ...), forward, mass_matrix, ...")] = "inverse",
+    latex: Annotated[bool, typer.Option("--latex", help="Print the equations as LaTeX.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fold the values of all parameters into the equations.")] = False,
+    settings: Set = None,
+    json: Json = False,
+) -> None:
+    """Derive the equations of motion, print them, and count their operations."""
+    began = time.perf_counter()
+    system = read(model, settings)
+    system = system.fixed() if fix else system
+    t_read = time.perf_counter() - began
+    from kineta.compiler import derive as derive_equations
+
+    began = time.perf_counter()
+    equations = derive_equations(system, formalism)
+    counts = {q: equations.operations(q) for q in COUNTED}
+    shown = list(_equations(equations, quantity, latex=latex))
+    t_derive = time.perf_counter() - began
+    began = time.perf_counter()
+    if json:
+        _compile(equations)
+    seconds = {"read": t_read, "derive": t_derive, "compile": time.perf_counter() - began}
+    if json:
+        print_json(
+            {
+                "model": system.name,
+                "formalism": formalism,
+                "coordinates": list(system.q_names),
+                "speeds": list(system.v_names),
+                "parameters": list(system.parameter_names),
+                "operations": {q: c.as_dict() for q, c in counts.items()},
+                "quantity": quantity,
+                "equations": shown,
+                "seconds": seconds,
+            }
+        )
+    elif latex:
+        typer.echo("\\begin{align*}\n" + " \\\\\n".join(line.replace(" = ", " &= ", 1) for line in shown) + "\n\\end{align*}")
+    else:
+        typer.echo("\n".join(shown))
+        _table(equations, counts, seconds)
+
+
+def _compile(equations: Equations) -> None:
+    """Machine code of forward dynamics for one state."""
+    from kineta.codegen import llvm
+
+    llvm.compile([equations.programs("forward")[1]])
+
+
+def _equations(equations: Equations, quantity: str, *, latex: bool) -> Any:
+    from kineta.codegen import latex as latex_writer
+    from kineta.codegen import text as text_writer
+
+    array = equations.expressions(quantity)
+    named = dict(zip(_labels(equations, quantity, array.shape, latex=latex), array.refs, strict=True))
+    return (latex_writer if latex else text_writer).lines(equations.graph, named)
+
+
+def _labels(equations: Equations, quantity: str, shape: tuple[int, ...], *, latex: bool) -> list[str]:
+    """Names of the entries of a quantity."""
+    from math import prod
+
+    from kineta.codegen.latex import name
+
+    speeds = equations.system.v_names
+    if quantity == "inverse":
+        return [name(f"tau.{n}") if latex else f"tau[{n}]" for n in speeds]
+    if quantity == "forward":
+        return [name(f"{n}'") if latex else f"{n}'" for n in speeds]
+    if quantity == "mass_and_bias":
+        n = len(speeds)
+        labels = [f"M[{i + 1},{j + 1}]" for i in range(n) for j in range(n)] + [f"h[{i + 1}]" for i in range(n)]
+    elif not shape:
+        labels = [{"kinetic_energy": "T", "potential_energy": "V", "energy": "E"}.get(quantity, quantity)]
+    else:
+        letter = {"mass_matrix": "M", "bias": "h", "positions": "r", "momentum": "p"}.get(quantity, quantity)
+        indices = [[]] if not shape else [_index(k, shape) for k in range(prod(shape))]
+        labels = [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in indices]
+    return [_latex_label(x) if latex else x for x in labels]
+
+
+def _index(k: int, shape: tuple[int, ...]) -> list[int]:
+    index: list[int] = []
+    for size in reversed(shape):
+        index.insert(0, k % size)
+        k //= size
+    return index
+
+
+def _latex_label(label: str) -> str:
+    letter, bracket, index = label.partition("[")
+    base = letter if len(letter) == 1 else rf"\mathrm{{{letter.replace('_', chr(92) + '_')}}}"
+    return f"{base}_{{{index[:-1]}}}" if bracket else base
+
+
+def _table(equations: Equations, counts: dict[str, Any], seconds: dict[str, float]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"Operations of '{equations.system.name}' by {equations.formalism}", title_justify="left")
+    table.add_column("quantity")
+    for column in ("add", "mul", "div", "sqrt", "trig", "hoisted"):
+        table.add_column(column, justify="right")
+    for quantity, c in counts.items():
+        table.add_row(quantity, *(str(x) for x in c.as_dict().values()))
+    console = Console(stderr=True)
+    console.print(table)
+    console.print(f"read in {seconds['read'] * 1e3:.0f} ms, derived in {seconds['derive'] * 1e3:.0f} ms")

@@ -1,0 +1,77 @@
+"""``kineta eval``: numbers of one quantity for one state."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from kineta.cli.common import Json, Model, Set, State, numbers, print_json, read, verb
+from kineta.errors import ArgumentError, did_you_mean
+
+
+@verb
+def evaluate(
+    model: Model,
+    quantity: Annotated[str, typer.Option(help="forward, inverse, mass_matrix, bias, kinetic_energy, positions, ...")] = "forward",
+    t: Annotated[float, typer.Option(help="Time [s].")] = 0.0,
+    q: State = None,
+    v: State = None,
+    tau: State = None,
+    vdot: State = None,
+    formalism: Annotated[str, typer.Option(help="Formalism that derives the equations.")] = "newton_euler",
+    backend: Annotated[str, typer.Option(help="llvm or numpy.")] = "llvm",
+    settings: Set = None,
+    json: Json = False,
+) -> None:
+    """Evaluate a quantity for one state; what is not given is the model's initial state."""
+    import numpy as np
+
+    from kineta.compiler import derive
+    from kineta.tasks.state import initial_state
+
+    system = read(model, settings)
+    equations = derive(system, formalism)
+    function = equations.function(quantity, backend)
+    state = initial_state(system, numbers("--q", q), numbers("--v", v))
+    given = {"tau": numbers("--tau", tau), "vdot": numbers("--vdot", vdot)}
+    extra = {n: _speeds(system, f"--{n}", x) for n, x in given.items() if x is not None}
+    if quantity == "inverse" and "vdot" not in extra:
+        extra["vdot"] = np.zeros(system.nv)
+    value = function(t, *state, **extra)
+    if not np.isfinite(value).all():
+        raise ArgumentError(f"Model '{system.name}': {quantity} is not finite in this state; the mass matrix may be singular there.")
+    if json:
+        print_json(
+            {
+                "model": system.name,
+                "quantity": quantity,
+                "t": t,
+                "q": state[0].tolist(),
+                "v": state[1].tolist(),
+                **{n: x.tolist() for n, x in extra.items()},
+                "parameters": {p.name: p.value for p in system.parameters if not p.fixed},
+                "shape": list(value.shape),
+                "value": value.tolist(),
+            }
+        )
+    else:
+        typer.echo(np.array2string(value, precision=12, separator=", ", threshold=10**6, max_line_width=120))
+
+
+def _speeds(system: Any, option: str, given: Any) -> Any:
+    """One number per speed, from a list or a mapping of some names."""
+    import numpy as np
+
+    if isinstance(given, dict):
+        values = np.zeros(system.nv)
+        for name, x in given.items():
+            if name not in system.v_names:
+                raise ArgumentError(f"{option}: model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")
+            values[system.v_names.index(name)] = x
+        return values
+    values = np.asarray(given, dtype=float)
+    if values.shape != (system.nv,):
+        names = ", ".join(system.v_names)
+        raise ArgumentError(f"{option}: expected {system.nv} numbers for ({names}), found {values.size}.")
+    return values

@@ -1,0 +1,61 @@
+"""The command ``kineta``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kineta import __version__
+from kineta.cli.check import check
+from kineta.cli.common import BAD_INPUT
+from kineta.cli.derive import derive
+from kineta.cli.evaluate import evaluate
+from kineta.cli.examples import examples
+from kineta.cli.export import export, import_
+from kineta.cli.simulate import simulate
+
+app = typer.Typer(
+    help="A compiler for mechanics: equations of motion, derived, counted, compiled and simulated.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(check)
+app.command()(derive)
+app.command("eval")(evaluate)
+app.command()(simulate)
+app.command()(export)
+app.command("import")(import_)
+app.add_typer(examples, name="examples")
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"kineta {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Common options."""
+
+
+#: Base of the errors that options of the wrong form raise.
+_UsageError = typer.BadParameter.__bases__[0]
+
+
+def main() -> None:
+    """Entry point. Wrong options are bad input and end with 1, as all bad input does; 2 is for checks that failed."""
+    try:
+        code = app(standalone_mode=False)
+    except typer.Abort:
+        typer.echo("kineta: Interrupted.", err=True)
+        raise SystemExit(130) from None
+    except _UsageError as error:
+        typer.echo(f"kineta: {error.format_message()} See kineta --help.", err=True)  # type: ignore[attr-defined]
+        raise SystemExit(BAD_INPUT) from None
+    raise SystemExit(code or 0)

@@ -1,0 +1,110 @@
+"""``kineta simulate``: motion from the initial state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kineta.cli.common import CHECK_FAILED, Json, Model, Set, State, numbers, print_json, read, terminal, verb
+
+if TYPE_CHECKING:
+    from kineta.tasks.result import Result
+
+#: Energy may deviate from the work done by this much, relative to the energies at play, before it counts as a failed check.
+BALANCE = 1e-4
+
+
+@verb
+def simulate(
+    model: Model,
+    to: Annotated[float, typer.Option(help="End of the motion [s].")] = 10.0,
+    q: State = None,
+    v: State = None,
+    tau: State = None,
+    method: Annotated[str, typer.Option(help="dop853, dopri5, CVODE, CVODE_ADAMS, or a method of SciPy.")] = "dop853",
+    rtol: Annotated[float, typer.Option(help="Relative tolerance.")] = 1e-9,
+    atol: Annotated[float, typer.Option(help="Absolute tolerance.")] = 1e-12,
+    samples: Annotated[int, typer.Option(help="Number of equidistant times recorded.")] = 1001,
+    plot: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).", show_default=False)] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the run (.nc or .csv).", show_default=False)] = None,
+    settings: Set = None,
+    json: Json = False,
+) -> None:
+    """Let the system move from its initial state; Ctrl-C keeps (and saves) what was computed."""
+    from kineta.tasks.simulate import simulate as run
+
+    _check_targets(plot, save)
+    system = read(model, settings)
+    result = run(
+        system,
+        to,
+        q=numbers("--q", q),
+        v=numbers("--v", v),
+        tau=_forces(numbers("--tau", tau)),
+        method=method,
+        rtol=rtol,
+        atol=atol,
+        samples=samples,
+        progress=terminal(),
+    )
+    if save is not None:
+        result.save(save)
+    if plot is not None:
+        _picture(result, plot)
+    if json:
+        print_json({**result.summary(), "parameters": dict(result.parameters), "final": _final(result)})
+    else:
+        _print(result, [p for p in (plot, save) if p is not None])
+    if not result.success or result.energy_balance > BALANCE:
+        raise typer.Exit(CHECK_FAILED)
+
+
+def _forces(given: Any) -> Any:
+    return None if given is None or len(given) == 0 else given
+
+
+def _check_targets(plot: Path | None, save: Path | None) -> None:
+    """Refuse what cannot be written before anything is computed."""
+    from kineta.errors import ArgumentError
+
+    if save is not None and save.suffix not in (".nc", ".csv"):
+        raise ArgumentError(f"--save: expected a file .nc or .csv, found '{save}'.")
+    if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
+        raise ArgumentError(f"--plot: expected a file .png, .svg or .pdf, found '{plot}'.")
+    for option, path in (("--plot", plot), ("--save", save)):
+        if path is not None and not path.parent.is_dir():
+            raise ArgumentError(f"{option}: there is no folder '{path.parent}'.")
+
+
+def _picture(result: Result, path: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    from kineta.views.plot import figure
+
+    figure(result, path)
+
+
+def _final(result: Result) -> dict[str, float]:
+    """The last values of everything."""
+    return {name: float(values[-1]) for name, values in result.series.items()}
+
+
+def _print(result: Result, written: list[Path]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{result.model}[/]: {result.message}")
+    console.print(f"  {result.method}: {result.steps} steps, {result.nfev} evaluations, {result.seconds:.3g} s")
+    table = Table(show_edge=False, pad_edge=False)
+    for column in ("", "start", "end"):
+        table.add_column(column, justify="left" if not column else "right")
+    for name, values in result.series.items():
+        unit = result.units.get(name, "J" if name.endswith("energy") or name == "work" else "")
+        table.add_row(f"{name} [{unit}]" if unit else name, f"{values[0]:.6g}", f"{values[-1]:.6g}")
+    console.print(table)
+    for path in written:
+        console.print(f"written: {path}")
