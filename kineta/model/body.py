@@ -36,6 +36,7 @@ class Inertia:
     products : Jxy, Jxz, Jyz, its off-diagonal entries (Jxy = -integral of x y dm) [kg m^2]
     lumped : True where only some of the moments were meant to be given (a column that only turns): the triangle
         rule of moments is then not asked for
+    unchecked : True where the moments are to be used as they stand though no body has them, as some measured ones are
     """
 
     mass: Expr = _NONE[0]
@@ -43,6 +44,7 @@ class Inertia:
     moments: Vector3 = _NONE
     products: Vector3 = _NONE
     lumped: bool = False
+    unchecked: bool = False
 
 
 def inertia(

@@ -249,13 +249,15 @@ def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
     (mass,) = numbers([inertia.mass])
     if mass < 0:
         raise _fail("Body", body.name, body.location, f"mass is {mass:g} kg; expected zero or more.")
+    if inertia.unchecked:
+        return
     moments = numbers(inertia.moments)
     for axis, moment in zip("xyz", moments, strict=True):
         if moment < 0:
             raise _fail("Body", body.name, body.location, f"J{axis} is {moment:g} kg*m^2; expected zero or more.")
     if inertia.lumped:
         return
-    principal = _eigenvalues(moments, numbers(inertia.products))
+    principal = principal_moments(moments, numbers(inertia.products))
     a, b, c = sorted(principal)
     slack = 1e-9 * max(c, 0.0)
     if a < -slack:
@@ -272,12 +274,12 @@ def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
             body.name,
             body.location,
             f"no body has the principal moments {shown} kg*m^2: the largest exceeds the sum of the others. "
-            "Correct them, or give only the ones that matter with keys, as in Jz(J1).",
+            "Correct them, give only the ones that matter with keys, as in Jz(J1), or add the word unchecked to the list.",
         )
 
 
-def _eigenvalues(moments: Sequence[float], products: Sequence[float]) -> tuple[float, float, float]:
-    """Eigenvalues of a symmetric 3x3 matrix by Jacobi rotations."""
+def principal_moments(moments: Sequence[float], products: Sequence[float]) -> tuple[float, float, float]:
+    """Principal moments of the inertia tensor with the given diagonal and (xy, xz, yz) entries, by Jacobi rotations."""
     A = [
         [moments[0], products[0], products[1]],
         [products[0], moments[1], products[2]],

@@ -39,6 +39,8 @@ DEPTH = 100
 STATEMENTS = (
     "model gravity parameters constants coordinates frame point force couple spring damper initial output".split()
 )
+#: Words that mean something at some place, and are better not used as names.
+KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
 _LATER = ("constraint", "program", "loop", "quasi")
 _MOMENTS = {"Jx": 0, "Jy": 1, "Jz": 2}
 _PRODUCTS = {"Jxy": 0, "Jxz": 1, "Jyz": 2}
@@ -343,6 +345,8 @@ class _InertiaList:
         items = [c for c in self.node.children if c.data != "setting"]
         for setting in settings:
             self._setting(setting)
+        self.unchecked = any(_is_word(c, "unchecked") for c in items)
+        items = [c for c in items if not _is_word(c, "unchecked")]
         keyed = [c for c in items if c.data == "call" and _key(c) in _KEYS]
         if keyed and len(keyed) < len(items):
             other = next(c for c in items if c not in keyed)
@@ -397,7 +401,11 @@ class _InertiaList:
     def _inertia(self, *, lumped: bool) -> Inertia:
         a, b, c = self.moments
         d, e, f = self.products
-        return Inertia(mass=self.mass, com=self.com, moments=(a, b, c), products=(d, e, f), lumped=lumped)
+        return Inertia(mass=self.mass, com=self.com, moments=(a, b, c), products=(d, e, f), lumped=lumped, unchecked=self.unchecked)
+
+
+def _is_word(node: Tree[Any], word: str) -> bool:
+    return node.data == "name" and node.children[0] == word
 
 
 def _key(node: Tree[Any]) -> str:

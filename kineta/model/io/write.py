@@ -84,7 +84,9 @@ def _inertia(inertia: Inertia) -> str:
         shown = ", ".join(map(str, values[:4]))
     else:
         shown = ", ".join(_keyed(inertia, values))
-    return shown if all(c.value == 0 for c in inertia.com) else f"{shown}, com = {_vector(inertia.com)}"
+    if any(c.value != 0 for c in inertia.com):
+        shown += f", com = {_vector(inertia.com)}"
+    return f"{shown}, unchecked" if inertia.unchecked else shown
 
 
 def _keyed(inertia: Inertia, values: Sequence[Expr]) -> Iterator[str]:

@@ -1,0 +1,114 @@
+"""Time to derive and to compile, each in a fresh process without a cache; speed and size of the graph."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+from benchmarks import machine
+from benchmarks.timing import table
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAINS = (10, 25, 50, 100, 200, 400)
+
+
+def derive(name: str) -> dict[str, Any]:
+    """Seconds for the forward dynamics of *name* (of ``ROBOTS``, or ``chain:n``): read, derive, compile; runs in a process of its own."""
+    import kineta as kn
+    from benchmarks.chains import chain
+    from kineta.codegen import llvm
+    from kineta.codegen.target import machine as target
+
+    kn.derive(chain(1)).programs("forward")  # imports are not what is measured
+    target()
+    times = [time.perf_counter()]
+    system = chain(int(name.split(":")[1])) if ":" in name else _robot(name)
+    times.append(time.perf_counter())
+    equations = kn.derive(system)
+    programs = equations.programs("forward")
+    times.append(time.perf_counter())
+    if not name.startswith("chain"):
+        llvm.compile([programs[1]])
+    times.append(time.perf_counter())
+    read, derived, compiled = (b - a for a, b in zip(times, times[1:], strict=False))
+    return {
+        "read": read,
+        "derive": derived,
+        "compile": compiled,
+        "operations": programs[1].operations().total,
+        "nodes": len(equations.graph),
+        "nv": system.nv,
+    }
+
+
+def _robot(name: str) -> Any:
+    from benchmarks.robots import SYSTEMS
+
+    return SYSTEMS[name]()
+
+
+def graph() -> dict[str, float]:
+    """Nodes a second and bytes a node of a graph of a million products and sums."""
+    from kineta.expr.graph import Graph
+
+    def build(n: int) -> Graph:
+        g = Graph()
+        x = [g.symbol(f"x{i}") for i in range(64)]
+        add, mul = g.add, g.mul
+        a = b = x[0]
+        for i in range(n):
+            a = add(mul(a, x[i & 63]), b)
+            b = x[i >> 6 & 63]
+        return g
+
+    build(1000)
+    start = time.perf_counter()
+    nodes = len(build(500_000))
+    seconds = time.perf_counter() - start
+    tracemalloc.start()
+    kept = build(500_000)
+    size = tracemalloc.get_traced_memory()[0]
+    return {"nodes a second": nodes / seconds, "bytes a node": size / len(kept)}
+
+
+def fresh(call: str) -> dict[str, Any]:
+    """What the *call* of a function of this module gives in a fresh process with an empty cache."""
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-c", f"import json; from benchmarks.derivation import *; print(json.dumps({call}))"]
+        environment = {**os.environ, "KINETA_CACHE_DIR": cache}
+        done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def median(name: str, repeats: int) -> dict[str, Any]:
+    """The run of *repeats* with the median time to derive."""
+    runs = sorted((fresh(f"derive({name!r})") for _ in range(repeats)), key=lambda r: float(r["derive"]))
+    return runs[len(runs) // 2]
+
+
+def main(quick: bool = False) -> None:
+    print(machine.report(), "\n")
+    repeats = 1 if quick else 5
+    rows = []
+    for name in ("puma", "hopping_robot", "puma_andreev", "quadruped", "humanoid"):
+        r = median(name, repeats)
+        rows.append((name, *(f"{1e3 * r[k]:.1f}" for k in ("read", "derive", "compile")), f"{r['operations']}"))
+    print(table(("forward dynamics, ms", "read", "derive", "compile", "operations"), rows), "\n")
+    rows = []
+    for n in CHAINS[: 4 if quick else None]:
+        r = median(f"chain:{n}", repeats)
+        rows.append((f"{n}", f"{1e3 * r['derive']:.1f}", f"{1e3 * r['derive'] / n:.3f}", f"{r['operations']}", f"{r['nodes']}"))
+    print(table(("links of a chain", "derive, ms", "ms a link", "operations", "nodes"), rows), "\n")
+    for name, value in fresh("graph()").items():
+        print(f"{name:20}{value:,.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Operation counts beside those of the literature (sources in docs)."""
