@@ -49,9 +49,11 @@ def derive(name: str) -> dict[str, Any]:
 
 
 def _robot(name: str) -> Any:
-    from benchmarks.robots import SYSTEMS
+    from benchmarks.robots import EXAMPLES, SOURCES
 
-    return SYSTEMS[name]()
+    import kineta as kn
+
+    return SOURCES[name].system() if name in SOURCES else kn.load(EXAMPLES / f"{name}.kin")
 
 
 def graph() -> dict[str, float]:

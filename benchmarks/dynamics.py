@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import kineta as kn
 from benchmarks import machine
 from benchmarks.peer import Peer
-from benchmarks.robots import ROBOTS, Robot
+from benchmarks.robots import SOURCES, Robot
 from benchmarks.timing import interleaved, table
 from kineta.codegen import llvm
 
@@ -90,8 +90,8 @@ def main(quick: bool = False) -> None:
     print(machine.report(), "\n")
     head = ("ns a call", "Pinocchio", "kineta", "batch", "ratio", "ratio, batch", "difference")
     rows = []
-    for make in ROBOTS.values():
-        robot = make()
+    for source in SOURCES.values():
+        robot = source.robot()
         rows += [measure(robot, quantity, 3 if quick else 15) for quantity in QUANTITIES]
     print(table(head, rows))
 

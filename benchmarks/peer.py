@@ -16,6 +16,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from benchmarks.robots import PREFIX
+
 FloatArray = NDArray[np.float64]
 
 SOURCE = Path(__file__).with_name("peer.cpp")
@@ -36,7 +38,7 @@ FUNCTIONS = {"forward": ("robot_aba", True), "inverse": ("robot_rnea", False), "
 @cache
 def library() -> ctypes.CDLL | None:
     """The compiled loops, or None, with the reason printed, where they do not compile."""
-    include = Path(pin.__file__).resolve().parents[4] / "include"
+    include = PREFIX / "include"
     compiler = shutil.which("g++")
     missing = "g++" if compiler is None else next((h for h in ("pinocchio", "eigen3", "boost") if not (include / h).is_dir()), None)
     if compiler is None or missing:

@@ -12,10 +12,14 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 import kineta as kn
+from kineta.model.io import urdf
 
 FloatArray = NDArray[np.float64]
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+#: Where the wheels of Pinocchio and example-robot-data put what is not Python.
+PREFIX = Path(pin.__file__).resolve().parents[4]
+FILES = PREFIX / "share" / "example-robot-data" / "robots"
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Robot:
         return int(joint.idx_q if position else joint.idx_v)
 
 
-def puma() -> Robot:
+def puma_model() -> pin.Model:
     """PUMA 560 by the numbers of Armstrong, Khatib and Burdick, typed in twice: here and in ``examples/puma560.kin``."""
     a2, a3, d2, d3, d4 = 0.4318, -0.0203, 0.2435, -0.0934, 0.4331
     links = (  # alpha, a, d; mass; moments; centre of mass
@@ -69,43 +73,34 @@ def puma() -> Robot:
         shifted = pin.SE3(np.eye(3), np.array([a, 0, d]))
         joint = model.addJoint(joint, pin.JointModelRZ(), turned * shifted, f"q{k}")
         model.appendBodyToJoint(joint, pin.Inertia(mass, np.array(com, float), np.diag(moments)), pin.SE3.Identity())
-    return Robot("PUMA 560", kn.load(EXAMPLES / "puma560.kin"), model)
+    return model
 
 
-def _from_data(name: str, path: str) -> Robot:
-    """A robot of the package example-robot-data on a floating base, read by both from the same file."""
-    file = Path(pin.__file__).resolve().parents[4] / "share" / "example-robot-data" / "robots" / path
-    model = pin.buildModelFromUrdf(str(file), pin.JointModelFreeFlyer())
-    return Robot(name, from_pin(model), model)
+@dataclass(frozen=True)
+class Source:
+    """Where both read a robot from."""
+
+    name: str
+    system: Callable[[], kn.System]
+    model: Callable[[], pin.Model]
+
+    def robot(self) -> Robot:
+        """Both of them. Joint damping is left out: Pinocchio's algorithms have none."""
+        return Robot(self.name, self.system().replace(elements=()), self.model())
 
 
-def humanoid() -> Robot:
-    """Talos: a floating base and 32 joints."""
-    return _from_data("Talos", "talos_data/robots/talos_reduced.urdf")
+def _on_a_floating_base(name: str, path: str) -> Source:
+    """A robot of the package example-robot-data, read by both from the same file."""
+    file = FILES / path
+    return Source(
+        name,
+        lambda: urdf.read_with_report(file, floating=True)[0],
+        lambda: pin.buildModelFromUrdf(str(file), pin.JointModelFreeFlyer()),
+    )
 
 
-def quadruped() -> Robot:
-    """ANYmal: a floating base and 12 joints."""
-    return _from_data("ANYmal", "anymal_b_simple_description/robots/anymal.urdf")
-
-
-ROBOTS: dict[str, Callable[[], Robot]] = {"puma": puma, "quadruped": quadruped, "humanoid": humanoid}
-
-
-def from_pin(model):
-    bodies = []
-    for i in range(1, model.njoints):
-        P = model.jointPlacements[i]; I = model.inertias[i]; J = model.joints[i]
-        aa = pin.log3(P.rotation); ang = float(np.linalg.norm(aa))
-        motions = []
-        if np.linalg.norm(P.translation) > 0: motions.append(kn.S(P.translation, float(np.linalg.norm(P.translation))))
-        if ang > 0: motions.append(kn.R(aa, ang))
-        k = J.shortname().removeprefix("JointModel"); n = model.names[i]
-        ax = dict(X=(1,0,0),Y=(0,1,0),Z=(0,0,1))
-        q = kn.symbol(n)
-        if k == "FreeFlyer": motions.append(kn.Free(n))
-        elif k[0] == "R": motions.append(kn.R(ax.get(k[1]) or J.extract().axis, q))
-        else: motions.append(kn.S(ax.get(k[1]) or J.extract().axis, q))
-        C = I.inertia
-        bodies.append(kn.body(f"b{i}", motions, kn.inertia(float(I.mass), [float(C[k,k]) for k in range(3)], [float(C[0,1]),float(C[0,2]),float(C[1,2])], com=[float(x) for x in I.lever], lumped=True), base=f"b{model.parents[i]}" if model.parents[i] else "ground"))
-    return kn.System("robot", bodies, gravity=[float(x) for x in model.gravity.linear])
+SOURCES = {
+    "puma": Source("PUMA 560", lambda: kn.load(EXAMPLES / "puma560.kin"), puma_model),
+    "quadruped": _on_a_floating_base("ANYmal (18 dof)", "anymal_b_simple_description/robots/anymal.urdf"),
+    "humanoid": _on_a_floating_base("Talos (38 dof)", "talos_data/robots/talos_reduced.urdf"),
+}

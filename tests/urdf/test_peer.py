@@ -15,7 +15,7 @@ WALKERS = [
     "hyq_description/robots/hyq_no_sensors.urdf",
     "talos_data/robots/talos_reduced.urdf",
     "icub_description/robots/icub.urdf",
-    "romeo_description/urdf/romeo.urdf",
+    "g1_description/urdf/g1_29dof_rev_1_0.urdf",
 ]
 CASES = [(f, False) for f in (*ARMS, WALKERS[0])] + [(f, True) for f in (*WALKERS, ARMS[0])]
 

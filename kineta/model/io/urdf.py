@@ -245,7 +245,7 @@ class _Robot:
         coordinates = [self._root_motion()] if self.floating else []
         coordinates += [c for link in order[1:] for c in self._own_coordinates(self.by_child[link])]
         return System(
-            _Names(set()).add(self.root.attributes.get("name") or "robot"),
+            _Names(set()).add(self.root.attributes.get("name") or Path(self.root.location.file).stem),
             bodies,
             gravity=gravity,
             coordinates=coordinates,
