@@ -49,9 +49,8 @@ def derive(name: str) -> dict[str, Any]:
 
 
 def _robot(name: str) -> Any:
-    from benchmarks.robots import EXAMPLES, SOURCES
-
     import kineta as kn
+    from benchmarks.robots import EXAMPLES, SOURCES
 
     return SOURCES[name].system() if name in SOURCES else kn.load(EXAMPLES / f"{name}.kin")
 
@@ -85,7 +84,7 @@ def fresh(call: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, "-c", f"import json; from benchmarks.derivation import *; print(json.dumps({call}))"]
         environment = {**os.environ, "KINETA_CACHE_DIR": cache}
-        done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+        done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
@@ -106,7 +105,9 @@ def main(quick: bool = False) -> None:
     rows = []
     for n in CHAINS[: 4 if quick else None]:
         r = median(f"chain:{n}", repeats)
-        rows.append((f"{n}", f"{1e3 * r['derive']:.1f}", f"{1e3 * r['derive'] / n:.3f}", f"{r['operations']}", f"{r['nodes']}"))
+        rows.append(
+            (f"{n}", f"{1e3 * r['derive']:.1f}", f"{1e3 * r['derive'] / n:.3f}", f"{r['operations']}", f"{r['nodes']}")
+        )
     print(table(("links of a chain", "derive, ms", "ms a link", "operations", "nodes"), rows), "\n")
     for name, value in fresh("graph()").items():
         print(f"{name:20}{value:,.0f}")

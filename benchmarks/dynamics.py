@@ -25,7 +25,9 @@ QUANTITIES = ("forward", "inverse", "mass_matrix")
 BYTES = 512 * 1024
 
 
-def kineta_calls(robot: Robot, quantity: str, states: dict[str, FloatArray]) -> dict[str, tuple[Callable[[], None], FloatArray]]:
+def kineta_calls(
+    robot: Robot, quantity: str, states: dict[str, FloatArray]
+) -> dict[str, tuple[Callable[[], None], FloatArray]]:
     """kineta's scalar and batch loops: what to call, and where the results then are."""
     function = kn.derive(robot.system).function(quantity)
     code = llvm.compile([function.main], batch=True).function(function.main.name)

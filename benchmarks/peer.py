@@ -40,9 +40,15 @@ def library() -> ctypes.CDLL | None:
     """The compiled loops, or None, with the reason printed, where they do not compile."""
     include = PREFIX / "include"
     compiler = shutil.which("g++")
-    missing = "g++" if compiler is None else next((h for h in ("pinocchio", "eigen3", "boost") if not (include / h).is_dir()), None)
+    missing = (
+        "g++"
+        if compiler is None
+        else next((h for h in ("pinocchio", "eigen3", "boost") if not (include / h).is_dir()), None)
+    )
     if compiler is None or missing:
-        print(f"Pinocchio is called from Python: {missing} is missing (the packages cmeel-eigen and cmeel-boost have headers).")
+        print(
+            f"Pinocchio is called from Python: {missing} is missing (the packages cmeel-eigen and cmeel-boost have headers)."
+        )
         return None
     command = [compiler, *FLAGS, *DEFINITIONS, f"-I{include}", f"-I{include / 'eigen3'}", str(SOURCE), "-o"]
     key = hashlib.sha256(f"{SOURCE.read_text()} {command} {pin.__version__}".encode()).hexdigest()[:16]
@@ -52,7 +58,7 @@ def library() -> ctypes.CDLL | None:
         BUILD.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=BUILD) as folder:
             made = Path(folder) / "peer.so"
-            done = subprocess.run([*command, str(made)], capture_output=True, text=True, check=False)  # noqa: S603
+            done = subprocess.run([*command, str(made)], capture_output=True, text=True, check=False)
             if done.returncode:
                 print(f"Pinocchio is called from Python: its headers do not compile.\n{done.stderr[:2000]}")
                 return None
@@ -89,7 +95,9 @@ class Peer:
         self.robot = None if self.library is None else ctypes.c_void_p(self.library.robot_new(text(model).encode()))
         self.how = "Python" if self.library is None else "C++"
 
-    def calls(self, quantity: str, q: FloatArray, v: FloatArray, extra: FloatArray) -> dict[str, tuple[Any, FloatArray]]:
+    def calls(
+        self, quantity: str, q: FloatArray, v: FloatArray, extra: FloatArray
+    ) -> dict[str, tuple[Any, FloatArray]]:
         """Contestants for *quantity* by name: what to call, and where its results, (n, ...), then are."""
         if self.library is None:
             out = np.empty(self._shape(quantity, len(q)))

@@ -50,14 +50,26 @@ def laws(system: System) -> list[dict[str, Any]]:
 
     missing = [p.name for p in system.parameters if p.value is None]
     if missing:
-        return [{"name": f"parameters without a value: {', '.join(missing)}; the laws were not checked", "error": 0.0, "passed": True}]
+        return [
+            {
+                "name": f"parameters without a value: {', '.join(missing)}; the laws were not checked",
+                "error": 0.0,
+                "passed": True,
+            }
+        ]
     q, v = initial_state(system)
     equations = derive(system)
     M = equations.function("mass_matrix", "numpy")(0.0, q, v)
     if not np.isfinite(M).all():
         fail(f"Model '{system.name}': the mass matrix is not finite in the initial state.", CHECK_FAILED)
     values = np.linalg.eigvalsh(M) if len(M) else np.ones(1)
-    results = [{"name": "mass matrix is positive definite", "error": float(values[0]), "passed": bool(values[0] > 1e-12 * values[-1])}]
+    results = [
+        {
+            "name": "mass matrix is positive definite",
+            "error": float(values[0]),
+            "passed": bool(values[0] > 1e-12 * values[-1]),
+        }
+    ]
     if results[0]["passed"]:
         vdot = np.linspace(-1.0, 1.0, system.nv)
         tau = equations.function("inverse", "numpy")(0.0, q, v, vdot)
@@ -72,7 +84,9 @@ def _print(summary: dict[str, Any]) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    console.print(f"[bold]{summary['model']}[/]: {len(summary['bodies'])} bodies, {len(summary['speeds'])} degrees of freedom")
+    console.print(
+        f"[bold]{summary['model']}[/]: {len(summary['bodies'])} bodies, {len(summary['speeds'])} degrees of freedom"
+    )
     for label in ("bodies", "coordinates", "elements", "outputs"):
         if summary[label]:
             console.print(f"  {label}: {', '.join(summary[label])}", soft_wrap=True)

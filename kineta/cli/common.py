@@ -28,7 +28,9 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help='Value of a parameter, as in --set m=2.5 or --set "l=30 cm".'),
 ]
-State = Annotated[str | None, typer.Option(help="Values: 1,2,3 or a JSON list, @file.json, or name=value,...", show_default=False)]
+State = Annotated[
+    str | None, typer.Option(help="Values: 1,2,3 or a JSON list, @file.json, or name=value,...", show_default=False)
+]
 
 
 def verb(function: Callable[..., None]) -> Callable[..., None]:
@@ -144,7 +146,9 @@ def _from_json(option: str, text: str, source: str) -> Any:
         data = data[name]
     values = data.values() if isinstance(data, dict) else data if isinstance(data, list) else [None]
     if not all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
-        raise ArgumentError(f"{option}: expected a list of numbers or a mapping of names to numbers, found '{source[:60]}'.")
+        raise ArgumentError(
+            f"{option}: expected a list of numbers or a mapping of names to numbers, found '{source[:60]}'."
+        )
     return data
 
 

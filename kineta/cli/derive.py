@@ -20,7 +20,9 @@ COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward
 def derive(
     model: Model,
     formalism: Annotated[str, typer.Option(help="Formalism that derives the equations.")] = "newton_euler",
-    quantity: Annotated[str, typer.Option(help="What to print: inverse (tau = ...), forward, mass_matrix, ...")] = "inverse",
+    quantity: Annotated[
+        str, typer.Option(help="What to print: inverse (tau = ...), forward, mass_matrix, ...")
+    ] = "inverse",
     latex: Annotated[bool, typer.Option("--latex", help="Print the equations as LaTeX.")] = False,
     fix: Annotated[bool, typer.Option("--fix", help="Fold the values of all parameters into the equations.")] = False,
     settings: Set = None,
@@ -57,7 +59,9 @@ def derive(
             }
         )
     elif latex:
-        typer.echo("\\begin{align*}\n" + " \\\\\n".join(line.replace(" = ", " &= ", 1) for line in shown) + "\n\\end{align*}")
+        typer.echo(
+            "\\begin{align*}\n" + " \\\\\n".join(line.replace(" = ", " &= ", 1) for line in shown) + "\n\\end{align*}"
+        )
     else:
         typer.echo("\n".join(shown))
         _table(equations, counts, seconds)

@@ -13,7 +13,9 @@ from kineta.errors import ArgumentError, did_you_mean
 @verb
 def evaluate(
     model: Model,
-    quantity: Annotated[str, typer.Option(help="forward, inverse, mass_matrix, bias, kinetic_energy, positions, ...")] = "forward",
+    quantity: Annotated[
+        str, typer.Option(help="forward, inverse, mass_matrix, bias, kinetic_energy, positions, ...")
+    ] = "forward",
     t: Annotated[float, typer.Option(help="Time [s].")] = 0.0,
     q: State = None,
     v: State = None,
@@ -40,7 +42,9 @@ def evaluate(
         extra["vdot"] = np.zeros(system.nv)
     value = function(t, *state, **extra)
     if not np.isfinite(value).all():
-        raise ArgumentError(f"Model '{system.name}': {quantity} is not finite in this state; the mass matrix may be singular there.")
+        raise ArgumentError(
+            f"Model '{system.name}': {quantity} is not finite in this state; the mass matrix may be singular there."
+        )
     if json:
         print_json(
             {
@@ -67,7 +71,9 @@ def _speeds(system: Any, option: str, given: Any) -> Any:
         values = np.zeros(system.nv)
         for name, x in given.items():
             if name not in system.v_names:
-                raise ArgumentError(f"{option}: model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")
+                raise ArgumentError(
+                    f"{option}: model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}"
+                )
             values[system.v_names.index(name)] = x
         return values
     values = np.asarray(given, dtype=float)

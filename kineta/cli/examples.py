@@ -31,7 +31,9 @@ def list_(json: Json = False) -> None:
 @examples.command()
 @verb
 def copy(
-    names: Annotated[list[str] | None, typer.Argument(help="Examples; all, if none are named.", show_default=False)] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Examples; all, if none are named.", show_default=False)
+    ] = None,
     to: Annotated[Path, typer.Option(help="Folder to copy to, made if need be.")] = Path(),
     force: Force = False,
     json: Json = False,

@@ -38,13 +38,25 @@ def export(
         setup, main = equations.programs(asked.strip())
         programs += [setup, main] if setup.n_outputs else [main]
     system = equations.system
-    names = {"q": system.q_names, "v": system.v_names, "vdot": system.v_names, "tau": system.v_names, "p": system.parameter_names}
+    names = {
+        "q": system.q_names,
+        "v": system.v_names,
+        "vdot": system.v_names,
+        "tau": system.v_names,
+        "p": system.parameter_names,
+    }
     header, text = source(programs, name, names)
     stem = identifier(name)
     files = {to / f"{stem}.h": header, to / f"{stem}.c": text}
     write_files(files, force=force)
     if json:
-        print_json({"model": system.name, "files": [str(p) for p in files], "functions": [f"{stem}_{p.name}" for p in programs]})
+        print_json(
+            {
+                "model": system.name,
+                "files": [str(p) for p in files],
+                "functions": [f"{stem}_{p.name}" for p in programs],
+            }
+        )
     else:
         typer.echo(f"written: {', '.join(map(str, files))}")
 
@@ -52,7 +64,10 @@ def export(
 @verb
 def import_(
     robot: Annotated[Path, typer.Argument(help="URDF file.", show_default=False)],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Model file to write; standard output if not given.", show_default=False)] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Model file to write; standard output if not given.", show_default=False),
+    ] = None,
     floating: Annotated[bool, typer.Option("--floating", help="Let the root link float freely.")] = False,
     force: Force = False,
     json: Json = False,
@@ -67,7 +82,14 @@ def import_(
     if output is not None:
         write_files({output: text}, force=force)
     if json:
-        print_json({"model": system.name, "file": str(output) if output else None, "notes": [str(n) for n in notes], "text": text})
+        print_json(
+            {
+                "model": system.name,
+                "file": str(output) if output else None,
+                "notes": [str(n) for n in notes],
+                "text": text,
+            }
+        )
     elif output is None:
         typer.echo(text, nl=False)
     else:

@@ -42,7 +42,7 @@ static inline double kineta_max(double x, double y) { return x > y || x != x ? x
 _CYRILLIC = dict(
     zip(
         "абвгдеёжзийклмнопрстуфхцчшщъыьэюя",
-        "a b v g d e yo zh z i j k l m n o p r s t u f kh c ch sh shch _ y _ e yu ya".split(),
+        ["a", "b", "v", "g", "d", "e", "yo", "zh", "z", "i", "j", "k", "l", "m", "n", "o", "p", "r", "s", "t", "u", "f", "kh", "c", "ch", "sh", "shch", "_", "y", "_", "e", "yu", "ya"],
         strict=True,
     )
 )

@@ -11,10 +11,7 @@ from kineta.expr.op import BINARY, Op
 from kineta.expr.text import number
 from kineta.expr.walk import reachable_below
 
-_GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
-    "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
-).split()
+_GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"]
 _LETTERS = {"fi": r"\varphi", "Fi": r"\varphi", "phi": r"\varphi"} | {g: rf"\{g}" for g in _GREEK if g != "phi"}
 _CALLS = {
     Op.SIN: r"\sin",
@@ -102,7 +99,11 @@ def expression(graph: Graph, ref: Ref, names: Mapping[int, str]) -> str:
         elif op == Op.MUL:
             first, second = (b, a) if graph.op[b >> 1] == Op.CONST else (a, b)
             square = first == second and written[first >> 1][1] == _ATOM
-            product = f"{{{operand(first, _ATOM)}}}^{{2}}" if square else rf"{operand(first, _PRODUCT)}\,{operand(second, _PRODUCT)}"
+            product = (
+                f"{{{operand(first, _ATOM)}}}^{{2}}"
+                if square
+                else rf"{operand(first, _PRODUCT)}\,{operand(second, _PRODUCT)}"
+            )
             written[i] = product, _PRODUCT
         elif op == Op.DIV:
             written[i] = rf"\frac{{{operand(a, _SUM)}}}{{{operand(b, _SUM)}}}", _PRODUCT

@@ -84,7 +84,8 @@ end:
 
 def _batch(program: Program, width: int) -> str:
     """``name.batch``: one row per lane. The last rows are done again where *width* does not divide their number; fewer rows
-    than lanes go through the scalar core."""
+    than lanes go through the scalar core.
+    """
     n = len(program.inputs)
     rows = ", ".join(["i64 %n", *(f"ptr %in{i}, i64 %stride{i}" for i in range(n)), "ptr %out", "i64 %stride"])
     body = _Tile(program, width).write()

@@ -18,4 +18,3 @@ def lines(graph: Graph, results: Mapping[str, Ref]) -> Iterator[str]:
         known = bound.named.get(ref >> 1)
         shown = text(graph, ref, bound.named) if known is None else f"{'-' if ref & 1 else ''}{known}"
         yield f"{name} = {shown}"
-

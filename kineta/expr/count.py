@@ -27,7 +27,7 @@ class Operations:
 
     @property
     def total(self) -> int:
-        """add + mul + div, the figure that the literature quotes."""
+        """Add + mul + div, the figure that the literature quotes."""
         return self.add + self.mul + self.div
 
     def as_dict(self) -> dict[str, int]:

@@ -120,7 +120,7 @@ class Graph:
     # -- operations -------------------------------------------------------------------------------------------
 
     def add(self, a: Ref, b: Ref) -> Ref:
-        """a + b."""
+        """A + b."""
         if a > b:
             a, b = b, a
         if a < 2:
@@ -149,7 +149,7 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def _cancelled(self, a: Ref, b: Ref) -> Ref | None:
-        """y where one of *a*, *b* is x and the other y - x, else None."""
+        """Y where one of *a*, *b* is x and the other y - x, else None."""
         for total, x in ((a, b), (b, a)):
             i = total >> 1
             if self.op[i] == _ADD:
@@ -161,11 +161,11 @@ class Graph:
         return None
 
     def sub(self, a: Ref, b: Ref) -> Ref:
-        """a - b."""
+        """A - b."""
         return self.add(a, b ^ 1 if b > 1 else b)
 
     def mul(self, a: Ref, b: Ref) -> Ref:
-        """a b."""
+        """A b."""
         sign = (a ^ b) & 1
         a &= -2
         b &= -2
@@ -187,7 +187,7 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def div(self, a: Ref, b: Ref) -> Ref:
-        """a / b; a division by a number becomes a product with its reciprocal."""
+        """A / b; a division by a number becomes a product with its reciprocal."""
         if b < 2:
             raise ExpressionError("Division by zero.")
         if a < 2:
@@ -229,11 +229,11 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def sin(self, a: Ref) -> Ref:
-        """sin a."""
+        """Sin a."""
         return self.call(Op.SIN, a)
 
     def cos(self, a: Ref) -> Ref:
-        """cos a."""
+        """Cos a."""
         return self.call(Op.COS, a)
 
     def sqrt(self, a: Ref) -> Ref:

@@ -21,7 +21,8 @@ def number(value: float) -> str:
 
 def text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})) -> str:
     """*ref* written with + - * / ^ and functions; nodes (ids) below it that have *names* by these, all others written out
-    wherever they occur."""
+    wherever they occur.
+    """
     written: dict[int, tuple[str, int]] = {}
 
     def operand(r: Ref, least: int) -> str:

@@ -97,7 +97,7 @@ def _eliminate(
     graph: Graph,
     I: Articulated,
     rate: Rate,
-    tau: Sequence[Ref],  # noqa: E741, N803  the book's letter
+    tau: Sequence[Ref],
 ) -> tuple[Articulated, Elimination | None]:
     """The articulated inertia that is left when *rate* gives way to its force: I - U U^T / D, p + U u / D."""
     if not rate.by_speed:
@@ -128,14 +128,14 @@ def _without(M: Matrix, a: Vector, b: Vector, row: int, column: int | None = Non
     )
 
 
-def _carried(I: Articulated, bias: Wrench) -> Articulated:  # noqa: E741, N803
+def _carried(I: Articulated, bias: Wrench) -> Articulated:  # noqa: E741
     """*I* with its wrench taken at the bias acceleration: p + I c."""
     if bias.f.is_zero and bias.n.is_zero:
         return I
     return replace(I, p=I.p + Wrench(I.B.T @ bias.n + I.C @ bias.f, I.A @ bias.n + I.B @ bias.f))
 
 
-def _inward(link: Link, I: Articulated) -> Articulated:  # noqa: E741, N803
+def _inward(link: Link, I: Articulated) -> Articulated:  # noqa: E741
     """*I* of a link, seen from the parent: in its axes, about its origin::
 
     C' = C        B' = B + [d] C        A' = A - B [d] + [d] B'^T

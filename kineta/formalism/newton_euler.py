@@ -120,7 +120,7 @@ def acceleration_matrix(w: Vector, wdot: Vector) -> Matrix:
 
 
 def inertia_wrench(link: Link, a: Vector, U: Matrix) -> Wrench:
-    """f and n of the mass of *link* (see the head of this file)."""
+    """F and n of the mass of *link* (see the head of this file)."""
     own = link.moments
     A = U.times(own.S)
     sub = U.graph.sub

@@ -1,5 +1,6 @@
 """The formalism ``newton_euler``: inverse dynamics by recursion, the mass matrix by composite bodies, forward dynamics by
-whichever takes fewer operations: factors of the mass matrix, or articulated bodies."""
+whichever takes fewer operations: factors of the mass matrix, or articulated bodies.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def _rate_forces(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], Re
 
 
 def _inverse(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
-    """tau = M vdot + bias."""
+    """Tau = M vdot + bias."""
     tau = newton_euler.generalized(d.mechanism, _rate_forces(d, vdot))
     return [d.graph.sub(t, q) for t, q in zip(tau, d.elements.forces, strict=True)]
 
@@ -41,7 +42,7 @@ def _mass_and_bias(d: Derivation) -> Array:
 
 
 def _forward(d: Derivation) -> Array:
-    """vdot from tau: the cheapest of the ways that apply."""
+    """Vdot from tau: the cheapest of the ways that apply."""
     check_regular(d)
     ways = []
     nv = len(d.symbols.v)
@@ -58,7 +59,8 @@ def _forward(d: Derivation) -> Array:
 
 def _elimination(mechanism: Mechanism) -> int:
     """Estimate, without deriving it, of the operations to set up the mass matrix and to eliminate it: for every rate
-    some in each entry of its row, and one pair of them for each pair of rates that carry it."""
+    some in each entry of its row, and one pair of them for each pair of rates that carry it.
+    """
     carried_by: list[int] = []
     total = 0
     for link in mechanism.links:
@@ -69,7 +71,7 @@ def _elimination(mechanism: Mechanism) -> int:
 
 
 def operations(graph: Graph, refs: Sequence[Ref]) -> int:
-    """add + mul + div below *refs*."""
+    """Add + mul + div below *refs*."""
     return count(graph.op[i] for i in reachable(graph, refs)).total
 
 

@@ -8,7 +8,7 @@ from kineta.expr.graph import ONE, ZERO, Graph, Ref
 
 
 def solve(graph: Graph, M: Sequence[Sequence[Ref]], b: Sequence[Ref], order: Sequence[int]) -> list[Ref]:
-    """x with M x = b by M = L^T D L; rows are eliminated in the sequence *order*.
+    """X with M x = b by M = L^T D L; rows are eliminated in the sequence *order*.
 
     From the tips to the ground the factors of a tree keep the zeros of M (RBDA, section 6.5)::
 

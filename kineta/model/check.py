@@ -55,7 +55,7 @@ def _names(system: System) -> None:
         if times > 1:
             raise ModelError(f"Motion '{name}': {times} motions have this name; each Ball or Free needs its own.")
     taken: dict[str, str] = {GROUND: "the fixed frame"}
-    taken |= {name: "a Ball or Free motion" for name in joints}
+    taken |= dict.fromkeys(joints, "a Ball or Free motion")
     frames = [("Body", b.name, b.location) for b in system.bodies]
     frames += [("Point", p.name, p.location) for p in system.points]
     _distinct(frames, taken)

@@ -32,7 +32,8 @@ class Parameter:
 @dataclass(frozen=True, slots=True)
 class Output:
     """A named expression to be recorded: of coordinates, speeds, parameters, ``t``, ``P.x`` ... ``P.vz`` of points and
-    bodies, ``kinetic_energy``, ``potential_energy``, ``energy``."""
+    bodies, ``kinetic_energy``, ``potential_energy``, ``energy``.
+    """
 
     name: str
     value: Expr

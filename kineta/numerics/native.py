@@ -8,7 +8,7 @@ watched and interrupted), after a step in which an event function changed its si
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -43,7 +43,7 @@ _function = ir.FunctionType(_void, [_pointer] * 4)
 
 #: Arguments of the loop, all pointers: right-hand side, event functions, their block h, reals, integers, state y, stages,
 #: work, tolerances (absolute, then relative), offsets of quaternions, recorded times, states and interpolants.
-ARGUMENTS = "rhs events h reals ints y k work tolerances quaternions times states dense".split()
+ARGUMENTS = ["rhs", "events", "h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "dense"]
 
 
 @cache
@@ -219,7 +219,7 @@ class _Loop:
         self._derivative(self.b.fadd(t, h), self.new, tableau.stages)
 
     def _advance(self, weights: Row, h: Any) -> None:
-        """new = y + h (weights . stages)."""
+        """New = y + h (weights . stages)."""
 
         def lanes(i: Any) -> None:
             change = self.b.fmul(self._splat(h), self._weighted(weights, i), flags=["contract"])

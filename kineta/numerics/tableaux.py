@@ -3,7 +3,7 @@
 Coefficients of Dormand and Prince as given by Hairer, Norsett and Wanner, *Solving Ordinary Differential Equations I*.
 """
 
-# ruff: noqa: E501  the coefficients are printed in full
+
 
 from __future__ import annotations
 

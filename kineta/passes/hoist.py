@@ -20,7 +20,8 @@ def hoist(
     name: str,
 ) -> tuple[Program, dict[str, Program]]:
     """*functions* (name to outputs) as programs: one from ``p`` to ``h``, what depends on *parameters* only and is used by
-    the rest, and for each function one from *inputs* and ``h`` to its outputs."""
+    the rest, and for each function one from *inputs* and ``h`` to its outputs.
+    """
     roots = [r for outputs in functions.values() for _, refs in outputs.values() for r in refs]
     static = _static(graph, roots, parameters)
     operands: list[int] = [r >> 1 for r in roots]

@@ -144,7 +144,7 @@ def compiled_c(programs: list[Program], folder: Path, model: str = "model") -> c
     stem = c.identifier(model)
     (folder / f"{stem}.h").write_text(header)
     (folder / f"{stem}.c").write_text(text)
-    flags = "-std=c99 -Wall -Wextra -Werror -pedantic -O2 -ffp-contract=off -fPIC -shared".split()
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", "-ffp-contract=off", "-fPIC", "-shared"]
     subprocess.run(["gcc", *flags, f"{stem}.c", "-o", "lib.so", "-lm"], cwd=folder, check=True)
     return ctypes.CDLL(str(folder / "lib.so"))
 

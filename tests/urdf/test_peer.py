@@ -8,7 +8,11 @@ import pytest
 from kineta.compiler import derive
 from tests.urdf.peer import Peer
 
-ARMS = ["ur_description/urdf/ur5_robot.urdf", "panda_description/urdf/panda.urdf", "kinova_description/robots/kinova.urdf"]
+ARMS = [
+    "ur_description/urdf/ur5_robot.urdf",
+    "panda_description/urdf/panda.urdf",
+    "kinova_description/robots/kinova.urdf",
+]
 WALKERS = [
     "solo_description/robots/solo12.urdf",
     "anymal_b_simple_description/robots/anymal.urdf",

@@ -26,7 +26,8 @@ _FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks numbers
-    written without a unit, and values of functions such as sin: they may stand for anything in SI."""
+    written without a unit, and values of functions such as sin: they may stand for anything in SI.
+    """
 
     value: Expr
     dimension: Dimension | None = None

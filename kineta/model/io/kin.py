@@ -37,7 +37,7 @@ from kineta.passes.evaluate import evaluate
 DEPTH = 100
 
 STATEMENTS = (
-    "model gravity parameters constants coordinates frame point force couple spring damper initial output".split()
+    ["model", "gravity", "parameters", "constants", "coordinates", "frame", "point", "force", "couple", "spring", "damper", "initial", "output"]
 )
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
@@ -401,7 +401,9 @@ class _InertiaList:
     def _inertia(self, *, lumped: bool) -> Inertia:
         a, b, c = self.moments
         d, e, f = self.products
-        return Inertia(mass=self.mass, com=self.com, moments=(a, b, c), products=(d, e, f), lumped=lumped, unchecked=self.unchecked)
+        return Inertia(
+            mass=self.mass, com=self.com, moments=(a, b, c), products=(d, e, f), lumped=lumped, unchecked=self.unchecked
+        )
 
 
 def _is_word(node: Tree[Any], word: str) -> bool:

@@ -174,7 +174,9 @@ class _Robot:
         for element in elements:
             name = element.get("name")
             if name in found:
-                raise ModelError(f"{what} '{name}' is described twice (first at {found[name].location}).", element.location)
+                raise ModelError(
+                    f"{what} '{name}' is described twice (first at {found[name].location}).", element.location
+                )
             found[name] = element
         return found
 
@@ -182,7 +184,9 @@ class _Robot:
         kind = element.get("type")
         if kind not in _JOINTS:
             known = ", ".join(_JOINTS)
-            raise ModelError(f"joint type '{kind}' is unknown; expected {known}.{did_you_mean(kind, _JOINTS)}", element.location)
+            raise ModelError(
+                f"joint type '{kind}' is unknown; expected {known}.{did_you_mean(kind, _JOINTS)}", element.location
+            )
         ends = []
         for tag in ("parent", "child"):
             end = element.one(tag)
@@ -240,7 +244,9 @@ class _Robot:
             stack.extend(reversed(children.get(link, [])))
         if len(order) < len(self.links):
             lost = next(n for n in self.links if n not in order)
-            raise ModelError(f"link '{lost}' is not connected to the root link '{self.root_link}'.", self.links[lost].location)
+            raise ModelError(
+                f"link '{lost}' is not connected to the root link '{self.root_link}'.", self.links[lost].location
+            )
         bodies = [self._body(link) for link in order]
         coordinates = [self._root_motion()] if self.floating else []
         coordinates += [c for link in order[1:] for c in self._own_coordinates(self.by_child[link])]
@@ -270,7 +276,9 @@ class _Robot:
         """Name of the motion of a floating root link."""
         return next(n for n in ("root", "root_", "root_motion", "root_motion_") if n not in self.bodies.taken)
 
-    def _numbers(self, element: Element, attribute: str, count: int, default: Sequence[float] | None = None) -> list[float]:
+    def _numbers(
+        self, element: Element, attribute: str, count: int, default: Sequence[float] | None = None
+    ) -> list[float]:
         """The *count* numbers of an attribute."""
         text = element.attributes.get(attribute)
         if text is None and default is not None:
@@ -282,7 +290,9 @@ class _Robot:
             values = []
         if len(values) != count or not all(map(math.isfinite, values)):
             plural = "numbers" if count > 1 else "number"
-            raise ModelError(f"<{element.tag}> {attribute}: expected {count} {plural}, found '{text}'.", element.location)
+            raise ModelError(
+                f"<{element.tag}> {attribute}: expected {count} {plural}, found '{text}'.", element.location
+            )
         return values
 
     def _origin(self, element: Element | None) -> list[Motion]:
@@ -313,16 +323,16 @@ class _Robot:
         rpy = self._numbers(origin, "rpy", 3, (0, 0, 0)) if origin is not None else [0.0, 0.0, 0.0]
         moments, products = _rotated(entries, rpy)
         unchecked = self._impossible(inertia_element, moments, products)
-        return Inertia(mass=expr(mass), com=vector(com), moments=vector(moments), products=vector(products), unchecked=unchecked)
+        return Inertia(
+            mass=expr(mass), com=vector(com), moments=vector(moments), products=vector(products), unchecked=unchecked
+        )
 
     def _impossible(self, element: Element, moments: Sequence[float], products: Sequence[float]) -> bool:
         """Note an inertia tensor that no body can have; it is used as it stands, as other programs do."""
         a, b, c = sorted(principal_moments(moments, products))
         if a >= -1e-9 * abs(c) and a + b >= c * (1 - 1e-9):
             return False
-        self._note(
-            element, "used as it stands", "no body has these moments of inertia; correct them"
-        )
+        self._note(element, "used as it stands", "no body has these moments of inertia; correct them")
         return True
 
     # -- joints -------------------------------------------------------------------------------------------------------
@@ -342,11 +352,18 @@ class _Robot:
             return symbol(self.coordinates.given[joint.name])
         other = mimic.get("joint")
         if other not in self.joints:
-            raise ModelError(f"joint '{joint.name}' mimics '{other}', which does not exist.{did_you_mean(other, self.joints)}", mimic.location)
+            raise ModelError(
+                f"joint '{joint.name}' mimics '{other}', which does not exist.{did_you_mean(other, self.joints)}",
+                mimic.location,
+            )
         if other == joint.name or other in seen:
-            raise ModelError(f"joint '{joint.name}' mimics itself, by way of {', '.join((*seen, other))}.", mimic.location)
+            raise ModelError(
+                f"joint '{joint.name}' mimics itself, by way of {', '.join((*seen, other))}.", mimic.location
+            )
         if self.joints[other].kind not in ("revolute", "continuous", "prismatic"):
-            raise ModelError(f"joint '{joint.name}' mimics '{other}', a {self.joints[other].kind} joint.", mimic.location)
+            raise ModelError(
+                f"joint '{joint.name}' mimics '{other}', a {self.joints[other].kind} joint.", mimic.location
+            )
         (multiplier,) = self._numbers(mimic, "multiplier", 1, (1,))
         (offset,) = self._numbers(mimic, "offset", 1, (0,))
         return multiplier * self._argument(self.joints[other], (*seen, joint.name)) + offset
