@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ CHAINS = (10, 25, 50, 100, 200, 400)
 
 
 def derive(name: str) -> dict[str, Any]:
-    """Seconds for the forward dynamics of *name* (of ``ROBOTS``, or ``chain:n``): read, derive, compile; runs in a process of its own."""
+    """Seconds for the forward dynamics of *name* or ``chain:n``, in a process of its own: read, derive, compile."""
     import kineta as kn
     from benchmarks.chains import chain
     from kineta.codegen import llvm
@@ -37,7 +38,7 @@ def derive(name: str) -> dict[str, Any]:
     if not name.startswith("chain"):
         llvm.compile([programs[1]])
     times.append(time.perf_counter())
-    read, derived, compiled = (b - a for a, b in zip(times, times[1:], strict=False))
+    read, derived, compiled = (b - a for a, b in pairwise(times))
     return {
         "read": read,
         "derive": derived,

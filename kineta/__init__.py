@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from kineta.model.io import dumps, load, loads
     from kineta.model.motion import Ball, Free, R, Rx, Ry, Rz, S, Sx, Sy, Sz
     from kineta.model.system import Output, Parameter, System
+    from kineta.tasks.events import Event, event
     from kineta.tasks.result import Result
     from kineta.tasks.result import load as load_result
     from kineta.tasks.simulate import simulate
@@ -78,6 +79,7 @@ _FROM = {
     "kineta.model.io": "dumps load loads",
     "kineta.model.motion": "Ball Free R Rx Ry Rz S Sx Sy Sz",
     "kineta.model.system": "Output Parameter System",
+    "kineta.tasks.events": "Event event",
     "kineta.tasks.result": "Result load_result",
     "kineta.tasks.simulate": "simulate",
 }
@@ -89,6 +91,7 @@ __all__ = [
     "Ball",
     "Body",
     "Equations",
+    "Event",
     "Expr",
     "ExpressionError",
     "Free",
@@ -124,6 +127,7 @@ __all__ = [
     "damper",
     "derive",
     "dumps",
+    "event",
     "exp",
     "force",
     "generalized_force",

@@ -152,6 +152,7 @@ class Function:
         return llvm.compile([self.main], batch=True).function(self.main.name).batch
 
     def __call__(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, *rest: Any, p: Any = None, **named: Any) -> FloatArray:
+        """The quantity for one state or for rows of states; shape (..., *shape)."""
         blocks = [self._block("t", t), self._block("q", q), self._block("v", v)]
         blocks += [self._block(name, value) for name, value in self._arguments(rest, named, p)]
         p = rest[len(self._extra)] if len(rest) > len(self._extra) else p

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -47,7 +47,7 @@ def options(
 
 
 #: Base of the errors that options of the wrong form raise.
-_UsageError = typer.BadParameter.__bases__[0]
+_UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 def main() -> None:
@@ -58,6 +58,6 @@ def main() -> None:
         typer.echo("kineta: Interrupted.", err=True)
         raise SystemExit(130) from None
     except _UsageError as error:
-        typer.echo(f"kineta: {error.format_message()} See kineta --help.", err=True)  # type: ignore[attr-defined]
+        typer.echo(f"kineta: {error.format_message()} See kineta --help.", err=True)
         raise SystemExit(BAD_INPUT) from None
     raise SystemExit(code or 0)

@@ -42,7 +42,7 @@ static inline double kineta_max(double x, double y) { return x > y || x != x ? x
 _CYRILLIC = dict(
     zip(
         "абвгдеёжзийклмнопрстуфхцчшщъыьэюя",
-        ["a", "b", "v", "g", "d", "e", "yo", "zh", "z", "i", "j", "k", "l", "m", "n", "o", "p", "r", "s", "t", "u", "f", "kh", "c", "ch", "sh", "shch", "_", "y", "_", "e", "yu", "ya"],
+        [*"abvgde", "yo", "zh", *"zijklmnoprstuf", "kh", "c", "ch", "sh", "shch", "_", "y", "_", "e", "yu", "ya"],
         strict=True,
     )
 )
@@ -59,7 +59,7 @@ def identifier(name: str) -> str:
 
 def _latin(character: str) -> str:
     """A Cyrillic letter in Latin ones; any other character as it is."""
-    small = _CYRILLIC.get(character.lower())
+    small: str | None = _CYRILLIC.get(character.lower())
     if small is None:
         return character
     return small if character.islower() else small.capitalize()

@@ -1,8 +1,8 @@
 """Programs as LLVM IR text.
 
-Text is written directly: it is several times faster than building the module object by object. A program becomes a *core* function, for one
-state (width 1) or for as many states as a vector has lanes, cut into chunks where it is long, because the time LLVM takes grows
-faster than the length of a function.
+Text is written directly: it is several times faster than building the module object by object. A program becomes a *core*
+function, for one state (width 1) or for as many states as a vector has lanes, cut into chunks where it is long, because
+the time LLVM takes grows faster than the length of a function.
 """
 
 from __future__ import annotations

@@ -11,7 +11,10 @@ from kineta.expr.op import BINARY, Op
 from kineta.expr.text import number
 from kineta.expr.walk import reachable_below
 
-_GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"]
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+).split()
 _LETTERS = {"fi": r"\varphi", "Fi": r"\varphi", "phi": r"\varphi"} | {g: rf"\{g}" for g in _GREEK if g != "phi"}
 _CALLS = {
     Op.SIN: r"\sin",

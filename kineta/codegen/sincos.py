@@ -53,7 +53,7 @@ def suffix(width: int) -> str:
 
 def sincos(width: int) -> str:
     """Definition of ``{T, T} @sincos.W(T)``: the sines and the cosines of *width* angles."""
-    T, I = real(width), "i64" if width == 1 else f"<{width} x i64>"  # noqa: E741
+    T, I = real(width), "i64" if width == 1 else f"<{width} x i64>"
     B = "i1" if width == 1 else f"<{width} x i1>"
     lines: list[str] = []
 
@@ -166,4 +166,5 @@ def lanes(function: str, width: int, arguments: int = 1) -> str:
             lines.append(f"  %r{lane} = insertelement {T} {result}, double %f{lane}, i32 {lane}")
         result = f"%r{lane}" if width > 1 else f"%f{lane}"
     body = "\n".join(lines)
-    return f"define internal {T} @lanes.{function}.{width}({signature}) nounwind noinline cold {{\n{body}\n  ret {T} {result}\n}}\n"
+    head = f"define internal {T} @lanes.{function}.{width}({signature}) nounwind noinline cold"
+    return f"{head} {{\n{body}\n  ret {T} {result}\n}}\n"

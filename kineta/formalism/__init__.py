@@ -1,0 +1,1 @@
+"""Formalisms: from a system to its equations of motion."""

@@ -61,9 +61,9 @@ def forward_dynamics(
     bias = [_bias_acceleration(graph, link, w, i) for i, link in enumerate(links)]
     eliminated: list[list[Elimination | None]] = [[] for _ in links]
     for i in reversed(range(len(links))):
-        link, I = links[i], own[i]  # noqa: E741  the book's letter
+        link, I = links[i], own[i]
         for rate in reversed(link.rates):
-            I, step = _eliminate(graph, I, rate, tau)  # noqa: E741
+            I, step = _eliminate(graph, I, rate, tau)
             eliminated[i].insert(0, step)
         if link.parent >= 0:
             own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
@@ -128,14 +128,14 @@ def _without(M: Matrix, a: Vector, b: Vector, row: int, column: int | None = Non
     )
 
 
-def _carried(I: Articulated, bias: Wrench) -> Articulated:  # noqa: E741
+def _carried(I: Articulated, bias: Wrench) -> Articulated:
     """*I* with its wrench taken at the bias acceleration: p + I c."""
     if bias.f.is_zero and bias.n.is_zero:
         return I
     return replace(I, p=I.p + Wrench(I.B.T @ bias.n + I.C @ bias.f, I.A @ bias.n + I.B @ bias.f))
 
 
-def _inward(link: Link, I: Articulated) -> Articulated:  # noqa: E741
+def _inward(link: Link, I: Articulated) -> Articulated:
     """*I* of a link, seen from the parent: in its axes, about its origin::
 
     C' = C        B' = B + [d] C        A' = A - B [d] + [d] B'^T

@@ -43,7 +43,7 @@ def rate_mass_matrix(mechanism: Mechanism) -> dict[tuple[tuple[int, int], tuple[
             k = i
             while k >= 0:
                 own = range(j + 1) if k == i else range(len(links[k].rates))
-                for l in own:  # noqa: E741  the book's letter
+                for l in own:
                     H[(i, j), (k, l)] = component(F, links[k].rates[l])
                 f = links[k].inward(F.f)
                 F = Wrench(f, links[k].inward(F.n) + links[k].offset.cross(f))

@@ -180,4 +180,4 @@ COMMON: Mapping[str, Rule] = {
 
 def derivation(system: System, rules: Mapping[str, Rule]) -> Derivation:
     """The derivation of *system* by *rules*, in a graph of its own."""
-    return Derivation(symbols(system, Graph()), COMMON | dict(rules))
+    return Derivation(symbols(system, Graph()), {**COMMON, **rules})

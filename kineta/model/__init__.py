@@ -1,0 +1,1 @@
+"""The description of a system: pure data, its checks, and its files."""

@@ -82,7 +82,10 @@ def body(name: str, motions: Iterable[Motion], inertia: Inertia | None = None, *
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point fixed in a body: *position* in the body's frame [m]. ``name.x``, ``name.vx`` ... stand for its inertial position and velocity."""
+    """A point fixed in a body: *position* in the body's frame [m].
+
+    ``name.x``, ``name.vx`` ... stand for the components of its inertial position and velocity.
+    """
 
     name: str
     body: str

@@ -157,7 +157,7 @@ def _symbols(system: System) -> None:
 def _argument(motion: object) -> Expr | None:
     if isinstance(motion, Ball | Free):
         return None
-    return motion.angle if isinstance(motion, Rotation) else motion.distance  # type: ignore[attr-defined, no-any-return]
+    return motion.angle if isinstance(motion, Rotation) else motion.distance  # type: ignore[attr-defined]
 
 
 def _only(known: set[str], values: Iterable[Expr | None], kind: str, name: str, location: Location | None) -> None:

@@ -22,7 +22,8 @@ def infer_coordinates(bodies: Iterable[Body], parameters: Collection[str] = ()) 
     """Coordinates of a description that does not list them, in the order in which the motions name them.
 
     A symbol is a coordinate if it is called ``q``, ``q1``, ``q_1`` ... or if the angle of a rotation contains it (as
-    the printed models do it), unless it is among the declared *parameters*; the time ``t`` is neither. A ``Ball`` or ``Free`` motion counts by its name.
+    the printed models do it), unless it is among the declared *parameters*; the time ``t`` is neither. A ``Ball`` or
+    ``Free`` motion counts by its name.
     """
     found: dict[str, None] = {}
     for body in bodies:

@@ -51,8 +51,8 @@ class Free:
     """Free motion in space.
 
     Coordinates: the position ``name.x .y .z`` of the origin in the axes of the frame before [m], then the quaternion of
-    :class:`Ball`. Speeds: ``name.vx .vy .vz``, the velocity of the origin relative to the frame before, in the axes of the frame *after*
-    [m/s], then ``name.wx .wy .wz`` as for :class:`Ball`. (A base whose linear speeds are to be the rates of x, y, z is
+    :class:`Ball`. Speeds: ``name.vx .vy .vz``, the velocity of the origin relative to the frame before, in the axes of the
+    frame *after* [m/s], then ``name.wx .wy .wz`` as for :class:`Ball`. (A base whose linear speeds are the rates of x, y, z is
     ``Sx(x), Sy(y), Sz(z), Ball(name)``.)
     """
 

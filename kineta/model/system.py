@@ -157,4 +157,4 @@ class System:
     def replace(self, **changes: object) -> System:
         """A copy with some of the constructor's arguments changed."""
         arguments = {f.name: getattr(self, f.name) for f in fields(self)}
-        return System(**{**arguments, **changes})  # type: ignore[arg-type]
+        return System(**{**arguments, **changes})

@@ -1,0 +1,1 @@
+"""Numerical integration. Knows neither mechanics nor graphs."""

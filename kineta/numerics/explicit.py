@@ -181,6 +181,7 @@ class DenseOutput:
         self._F = coefficients
 
     def __call__(self, t: FloatArray | float) -> FloatArray:
+        """States at *t*: (n,) or (n, len(t))."""
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
         forwards = self.ts[-1] >= self.ts[0]
         knots = self.ts if forwards else -self.ts

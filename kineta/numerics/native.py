@@ -43,7 +43,21 @@ _function = ir.FunctionType(_void, [_pointer] * 4)
 
 #: Arguments of the loop, all pointers: right-hand side, event functions, their block h, reals, integers, state y, stages,
 #: work, tolerances (absolute, then relative), offsets of quaternions, recorded times, states and interpolants.
-ARGUMENTS = ["rhs", "events", "h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "dense"]
+ARGUMENTS = [
+    "rhs",
+    "events",
+    "h",
+    "reals",
+    "ints",
+    "y",
+    "k",
+    "work",
+    "tolerances",
+    "quaternions",
+    "times",
+    "states",
+    "dense",
+]
 
 
 @cache

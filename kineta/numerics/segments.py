@@ -108,7 +108,7 @@ class Integration:
 
     def _cvode(self) -> Iterator[Segment]:
         try:
-            from sksundae.cvode import CVODE as Solver
+            from sksundae import cvode
         except ImportError:
             raise MissingPackageError("scikit-sundae", "sundae") from None
         p = self.problem
@@ -118,7 +118,7 @@ class Integration:
 
         options = {**self.options, "max_step": 0.0 if np.isinf(self.options["max_step"]) else self.options["max_step"]}
         kind = "Adams" if self.method.endswith("ADAMS") else "BDF"
-        solver = Solver(rate, method=kind, **options)
+        solver = cvode.CVODE(rate, method=kind, **options)
         state = solver.init_step(p.t0, p.y0)
         t0, y0 = p.t0, p.y0.copy()
         while t0 != p.t1:
@@ -141,6 +141,7 @@ class Hermite:
         self.f0, self.f1 = self.h * f0, self.h * f1
 
     def __call__(self, t: FloatArray) -> FloatArray:
+        """States at *t*: (n,) or (n, len(t))."""
         x = (np.asarray(t) - self.t0) / self.h
         x = x[..., None] if np.ndim(x) else x
         inner = self.f0 - self.change + x * (2 * self.change - self.f0 - self.f1)

@@ -3,8 +3,6 @@
 Coefficients of Dormand and Prince as given by Hairer, Norsett and Wanner, *Solving Ordinary Differential Equations I*.
 """
 
-
-
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -51,10 +51,10 @@ class Watch:
         after = self._last = self.values(t1, y1)
         crossed = (before < 0) & (after >= 0) | (before > 0) & (after <= 0)
         found = []
-        for i in np.flatnonzero(crossed):
+        for i in np.flatnonzero(crossed).tolist():
             direction = self.events[i].direction
             if direction == 0 or direction == np.sign(after[i] - before[i]):
-                found.append((self._root(int(i), t0, t1, before[i], after[i], y1, solution), int(i)))
+                found.append((self._root(i, t0, t1, before[i], after[i], y1, solution), i))
         for (t, y), i in sorted(found, key=lambda f: abs(f[0][0] - t0)):
             self.t[i].append(t)
             self.y[i].append(y)

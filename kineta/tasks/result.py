@@ -31,7 +31,8 @@ class Result:
     ----------
     t : (k,) times [s]; y : (nq + nv, k) states as in SciPy; sol : the solution as a function of t, or None
     t_events, y_events : times (m,) and states (m, nq + nv) of every event
-    nfev, status, message, success : as in SciPy: status 0 at the end, 1 at a terminal event, -1 after a failure, 2 after an interruption
+    nfev, status, message, success : as in SciPy: status 0 at the end, 1 at a terminal event, -1 after a failure, 2 after an
+        interruption
     q_names, v_names, units : what the rows of y are
     outputs : name to (k,) values of the outputs of the model
     kinetic_energy, potential_energy, work : (k,) [J]; work is that of all that is not conservative
@@ -218,14 +219,18 @@ def load(path: str | Path) -> Result:
         raise ModelError(f"{path}: expected a run saved by kineta as NetCDF ({error}).") from None
     prefix = "output."
     events = range(len(attributes["event_names"]))
+    fields: dict[str, Any] = {
+        **attributes,
+        **{n: data[n].values for n in ("kinetic_energy", "potential_energy", "work")},
+        "event_names": tuple(attributes["event_names"]),
+    }
     return Result(
         t=data["time"].values,
         y=np.vstack([data["q"].values.T, data["v"].values.T]),
         q_names=tuple(map(str, data["coordinate"].values)),
         v_names=tuple(map(str, data["speed"].values)),
         outputs={str(n).removeprefix(prefix): x.values for n, x in data.items() if str(n).startswith(prefix)},
-        **{n: data[n].values for n in ("kinetic_energy", "potential_energy", "work")},
         t_events=tuple(data[f"event{i}.t"].values for i in events),
         y_events=tuple(data[f"event{i}.y"].values for i in events),
-        **{**attributes, "event_names": tuple(attributes["event_names"])},
+        **fields,
     )

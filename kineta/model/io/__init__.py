@@ -11,7 +11,7 @@ _SUFFIXES = (".kin", ".urdf")
 
 
 def load(path: str | Path) -> System:
-    """The system in a file: ``.kin`` or ``.urdf``. Raises :class:`ModelError` for a file that cannot be read or makes no sense."""
+    """The system in a file: ``.kin`` or ``.urdf``. Raises :class:`ModelError` for one that cannot be read or makes no sense."""
     path = Path(path)
     if path.suffix == ".urdf":
         from kineta.model.io import urdf

@@ -144,9 +144,9 @@ class Reader:
         if wanted == 2:
             both = self._joined(first, arguments[1], value, node)
             return both if name in _KEEPS else Quantity(value, NUMBER, plain=True)
-        if name not in _FREE and first.dimension not in (None, NUMBER):
+        if name not in _FREE and first.dimension is not None and first.dimension != NUMBER:
             raise ModelError(
-                f"{name} takes an angle or a number, found {units.name(first.dimension or NUMBER)}.",
+                f"{name} takes an angle or a number, found {units.name(first.dimension)}.",
                 self.location(node),
             )
         if op == Op.SQRT and first.dimension is not None:

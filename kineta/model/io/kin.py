@@ -33,11 +33,15 @@ from kineta.model.system import Output, Parameter, System
 from kineta.model.units import Dimension
 from kineta.passes.evaluate import evaluate
 
+#: A node of the parse tree. Its children have the shapes that the grammar gives them.
+Node = Any
+
 #: Brackets within brackets beyond which a text is refused.
 DEPTH = 100
 
 STATEMENTS = (
-    ["model", "gravity", "parameters", "constants", "coordinates", "frame", "point", "force", "couple", "spring", "damper", "initial", "output"]
+    *("model", "gravity", "parameters", "constants", "coordinates", "frame", "point"),
+    *("force", "couple", "spring", "damper", "initial", "output"),
 )
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
@@ -116,10 +120,10 @@ class _Statements:
 
     # -- declarations -----------------------------------------------------------------------------------------
 
-    def _model(self, node: Tree[Any]) -> None:
+    def _model(self, node: Node) -> None:
         self.name = str(node.children[0])
 
-    def _gravity(self, node: Tree[Any]) -> None:
+    def _gravity(self, node: Node) -> None:
         (value,) = node.children
         if value.data == "vector":
             self.gravity = self._vector(value, units.ACCELERATION, "gravity")
@@ -127,7 +131,7 @@ class _Statements:
             down = -self.reader.expression(value, units.ACCELERATION, "gravity")
             self.gravity = (expr(0), expr(0), down)
 
-    def _parameters(self, node: Tree[Any], *, fixed: bool = False) -> None:
+    def _parameters(self, node: Node, *, fixed: bool = False) -> None:
         if self.parameters is None:
             self.parameters = []
         for declaration in node.children:
@@ -142,7 +146,7 @@ class _Statements:
                 raise ModelError(f"constant '{name}': expected a value, found none.", self._at(name))
             self.parameters.append(Parameter(str(name), value, fixed, self._at(name)))
 
-    def _constants(self, node: Tree[Any]) -> None:
+    def _constants(self, node: Node) -> None:
         self._parameters(node, fixed=True)
 
     def _number(self, value: Expr, node: Any, what: str) -> float:
@@ -153,24 +157,24 @@ class _Statements:
         except ExpressionError as error:
             raise ModelError(f"{what}: {error}", self._at(node)) from None
 
-    def _coordinates(self, node: Tree[Any]) -> None:
+    def _coordinates(self, node: Node) -> None:
         self.coordinates = [*(self.coordinates or ()), *(str(c) for c in node.children)]
 
     # -- bodies -----------------------------------------------------------------------------------------------
 
-    def _body(self, node: Tree[Any]) -> None:
+    def _body(self, node: Node) -> None:
         name, base, motions, inertia = node.children
         own = _InertiaList(self, str(name), inertia).read()
         self.bodies.append(Body(str(name), str(base or GROUND), self._motions(motions), own, self._at(name)))
 
-    def _frame(self, node: Tree[Any]) -> None:
+    def _frame(self, node: Node) -> None:
         name, base, motions = node.children
         self.bodies.append(Body(str(name), str(base or GROUND), self._motions(motions), Inertia(), self._at(name)))
 
-    def _motions(self, node: Tree[Any] | None) -> tuple[Motion, ...]:
+    def _motions(self, node: Node | None) -> tuple[Motion, ...]:
         return tuple(self._motion(m) for m in node.children) if node is not None else ()
 
-    def _motion(self, node: Tree[Any]) -> Motion:
+    def _motion(self, node: Node) -> Motion:
         name, axis, argument = node.children
         kind = str(name).replace("_", "")
         if kind in ("Ball", "Free") and axis is None:
@@ -197,14 +201,14 @@ class _Statements:
         expected = "Rx, Ry, Rz, Sx, Sy, Sz, R[x, y, z], S[x, y, z], Ball or Free"
         return ModelError(f"unknown motion '{name}'; expected {expected}.{did_you_mean(name, known)}", location)
 
-    def _axis(self, node: Tree[Any]) -> tuple[float, float, float]:
+    def _axis(self, node: Node) -> tuple[float, float, float]:
         numbers = [self._number(self.reader.expression(c), c, "the axis of a motion") for c in node.children]
         try:
             return unit(numbers)
         except ModelError as error:
             raise ModelError(str(error), self._at(node)) from None
 
-    def _point(self, node: Tree[Any]) -> None:
+    def _point(self, node: Node) -> None:
         name, body, position = node.children
         if str(name) in self.points:
             raise ModelError(f"point '{name}' is described twice.", self._at(name))
@@ -221,7 +225,7 @@ class _Statements:
         near = did_you_mean(str(word), ("body", GROUND))
         raise ModelError(f"expected 'in body' or 'in ground', found 'in {word}'.{near}", self._at(word))
 
-    def _station(self, name: Token, position: Tree[Any] | None = None) -> Station:
+    def _station(self, name: Token, position: Node | None = None) -> Station:
         """The place of a point, or of a body with or without a position in its frame."""
         if position is None and str(name) in self.points:
             point = self.points[str(name)]
@@ -234,34 +238,34 @@ class _Statements:
             return Station(str(name))
         return Station(str(name), self._vector(position, units.LENGTH, "a position"))
 
-    def _force_on(self, node: Tree[Any]) -> None:
+    def _force_on(self, node: Node) -> None:
         name, body, position, components, axes = node.children
         self._add_force(name, self._station(body, position), components, axes)
 
-    def _force_at(self, node: Tree[Any]) -> None:
+    def _force_at(self, node: Node) -> None:
         name, point, components, axes = node.children
         self._add_force(name, self._station(point), components, axes)
 
-    def _add_force(self, name: Token, at: Station, components: Tree[Any], axes: Token | None) -> None:
+    def _add_force(self, name: Token, at: Station, components: Node, axes: Token | None) -> None:
         force = self._vector(components, units.FORCE, f"force '{name}'")
         self.elements.append(Force(str(name), at, force, self._axes(axes), self._at(name)))
 
-    def _force_along(self, node: Tree[Any]) -> None:
+    def _force_along(self, node: Node) -> None:
         name, characteristic, coordinate = node.children
         P, rho = self.reader.expression(characteristic), self.reader.expression(coordinate)
         self.elements.append(GeneralizedForce(str(name), P, rho, self._at(name)))
 
-    def _couple(self, node: Tree[Any]) -> None:
+    def _couple(self, node: Node) -> None:
         name, body, components, axes = node.children
         moment = self._vector(components, units.COUPLE, f"couple '{name}'")
         self.elements.append(Couple(str(name), str(body), moment, self._axes(axes), self._at(name)))
 
-    def _spring(self, node: Tree[Any]) -> None:
+    def _spring(self, node: Node) -> None:
         name, stiffness, deformation = node.children
         C, gamma = self.reader.expression(stiffness), self.reader.expression(deformation)
         self.elements.append(Spring(str(name), C, gamma, self._at(name)))
 
-    def _line_spring(self, node: Tree[Any]) -> None:
+    def _line_spring(self, node: Node) -> None:
         name, stiffness, length, start, end = node.children
         C = self.reader.expression(stiffness, (0, 1, -2, 0), f"the stiffness of spring '{name}'")
         free = (
@@ -269,23 +273,23 @@ class _Statements:
             if length is None
             else self.reader.expression(length, units.LENGTH, f"the length of spring '{name}'")
         )
-        places = (self._station(*p.children) for p in (start, end))
-        self.elements.append(LineSpring(str(name), C, free, *places, self._at(name)))
+        first, last = (self._station(*p.children) for p in (start, end))
+        self.elements.append(LineSpring(str(name), C, free, first, last, self._at(name)))
 
-    def _damper(self, node: Tree[Any]) -> None:
+    def _damper(self, node: Node) -> None:
         name, damping, rate = node.children
         D, beta = self.reader.expression(damping), self.reader.expression(rate)
         self.elements.append(Damper(str(name), D, beta, self._at(name)))
 
-    def _line_damper(self, node: Tree[Any]) -> None:
+    def _line_damper(self, node: Node) -> None:
         name, damping, start, end = node.children
         D = self.reader.expression(damping, (0, 1, -1, 0), f"the damping of damper '{name}'")
-        places = (self._station(*p.children) for p in (start, end))
-        self.elements.append(LineDamper(str(name), D, *places, self._at(name)))
+        first, last = (self._station(*p.children) for p in (start, end))
+        self.elements.append(LineDamper(str(name), D, first, last, self._at(name)))
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
-    def _initial(self, node: Tree[Any]) -> None:
+    def _initial(self, node: Node) -> None:
         for setting in node.children:
             name, value = setting.children
             if value.data == "vector":
@@ -305,13 +309,13 @@ class _Statements:
                             return (w, x, y - 1, z) if name.endswith("'") else dimension
         return None
 
-    def _output(self, node: Tree[Any]) -> None:
+    def _output(self, node: Node) -> None:
         for shown in node.children:
             name, value = shown.children
             for label, value_expr in self._shown(str(name), value):
                 self.outputs.append(Output(label, value_expr, self._at(name)))
 
-    def _shown(self, name: str, value: Tree[Any] | None) -> Iterator[tuple[str, Expr]]:
+    def _shown(self, name: str, value: Node | None) -> Iterator[tuple[str, Expr]]:
         """Names and expressions of one item of an ``output`` statement; ``P.position`` stands for three."""
         from kineta.expr.node import symbol
 
@@ -329,7 +333,7 @@ class _Statements:
 class _InertiaList:
     """The list behind ``=`` of a body: by position (m, Jx, Jy, Jz), by keys, or a mass alone (theory A.2)."""
 
-    def __init__(self, statements: _Statements, body: str, node: Tree[Any]) -> None:
+    def __init__(self, statements: _Statements, body: str, node: Node) -> None:
         self.statements = statements
         self.reader = statements.reader
         self.body = body
@@ -358,7 +362,7 @@ class _InertiaList:
     def _error(self, message: str, node: Any) -> ModelError:
         return ModelError(f"Body '{self.body}': {message}.", self.reader.location(node))
 
-    def _setting(self, node: Tree[Any]) -> None:
+    def _setting(self, node: Node) -> None:
         name, value = node.children
         if name != "com" or value.data != "vector":
             raise self._error(f"expected com = (x, y, z), found '{name} = ...'", node)
@@ -406,11 +410,11 @@ class _InertiaList:
         )
 
 
-def _is_word(node: Tree[Any], word: str) -> bool:
-    return node.data == "name" and node.children[0] == word
+def _is_word(node: Node, word: str) -> bool:
+    return bool(node.data == "name" and node.children[0] == word)
 
 
-def _key(node: Tree[Any]) -> str:
+def _key(node: Node) -> str:
     return str(node.children[0]).replace("_", "")
 
 
@@ -448,7 +452,7 @@ def _check_depth(text: str, file: str) -> None:
 def _syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
     """What *error* means, in words."""
     if isinstance(error, UnexpectedCharacters):
-        found = f"the character '{text[error.pos_in_stream]}'"
+        found = f"the character '{text[error.pos_in_stream or 0]}'"
         return ModelError(f"found {found}, which has no meaning here.", Location(file, error.line, error.column))
     token = error.token if isinstance(error, UnexpectedToken) else None
     if token is None or token.type == "$END" or isinstance(error, UnexpectedEOF):

@@ -448,7 +448,7 @@ def _cross(a: Sequence[float], b: Sequence[float]) -> list[float]:
 
 def _rotated(entries: dict[str, float], rpy: Sequence[float]) -> tuple[list[float], list[float]]:
     """Moments and products of an inertia tensor given in axes turned by *rpy*."""
-    I = [  # noqa: E741
+    I = [
         [entries["ixx"], entries["ixy"], entries["ixz"]],
         [entries["ixy"], entries["iyy"], entries["iyz"]],
         [entries["ixz"], entries["iyz"], entries["izz"]],
@@ -461,5 +461,5 @@ def _rotated(entries: dict[str, float], rpy: Sequence[float]) -> tuple[list[floa
             [-sp, cp * sr, cp * cr],
         ]
         half = [[sum(R[i][k] * I[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
-        I = [[sum(half[i][k] * R[j][k] for k in range(3)) for j in range(3)] for i in range(3)]  # noqa: E741
+        I = [[sum(half[i][k] * R[j][k] for k in range(3)) for j in range(3)] for i in range(3)]
     return [I[0][0], I[1][1], I[2][2]], [I[0][1], I[0][2], I[1][2]]

@@ -58,11 +58,15 @@ def parse(content: bytes, file: str) -> Element:
     def refuse(*_: object) -> None:
         raise ModelError("document types and entities are not read, for safety; remove <!DOCTYPE ...>.", here())
 
+    def refuse_reference(*_: object) -> int:
+        refuse()
+        return 0
+
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
-    parser.ExternalEntityRefHandler = refuse
+    parser.ExternalEntityRefHandler = refuse_reference
     try:
         parser.Parse(content, True)
     except expat.ExpatError as error:
