@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
@@ -45,7 +46,7 @@ _FIELD: dict[int, str] = {Op.ADD: "add", Op.MUL: "mul", Op.DIV: "div", Op.SQRT: 
 def count(ops: Iterable[int], hoisted: int = 0) -> Operations:
     """Counts of a list of operations, leaves ignored."""
     totals: dict[str, Any] = {"add": 0, "mul": 0, "div": 0, "sqrt": 0, "trig": 0, "hoisted": hoisted}
-    for op in ops:
+    for op, times in Counter(ops).items():
         if op > Op.SYMBOL:
-            totals[_FIELD.get(op, "trig")] += 1
+            totals[_FIELD.get(op, "trig")] += times
     return Operations(**totals)

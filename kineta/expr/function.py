@@ -8,9 +8,9 @@ from kineta.expr.op import Op
 
 def call(op: Op, *arguments: Scalar) -> Expr:
     """The operation *op* of one or two arguments."""
-    graph = next((a.graph for a in arguments if isinstance(a, Expr)), expr(0.0).graph)
-    refs = [Expr(graph, graph.const(a)) if not isinstance(a, Expr) else a for a in arguments]
-    return Expr(graph, graph.call(op, *(r.ref for r in refs)))
+    first = next((a for a in arguments if isinstance(a, Expr)), None)
+    first = expr(arguments[0]) if first is None else first
+    return Expr(first.graph, first.graph.call(op, *(first.beside(a) for a in arguments)))
 
 
 def sqrt(x: Scalar) -> Expr:

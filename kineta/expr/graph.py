@@ -149,15 +149,21 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def _cancelled(self, a: Ref, b: Ref) -> Ref | None:
-        """Y where one of *a*, *b* is x and the other y - x, else None."""
-        for total, x in ((a, b), (b, a)):
-            i = total >> 1
-            if self.op[i] == _ADD:
-                minus = x ^ 1 ^ (total & 1)
-                if self.lhs[i] == minus:
-                    return self.rhs[i] ^ (total & 1)
-                if self.rhs[i] == minus:
-                    return self.lhs[i] ^ (total & 1)
+        """Y where one of *a*, *b* is x and the other y - x, else None; *a* has no sign."""
+        op, lhs, rhs = self.op, self.lhs, self.rhs
+        i, minus = a >> 1, b ^ 1
+        if op[i] == _ADD:
+            if lhs[i] == minus:
+                return rhs[i]
+            if rhs[i] == minus:
+                return lhs[i]
+        i, sign = b >> 1, b & 1
+        if op[i] == _ADD:
+            minus = a ^ 1 ^ sign
+            if lhs[i] == minus:
+                return rhs[i] ^ sign
+            if rhs[i] == minus:
+                return lhs[i] ^ sign
         return None
 
     def sub(self, a: Ref, b: Ref) -> Ref:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Union
 
 from kineta.errors import ExpressionError
@@ -24,17 +25,20 @@ class Expr:
         self.graph = graph
         self.ref = ref
 
-    def _other(self, other: Scalar) -> Ref:
+    def beside(self, other: Scalar) -> Ref:
+        """The reference to *other* in the graph of this expression."""
         if isinstance(other, Expr):
             if other.graph is not self.graph:
-                raise ExpressionError(f"'{self}' and '{other}' belong to different graphs and cannot be combined.")
+                raise ExpressionError(
+                    f"'{self._brief}' and '{other._brief}' belong to different graphs and cannot be combined."
+                )
             return other.ref
-        return self.graph.const(other)
+        return self.graph.const(_number(other))
 
     def _with(self, op: Op, other: Scalar, *, swap: bool = False) -> Expr:
-        if not isinstance(other, Expr | float | int):
-            return NotImplemented
-        a, b = self.ref, self._other(other)
+        if not isinstance(other, Expr | Real):
+            return NotImplemented  # type: ignore[no-any-return]
+        a, b = self.ref, self.beside(other)
         return Expr(self.graph, self.graph.call(op, b, a) if swap else self.graph.call(op, a, b))
 
     def __add__(self, other: Scalar) -> Expr:
@@ -44,7 +48,8 @@ class Expr:
         return self._with(Op.ADD, other)
 
     def __sub__(self, other: Scalar) -> Expr:
-        return -((-self)._with(Op.ADD, other))
+        difference = (-self)._with(Op.ADD, other)
+        return -difference if isinstance(difference, Expr) else NotImplemented
 
     def __rsub__(self, other: Scalar) -> Expr:
         return (-self)._with(Op.ADD, other)
@@ -83,12 +88,14 @@ class Expr:
         return hash((id(self.graph), self.ref))
 
     def __bool__(self) -> bool:
-        raise ExpressionError(f"The truth of the expression '{self}' is not known before its symbols have values.")
+        raise ExpressionError(
+            f"The truth of the expression '{self._brief}' is not known before its symbols have values."
+        )
 
     def __float__(self) -> float:
         value = self.value
         if value is None:
-            raise ExpressionError(f"Expected a number, found the expression '{self}'.")
+            raise ExpressionError(f"Expected a number, found the expression '{self._brief}'.")
         return value
 
     @property
@@ -108,6 +115,12 @@ class Expr:
         graph = self.graph
         return tuple(graph.names[graph.lhs[i]] for i in reachable(graph, [self.ref]) if graph.op[i] == Op.SYMBOL)
 
+    @property
+    def _brief(self) -> str:
+        from kineta.expr.text import brief
+
+        return brief(self.graph, self.ref)
+
     def __repr__(self) -> str:
         from kineta.expr.text import text
 
@@ -118,9 +131,14 @@ def expr(value: Scalar) -> Expr:
     """*value* as an expression of a system's description."""
     if isinstance(value, Expr):
         return value
-    if not isinstance(value, float | int):
+    return Expr(DESCRIPTIONS, DESCRIPTIONS.const(_number(value)))
+
+
+def _number(value: object) -> float:
+    """*value* itself, where it is a number of Python or NumPy."""
+    if not isinstance(value, Real):
         raise ExpressionError(f"Expected a number or an expression, found {value!r}.")
-    return Expr(DESCRIPTIONS, DESCRIPTIONS.const(value))
+    return value  # type: ignore[return-value]  # what a Real is taken for; the graph makes it a float
 
 
 def symbol(name: str) -> Expr:

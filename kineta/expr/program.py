@@ -88,7 +88,7 @@ def program(
     position = 0
     for refs in inputs.values():
         for ref in refs:
-            given.setdefault(ref >> 1, position)
+            given.setdefault(ref >> 1, 2 * position | ref & 1)
             position += 1
     roots = [ref for _, refs in outputs.values() for ref in refs]
     needed = [i for i in reachable(graph, roots, given) if i not in given]
@@ -97,9 +97,9 @@ def program(
     missing = [graph.names[graph.lhs[i]] for i in needed if graph.op[i] == Op.SYMBOL]
     if missing:
         raise ExpressionError(f"Program '{name}' needs the symbol '{missing[0]}', which is not among its inputs.")
-    number = dict(given)
+    operand = dict(given)  # of each node, as the program names it
     for k, i in enumerate([*constants, *body]):
-        number[i] = position + k
+        operand[i] = 2 * (position + k)
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
     return Program(
         name=name,
@@ -107,7 +107,7 @@ def program(
         outputs=tuple(Block(n, shape) for n, (shape, _) in outputs.items()),
         constants=tuple(graph.constants[lhs[i]] for i in constants),
         op=tuple(op[i] for i in body),
-        lhs=tuple(2 * number[lhs[i] >> 1] | lhs[i] & 1 for i in body),
-        rhs=tuple(0 if op[i] in UNARY else 2 * number[rhs[i] >> 1] | rhs[i] & 1 for i in body),
-        results=tuple(2 * number[r >> 1] | r & 1 for r in roots),
+        lhs=tuple(operand[lhs[i] >> 1] ^ lhs[i] & 1 for i in body),
+        rhs=tuple(0 if op[i] in UNARY else operand[rhs[i] >> 1] ^ rhs[i] & 1 for i in body),
+        results=tuple(operand[r >> 1] ^ r & 1 for r in roots),
     )

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from types import MappingProxyType
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import BINARY, Op
-from kineta.expr.walk import reachable_below
 
 # Binding strength of what was written: a sum, a product, a power, an atom.
 _SUM, _PRODUCT, _POWER, _ATOM = range(4)
+
+#: Text as it stands, or an operand with the least strength that needs no parentheses in its place.
+_Piece = str | tuple[Ref, int]
+
+#: Pieces of an expression that a message shows.
+_BRIEF = 60
 
 
 def number(value: float) -> str:
@@ -23,40 +29,53 @@ def text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})
     """*ref* written with + - * / ^ and functions; nodes (ids) below it that have *names* by these, all others written out
     wherever they occur.
     """
-    written: dict[int, tuple[str, int]] = {}
+    return "".join(_pieces(graph, ref, names))
 
-    def operand(r: Ref, least: int) -> str:
-        shown, strength = written[r >> 1]
-        if r & 1:
-            shown, strength = "-" + (shown if strength >= _PRODUCT else f"({shown})"), _SUM
-        return shown if strength >= least else f"({shown})"
 
-    for i in reachable_below(graph, ref, names):
-        if i in names and i != ref >> 1:
-            written[i] = names[i], _ATOM
+def brief(graph: Graph, ref: Ref) -> str:
+    """The beginning of :func:`text`, for messages: with parts that repeat, the whole may be longer than any memory."""
+    pieces = list(islice(_pieces(graph, ref, {}), _BRIEF + 1))
+    return "".join(pieces) if len(pieces) <= _BRIEF else "".join(pieces[:_BRIEF]) + " ..."
+
+
+def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
+    """The text from left to right; a stack holds what is still to be written."""
+    stack: list[_Piece] = [(ref, _SUM)]
+    while stack:
+        piece = stack.pop()
+        if isinstance(piece, str):
+            yield piece
             continue
-        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
-        if op == Op.CONST:
-            written[i] = number(graph.constants[a]), _ATOM
-        elif op == Op.SYMBOL:
-            written[i] = graph.names[a], _ATOM
-        elif op == Op.ADD:
-            # Sums are read from the left: the operand that is itself a sum goes first.
-            if graph.op[b >> 1] == Op.ADD and graph.op[a >> 1] != Op.ADD and not b & 1:
-                a, b = b, a
-            sign = "-" if b & 1 else "+"
-            written[i] = f"{operand(a, _SUM)} {sign} {operand(b & -2, _PRODUCT)}", _SUM
-        elif op == Op.MUL:
-            if graph.op[b >> 1] == Op.MUL and graph.op[a >> 1] != Op.MUL:
-                a, b = b, a
-            if graph.op[b >> 1] == Op.CONST and graph.op[a >> 1] != Op.MUL:
-                a, b = b, a
-            written[i] = f"{operand(a, _PRODUCT)}*{operand(b, _POWER)}", _PRODUCT
-        elif op == Op.DIV:
-            written[i] = f"{operand(a, _PRODUCT)}/{operand(b, _POWER)}", _PRODUCT
-        elif op == Op.POW:
-            written[i] = f"{operand(a, _ATOM)}^{operand(b, _ATOM)}", _POWER
-        else:
-            arguments = operand(a, _SUM) + (f", {operand(b, _SUM)}" if op in BINARY else "")
-            written[i] = f"{Op(op).name.lower()}({arguments})", _ATOM
-    return operand(ref, _SUM)
+        r, least = piece
+        i = r >> 1
+        pieces, strength = ([names[i]], _ATOM) if i in names and i != ref >> 1 else _node(graph, i)
+        if r & 1:
+            pieces = ["-", *pieces] if strength >= _PRODUCT else ["-(", *pieces, ")"]
+            strength = _SUM
+        stack.extend(reversed(pieces if strength >= least else ["(", *pieces, ")"]))
+
+
+def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
+    """Node *i* as its operands and the text between them, with the strength of the whole."""
+    op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+    if op == Op.CONST:
+        return [number(graph.constants[a])], _ATOM
+    if op == Op.SYMBOL:
+        return [graph.names[a]], _ATOM
+    if op == Op.ADD:
+        # Sums are read from the left: the operand that is itself a sum goes first.
+        if graph.op[b >> 1] == Op.ADD and graph.op[a >> 1] != Op.ADD and not b & 1:
+            a, b = b, a
+        return [(a, _SUM), " - " if b & 1 else " + ", (b & -2, _PRODUCT)], _SUM
+    if op == Op.MUL:
+        if graph.op[b >> 1] == Op.MUL and graph.op[a >> 1] != Op.MUL:
+            a, b = b, a
+        if graph.op[b >> 1] == Op.CONST and graph.op[a >> 1] != Op.MUL:
+            a, b = b, a
+        return [(a, _PRODUCT), "*", (b, _POWER)], _PRODUCT
+    if op == Op.DIV:
+        return [(a, _PRODUCT), "/", (b, _POWER)], _PRODUCT
+    if op == Op.POW:
+        return [(a, _ATOM), "^", (b, _ATOM)], _POWER
+    arguments: list[_Piece] = [(a, _SUM), ", ", (b, _SUM)] if op in BINARY else [(a, _SUM)]
+    return [f"{Op(op).name.lower()}(", *arguments, ")"], _ATOM

@@ -14,18 +14,21 @@ _UNARY = [int(op in UNARY) for op in Op]
 def reachable(graph: Graph, roots: Iterable[Ref], given: Container[int] = ()) -> list[int]:
     """Ids of the nodes that *roots* need, operands first; the walk does not go below the ids *given*."""
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
-    seen: set[int] = set()
-    stack = [r >> 1 for r in roots]
+    seen = {r >> 1 for r in roots}
+    stack = list(seen)
     while stack:
         i = stack.pop()
-        if i in seen:
-            continue
-        seen.add(i)
         kind = op[i]
         if not _LEAF[kind] and i not in given:
-            stack.append(lhs[i] >> 1)
+            a = lhs[i] >> 1
+            if a not in seen:
+                seen.add(a)
+                stack.append(a)
             if not _UNARY[kind]:
-                stack.append(rhs[i] >> 1)
+                b = rhs[i] >> 1
+                if b not in seen:
+                    seen.add(b)
+                    stack.append(b)
     return sorted(seen)
 
 

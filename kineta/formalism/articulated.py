@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.formalism.composite import component
-from kineta.formalism.mechanism import Link, Mechanism, Rate
+from kineta.formalism.mechanism import Link, Mechanism, Rate, no_inertia
 from kineta.formalism.newton_euler import Wrench, acceleration_matrix, inertia_wrench, relative
 from kineta.spatial.inertia import symmetric
 from kineta.spatial.vector import Matrix, Vector, along, identity, skew
@@ -63,7 +63,7 @@ def forward_dynamics(
     for i in reversed(range(len(links))):
         link, I = links[i], own[i]
         for rate in reversed(link.rates):
-            I, step = _eliminate(graph, I, rate, tau)
+            I, step = _eliminate(mechanism, I, rate, tau)
             eliminated[i].insert(0, step)
         if link.parent >= 0:
             own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
@@ -94,7 +94,7 @@ def _bias_acceleration(graph: Graph, link: Link, w: Sequence[Vector], i: int) ->
 
 
 def _eliminate(
-    graph: Graph,
+    mechanism: Mechanism,
     I: Articulated,
     rate: Rate,
     tau: Sequence[Ref],
@@ -102,10 +102,14 @@ def _eliminate(
     """The articulated inertia that is left when *rate* gives way to its force: I - U U^T / D, p + U u / D."""
     if not rate.by_speed:
         return I, None
+    graph = mechanism.graph
     ((k, partial),) = rate.by_speed.items()
     e = rate.axis
     U = Wrench(I.B.row(e), I.A.column(e)) if rate.turns else Wrench(I.C.column(e), I.B.column(e))
-    inverse = graph.div(ONE, component(U, rate))
+    D = component(U, rate)
+    if D == ZERO:
+        raise no_inertia(mechanism, k)
+    inverse = graph.div(ONE, D)
     u = graph.sub(graph.div(tau[k], partial), component(I.p, rate))
     step = Elimination(U, inverse, u)
     n, f = U.n * inverse, U.f * inverse

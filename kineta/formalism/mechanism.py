@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.formalism.symbols import Symbols
 from kineta.model.body import GROUND, Inertia
 from kineta.model.motion import Axis, Ball, Free, Motion, Rotation
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
-from kineta.spatial.rotation import about, quaternion_matrix, rodrigues, turn, turn_matrix
+from kineta.spatial.rotation import about, conjugated, quaternion_matrix, rodrigues, turn, turn_matrix
 from kineta.spatial.vector import Matrix, Vector, along, identity, zeros
 
 Kind = Literal["turn", "shift", "ball", "free"]
@@ -80,7 +81,7 @@ class Link:
             M = turn_matrix(M, self.axis, self.Q.rows[i][i], self.Q.rows[j][i])
         elif self.kind != "shift":
             M = self.Q.times(M).times(self.Q.T)
-        return M if self.R.is_identity else self.R.times(M).times(self.R.T)
+        return conjugated(self.R, M)
 
     def moments_inward(self, moments: Moments) -> Moments:
         """The distribution *moments* about the link's origin, seen from the parent: about its origin, in its axes."""
@@ -271,6 +272,15 @@ def _movable(graph: Graph, link: Link) -> Moments:
     if link.kind == "ball":
         return Moments(own.m, Vector(graph), zeros(graph))
     return nothing(graph)
+
+
+def no_inertia(mechanism: Mechanism, speed: int) -> ModelError:
+    """What to say of the *speed* (its place in v) that moves no mass."""
+    system = mechanism.symbols.system
+    return ModelError(
+        f"Model '{system.name}': the speed '{system.v_names[speed]}' moves nothing that has inertia, so the mass matrix is "
+        "singular. Give a body that it moves a mass or a moment of inertia."
+    )
 
 
 def children(links: Sequence[Link]) -> list[list[int]]:

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kineta.errors import ModelError
 from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.walk import reachable
 from kineta.formalism import articulated, composite, newton_euler
 from kineta.formalism.equations import Array, Derivation, Rule, matrix, scalar, vector
-from kineta.formalism.mechanism import Mechanism
+from kineta.formalism.mechanism import Mechanism, no_inertia
 from kineta.formalism.solve import solve
 
 #: Operations that articulated bodies take for one rate, at most: what elimination has to undercut.
@@ -43,18 +42,19 @@ def _mass_and_bias(d: Derivation) -> Array:
 
 def _forward(d: Derivation) -> Array:
     """Vdot from tau: the cheapest of the ways that apply."""
-    check_regular(d)
     ways = []
     nv = len(d.symbols.v)
     if articulated.applies(d.mechanism):
         forces = [d.graph.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
         ways.append(articulated.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches))
+    else:
+        check_regular(d)
     if not ways or _elimination(d.mechanism) < ARTICULATED * nv:
         M, bias = d["mass_matrix"].refs, d["bias"].refs
         rows = [M[k * nv : (k + 1) * nv] for k in range(nv)]
         right = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)]
         ways += [solve(d.graph, rows, right, order) for order in (range(nv)[::-1], range(nv))]
-    return vector(min(ways, key=lambda refs: operations(d.graph, refs)))
+    return vector(ways[0] if len(ways) == 1 else min(ways, key=lambda refs: operations(d.graph, refs)))
 
 
 def _elimination(mechanism: Mechanism) -> int:
@@ -83,12 +83,9 @@ def check_regular(d: Derivation) -> None:
             if composite.component(composite.momentum_of_rate(d.graph, rate, K), rate) != ZERO:
                 for speed in rate.by_speed:
                     moved[speed] = True
-    for name, moves in zip(d.symbols.system.v_names, moved, strict=True):
+    for speed, moves in enumerate(moved):
         if not moves:
-            raise ModelError(
-                f"Model '{d.symbols.system.name}': the speed '{name}' moves nothing that has inertia, so the mass matrix is "
-                "singular. Give a body that it moves a mass or a moment of inertia."
-            )
+            raise no_inertia(d.mechanism, speed)
 
 
 def _power(d: Derivation) -> Array:

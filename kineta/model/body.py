@@ -35,7 +35,7 @@ class Inertia:
     moments : Jxx, Jyy, Jzz, diagonal of the central inertia tensor [kg m^2]
     products : Jxy, Jxz, Jyz, its off-diagonal entries (Jxy = -integral of x y dm) [kg m^2]
     lumped : True where only some of the moments were meant to be given (a column that only turns): the triangle
-        rule of moments is then not asked for
+        rule of moments is then not asked for; with no moment zero all are given, and it is False
     unchecked : True where the moments are to be used as they stand though no body has them, as some measured ones are
     """
 
@@ -45,6 +45,10 @@ class Inertia:
     products: Vector3 = _NONE
     lumped: bool = False
     unchecked: bool = False
+
+    def __post_init__(self) -> None:
+        if self.lumped and all(m.value != 0 for m in self.moments):
+            object.__setattr__(self, "lumped", False)
 
 
 def inertia(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
-from kineta.model.body import GROUND, Body, Inertia, Station
+from kineta.model.body import GROUND, Body, Inertia, Point, Station
 from kineta.model.element import (
     Couple,
     Damper,
+    Element,
     Force,
     GeneralizedForce,
     LineDamper,
@@ -24,7 +27,7 @@ from kineta.model.motion import Ball, Free, Rotation
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
-    from kineta.model.system import System
+    from kineta.model.system import Output, System
 
 #: Components of a point or body that an expression may name.
 POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
@@ -32,16 +35,38 @@ POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
 ENERGIES = ("kinetic_energy", "potential_energy", "energy")
 
 
+#: First words of the statements of the text language: no names of bodies, so that every system can be written.
+STATEMENTS = (
+    *("model", "gravity", "parameters", "constants", "coordinates", "frame", "point"),
+    *("force", "couple", "spring", "damper", "initial", "output"),
+)
+_NAME = re.compile(r"[^\W\d]\w*")
+_LABEL = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*'*")
+
+
+class Fault(ModelError):
+    """What is wrong with a record: ``Body 'Shin' (model.kin:7:9): message``.
+
+    ``symbol`` is the symbol at fault, and ``part`` the item of the model (``"initial q1"``): with them a reader of text finds
+    the place where it was written.
+    """
+
+    def __init__(
+        self, kind: str, name: str, location: Location | None, message: str, *, symbol: str = "", part: str = ""
+    ) -> None:
+        super().__init__(f"{kind} '{name}'{f' ({location})' if location else ''}: {message}")
+        self.kind, self.name, self.message, self.symbol, self.part = kind, name, message, symbol, part
+        self.location = location
+
+    def at(self, location: Location) -> Fault:
+        """The same, said of another place."""
+        return Fault(self.kind, self.name, location, self.message, symbol=self.symbol, part=self.part)
+
+
 def check(system: System) -> None:
     """Raise :class:`~kineta.errors.ModelError` for the first thing wrong with *system*."""
-    for rule in (_names, _tree, _coordinates, _elements, _symbols, _motions, _inertias, _initial):
+    for rule in (_names, _tree, _coordinates, _elements, _symbols, _inertias, _initial):
         rule(system)
-
-
-def _fail(what: str, name: str, location: Location | None, message: str) -> ModelError:
-    """``Body 'Shin' (model.kin:7:9): message``."""
-    where = f" ({location})" if location else ""
-    return ModelError(f"{what} '{name}'{where}: {message}")
 
 
 # -- names and tree -----------------------------------------------------------------------------------------------------
@@ -49,27 +74,47 @@ def _fail(what: str, name: str, location: Location | None, message: str) -> Mode
 
 def _names(system: System) -> None:
     if not system.bodies:
-        raise ModelError(f"Model '{system.name}': expected at least one body, found none.")
+        raise Fault("Model", system.name, None, "expected at least one body, found none.")
+    _spelled(system)
     joints = [m.name for b in system.bodies for m in b.motions if isinstance(m, Ball | Free)]
     for name, times in Counter(joints).items():
         if times > 1:
-            raise ModelError(f"Motion '{name}': {times} motions have this name; each Ball or Free needs its own.")
+            text = f"{times} motions have this name; each Ball or Free needs its own."
+            raise Fault("Motion", name, None, text, part=f"motion {name}")
     taken: dict[str, str] = {GROUND: "the fixed frame"}
     taken |= dict.fromkeys(joints, "a Ball or Free motion")
+    taken |= dict.fromkeys(STATEMENTS, "a statement of the language")
     frames = [("Body", b.name, b.location) for b in system.bodies]
     frames += [("Point", p.name, p.location) for p in system.points]
     _distinct(frames, taken)
     _distinct([(type(e).__name__, e.name, e.location) for e in system.elements], {})
-    reserved = {TIME: "the time", "pi": "a number"} | dict.fromkeys(ENERGIES, "an energy")
+    reserved = {TIME: "the time", "pi": "a number", "unchecked": "a word of lists of inertia"}
+    reserved |= dict.fromkeys(ENERGIES, "an energy")
     variables = reserved | dict.fromkeys((*system.q_names, *system.v_names), "a coordinate or speed")
     _distinct([("Parameter", p.name, p.location) for p in system.parameters], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
 
 
+def _spelled(system: System) -> None:
+    """Names are what the text language can say, so that every system can be written."""
+    records = [("Body", b.name, b.location) for b in system.bodies]
+    records += [("Point", p.name, p.location) for p in system.points]
+    records += [(type(e).__name__, e.name, e.location) for e in system.elements]
+    records += [("Parameter", p.name, p.location) for p in system.parameters]
+    names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
+    for kind, name, location in names:
+        if not _NAME.fullmatch(name):
+            text = "expected a name of letters, digits and '_', not starting with a digit."
+            raise Fault(kind, name, location, text, part=f"coordinate {name}")
+    for output in system.outputs:
+        if not _LABEL.fullmatch(output.name):
+            raise Fault("Output", output.name, output.location, "expected a name such as x, P.x or q1'.")
+
+
 def _distinct(records: Iterable[tuple[str, str, Location | None]], taken: dict[str, str]) -> None:
     for kind, name, location in records:
         if name in taken:
-            raise _fail(kind, name, location, f"the name is taken by {taken[name]}. Choose another.")
+            raise Fault(kind, name, location, f"the name is taken by {taken[name]}. Choose another.")
         article = "an" if kind[0] in "AEIOU" else "a"
         taken[name] = f"{article} {kind.lower()} described before" + (f" ({location})" if location else "")
 
@@ -79,12 +124,12 @@ def _tree(system: System) -> None:
     for body in system.bodies:
         if body.base not in known:
             near = did_you_mean(body.base, known)
-            raise _fail("Body", body.name, body.location, f"base '{body.base}' does not exist.{near}")
+            raise Fault("Body", body.name, body.location, f"base '{body.base}' does not exist.{near}")
     reached = {b.name for b in base_first(system.bodies)}
     for body in system.bodies:
         if body.name not in reached:
             chain = _cycle(system, body)
-            raise _fail(
+            raise Fault(
                 "Body",
                 body.name,
                 body.location,
@@ -105,21 +150,29 @@ def _cycle(system: System, body: Body) -> list[str]:
 
 def _coordinates(system: System) -> None:
     declared = Counter(system.coordinates)
-    where = f"Model '{system.name}': coordinate"
     used = {n for b in system.bodies for m in b.motions for n in _argument_symbols(m)}
+    reserved = {TIME: "the time", "pi": "a number"} | dict.fromkeys(ENERGIES, "an energy")
     for name, times in declared.items():
+        message = ""
         if times > 1:
-            raise ModelError(f"{where} '{name}' is listed {times} times.")
-        if name not in system.joints and name not in used:
-            candidates = (used | system.joints.keys()) - declared.keys()
-            raise ModelError(f"{where} '{name}' is used by no motion of a body.{did_you_mean(name, candidates)}")
-        if name == TIME:
-            raise ModelError(f"{where} '{name}' is the time and cannot be a coordinate.")
+            message = f"is listed {times} times."
+        elif name in reserved:
+            message = f"has the name of {reserved[name]}. Choose another."
+        elif name not in system.joints and name not in used:
+            near = did_you_mean(name, (used | system.joints.keys()) - declared.keys())
+            message = f"is used by no motion of a body.{near}"
+        if message:
+            raise _of_model(system, f"coordinate {name}", f"coordinate '{name}' {message}")
     for name in system.joints:
         if name not in declared:
-            raise ModelError(
-                f"{where}s: the motion '{name}' is missing from the list; add '{name}' where its block stands."
+            message = (
+                f"the motion '{name}' is missing from the list of coordinates; add '{name}' where its block stands."
             )
+            raise _of_model(system, f"motion {name}", message)
+
+
+def _of_model(system: System, part: str, message: str) -> Fault:
+    return Fault("Model", system.name, None, message, part=part)
 
 
 def _argument_symbols(motion: object) -> tuple[str, ...]:
@@ -128,30 +181,47 @@ def _argument_symbols(motion: object) -> tuple[str, ...]:
     return (motion.angle if isinstance(motion, Rotation) else motion.distance).symbols()  # type: ignore[attr-defined]
 
 
-def _known(system: System) -> set[str]:
-    return {TIME, *system.q_names, *system.v_names, *(p.name for p in system.parameters)}
-
-
 def _of_points(system: System) -> set[str]:
     owners = [b.name for b in system.bodies] + [p.name for p in system.points]
     return {f"{o}.{c}" for o in owners for c in POINT_COMPONENTS}
 
 
 def _symbols(system: System) -> None:
-    known, points = _known(system), _of_points(system)
+    parameters = {p.name for p in system.parameters}
+    points = _of_points(system)
+    variables = parameters | {TIME, *system.q_names, *system.v_names}
+    everything = variables | points | set(ENERGIES)
+
+    def only(allowed: set[str], words: str, values: Iterable[Expr | None], fault: Callable[..., Fault]) -> None:
+        for value in values:
+            for name in value.symbols() if value is not None else ():
+                if name in allowed:
+                    continue
+                inside = "" if str(value) == name else f" in '{value}'"
+                message = f"unknown symbol '{name}'{inside}.{did_you_mean(name, allowed)}"
+                if name in everything:
+                    message = f"'{name}'{inside} has no meaning here; expected {words} only."
+                raise fault(message, symbol=name)
+
+    def record(item: Body | Point | Element | Output) -> Callable[..., Fault]:
+        return partial(Fault, type(item).__name__, item.name, item.location)
+
+    arguments = variables - set(system.v_names)
     for body in system.bodies:
-        inertia = body.inertia
-        own = [*(_argument(m) for m in body.motions), inertia.mass, *inertia.com, *inertia.moments, *inertia.products]
-        _only(known, own, "Body", body.name, body.location)
+        own = body.inertia
+        motions = [_argument(m) for m in body.motions]
+        only(arguments, "coordinates, parameters and the time", motions, record(body))
+        only(parameters, "parameters", (own.mass, *own.com, *own.moments, *own.products), record(body))
     for point in system.points:
-        _only(known, point.position, "Point", point.name, point.location)
+        only(parameters, "parameters", point.position, record(point))
+    words = "coordinates, speeds, parameters, the time, positions and velocities of points"
     for element in system.elements:
-        _only(known | points, element_expressions(element), type(element).__name__, element.name, element.location)
+        only(variables | points, words, element_expressions(element), record(element))
     for output in system.outputs:
-        _only(known | points | set(ENERGIES), [output.value], "Output", output.name, output.location)
+        only(everything, "", [output.value], record(output))
     for name, value in system.initial:
-        _only({p.name for p in system.parameters}, [value], "Initial value", name, None)
-    _only({p.name for p in system.parameters}, system.gravity, "Model", system.name, None)
+        only(parameters, "parameters", [value], partial(Fault, "Initial value", name, None, part=f"initial {name}"))
+    only(parameters, "parameters", system.gravity, partial(Fault, "Model", system.name, None, part="gravity"))
 
 
 def _argument(motion: object) -> Expr | None:
@@ -160,34 +230,11 @@ def _argument(motion: object) -> Expr | None:
     return motion.angle if isinstance(motion, Rotation) else motion.distance  # type: ignore[attr-defined]
 
 
-def _only(known: set[str], values: Iterable[Expr | None], kind: str, name: str, location: Location | None) -> None:
-    for value in values:
-        for found in value.symbols() if value is not None else ():
-            if found not in known:
-                near = did_you_mean(found, known)
-                raise _fail(kind, name, location, f"unknown symbol '{found}' in '{value}'.{near}")
-
-
-def _motions(system: System) -> None:
-    speeds = set(system.v_names)
-    for body in system.bodies:
-        for motion in body.motions:
-            for found in _argument_symbols(motion):
-                if found in speeds:
-                    raise _fail(
-                        "Body",
-                        body.name,
-                        body.location,
-                        f"the speed '{found}' stands in the motion argument '{_argument(motion)}'; "
-                        "expected coordinates, parameters and the time only.",
-                    )
-
-
 def _elements(system: System) -> None:
     bodies = {b.name for b in system.bodies} | {GROUND}
     for point in system.points:
         if point.body not in bodies:
-            raise _fail(
+            raise Fault(
                 "Point",
                 point.name,
                 point.location,
@@ -197,7 +244,7 @@ def _elements(system: System) -> None:
         for name in _bodies(element):
             if name not in bodies:
                 near = did_you_mean(name, bodies)
-                raise _fail(
+                raise Fault(
                     type(element).__name__, element.name, element.location, f"body '{name}' does not exist.{near}"
                 )
 
@@ -218,26 +265,11 @@ def _bodies(element: object) -> Sequence[str]:
 
 def _inertias(system: System) -> None:
     values = {p.name: p.value for p in system.parameters if p.value is not None}
-    parameters = {p.name for p in system.parameters}
     for body in system.bodies:
-        _constant_inertia(body, parameters)
         try:
             _possible(body, body.inertia, values)
         except ExpressionError:
             continue  # some parameter has no value yet
-
-
-def _constant_inertia(body: Body, parameters: set[str]) -> None:
-    own = body.inertia
-    for value in (own.mass, *own.com, *own.moments, *own.products):
-        for found in value.symbols():
-            if found not in parameters:
-                raise _fail(
-                    "Body",
-                    body.name,
-                    body.location,
-                    f"inertia '{value}' depends on '{found}'; expected parameters only.",
-                )
 
 
 def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
@@ -248,28 +280,28 @@ def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
 
     (mass,) = numbers([inertia.mass])
     if mass < 0:
-        raise _fail("Body", body.name, body.location, f"mass is {mass:g} kg; expected zero or more.")
+        raise Fault("Body", body.name, body.location, f"mass is {mass:g} kg; expected zero or more.")
     if inertia.unchecked:
         return
     moments = numbers(inertia.moments)
     for axis, moment in zip("xyz", moments, strict=True):
         if moment < 0:
-            raise _fail("Body", body.name, body.location, f"J{axis} is {moment:g} kg*m^2; expected zero or more.")
+            raise Fault("Body", body.name, body.location, f"J{axis} is {moment:g} kg*m^2; expected zero or more.")
     if inertia.lumped:
         return
     principal = principal_moments(moments, numbers(inertia.products))
     a, b, c = sorted(principal)
     slack = 1e-9 * max(c, 0.0)
     if a < -slack:
-        raise _fail(
+        raise Fault(
             "Body",
             body.name,
             body.location,
             f"the inertia tensor has the principal moment {a:g} kg*m^2; expected zero or more.",
         )
     if a + b < c - slack:
-        shown = ", ".join(f"{m:g}" for m in principal)
-        raise _fail(
+        shown = ", ".join(f"{m if abs(m) > slack else 0:g}" for m in principal)
+        raise Fault(
             "Body",
             body.name,
             body.location,
@@ -304,11 +336,12 @@ def _initial(system: System) -> None:
     known = {*system.q_names, *system.v_names}
     seen: set[str] = set()
     for name, _ in system.initial:
-        where = f"Model '{system.name}': initial '{name}'"
+        part = f"initial {name}"
         if name not in known:
-            raise ModelError(f"{where} is neither a coordinate nor a speed.{did_you_mean(name, known)}")
+            near = did_you_mean(name, known)
+            raise _of_model(system, part, f"initial '{name}' is neither a coordinate nor a speed.{near}")
         if name in seen:
-            raise ModelError(f"{where} is given twice.")
+            raise _of_model(system, part, f"initial '{name}' is given twice.")
         seen.add(name)
     for joint in system.joints:
         _unit_quaternion(system, joint)
@@ -326,7 +359,7 @@ def _unit_quaternion(system: System, joint: str) -> None:
         return  # some parameter has no value yet
     length = math.hypot(*numbers)
     if abs(length - 1) > 1e-6:
-        raise ModelError(
-            f"Model '{system.name}': the initial quaternion of '{joint}' has the length {length:g}; expected 1. "
-            "Give all of qw, qx, qy, qz of a turn (cos(a/2), e sin(a/2))."
-        )
+        first = next(n for n in given if n.startswith(f"{joint}.q"))
+        message = f"the initial quaternion of '{joint}' has the length {length:g}; expected 1."
+        advice = " Give all of qw, qx, qy, qz of a turn (cos(a/2), e sin(a/2))."
+        raise _of_model(system, f"initial {first}", message + advice)

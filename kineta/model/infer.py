@@ -34,18 +34,21 @@ def infer_coordinates(bodies: Iterable[Body], parameters: Collection[str] = ()) 
             turns = isinstance(motion, Rotation)
             argument = motion.angle if isinstance(motion, Rotation) else motion.distance
             for name in argument.symbols():
-                other = name == TIME or "." in name or name in parameters
+                other = name == TIME or "." in name or "'" in name or name in parameters
                 if not other and (turns or _COORDINATE.match(name)):
                     found[name] = None
     return tuple(found)
 
 
 def infer_parameters(system: System) -> tuple[str, ...]:
-    """Symbols of *system* that are neither coordinates, speeds nor the time, in the order in which it uses them."""
+    """Symbols of *system* that are neither coordinates, speeds nor the time, in the order in which it uses them.
+
+    A dot or a prime in a name says that it means a point or a speed, not a parameter.
+    """
     known = {TIME, *system.q_names, *system.v_names, "kinetic_energy", "potential_energy", "energy"}
     found: dict[str, None] = {}
     for expression in expressions(system):
-        found.update((n, None) for n in expression.symbols() if n not in known and "." not in n)
+        found.update((n, None) for n in expression.symbols() if n not in known and not {".", "'"} & set(n))
     return tuple(found)
 
 

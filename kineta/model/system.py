@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from numbers import Real
 
-from kineta.errors import ArgumentError, Location, did_you_mean
+from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, Scalar, expr
 from kineta.model.body import Body, Point, Vector3, vector
 from kineta.model.check import check
@@ -27,6 +29,13 @@ class Parameter:
     value: float | None = None
     fixed: bool = False
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.value is None:
+            return
+        if not isinstance(self.value, Real) or isinstance(self.value, bool) or not math.isfinite(self.value):
+            raise ModelError(f"parameter '{self.name}': expected a finite number, found {self.value!r}.", self.location)
+        object.__setattr__(self, "value", float(self.value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,18 +93,30 @@ def unit(text: str) -> Unit:
     for operator, name, exponent in _FACTOR.findall(text):
         known = UNITS.get(name)
         if known is None:
-            raise ModelError(f"Expected a unit, found '{name}'.{did_you_mean(name, UNITS)}")
+            product = " Put spaces around the operator where a product is meant." if operator else ""
+            raise ModelError(f"Expected a unit, found '{name}'.{did_you_mean(name, UNITS) or product}")
+        if len(exponent.lstrip("-")) > 1:
+            raise ModelError(f"Expected a unit, found '{name}' with an exponent of more than one digit.")
         power = int(exponent or 1) * (-1 if operator == "/" else 1)
         factor *= known.factor**power
         dimension = [d + power * e for d, e in zip(dimension, known.dimension, strict=True)]
+    if not 1e-300 < factor < 1e300:
+        raise ModelError(f"Expected a unit, found '{_short(text)}', which is out of the range of numbers.")
     a, b, c, d = dimension
     return Unit(factor, (a, b, c, d))
 
 
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
 def name(dimension: Dimension) -> str:
     """*dimension* in words, with its unit in SI."""
-    symbols = zip(("m", "kg", "s", "A"), dimension, strict=True)
-    shown = "*".join(s if e == 1 else f"{s}^{e:g}" for s, e in symbols if e)
+    m, kg, s, A = dimension
+    symbols = (("kg", kg), ("m", m), ("s", s), ("A", A))
+    above = "*".join(n if e == 1 else f"{n}^{e:g}" for n, e in symbols if e > 0)
+    below = "".join(f"/{n}" if e == -1 else f"/{n}^{-e:g}" for n, e in symbols if e < 0)
+    shown = (above or "1") + below if above or below else ""
     words = _KNOWN.get(dimension, "a quantity")
     return f"{words} [{shown}]" if shown else words
 
@@ -116,14 +128,17 @@ def quantity(text: str) -> tuple[float, Dimension | None]:
     """
     match = re.fullmatch(rf"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*({PATTERN})?\s*", text)
     if match is None:
-        raise ModelError(f"Expected a number, perhaps with a unit, found '{text}'.")
+        raise ModelError(f"Expected a number, perhaps with a unit, found '{_short(text)}'.")
     number, written = float(match[1]), match[2]
     if not math.isfinite(number):
-        raise ModelError(f"Expected a finite number, found '{text}'.")
+        raise ModelError(f"Expected a finite number, found '{_short(text)}'.")
     if written is None:
         return number, None
     known = unit(written)
     # A factor such as 1/100 is divided by 100: 35 cm is then the same double as 0.35.
     whole = round(1 / known.factor) if known.factor < 1 else 0
     exact = whole and abs(whole * known.factor - 1) < 1e-15
-    return number / whole if exact else number * known.factor, known.dimension
+    value = number / whole if exact else number * known.factor
+    if not math.isfinite(value):
+        raise ModelError(f"Expected a finite number, found '{_short(text)}'.")
+    return value, known.dimension

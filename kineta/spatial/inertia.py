@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.spatial.rotation import conjugated
 from kineta.spatial.vector import Matrix, Vector, identity, outer, zeros
 
 
@@ -39,8 +40,7 @@ class Moments:
         """The same distribution in axes from which *R* leads to the present ones."""
         if R.is_identity:
             return self
-        half = R.times(self.S)
-        return Moments(self.m, R @ self.c, symmetric(half.times(R.T)))
+        return Moments(self.m, R @ self.c, symmetric(conjugated(R, self.S)))
 
     def shifted(self, r: Vector) -> Moments:
         """The same distribution about an origin from which the present one is reached by *r*."""

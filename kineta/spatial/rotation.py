@@ -48,6 +48,31 @@ def turn_matrix(M: Matrix, axis: int, cosine: Ref, sine: Ref) -> Matrix:
     return Matrix(g, A)
 
 
+def conjugated(R: Matrix, M: Matrix) -> Matrix:
+    """R M R^T: a tensor in other axes. Axes that are only renamed or turned about one of them take fewer products."""
+    permuted = _signed_permutation(R)
+    if permuted is not None:
+        return Matrix(
+            M.graph, [[M.rows[i][j] ^ s ^ t if M.rows[i][j] > 1 else ZERO for j, t in permuted] for i, s in permuted]
+        )
+    for e in range(3):
+        if R.rows[e][e] == ONE:
+            i, j = (e + 1) % 3, (e + 2) % 3
+            return turn_matrix(M, e, R.rows[i][i], R.rows[j][i])
+    return R.times(M).times(R.T)
+
+
+def _signed_permutation(R: Matrix) -> list[tuple[int, int]] | None:
+    """For each row of *R* the column of its only entry, +-1, and the sign bit; None where R is more than that."""
+    found = []
+    for row in R.rows:
+        j = max(range(3), key=row.__getitem__)
+        if row[j] >> 1 != ONE >> 1:
+            return None
+        found.append((j, row[j] & 1))
+    return found
+
+
 def rodrigues(graph: Graph, axis: Sequence[float], angle: Ref) -> Matrix:
     """Turn about the fixed unit vector *axis* by *angle*: E + sin a [e] + (1 - cos a) [e]^2."""
     c, s = graph.cos(angle), graph.sin(angle)

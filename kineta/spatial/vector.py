@@ -124,6 +124,10 @@ class Matrix:
 
     def times(self, other: Matrix) -> Matrix:
         """Matrix product."""
+        if self.is_identity:
+            return other
+        if other.is_identity:
+            return self
         return Matrix(self.graph, [(self @ other.column(j)).refs for j in range(3)]).T
 
     def scaled(self, factor: Ref) -> Matrix:

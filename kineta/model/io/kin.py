@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
 from kineta.model import units
 from kineta.model.body import GROUND, Body, Inertia, Point, Station, Vector3, vector
+from kineta.model.check import STATEMENTS, Fault
 from kineta.model.element import (
     Axes,
     Couple,
@@ -39,10 +41,6 @@ Node = Any
 #: Brackets within brackets beyond which a text is refused.
 DEPTH = 100
 
-STATEMENTS = (
-    *("model", "gravity", "parameters", "constants", "coordinates", "frame", "point"),
-    *("force", "couple", "spring", "damper", "initial", "output"),
-)
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
 _LATER = ("constraint", "program", "loop", "quasi")
@@ -88,6 +86,7 @@ class _Statements:
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
+    places: dict[str, Location] = field(default_factory=dict)
 
     def read(self, tree: Tree[Token]) -> System:
         """The system of the statements of *tree*: declarations first, so that the order of statements is free."""
@@ -99,8 +98,14 @@ class _Statements:
                 early = kind in ("parameters", "constants", "point", "body", "frame")
                 if kind in stage if stage else not early:
                     getattr(self, f"_{kind}")(statement)
+        try:
+            return self._system()
+        except Fault as fault:
+            raise self._placed(fault) from None
+
+    def _system(self) -> System:
         return System(
-            self.name or Path(self.file).stem.strip("<>"),
+            self.name or _name_of(self.file),
             self.bodies,
             gravity=self.gravity,
             coordinates=self.coordinates,
@@ -110,6 +115,18 @@ class _Statements:
             initial=self.initial,
             outputs=self.outputs,
         )
+
+    def _placed(self, fault: Fault) -> Fault:
+        """*fault* at the place that it is about: that of its part of the model, or of its symbol inside a record."""
+        start = self.places.get(fault.part) or fault.location or Location(self.file, 1, 1)
+        uses = (p for p in self.reader.places.get(fault.symbol, ()) if (p.line, p.column) >= (start.line, start.column))
+        return fault.at(min(uses, key=lambda p: (p.line, p.column), default=start))
+
+    def _once(self, node: Node) -> None:
+        """Raise for a second statement of a kind that there is once."""
+        first = self.places.setdefault(f"the {node.data}", self._at(node))
+        if first != self._at(node):
+            raise ModelError(f"'{node.data}' is given twice, first at {first}.", self._at(node))
 
     def _at(self, node: Any) -> Location:
         return self.reader.location(node)
@@ -121,10 +138,13 @@ class _Statements:
     # -- declarations -----------------------------------------------------------------------------------------
 
     def _model(self, node: Node) -> None:
+        self._once(node)
         self.name = str(node.children[0])
 
     def _gravity(self, node: Node) -> None:
+        self._once(node)
         (value,) = node.children
+        self.places["gravity"] = self._at(value)
         if value.data == "vector":
             self.gravity = self._vector(value, units.ACCELERATION, "gravity")
         else:
@@ -152,13 +172,22 @@ class _Statements:
     def _number(self, value: Expr, node: Any, what: str) -> float:
         """The value of an expression of numbers and of parameters that have a value by now."""
         known = {p.name: p.value for p in self.parameters or () if p.value is not None}
+        for name in value.symbols():
+            if name not in known:
+                near = did_you_mean(name, known)
+                text = f"{what}: expected numbers and parameters with a value given before, found '{name}'.{near}"
+                raise ModelError(text, self.reader.places[name][-1])
         try:
-            return evaluate(value.graph, [value.ref], known)[0]
+            number = evaluate(value.graph, [value.ref], known)[0]
         except ExpressionError as error:
             raise ModelError(f"{what}: {error}", self._at(node)) from None
+        if not math.isfinite(number):
+            raise ModelError(f"{what}: expected a finite number, found '{value}', which is none.", self._at(node))
+        return number
 
     def _coordinates(self, node: Node) -> None:
         self.coordinates = [*(self.coordinates or ()), *(str(c) for c in node.children)]
+        self.places |= {f"coordinate {c}": self._at(c) for c in node.children}
 
     # -- bodies -----------------------------------------------------------------------------------------------
 
@@ -180,7 +209,9 @@ class _Statements:
         if kind in ("Ball", "Free") and axis is None:
             if argument.data != "name" or "." in argument.children[0]:
                 raise ModelError(f"{kind} takes a name, found an expression.", self._at(argument))
-            return Ball(str(argument.children[0])) if kind == "Ball" else Free(str(argument.children[0]))
+            own = str(argument.children[0])
+            self.places[f"motion {own}"] = self._at(argument)
+            return Ball(own) if kind == "Ball" else Free(own)
         if (axis is None) == (len(kind) == 1) or kind not in ("R", "S", *(k + a for k in "RS" for a in LETTERS)):
             raise self._unknown_motion(str(name), axis is not None, self._at(node))
         direction = LETTERS[kind[1]] if axis is None else self._axis(axis)
@@ -292,6 +323,7 @@ class _Statements:
     def _initial(self, node: Node) -> None:
         for setting in node.children:
             name, value = setting.children
+            self.places[f"initial {name}"] = self._at(name)
             if value.data == "vector":
                 raise ModelError(f"initial '{name}': expected one value, found three.", self._at(value))
             dimension = self._kind(str(name))
@@ -312,22 +344,26 @@ class _Statements:
     def _output(self, node: Node) -> None:
         for shown in node.children:
             name, value = shown.children
-            for label, value_expr in self._shown(str(name), value):
+            for label, value_expr in self._shown(name, value):
                 self.outputs.append(Output(label, value_expr, self._at(name)))
 
-    def _shown(self, name: str, value: Node | None) -> Iterator[tuple[str, Expr]]:
+    def _shown(self, name: Token, value: Node | None) -> Iterator[tuple[str, Expr]]:
         """Names and expressions of one item of an ``output`` statement; ``P.position`` stands for three."""
-        from kineta.expr.node import symbol
-
         owner, _, kind = name.rpartition(".")
         if value is not None:
-            yield name, self.reader.expression(value)
+            yield str(name), self.reader.expression(value)
         elif kind in ("position", "velocity") and owner:
             for axis in "xyz":
                 label = f"{owner}.{axis if kind == 'position' else 'v' + axis}"
-                yield label, symbol(label)
+                yield label, self.reader.symbol(name.update(value=label))
         else:
-            yield name, symbol(name)
+            yield str(name), self.reader.symbol(name)
+
+
+def _name_of(file: str) -> str:
+    """A name for the model that a file without the statement ``model`` describes."""
+    name = re.sub(r"\W", "_", Path(file).stem.strip("<>"))
+    return name if name[:1].isidentifier() else f"_{name}"
 
 
 class _InertiaList:
@@ -349,11 +385,13 @@ class _InertiaList:
         items = [c for c in self.node.children if c.data != "setting"]
         for setting in settings:
             self._setting(setting)
+        if len(settings) > 1:
+            raise self._error("the centre of mass is given twice", settings[1])
         self.unchecked = any(_is_word(c, "unchecked") for c in items)
         items = [c for c in items if not _is_word(c, "unchecked")]
         keyed = [c for c in items if c.data == "call" and _key(c) in _KEYS]
         if keyed and len(keyed) < len(items):
-            other = next(c for c in items if c not in keyed)
+            other = next(c for c in items if c.data != "call" or _key(c) not in _KEYS)
             raise self._error("entries with and without keys are mixed; write keys on all, as in m(m1), Jz(J1)", other)
         if keyed:
             return self._keyed(keyed)
@@ -500,7 +538,7 @@ def _blank_comments(text: str) -> str:
 def _statement(text: str, position: int) -> tuple[str, int, int] | None:
     """First word of the statement that holds *position*, with its line and column."""
     start = _blank_comments(text).rfind(";", 0, position) + 1
-    match = re.compile(r"\s*(\w+)").match(_blank_comments(text), start)
+    match = re.compile(r"\s*([^\W\d][\w.]*'*)").match(_blank_comments(text), start)
     if match is None or match.start(1) > position:
         return None
     begin = match.start(1)
@@ -510,4 +548,4 @@ def _statement(text: str, position: int) -> tuple[str, int, int] | None:
 def _is_second_word(text: str, position: int) -> bool:
     plain = _blank_comments(text)
     start = plain.rfind(";", 0, position) + 1
-    return len(plain[start:position].split()) == 1
+    return re.fullmatch(r"[\w.']+", plain[start:position].strip()) is not None

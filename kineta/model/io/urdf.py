@@ -9,56 +9,27 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from kineta.errors import KinetaWarning, Location, ModelError, did_you_mean
+from kineta.errors import KinetaWarning, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr, symbol
 from kineta.model.body import GROUND, Body, Inertia, vector
 from kineta.model.check import ENERGIES, principal_moments
 from kineta.model.element import Damper
 from kineta.model.infer import TIME
 from kineta.model.io.kin import KEYWORDS
+from kineta.model.io.urdf_survey import Note, grouped, note, survey
 from kineta.model.io.xml import Element, parse
-from kineta.model.motion import Axis, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, Sy, Sz, unit
+from kineta.model.motion import Axis, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, Sy, Sz, X, unit
 from kineta.model.system import System
 
 _GRAVITY = (0.0, 0.0, -9.81)
 
-#: Elements that are read, by the element that holds them.
-_READ = {
-    "robot": {"link", "joint"},
-    "link": {"inertial"},
-    "joint": {"origin", "parent", "child", "axis", "dynamics", "mimic"},
-    "inertial": {"origin", "mass", "inertia"},
-}
-#: Elements that are left out, with the reason.
-_LEFT_OUT = {
-    "robot": dict.fromkeys(("material", "transmission", "gazebo", "sensor"), "has no part in the motion"),
-    "link": dict.fromkeys(("visual", "collision", "contact", "self_collision_checking"), "has no part in the motion"),
-    "joint": {
-        "limit": "limits do not act; watch them with events",
-        "safety_controller": "is a matter of control",
-        "calibration": "is a matter of measurement",
-        "property": "has no part in the motion",
-    },
-    "inertial": {},
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Something in the file that is not used as it stands: how often, where first, and why."""
-
-    location: Location
-    element: str
-    treatment: str
-    reason: str
-    count: int = 1
-
-    def __str__(self) -> str:
-        times = f" ({self.count} times, first here)" if self.count > 1 else ""
-        return f"{self.location}: {self.element} {self.treatment}: {self.reason}{times}"
+#: A decimal number as XML writes it.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+#: What joints without a coordinate of their own do not use.
+_UNUSED = {"fixed": ("axis", "dynamics", "mimic"), "floating": ("axis",)}
 
 
 def read(path: str | Path, *, floating: bool = False, gravity: Sequence[float] = _GRAVITY) -> System:
@@ -68,14 +39,10 @@ def read(path: str | Path, *, floating: bool = False, gravity: Sequence[float] =
         of fixing it to the ground. gravity : in ground axes [m/s^2]; URDF has none of its own
 
     Links become bodies, joints coordinates of the same names (characters that are no letters, digits or _ become _).
-    Raises :class:`ModelError` with the line for what cannot be read; emits :class:`KinetaWarning` for what would affect the
-    motion and is approximated or left out.
+    Raises :class:`ModelError` with the line for what cannot be read; emits :class:`KinetaWarning` for what is ignored,
+    approximated or renamed (:class:`Note`).
     """
-    system, notes = read_with_report(path, floating=floating, gravity=gravity)
-    for note in notes:
-        if note.treatment != "left out":
-            warnings.warn(str(note), KinetaWarning, stacklevel=2)
-    return system
+    return _warned(*read_with_report(path, floating=floating, gravity=gravity))
 
 
 def read_with_report(
@@ -83,19 +50,32 @@ def read_with_report(
 ) -> tuple[System, tuple[Note, ...]]:
     """:func:`read`, with the notes instead of warnings."""
     path = Path(path)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise ModelError(f"{path}: there is no such file.") from None
-    except OSError as error:
-        raise ModelError(f"{path}: the file cannot be read ({error.strerror}).") from None
-    robot = _Robot(parse(content, str(path)), floating=floating)
-    return robot.system(gravity), robot.grouped_notes()
+    robot = _Robot(parse(_content(path), str(path)), floating=floating)
+    return robot.system(gravity), grouped(robot.notes)
 
 
 def reads(text: str, *, file: str = "<urdf>", floating: bool = False, gravity: Sequence[float] = _GRAVITY) -> System:
-    """The system in a URDF text; *file* is the name shown in errors."""
-    return _Robot(parse(text.encode(), file), floating=floating).system(gravity)
+    """The system in a URDF text, as :func:`read`; *file* is the name shown in errors."""
+    robot = _Robot(parse(text, file), floating=floating)
+    return _warned(robot.system(gravity), grouped(robot.notes))
+
+
+def _warned(system: System, notes: Iterable[Note]) -> System:
+    """*system*, after warnings of all that matters; they point at the caller of the public function."""
+    for n in notes:
+        if n.matters:
+            warnings.warn(str(n), KinetaWarning, stacklevel=3)
+    return system
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        siblings = [p.name for p in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else []
+        raise ModelError(f"{path}: there is no such file.{did_you_mean(path.name, siblings)}") from None
+    except OSError as error:
+        raise ModelError(f"{path}: the file cannot be read ({error.strerror}).") from None
 
 
 @dataclass(slots=True)
@@ -107,72 +87,38 @@ class _Joint:
     child: str
 
 
-@dataclass(slots=True)
-class _Names:
-    """Identifiers for the names of the file: legal and distinct."""
-
-    taken: set[str]
-    given: dict[str, str] = field(default_factory=dict)
-
-    def add(self, name: str) -> str:
-        clean = re.sub(r"\W", "_", name)
-        clean = clean if clean[:1].isalpha() or clean[:1] == "_" else f"_{clean}"
-        while clean in self.taken:
-            clean += "_"
-        self.taken.add(clean)
-        self.given[name] = clean
-        return clean
+def _distinct(name: str, *taken: set[str]) -> str:
+    """A legal identifier near *name* that is in none of the sets *taken*; it is added to all."""
+    clean = re.sub(r"\W", "_", name)
+    clean = clean if clean[:1].isalpha() or clean[:1] == "_" else f"_{clean}"
+    while any(clean in names for names in taken):
+        clean += "_"
+    for names in taken:
+        names.add(clean)
+    return clean
 
 
 class _Robot:
+    """The parts of a file by name, and the system made of them."""
+
     def __init__(self, root: Element, *, floating: bool) -> None:
         if root.tag != "robot":
             raise ModelError(f"expected <robot>, found <{root.tag}>.{did_you_mean(root.tag, ['robot'])}", root.location)
         self.root = root
-        self.floating = floating
-        self.notes: list[Note] = []
-        self._survey(root)
+        self.notes: list[Note] = list(survey(root))
         self.links = self._named(root.all("link"), "link")
         self.joints = {n: self._joint(e) for n, e in self._named(root.all("joint"), "joint").items()}
         self.by_child = self._tree()
-        reserved = {TIME, "pi", GROUND, *ENERGIES, *KEYWORDS}
-        self.bodies = _Names(set(reserved))
-        self.coordinates = _Names(set(reserved))
-        for name in self.links:
-            self.bodies.add(name)
-        self._rename()
+        self._name_all(floating=floating)
 
     # -- what is there ----------------------------------------------------------------------------------------------
-
-    def _survey(self, element: Element) -> None:
-        """Note what is left out below *element*, refuse what looks like a slip of the pen."""
-        read, left_out = _READ[element.tag], _LEFT_OUT[element.tag]
-        for child in element.children:
-            if child.tag in read:
-                if child.tag in _READ:
-                    self._survey(child)
-            elif child.tag in left_out:
-                self._note(child, "left out", left_out[child.tag])
-            else:
-                near = did_you_mean(child.tag, read)
-                if near:
-                    raise ModelError(f"unknown element <{child.tag}> in <{element.tag}>.{near}", child.location)
-                self._note(child, "left out", "is not part of URDF")
-
-    def _note(self, element: Element, treatment: str, reason: str) -> None:
-        self.notes.append(Note(element.location, f"<{element.tag}>", treatment, reason))
-
-    def grouped_notes(self) -> tuple[Note, ...]:
-        """One note for all that have the same element, treatment and reason."""
-        groups: dict[tuple[str, str, str], list[Note]] = {}
-        for note in self.notes:
-            groups.setdefault((note.element, note.treatment, note.reason), []).append(note)
-        return tuple(Note(g[0].location, *key, count=len(g)) for key, g in groups.items())
 
     def _named(self, elements: Iterable[Element], what: str) -> dict[str, Element]:
         found: dict[str, Element] = {}
         for element in elements:
             name = element.get("name")
+            if not name.strip():
+                raise ModelError(f'the {what} has no name; expected name="...".', element.location)
             if name in found:
                 raise ModelError(
                     f"{what} '{name}' is described twice (first at {found[name].location}).", element.location
@@ -197,6 +143,8 @@ class _Robot:
                 near = did_you_mean(link, self.links)
                 raise ModelError(f"joint '{element.get('name')}': link '{link}' does not exist.{near}", end.location)
             ends.append(link)
+        for tag in _UNUSED.get(kind, ()):
+            self.notes += (note(e, "left out", f"a {kind} joint has no use for it") for e in element.all(tag))
         return _Joint(element, element.get("name"), kind, *ends)
 
     def _tree(self) -> dict[str, _Joint]:
@@ -213,22 +161,37 @@ class _Robot:
         if len(roots) != 1:
             none = "none: the joints form a loop" if self.links else "no links at all"
             found = f"{len(roots)} ({', '.join(roots[:5])})" if roots else none
-            raise ModelError(f"expected one root link, found {found}.", self.root.location)
+            where = self.links[roots[1]] if roots else self.root
+            raise ModelError(f"expected one root link, found {found}.", where.location)
         self.root_link = roots[0]
         return by_child
 
-    def _rename(self) -> None:
-        """Names of coordinates, in the order of the joints; of a joint with several, the joint's name is the stem."""
+    def _name_all(self, *, floating: bool) -> None:
+        """Names of bodies and coordinates; of a joint with several coordinates, the joint's name is the stem.
+
+        Plain joints come first: what they are called is for the author of the file to say.
+        """
+        reserved = {TIME, "pi", GROUND, *ENERGIES, *KEYWORDS}
+        bodies, coordinates = set(reserved), set(reserved)
+        root = self.root
+        self.name = self._called(root.attributes.get("name") or Path(root.location.file).stem, root, set(KEYWORDS))
+        self.bodies = {name: self._called(name, link, bodies) for name, link in self.links.items()}
+        self.coordinates: dict[str, list[str]] = {name: [] for name in self.joints}
         for joint in self.joints.values():
-            if joint.kind == "floating":
-                self.coordinates.given[joint.name] = self.bodies.add(f"{joint.name}_motion")
-            elif joint.kind != "fixed":
-                self.coordinates.add(joint.name)
-        for names in (self.bodies, self.coordinates):
-            for old, new in names.given.items():
-                if old != new and not new.endswith("_motion"):
-                    element = self.links.get(old) or self.joints[old].element
-                    self._note(element, "renamed", f"'{old}' is called '{new}'")
+            if joint.kind in _ONE_COORDINATE and joint.element.one("mimic") is None:
+                self.coordinates[joint.name] = [self._called(joint.name, joint.element, coordinates)]
+        for joint in self.joints.values():
+            if joint.kind == "planar":
+                self.coordinates[joint.name] = [_distinct(f"{joint.name}_{c}", coordinates) for c in "xya"]
+            elif joint.kind == "floating":
+                self.coordinates[joint.name] = [_distinct(f"{joint.name}_motion", bodies, coordinates)]
+        self.root_motion = _distinct("root", bodies, coordinates) if floating else None
+
+    def _called(self, name: str, element: Element, taken: set[str]) -> str:
+        new = _distinct(name, taken)
+        if new != name:
+            self.notes.append(note(element, "renamed", f"'{name}' is called '{new}'"))
+        return new
 
     # -- the system -------------------------------------------------------------------------------------------------
 
@@ -247,34 +210,26 @@ class _Robot:
             raise ModelError(
                 f"link '{lost}' is not connected to the root link '{self.root_link}'.", self.links[lost].location
             )
-        bodies = [self._body(link) for link in order]
-        coordinates = [self._root_motion()] if self.floating else []
-        coordinates += [c for link in order[1:] for c in self._own_coordinates(self.by_child[link])]
+        joints = [self.by_child[link] for link in order[1:]]
+        own = [c for joint in joints for c in self.coordinates[joint.name]]
         return System(
-            _Names(set()).add(self.root.attributes.get("name") or Path(self.root.location.file).stem),
-            bodies,
+            self.name,
+            [self._body(link) for link in order],
             gravity=gravity,
-            coordinates=coordinates,
+            coordinates=[self.root_motion, *own] if self.root_motion else own,
             parameters=(),
-            elements=[d for link in order[1:] for d in self._dampers(self.by_child[link])],
+            elements=self._dampers(joints),
         )
 
     def _body(self, link: str) -> Body:
         element = self.links[link]
-        name = self.bodies.given[link]
         inertia = self._inertia(element, link)
         joint = self.by_child.get(link)
         if joint is None:
-            motions: tuple[Motion, ...] = ()
-            if self.floating:
-                motions = (Free(self._root_motion()),)
-            return Body(name, GROUND, motions, inertia, element.location)
+            motions: tuple[Motion, ...] = (Free(self.root_motion),) if self.root_motion else ()
+            return Body(self.bodies[link], GROUND, motions, inertia, element.location)
         motions = (*self._origin(joint.element.one("origin")), *_JOINTS[joint.kind](self, joint))
-        return Body(name, self.bodies.given[joint.parent], motions, inertia, element.location)
-
-    def _root_motion(self) -> str:
-        """Name of the motion of a floating root link."""
-        return next(n for n in ("root", "root_", "root_motion", "root_motion_") if n not in self.bodies.taken)
+        return Body(self.bodies[link], self.bodies[joint.parent], motions, inertia, element.location)
 
     def _numbers(
         self, element: Element, attribute: str, count: int, default: Sequence[float] | None = None
@@ -284,11 +239,9 @@ class _Robot:
         if text is None and default is not None:
             return list(default)
         text = element.get(attribute) if text is None else text
-        try:
-            values = [float(part) for part in text.split()]
-        except ValueError:
-            values = []
-        if len(values) != count or not all(map(math.isfinite, values)):
+        parts = text.split()
+        values = [float(part) for part in parts if _NUMBER.fullmatch(part)]
+        if len(values) != count or len(parts) != count or not all(map(math.isfinite, values)):
             plural = "numbers" if count > 1 else "number"
             raise ModelError(
                 f"<{element.tag}> {attribute}: expected {count} {plural}, found '{text}'.", element.location
@@ -300,9 +253,27 @@ class _Robot:
         if element is None:
             return []
         xyz = self._numbers(element, "xyz", 3, (0, 0, 0))
-        roll, pitch, yaw = self._numbers(element, "rpy", 3, (0, 0, 0))
+        roll, pitch, yaw = self._rpy(element)
         shifts: list[Motion] = [make(x) for make, x in zip((Sx, Sy, Sz), xyz, strict=True) if x]
         return shifts + [make(a) for make, a in ((Rz, yaw), (Ry, pitch), (Rx, roll)) if a]
+
+    def _rpy(self, element: Element) -> list[float]:
+        """Turns about the fixed axes x, y, z, from ``rpy`` or ``quat_xyzw``."""
+        if "quat_xyzw" not in element.attributes:
+            return self._numbers(element, "rpy", 3, (0, 0, 0))
+        if "rpy" in element.attributes:
+            raise ModelError("<origin>: expected rpy or quat_xyzw, found both.", element.location)
+        quaternion = self._numbers(element, "quat_xyzw", 4)
+        length = math.hypot(*quaternion)
+        if not 1e-12 < length < math.inf:
+            raise ModelError("<origin> quat_xyzw: expected a quaternion of length 1.", element.location)
+        x, y, z, w = (c / length for c in quaternion)
+        sine = 2 * (w * y - z * x)
+        return [
+            math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
+            math.asin(max(-1.0, min(1.0, sine))),
+            math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
+        ]
 
     def _inertia(self, link: Element, name: str) -> Inertia:
         element = link.one("inertial")
@@ -317,10 +288,11 @@ class _Robot:
         (mass,) = self._numbers(mass_element, "value", 1)
         if mass < 0:
             raise ModelError(f"link '{name}': mass is {mass:g} kg; expected zero or more.", mass_element.location)
-        entries = {k: self._numbers(inertia_element, k, 1, (0,))[0] for k in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")}
+        entries = {k: self._numbers(inertia_element, k, 1)[0] for k in ("ixx", "iyy", "izz")}
+        entries |= {k: self._numbers(inertia_element, k, 1, (0,))[0] for k in ("ixy", "ixz", "iyz")}
         origin = element.one("origin")
         com = self._numbers(origin, "xyz", 3, (0, 0, 0)) if origin is not None else [0.0, 0.0, 0.0]
-        rpy = self._numbers(origin, "rpy", 3, (0, 0, 0)) if origin is not None else [0.0, 0.0, 0.0]
+        rpy = self._rpy(origin) if origin is not None else [0.0, 0.0, 0.0]
         moments, products = _rotated(entries, rpy)
         unchecked = self._impossible(inertia_element, moments, products)
         return Inertia(
@@ -332,41 +304,58 @@ class _Robot:
         a, b, c = sorted(principal_moments(moments, products))
         if a >= -1e-9 * abs(c) and a + b >= c * (1 - 1e-9):
             return False
-        self._note(element, "used as it stands", "no body has these moments of inertia; correct them")
+        self.notes.append(note(element, "used as it stands", "no body has these moments of inertia; correct them"))
         return True
 
     # -- joints -------------------------------------------------------------------------------------------------------
 
     def _axis(self, joint: _Joint) -> Axis:
         element = joint.element.one("axis")
-        values = [1.0, 0.0, 0.0] if element is None else self._numbers(element, "xyz", 3)
+        if element is None:
+            return X
+        values = self._numbers(element, "xyz", 3)
         try:
-            return unit(values)
+            axis = unit(values)
         except ModelError as error:
-            raise ModelError(f"joint '{joint.name}': {error}", (element or joint.element).location) from None
+            raise ModelError(f"joint '{joint.name}': {error}", element.location) from None
+        if abs(math.hypot(*values) - 1) > 1e-3:
+            self.notes.append(note(element, "normalised", "the axis is used as a direction, its length is not"))
+        return axis
 
-    def _argument(self, joint: _Joint, seen: tuple[str, ...] = ()) -> Expr:
-        """The coordinate of a joint, or what it mimics."""
+    def _linear(self, joint: _Joint) -> tuple[float, str, float]:
+        """k, q and c where the joint turns or slides by k q + c: its own coordinate, or that of what it mimics."""
+        k, c, chain = 1.0, 0.0, [joint.name]
+        while (mimic := joint.element.one("mimic")) is not None:
+            other = mimic.get("joint")
+            if other not in self.joints:
+                near = did_you_mean(other, self.joints)
+                raise ModelError(f"joint '{joint.name}' mimics '{other}', which does not exist.{near}", mimic.location)
+            if other in chain:
+                raise ModelError(f"joint '{other}' mimics itself: {' -> '.join((*chain, other))}.", mimic.location)
+            (multiplier,), (offset,) = (
+                self._numbers(mimic, *a) for a in (("multiplier", 1, (1,)), ("offset", 1, (0,)))
+            )
+            k, c = k * multiplier, c + k * offset
+            joint = self.joints[other]
+            if joint.kind not in _ONE_COORDINATE:
+                raise ModelError(
+                    f"joint '{chain[-1]}' mimics '{other}', a {joint.kind} joint; expected one with one coordinate.",
+                    mimic.location,
+                )
+            chain.append(other)
+        return k, self.coordinates[joint.name][0], c
+
+    def _argument(self, joint: _Joint) -> Expr:
+        k, q, c = self._linear(joint)
+        return k * symbol(q) + c
+
+    def _refuse_mimic(self, joint: _Joint) -> None:
         mimic = joint.element.one("mimic")
-        if mimic is None:
-            return symbol(self.coordinates.given[joint.name])
-        other = mimic.get("joint")
-        if other not in self.joints:
+        if mimic is not None:
             raise ModelError(
-                f"joint '{joint.name}' mimics '{other}', which does not exist.{did_you_mean(other, self.joints)}",
+                f"joint '{joint.name}': a {joint.kind} joint cannot mimic; expected a joint with one coordinate.",
                 mimic.location,
             )
-        if other == joint.name or other in seen:
-            raise ModelError(
-                f"joint '{joint.name}' mimics itself, by way of {', '.join((*seen, other))}.", mimic.location
-            )
-        if self.joints[other].kind not in ("revolute", "continuous", "prismatic"):
-            raise ModelError(
-                f"joint '{joint.name}' mimics '{other}', a {self.joints[other].kind} joint.", mimic.location
-            )
-        (multiplier,) = self._numbers(mimic, "multiplier", 1, (1,))
-        (offset,) = self._numbers(mimic, "offset", 1, (0,))
-        return multiplier * self._argument(self.joints[other], (*seen, joint.name)) + offset
 
     def _fixed(self, joint: _Joint) -> list[Motion]:
         return []
@@ -378,53 +367,50 @@ class _Robot:
         return [_along(Shift, self._axis(joint), self._argument(joint))]
 
     def _free(self, joint: _Joint) -> list[Motion]:
-        return [Free(self.coordinates.given[joint.name])]
+        self._refuse_mimic(joint)
+        return [Free(self.coordinates[joint.name][0])]
 
     def _planar(self, joint: _Joint) -> list[Motion]:
-        """Two shifts in the plane normal to the axis, and a turn about it."""
+        """Two shifts in the plane normal to the axis, and a turn about it: for the axis z along x and y, about z."""
+        self._refuse_mimic(joint)
         n = self._axis(joint)
         least = min(range(3), key=lambda i: abs(n[i]))
-        helper = [float(i == least) for i in range(3)]
-        first = unit(_cross(helper, n))
+        first = unit([float(i == least) - n[least] * n[i] for i in range(3)])
         second = unit(_cross(n, first))
-        x, y, angle = (symbol(c) for c in self._own_coordinates(joint))
+        x, y, angle = (symbol(c) for c in self.coordinates[joint.name])
         return [_along(Shift, first, x), _along(Shift, second, y), _along(Rotation, n, angle)]
 
-    def _own_coordinates(self, joint: _Joint) -> list[str]:
-        """Names that a joint adds to the list of coordinates."""
-        if joint.kind == "fixed" or joint.element.one("mimic") is not None:
-            return []
-        name = self.coordinates.given[joint.name]
-        return [f"{name}_x", f"{name}_y", f"{name}_a"] if joint.kind == "planar" else [name]
+    def _dampers(self, joints: Iterable[_Joint]) -> list[Damper]:
+        taken: set[str] = set()
+        dampers = []
+        for joint in joints:
+            damping = self._damping(joint)
+            if damping:
+                k, q, _ = self._linear(joint)
+                name = _distinct(f"{joint.name}_damping", taken)
+                dampers.append(Damper(name, expr(damping), k * symbol(f"{q}'"), joint.element.location))
+        return dampers
 
-    def _dampers(self, joint: _Joint) -> list[Damper]:
+    def _damping(self, joint: _Joint) -> float:
+        """The damping that acts at a joint; notes on what does not act."""
         element = joint.element.one("dynamics")
-        if element is None:
-            return []
-        (damping,) = self._numbers(element, "damping", 1, (0,))
-        (friction,) = self._numbers(element, "friction", 1, (0,))
+        if element is None or joint.kind == "fixed":
+            return 0.0
+        (damping,), (friction,) = (self._numbers(element, a, 1, (0,)) for a in ("damping", "friction"))
+        for name, value in (("damping", damping), ("friction", friction)):
+            if value < 0:
+                raise ModelError(f"<dynamics> {name}: expected zero or more, found {value:g}.", element.location)
         if friction:
-            self._note(element, "approximated", "dry friction does not act; add a force of your own if it matters")
-        if not damping:
-            return []
-        if joint.kind in ("fixed", "floating", "planar"):
-            self._note(element, "approximated", f"damping of a {joint.kind} joint does not act")
-            return []
-        name = re.sub(r"\W", "_", joint.name) + "_damping"
-        return [Damper(name, expr(damping), _rate(self._argument(joint)), element.location)]
+            reason = "dry friction does not act; add a force of your own if it matters"
+            self.notes.append(note(element, "approximated", reason))
+        if damping and joint.kind not in _ONE_COORDINATE:
+            self.notes.append(note(element, "approximated", f"damping of a {joint.kind} joint does not act"))
+            return 0.0
+        return damping
 
 
-def _rate(argument: Expr) -> Expr:
-    """The rate of an argument k q + c: k q'."""
-    from kineta.expr.graph import ONE
-    from kineta.passes.differentiate import forward
-
-    graph = argument.graph
-    (name,) = argument.symbols()
-    (slope,) = forward(graph, [argument.ref], {graph.symbol(name): ONE})
-    return Expr(graph, slope) * symbol(f"{name}'")
-
-
+#: Joints that turn or slide.
+_ONE_COORDINATE = ("revolute", "continuous", "prismatic")
 _JOINTS: dict[str, Callable[[_Robot, _Joint], list[Motion]]] = {
     "fixed": _Robot._fixed,
     "revolute": _Robot._turning,

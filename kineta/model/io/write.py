@@ -90,9 +90,12 @@ def _inertia(inertia: Inertia) -> str:
 
 
 def _keyed(inertia: Inertia, values: Sequence[Expr]) -> Iterator[str]:
-    """Entries with keys: of a lumped list those that are not zero, of a full one all moments."""
+    """Entries with keys: of a full list all moments; of a lumped one those that are not zero, but at least one moment."""
+    zero = [key for key, value in zip(_KEYS, values, strict=True) if value.value == 0]
+    bare = inertia.lumped and set(zero) >= set(_KEYS[1:])
+    shown = {"Jz"} if bare else set() if inertia.lumped else set(_KEYS[1:4])
     for key, value in zip(_KEYS, values, strict=True):
-        if value.value != 0 or (not inertia.lumped and key in _KEYS[1:4]):
+        if key not in zero or key in shown:
             yield f"{key}({value})"
 
 

@@ -11,12 +11,13 @@ from kineta.errors import Location, ModelError
 
 @dataclass(slots=True)
 class Element:
-    """An element: its tag, attributes, children, and where it begins."""
+    """An element: its tag, attributes, children, the text in it, and where it begins."""
 
     tag: str
     attributes: dict[str, str]
     location: Location
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
         """The children called *tag*."""
@@ -36,9 +37,10 @@ class Element:
         return self.attributes[name]
 
 
-def parse(content: bytes, file: str) -> Element:
+def parse(content: bytes | str, file: str) -> Element:
     """The root element of *content*. Raises :class:`ModelError`, with the line, for what is not plain XML."""
     parser = expat.ParserCreate()
+    parser.buffer_text = True
     roots: list[Element] = []
     stack: list[Element] = []
 
@@ -55,6 +57,9 @@ def parse(content: bytes, file: str) -> Element:
     def end(_: str) -> None:
         stack.pop()
 
+    def text(data: str) -> None:
+        stack[-1].text += data
+
     def refuse(*_: object) -> None:
         raise ModelError("document types and entities are not read, for safety; remove <!DOCTYPE ...>.", here())
 
@@ -64,6 +69,7 @@ def parse(content: bytes, file: str) -> Element:
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
+    parser.CharacterDataHandler = text
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.ExternalEntityRefHandler = refuse_reference
