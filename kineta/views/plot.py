@@ -64,7 +64,9 @@ def _speeds(result: Result) -> Sequence[str]:
 
 def _energies(result: Result, ax: Any) -> None:
     for name in ("kinetic_energy", "potential_energy", "energy", *(["work"] if result.work.any() else [])):
-        ax.plot(result.t, result[name] - result[name][0], label=name.replace("_", " "), linewidth=1.4)
+        # Work lies on energy where all is well: dashes show both.
+        style = "--" if name == "work" else "-"
+        ax.plot(result.t, result[name] - result[name][0], style, label=name.replace("_", " "), linewidth=1.4)
     ax.set_title("energies, change since the start", fontsize="medium")
     ax.set_xlabel("t [s]")
     ax.set_ylabel("[J]")
