@@ -44,7 +44,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*'*")
 
 
-class Fault(ModelError):
+class CheckError(ModelError):
     """What is wrong with a record: ``Body 'Shin' (model.kin:7:9): message``.
 
     ``symbol`` is the symbol at fault, and ``part`` the item of the model (``"initial q1"``): with them a reader of text finds
@@ -58,9 +58,9 @@ class Fault(ModelError):
         self.kind, self.name, self.message, self.symbol, self.part = kind, name, message, symbol, part
         self.location = location
 
-    def at(self, location: Location) -> Fault:
+    def at(self, location: Location) -> CheckError:
         """The same, said of another place."""
-        return Fault(self.kind, self.name, location, self.message, symbol=self.symbol, part=self.part)
+        return CheckError(self.kind, self.name, location, self.message, symbol=self.symbol, part=self.part)
 
 
 def check(system: System) -> None:
@@ -72,22 +72,28 @@ def check(system: System) -> None:
 # -- names and tree -----------------------------------------------------------------------------------------------------
 
 
+def _word(record: Body | Point | Element | Output) -> str:
+    """What the language calls *record*."""
+    word = type(record).__name__
+    return {"GeneralizedForce": "Force", "LineSpring": "Spring", "LineDamper": "Damper"}.get(word, word)
+
+
 def _names(system: System) -> None:
     if not system.bodies:
-        raise Fault("Model", system.name, None, "expected at least one body, found none.")
+        raise CheckError("Model", system.name, None, "expected at least one body, found none.")
     _spelled(system)
     joints = [m.name for b in system.bodies for m in b.motions if isinstance(m, Ball | Free)]
     for name, times in Counter(joints).items():
         if times > 1:
             text = f"{times} motions have this name; each Ball or Free needs its own."
-            raise Fault("Motion", name, None, text, part=f"motion {name}")
+            raise CheckError("Motion", name, None, text, part=f"motion {name}")
     taken: dict[str, str] = {GROUND: "the fixed frame"}
     taken |= dict.fromkeys(joints, "a Ball or Free motion")
     taken |= dict.fromkeys(STATEMENTS, "a statement of the language")
     frames = [("Body", b.name, b.location) for b in system.bodies]
     frames += [("Point", p.name, p.location) for p in system.points]
     _distinct(frames, taken)
-    _distinct([(type(e).__name__, e.name, e.location) for e in system.elements], {})
+    _distinct([(_word(e), e.name, e.location) for e in system.elements], {})
     reserved = {TIME: "the time", "pi": "a number", "unchecked": "a word of lists of inertia"}
     reserved |= dict.fromkeys(ENERGIES, "an energy")
     variables = reserved | dict.fromkeys((*system.q_names, *system.v_names), "a coordinate or speed")
@@ -99,22 +105,22 @@ def _spelled(system: System) -> None:
     """Names are what the text language can say, so that every system can be written."""
     records = [("Body", b.name, b.location) for b in system.bodies]
     records += [("Point", p.name, p.location) for p in system.points]
-    records += [(type(e).__name__, e.name, e.location) for e in system.elements]
+    records += [(_word(e), e.name, e.location) for e in system.elements]
     records += [("Parameter", p.name, p.location) for p in system.parameters]
     names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
     for kind, name, location in names:
         if not _NAME.fullmatch(name):
             text = "expected a name of letters, digits and '_', not starting with a digit."
-            raise Fault(kind, name, location, text, part=f"coordinate {name}")
+            raise CheckError(kind, name, location, text, part=f"coordinate {name}")
     for output in system.outputs:
         if not _LABEL.fullmatch(output.name):
-            raise Fault("Output", output.name, output.location, "expected a name such as x, P.x or q1'.")
+            raise CheckError("Output", output.name, output.location, "expected a name such as x, P.x or q1'.")
 
 
 def _distinct(records: Iterable[tuple[str, str, Location | None]], taken: dict[str, str]) -> None:
     for kind, name, location in records:
         if name in taken:
-            raise Fault(kind, name, location, f"the name is taken by {taken[name]}. Choose another.")
+            raise CheckError(kind, name, location, f"the name is taken by {taken[name]}. Choose another.")
         article = "an" if kind[0] in "AEIOU" else "a"
         taken[name] = f"{article} {kind.lower()} described before" + (f" ({location})" if location else "")
 
@@ -124,12 +130,12 @@ def _tree(system: System) -> None:
     for body in system.bodies:
         if body.base not in known:
             near = did_you_mean(body.base, known)
-            raise Fault("Body", body.name, body.location, f"base '{body.base}' does not exist.{near}")
+            raise CheckError("Body", body.name, body.location, f"base '{body.base}' does not exist.{near}")
     reached = {b.name for b in base_first(system.bodies)}
     for body in system.bodies:
         if body.name not in reached:
             chain = _cycle(system, body)
-            raise Fault(
+            raise CheckError(
                 "Body",
                 body.name,
                 body.location,
@@ -171,8 +177,8 @@ def _coordinates(system: System) -> None:
             raise _of_model(system, f"motion {name}", message)
 
 
-def _of_model(system: System, part: str, message: str) -> Fault:
-    return Fault("Model", system.name, None, message, part=part)
+def _of_model(system: System, part: str, message: str) -> CheckError:
+    return CheckError("Model", system.name, None, message, part=part)
 
 
 def _argument_symbols(motion: object) -> tuple[str, ...]:
@@ -192,26 +198,27 @@ def _symbols(system: System) -> None:
     variables = parameters | {TIME, *system.q_names, *system.v_names}
     everything = variables | points | set(ENERGIES)
 
-    def only(allowed: set[str], words: str, values: Iterable[Expr | None], fault: Callable[..., Fault]) -> None:
+    def only(allowed: set[str], words: str, values: Iterable[Expr | None], fault: Callable[..., CheckError]) -> None:
         for value in values:
             for name in value.symbols() if value is not None else ():
                 if name in allowed:
                     continue
-                inside = "" if str(value) == name else f" in '{value}'"
+                inside = "" if len(str(value)) > 80 or str(value) == name else f" in '{value}'"
                 message = f"unknown symbol '{name}'{inside}.{did_you_mean(name, allowed)}"
                 if name in everything:
                     message = f"'{name}'{inside} has no meaning here; expected {words} only."
                 raise fault(message, symbol=name)
 
-    def record(item: Body | Point | Element | Output) -> Callable[..., Fault]:
-        return partial(Fault, type(item).__name__, item.name, item.location)
+    def record(item: Body | Point | Element | Output) -> Callable[..., CheckError]:
+        return partial(CheckError, _word(item), item.name, item.location)
 
     arguments = variables - set(system.v_names)
     for body in system.bodies:
         own = body.inertia
         motions = [_argument(m) for m in body.motions]
         only(arguments, "coordinates, parameters and the time", motions, record(body))
-        only(parameters, "parameters", (own.mass, *own.com, *own.moments, *own.products), record(body))
+        entries = (own.mass, *own.com, *own.moments, *own.products)
+        only(parameters, "parameters", entries, partial(record(body), part=f"inertia {body.name}"))
     for point in system.points:
         only(parameters, "parameters", point.position, record(point))
     words = "coordinates, speeds, parameters, the time, positions and velocities of points"
@@ -220,8 +227,10 @@ def _symbols(system: System) -> None:
     for output in system.outputs:
         only(everything, "", [output.value], record(output))
     for name, value in system.initial:
-        only(parameters, "parameters", [value], partial(Fault, "Initial value", name, None, part=f"initial {name}"))
-    only(parameters, "parameters", system.gravity, partial(Fault, "Model", system.name, None, part="gravity"))
+        only(
+            parameters, "parameters", [value], partial(CheckError, "Initial value", name, None, part=f"initial {name}")
+        )
+    only(parameters, "parameters", system.gravity, partial(CheckError, "Model", system.name, None, part="gravity"))
 
 
 def _argument(motion: object) -> Expr | None:
@@ -234,7 +243,7 @@ def _elements(system: System) -> None:
     bodies = {b.name for b in system.bodies} | {GROUND}
     for point in system.points:
         if point.body not in bodies:
-            raise Fault(
+            raise CheckError(
                 "Point",
                 point.name,
                 point.location,
@@ -244,9 +253,7 @@ def _elements(system: System) -> None:
         for name in _bodies(element):
             if name not in bodies:
                 near = did_you_mean(name, bodies)
-                raise Fault(
-                    type(element).__name__, element.name, element.location, f"body '{name}' does not exist.{near}"
-                )
+                raise CheckError(_word(element), element.name, element.location, f"body '{name}' does not exist.{near}")
 
 
 def _bodies(element: object) -> Sequence[str]:
@@ -280,20 +287,20 @@ def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
 
     (mass,) = numbers([inertia.mass])
     if mass < 0:
-        raise Fault("Body", body.name, body.location, f"mass is {mass:g} kg; expected zero or more.")
+        raise CheckError("Body", body.name, body.location, f"mass is {mass:g} kg; expected zero or more.")
     if inertia.unchecked:
         return
     moments = numbers(inertia.moments)
     for axis, moment in zip("xyz", moments, strict=True):
         if moment < 0:
-            raise Fault("Body", body.name, body.location, f"J{axis} is {moment:g} kg*m^2; expected zero or more.")
+            raise CheckError("Body", body.name, body.location, f"J{axis} is {moment:g} kg*m^2; expected zero or more.")
     if inertia.lumped:
         return
     principal = principal_moments(moments, numbers(inertia.products))
     a, b, c = sorted(principal)
     slack = 1e-9 * max(c, 0.0)
     if a < -slack:
-        raise Fault(
+        raise CheckError(
             "Body",
             body.name,
             body.location,
@@ -301,7 +308,7 @@ def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
         )
     if a + b < c - slack:
         shown = ", ".join(f"{m if abs(m) > slack else 0:g}" for m in principal)
-        raise Fault(
+        raise CheckError(
             "Body",
             body.name,
             body.location,

@@ -17,6 +17,10 @@ from kineta.model.infer import base_first, infer_coordinates, infer_parameters
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 
 
+def _is_number(value: object) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter in SI units.
@@ -33,8 +37,8 @@ class Parameter:
     def __post_init__(self) -> None:
         if self.value is None:
             return
-        if not isinstance(self.value, Real) or isinstance(self.value, bool) or not math.isfinite(self.value):
-            raise ModelError(f"parameter '{self.name}': expected a finite number, found {self.value!r}.", self.location)
+        if not _is_number(self.value):
+            raise ModelError(f"Parameter '{self.name}': expected a finite number, found {self.value!r}.", self.location)
         object.__setattr__(self, "value", float(self.value))
 
 

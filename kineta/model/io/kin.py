@@ -17,7 +17,7 @@ from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
 from kineta.model import units
 from kineta.model.body import GROUND, Body, Inertia, Point, Station, Vector3, vector
-from kineta.model.check import STATEMENTS, Fault
+from kineta.model.check import STATEMENTS, CheckError
 from kineta.model.element import (
     Axes,
     Couple,
@@ -39,7 +39,7 @@ from kineta.passes.evaluate import evaluate
 Node = Any
 
 #: Brackets within brackets beyond which a text is refused.
-DEPTH = 100
+DEPTH = 1000
 
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
@@ -100,7 +100,7 @@ class _Statements:
                     getattr(self, f"_{kind}")(statement)
         try:
             return self._system()
-        except Fault as fault:
+        except CheckError as fault:
             raise self._placed(fault) from None
 
     def _system(self) -> System:
@@ -116,7 +116,7 @@ class _Statements:
             outputs=self.outputs,
         )
 
-    def _placed(self, fault: Fault) -> Fault:
+    def _placed(self, fault: CheckError) -> CheckError:
         """*fault* at the place that it is about: that of its part of the model, or of its symbol inside a record."""
         start = self.places.get(fault.part) or fault.location or Location(self.file, 1, 1)
         uses = (p for p in self.reader.places.get(fault.symbol, ()) if (p.line, p.column) >= (start.line, start.column))
@@ -194,6 +194,7 @@ class _Statements:
     def _body(self, node: Node) -> None:
         name, base, motions, inertia = node.children
         own = _InertiaList(self, str(name), inertia).read()
+        self.places[f"inertia {name}"] = self._at(inertia)
         self.bodies.append(Body(str(name), str(base or GROUND), self._motions(motions), own, self._at(name)))
 
     def _frame(self, node: Node) -> None:
@@ -210,7 +211,7 @@ class _Statements:
             if argument.data != "name" or "." in argument.children[0]:
                 raise ModelError(f"{kind} takes a name, found an expression.", self._at(argument))
             own = str(argument.children[0])
-            self.places[f"motion {own}"] = self._at(argument)
+            self.places[f"motion {own}"] = self.places[f"coordinate {own}"] = self._at(argument)
             return Ball(own) if kind == "Ball" else Free(own)
         if (axis is None) == (len(kind) == 1) or kind not in ("R", "S", *(k + a for k in "RS" for a in LETTERS)):
             raise self._unknown_motion(str(name), axis is not None, self._at(node))
