@@ -28,9 +28,9 @@ MODELS = Path(__file__).parent
 OUT = Path("demo")
 #: Counts printed in the paper (add, mul), by its own method; it has no others.
 PAPER = {
-    ("hopping_robot", "kinetic_energy"): "52 + 99",
-    ("hopping_robot", "inverse"): "340 + 583",
-    ("puma_andreev", "inverse"): "1903 + 3708",
+    ("hopping_robot", "kinetic_energy"): "52+99",
+    ("hopping_robot", "inverse"): "340+583",
+    ("puma_andreev", "inverse"): "1903+3708",
 }
 QUANTITIES = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
 
@@ -72,14 +72,14 @@ def a_printed_model(name: str) -> None:
 
 def count(*names: str) -> None:
     """Operations, and the time to find them."""
-    columns = {"add + mul (+ div)": [q.replace("_", " ") for q in QUANTITIES] + ["derived in"]}
+    columns = {"add+mul+div": [q.replace("_", " ") for q in QUANTITIES] + ["derived in"]}
     for name in names:
         system = kn.load(MODELS / f"{name}.kin")
         began = time.perf_counter()
         equations = kn.derive(system)
         found = [equations.operations(quantity) for quantity in QUANTITIES]
         took = time.perf_counter() - began
-        shown = [f"{n.add} + {n.mul}" + (f" + {n.div}" if n.div else "") for n in found]
+        shown = [f"{n.add}+{n.mul}" + (f"+{n.div}" if n.div else "") for n in found]
         columns[name.replace("_", "\n")] = [*shown, f"{1e3 * took:.0f} ms"]
         if any(model == name for model, _ in PAPER):
             columns[f"{name.partition('_')[0]}\nin the paper"] = [*(PAPER.get((name, q), "") for q in QUANTITIES), ""]
@@ -90,7 +90,7 @@ def count(*names: str) -> None:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for k, column in enumerate(columns):
         table.add_column(column, justify="right" if k else "left", no_wrap=True)
     return table
@@ -98,7 +98,7 @@ def _table(title: str, *columns: str) -> Table:
 
 def check(*names: str) -> None:
     """Laws of mechanics and agreement of backends, at random states."""
-    columns = ("forward undoes inverse", "machine code, reference", "energy, work")
+    columns = ("forward undoes\ninverse", "machine code\nand reference", "energy\nand work")
     table = _table("Largest relative differences: 100 random states, a run of 1 s", "", *columns)
     for name in names:
         equations = kn.derive(kn.load(MODELS / f"{name}.kin"))
