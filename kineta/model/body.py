@@ -58,9 +58,17 @@ def inertia(
     *,
     com: Sequence[Scalar] = (0, 0, 0),
     lumped: bool = False,
+    unchecked: bool = False,
 ) -> Inertia:
     """:class:`Inertia` from numbers or expressions."""
-    return Inertia(mass=expr(mass), com=vector(com), moments=vector(moments), products=vector(products), lumped=lumped)
+    return Inertia(
+        mass=expr(mass),
+        com=vector(com),
+        moments=vector(moments),
+        products=vector(products),
+        lumped=lumped,
+        unchecked=unchecked,
+    )
 
 
 @dataclass(frozen=True, slots=True)

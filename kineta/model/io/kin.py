@@ -39,7 +39,7 @@ from kineta.passes.evaluate import evaluate
 Node = Any
 
 #: Brackets within brackets beyond which a text is refused.
-DEPTH = 1000
+DEPTH = 10_000
 
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")

@@ -1,0 +1,226 @@
+"""Text and systems say the same: what is built, read and written agrees."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+
+import kineta as kn
+from kineta.errors import ExpressionError
+from kineta.expr.function import call
+from kineta.expr.op import BINARY, FUNCTIONS
+from tests.formalism.random_systems import random_system
+from tests.support import EXAMPLES
+
+#: A model with every construct of the language.
+RICH = """
+model rich;
+gravity (0, g_y, -9.81 m/s^2);
+parameters
+    m1 = 2 kg, J = 0.5 kg*m^2, l = 30 cm, k = 12 N/m, c = 0.4 N*s/m,
+    F = 3 kN, W = 60 rpm, free, twice = 2*l;
+constants g_y = 0.1 m/s^2, a = 90 deg;
+coordinates s, q1, q2, ball, sat;
+
+Hand ~ Arm | R[3, 0, 4](q2), S[0, 0, 2](0.1*q2), Ball(ball) = Jxy(0.01), Jx(1), Jy(1.1), Jz(1.2), m(3);
+Cart | Sx(s), Rx(a) = m1;                      # before the frame it stands on, and after the body it carries
+frame Mount ~ Cart | Sz(l/2), Ry(-30 deg);
+Arm ~ Mount | Rz(q1), Sx(l), Rz(W*t), Ry(q1/3 - s) = m1, J, 1.2*J, 1.5*J, com = (0, 0, l/2);
+Column ~ Mount | Rz(2*q1) = Jz(J);
+Rotor ~ Mount | = 1, 0.1, 0.2, 5, unchecked;
+Probe | Free(sat) = 4;
+point Tip on Hand = (l, 0, -5 mm);
+point Hook on ground = (0, 0, 2);
+
+force push at Tip = (F, 0, F*sin(W*t));
+force pull on Hand = (0, 1 N, 0) in body;
+force lift on Hand at (0, 0, l) = (0, 0, 9) in ground;
+force motor = F*l - 2*q1' on q1;
+couple twist on Arm = (0, 0, 5 N*m) in body;
+spring line = k, 2*l between Tip and Hook;
+spring cord = k between Cart at (0, l, 0) and ground at (1, 2, 3);
+spring knee = k on (q1 - q2)^2;
+damper strut = c between Tip and Probe;
+damper hinge = c on q1' - Tip.vx;
+
+initial q1 = 10 deg, s' = -twice, ball.qw = cos(0.1), ball.qy = sin(0.1), sat.vx = 3;
+output Tip.position, Hand.velocity, energy, reach = sqrt(Tip.x^2 + Tip.y^2), q1';
+"""
+
+
+def rich() -> kn.System:
+    """The model above, built in Python."""
+    s, q1, q2, t, g_y, m1, J, l, k, c, F, W, a, twice = (
+        kn.symbol(n) for n in "s q1 q2 t g_y m1 J l k c F W a twice".split()
+    )
+    rate = kn.symbol("q1'")
+    degrees = math.pi / 180
+    cart = kn.body("Cart", [kn.Sx(s), kn.Rx(a)], kn.inertia(m1))
+    mount = kn.body("Mount", [kn.Sz(l / 2), kn.Ry(-30 * degrees)], base=cart)
+    arm = kn.body(
+        "Arm",
+        [kn.Rz(q1), kn.Sx(l), kn.Rz(W * t), kn.Ry(q1 / 3 - s)],
+        kn.inertia(m1, (J, 1.2 * J, 1.5 * J), com=(0, 0, l / 2)),
+        base=mount,
+    )
+    hand = kn.body(
+        "Hand",
+        [kn.R((3, 0, 4), q2), kn.S((0, 0, 2), 0.1 * q2), kn.Ball("ball")],
+        kn.inertia(3, (1, 1.1, 1.2), (0.01, 0, 0)),
+        base=arm,
+    )
+    column = kn.body("Column", [kn.Rz(2 * q1)], kn.inertia(moments=(0, 0, J), lumped=True), base=mount)
+    rotor = kn.body("Rotor", [], kn.inertia(1, (0.1, 0.2, 5), unchecked=True), base=mount)
+    probe = kn.body("Probe", [kn.Free("sat")], kn.inertia(4))
+    tip, hook = kn.point("Tip", hand, (l, 0, -0.005)), kn.point("Hook", "ground", (0, 0, 2))
+    return kn.System(
+        "rich",
+        [hand, cart, mount, arm, column, rotor, probe],
+        gravity=(0, g_y, -9.81),
+        coordinates=["s", "q1", "q2", "ball", "sat"],
+        parameters=[
+            *(kn.Parameter(n, v) for n, v in {"m1": 2, "J": 0.5, "l": 0.3, "k": 12, "c": 0.4, "F": 3000}.items()),
+            kn.Parameter("W", 2 * math.pi),
+            kn.Parameter("free"),
+            kn.Parameter("twice", 0.6),
+            kn.Parameter("g_y", 0.1, fixed=True),
+            kn.Parameter("a", math.pi / 2, fixed=True),
+        ],
+        points=[tip, hook],
+        elements=[
+            kn.force("push", tip, (F, 0, F * kn.sin(W * t))),
+            kn.force("pull", hand, (0, 1, 0), "body"),
+            kn.force("lift", kn.station(hand, (0, 0, l)), (0, 0, 9)),
+            kn.generalized_force("motor", F * l - 2 * rate, q1),
+            kn.couple("twist", arm, (0, 0, 5), "body"),
+            kn.line_spring("line", k, tip, hook, length=2 * l),
+            kn.line_spring("cord", k, kn.station(cart, (0, l, 0)), kn.station("ground", (1, 2, 3))),
+            kn.spring("knee", k, (q1 - q2) ** 2),
+            kn.line_damper("strut", c, tip, probe),
+            kn.damper("hinge", c, rate - kn.symbol("Tip.vx")),
+        ],
+        initial={
+            "q1": 10 * degrees,
+            "s'": -twice,
+            "ball.qw": kn.cos(0.1),
+            "ball.qy": kn.sin(0.1),
+            "sat.vx": 3,
+        },
+        outputs={
+            **{f"Tip.{x}": kn.symbol(f"Tip.{x}") for x in "xyz"},
+            **{f"Hand.v{x}": kn.symbol(f"Hand.v{x}") for x in "xyz"},
+            "energy": kn.symbol("energy"),
+            "reach": kn.sqrt(kn.symbol("Tip.x") ** 2 + kn.symbol("Tip.y") ** 2),
+            "q1'": rate,
+        },
+    )
+
+
+def assert_same(a: kn.System, b: kn.System) -> None:
+    for field in a.__dataclass_fields__:
+        assert getattr(a, field) == getattr(b, field), field
+    assert a == b
+
+
+def assert_round_trip(system: kn.System) -> None:
+    text = kn.dumps(system)
+    again = kn.loads(text)
+    assert_same(again, system)
+    assert kn.dumps(again) == text
+
+
+def test_a_system_of_text_equals_the_one_built_in_python() -> None:
+    assert_same(kn.loads(RICH), rich())
+
+
+def test_a_rich_system_writes_itself_back() -> None:
+    assert_round_trip(rich())
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.kin")), ids=lambda p: p.stem)
+def test_examples_write_themselves_back(path: Path) -> None:
+    assert_round_trip(kn.load(path))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_systems_write_themselves_back(seed: int) -> None:
+    assert_round_trip(random_system(seed, rheonomic=True, elements=True))
+
+
+def random_expression(rng: random.Random, depth: int) -> kn.Expr:
+    if depth == 0 or rng.random() < 0.15:
+        leaf = rng.choice([rng.uniform(-3, 3), 10.0 ** rng.randint(-30, 30), 2, -1, 0.5])
+        return kn.symbol(rng.choice(["a", "b", "q1", "t"])) if rng.random() < 0.6 else kn.symbol("a") * 0 + leaf
+    first, second = (random_expression(rng, depth - 1) for _ in "ab")
+    kind = rng.choice(["+", "-", "*", "/", "neg", "power", "function"])
+    try:
+        match kind:
+            case "+":
+                return first + second
+            case "-":
+                return first - second
+            case "*":
+                return first * second
+            case "/":
+                return first / second
+            case "neg":
+                return -first
+            case "power":
+                return first ** rng.choice([2, -3, 0.5, 1.5, second])
+        op = FUNCTIONS[rng.choice(sorted(FUNCTIONS))]
+        return call(op, first, second) if op in BINARY else call(op, first)
+    except ExpressionError:  # such as 1/0
+        return first
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_expressions_read_back_as_the_same_node(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(10):
+        value = random_expression(rng, 5)
+        read = kn.loads(f"parameters a, b; coordinates q1; A | Rz(q1), Rx({value}) = 1;")
+        assert read.bodies[0].motions[1].angle == value
+
+
+@pytest.mark.parametrize(
+    ("inertia", "same"),
+    [
+        (kn.inertia(moments=(0, 0, 0), lumped=True), "Jz(0)"),
+        (kn.inertia(2, lumped=True), "m(2), Jz(0)"),
+        (kn.inertia(2, (1, 2, 3), lumped=True), "2, 1, 2, 3"),
+        (kn.inertia(2, (1, 0, 3), lumped=True), "m(2), Jx(1), Jz(3)"),
+        (kn.inertia(2, (1, 0, 3), (0, 0, 1), lumped=True), "m(2), Jx(1), Jz(3), Jyz(1)"),
+        (kn.inertia(2, (1, 1, 1), (0, 0, 0.1)), "m(2), J_x(1), J_y(1), J_z(1), J_yz(0.1)"),
+        (kn.inertia(0, com=(0, 1, 0)), "0, com = (0, 1, 0)"),
+    ],
+    ids=str,
+)
+def test_every_kind_of_inertia_can_be_written(inertia: kn.Inertia, same: str) -> None:
+    system = kn.System("A", [kn.body("A", [kn.Rz(kn.symbol("q"))], inertia)])
+    assert_round_trip(system)
+    assert kn.loads(f"A | Rz(q) = {same};").bodies == system.bodies
+
+
+def test_the_order_of_statements_is_free() -> None:
+    statements = [s.strip() for s in RICH.split(";") if s.strip()]
+    head = [s for s in statements if s.startswith(("parameters", "constants"))]
+    rest = [s for s in statements if s not in head]
+    points = [s for s in rest if s.startswith("point")]
+    moved = [*head, *points, *(s for s in reversed(rest) if s not in points)]
+    system = kn.loads("\n;".join(moved) + "\n;")
+    expected = kn.loads(RICH)
+    assert set(system.elements) == set(expected.elements)
+    assert set(system.bodies) == set(expected.bodies)
+    assert dict(system.initial) == dict(expected.initial)
+    assert (system.gravity, system.parameters) == (expected.gravity, expected.parameters)
+
+
+def test_deep_brackets_and_long_sums_are_read() -> None:
+    nested = "q1"
+    for _ in range(900):
+        nested = f"1 + 2*-3^-sin({nested})"
+    assert_round_trip(kn.loads(f"model deep; A | Rz({nested}) = 1;"))
+    assert_round_trip(kn.loads(f"model long; A | Rz({' + '.join(f'sin({i}*q1)' for i in range(3000))}) = 1;"))
