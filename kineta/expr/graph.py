@@ -36,10 +36,13 @@ def neg(ref: Ref) -> Ref:
     return ref ^ 1 if ref > 1 else ref
 
 
-def snap(value: float) -> float:
-    """*value*, or the exact number it is a rounding error away from: cos(pi/2) is 0, sin(pi/6) is 1/2."""
+def snap(value: float, angle: float = 0.0) -> float:
+    """The sine, cosine or tangent *value* of *angle*, or the exact number that it misses by rounding only, its own and that of
+    an angle of up to some turns: cos(pi/2) is 0, sin(-5*pi/6) is -1/2.
+    """
+    error = max(3e-16, 2.3e-16 * min(abs(angle), 64.0))
     for exact in _SNAPS:
-        if abs(abs(value) - exact) < 3e-16:
+        if abs(abs(value) - exact) < error:
             return math.copysign(exact, value) if exact else 0.0
     return value
 
@@ -284,11 +287,11 @@ class Graph:
         return ref
 
     def _fold(self, op: int, a: Ref, b: Ref) -> Ref:
-        x, y = self.value(a), self.value(b)
-        function = FLOAT[Op(op)]
+        x, y = self.value(a) or 0.0, self.value(b) or 0.0
+        function = FLOAT[op]
         try:
             value = function(x) if op in _UNARY else function(x, y)
-            return self.const(snap(value) if op in _SNAPPED else value)
+            return self.const(snap(value, x) if op in _SNAPPED else value)
         except (ValueError, ZeroDivisionError, OverflowError, ExpressionError):
             shown = f"{x:g}" if op in _UNARY else f"{x:g}, {y:g}"
             raise ExpressionError(f"{Op(op).name.lower()}({shown}) is not a finite number.") from None

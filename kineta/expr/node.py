@@ -48,8 +48,9 @@ class Expr:
         return self._with(Op.ADD, other)
 
     def __sub__(self, other: Scalar) -> Expr:
-        difference = (-self)._with(Op.ADD, other)
-        return -difference if isinstance(difference, Expr) else NotImplemented
+        if not isinstance(other, Expr | Real):
+            return NotImplemented
+        return Expr(self.graph, self.graph.sub(self.ref, self.beside(other)))
 
     def __rsub__(self, other: Scalar) -> Expr:
         return (-self)._with(Op.ADD, other)

@@ -57,7 +57,7 @@ def _sign(x: float) -> float:
 
 
 #: Meaning of every operation on Python floats; used to fold constants.
-FLOAT: dict[Op, Callable[..., float]] = {
+FLOAT: dict[int, Callable[..., float]] = {
     Op.ADD: lambda x, y: x + y,
     Op.MUL: lambda x, y: x * y,
     Op.DIV: lambda x, y: x / y,

@@ -8,6 +8,9 @@ from kineta.expr.graph import MINUS_ONE, ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import BINARY, LEAVES, Op
 from kineta.expr.walk import reachable
 
+_LEAF = [op in LEAVES for op in Op]
+_BINARY = [op in BINARY for op in Op]
+
 
 def _pow(g: Graph, y: Ref, a: Ref, b: Ref) -> tuple[Ref, Ref]:
     """d(a^b): b a^(b-1) and a^b log a; the second only where b is not a number."""
@@ -26,7 +29,7 @@ def _choice(g: Graph, a: Ref, b: Ref) -> tuple[Ref, Ref]:
 
 
 #: Partial derivatives of y = op(a, b) with respect to its operands.
-PARTIALS: dict[Op, Callable[[Graph, Ref, Ref, Ref], tuple[Ref, Ref]]] = {
+PARTIALS: dict[int, Callable[[Graph, Ref, Ref, Ref], tuple[Ref, Ref]]] = {
     Op.ADD: lambda g, y, a, b: (ONE, ONE),
     Op.MUL: lambda g, y, a, b: (b, a),
     Op.DIV: lambda g, y, a, b: (g.div(ONE, b), neg(g.div(y, b))),
@@ -66,14 +69,14 @@ def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> lis
     d: dict[int, Ref] = {}
     for i in reachable(graph, roots):
         op = graph.op[i]
-        if op in LEAVES:
+        if _LEAF[op]:
             d[i] = seeds.get(2 * i, ZERO)
             continue
         a, b = graph.lhs[i], graph.rhs[i]
-        da, db = d[a >> 1], d[b >> 1] if op in BINARY else ZERO
+        da, db = d[a >> 1], d[b >> 1] if _BINARY[op] else ZERO
         total = ZERO
         if da != ZERO or db != ZERO:
-            by_a, by_b = PARTIALS[Op(op)](graph, 2 * i, a, b)
+            by_a, by_b = PARTIALS[op](graph, 2 * i, a, b)
             total = add(mul(by_a, _signed(da, a)), mul(by_b, _signed(db, b)))
         d[i] = total
     return [_signed(d[r >> 1], r) for r in roots]
@@ -90,11 +93,11 @@ def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ON
     bar: dict[int, Ref] = {root >> 1: _signed(weight, root)}
     for i in reversed(order):
         op = graph.op[i]
-        if i not in active or op in LEAVES:
+        if i not in active or _LEAF[op]:
             continue
         a, b = graph.lhs[i], graph.rhs[i]
-        operands = (a, b) if op in BINARY else (a,)
-        for operand, partial in zip(operands, PARTIALS[Op(op)](graph, 2 * i, a, b), strict=False):
+        operands = (a, b) if _BINARY[op] else (a,)
+        for operand, partial in zip(operands, PARTIALS[op](graph, 2 * i, a, b), strict=False):
             if operand >> 1 in active:
                 share = _signed(mul(bar.get(i, ZERO), partial), operand)
                 bar[operand >> 1] = add(bar.get(operand >> 1, ZERO), share)
@@ -106,10 +109,10 @@ def _active(graph: Graph, order: Sequence[int], symbols: Collection[Ref]) -> set
     active: set[int] = set()
     for i in order:
         op = graph.op[i]
-        if op in LEAVES:
+        if _LEAF[op]:
             if 2 * i in symbols:
                 active.add(i)
-        elif graph.lhs[i] >> 1 in active or (op in BINARY and graph.rhs[i] >> 1 in active):
+        elif graph.lhs[i] >> 1 in active or (_BINARY[op] and graph.rhs[i] >> 1 in active):
             active.add(i)
     return active
 

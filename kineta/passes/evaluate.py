@@ -9,6 +9,8 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import FLOAT, UNARY, Op
 from kineta.expr.walk import reachable
 
+_UNARY = [op in UNARY for op in Op]
+
 
 def evaluate(graph: Graph, roots: Sequence[Ref], values: Mapping[str, float]) -> list[float]:
     """Values of *roots*. Raises :class:`ExpressionError` for a symbol without a value or an operation without a result."""
@@ -23,11 +25,11 @@ def evaluate(graph: Graph, roots: Sequence[Ref], values: Mapping[str, float]) ->
                 raise ExpressionError(f"The symbol '{name}' has no value.")
             result[i] = values[name]
         else:
-            arguments = (a,) if op in UNARY else (a, b)
-            x = [-result[r >> 1] if r & 1 else result[r >> 1] for r in arguments]
+            x = -result[a >> 1] if a & 1 else result[a >> 1]
+            arguments = (x,) if _UNARY[op] else (x, -result[b >> 1] if b & 1 else result[b >> 1])
             try:
-                result[i] = FLOAT[Op(op)](*x)
+                result[i] = FLOAT[op](*arguments)
             except (ValueError, ZeroDivisionError, OverflowError):
-                shown = ", ".join(f"{value:g}" for value in x)
+                shown = ", ".join(f"{value:g}" for value in arguments)
                 raise ExpressionError(f"{Op(op).name.lower()}({shown}) is not a finite number.") from None
     return [-result[r >> 1] if r & 1 else result[r >> 1] for r in roots]

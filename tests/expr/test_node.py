@@ -1,0 +1,109 @@
+"""``Expr``, the view for people: operators, functions, truth, errors."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.errors import ExpressionError
+from kineta.expr.graph import ONE, Graph
+from kineta.expr.node import Expr
+from kineta.expr.op import BINARY, FUNCTIONS, Op
+from kineta.passes.evaluate import evaluate
+
+X, Y = kn.symbol("x"), kn.symbol("y")
+VALUES = {"x": 0.7, "y": -1.3}
+
+
+def value(e: Any) -> float:
+    return evaluate(e.graph, [e.ref], VALUES)[0]
+
+
+@pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv])
+@pytest.mark.parametrize("other", [3, 0.25, -2.5, np.int64(3), np.float64(0.25), np.float32(0.5), Y])
+def test_operators_mean_what_they_mean_for_floats(op: Callable[[Any, Any], Any], other: Any) -> None:
+    number = VALUES["y"] if other is Y else float(other)
+    assert value(op(X, other)) == pytest.approx(op(VALUES["x"], number), rel=1e-15)
+    assert value(op(other, X)) == pytest.approx(op(number, VALUES["x"]), rel=1e-15)
+
+
+def test_signs_powers_and_magnitudes() -> None:
+    assert value(X**2) == pytest.approx(0.49)
+    assert value(2**X) == pytest.approx(2**0.7)
+    assert value(X**Y) == pytest.approx(0.7**-1.3)
+    assert value(abs(Y)) == 1.3
+    assert value(-(+X)) == -0.7
+    assert float(kn.sin(0.5) * 2) == 2 * math.sin(0.5)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_exist_under_the_names_of_the_language(name: str) -> None:
+    public = {"min": "minimum", "max": "maximum"}.get(name, name)
+    if name == "abs":
+        assert abs(X) == Expr(X.graph, X.graph.call(Op.ABS, X.ref))
+        return
+    arguments = (X, Y) if FUNCTIONS[name] in BINARY else (X,)
+    built = getattr(kn, public)(*arguments)
+    assert built == Expr(X.graph, X.graph.call(FUNCTIONS[name], *(a.ref for a in arguments)))
+    assert str(built) == f"{name}({', '.join(map(str, arguments))})"
+
+
+def test_equality_is_identity_of_nodes() -> None:
+    assert X + Y == Y + X
+    assert X != Y
+    assert X != "x"
+    assert len({X + Y, Y + X, -(X - Y), Y - X}) == 2
+    assert Expr(Graph(), ONE) != Expr(Graph(), ONE)
+    assert kn.symbol("x") == X
+
+
+def test_names_values_and_symbols() -> None:
+    assert (X.name, (-X).name, (X + 1).name) == ("x", None, None)
+    assert ((X - X).value, X.value, (X - X + 0.5).value) == (0.0, None, 0.5)
+    assert (X * kn.sin(Y) + X).symbols() == ("x", "y")
+    assert (X - X).symbols() == ()
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: bool(X), "The truth of the expression 'x' is not known"),
+        (lambda: float(X + Y), r"Expected a number, found the expression '(x \+ y|y \+ x)'."),
+        (lambda: X + True, "Expected a number, found the truth value True."),
+        (lambda: kn.sin(math.nan), "Expected a finite number, found nan."),
+        (lambda: kn.sin("x"), "Expected a number or an expression, found 'x'."),
+        (lambda: kn.atan2(X, [1]), r"Expected a number or an expression, found \[1\]."),
+    ],
+)
+def test_what_cannot_be_an_expression(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ExpressionError, match=f"^{message}"):
+        build()
+
+
+@pytest.mark.parametrize("op", [operator.add, operator.sub, operator.mul, operator.truediv, operator.pow])
+def test_operators_leave_foreign_objects_to_themselves(op: Callable[[Any, Any], Any]) -> None:
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        op(X, object())
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        op(object(), X)
+
+
+@pytest.mark.parametrize("combine", [operator.add, operator.sub, operator.mul, kn.atan2, kn.minimum])
+def test_graphs_do_not_mix(combine: Callable[[Any, Any], Any]) -> None:
+    graph = Graph()
+    with pytest.raises(ExpressionError, match=r"^'x' and 'u' belong to different graphs and cannot be combined\.$"):
+        combine(X, Expr(graph, graph.symbol("u")))
+
+
+def test_a_message_shows_the_beginning_of_what_is_too_long_to_write_out() -> None:
+    e = X
+    for _ in range(200):
+        e = e * e + Y
+    with pytest.raises(ExpressionError, match=r"^Expected a number, found the expression '.{20,300} \.\.\.'\.$"):
+        float(e)
