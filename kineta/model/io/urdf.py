@@ -208,7 +208,8 @@ class _Robot:
         if len(order) < len(self.links):
             lost = next(n for n in self.links if n not in order)
             raise ModelError(
-                f"link '{lost}' is not connected to the root link '{self.root_link}'.", self.links[lost].location
+                f"link '{lost}' is not connected to the root link '{self.root_link}'; its joints form a loop.",
+                self.links[lost].location,
             )
         joints = [self.by_child[link] for link in order[1:]]
         own = [c for joint in joints for c in self.coordinates[joint.name]]
@@ -266,7 +267,10 @@ class _Robot:
         quaternion = self._numbers(element, "quat_xyzw", 4)
         length = math.hypot(*quaternion)
         if not 1e-12 < length < math.inf:
-            raise ModelError("<origin> quat_xyzw: expected a quaternion of length 1.", element.location)
+            found = element.attributes["quat_xyzw"]
+            raise ModelError(
+                f"<origin> quat_xyzw: expected a quaternion of length 1, found '{found}'.", element.location
+            )
         x, y, z, w = (c / length for c in quaternion)
         sine = 2 * (w * y - z * x)
         return [
@@ -385,8 +389,10 @@ class _Robot:
         dampers = []
         for joint in joints:
             damping = self._damping(joint)
-            if damping:
-                k, q, _ = self._linear(joint)
+            if not damping:
+                continue
+            k, q, _ = self._linear(joint)
+            if k:
                 name = _distinct(f"{joint.name}_damping", taken)
                 dampers.append(Damper(name, expr(damping), k * symbol(f"{q}'"), joint.element.location))
         return dampers

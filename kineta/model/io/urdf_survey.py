@@ -94,9 +94,9 @@ def note(element: Element, treatment: str, reason: str) -> Note:
 
 
 def grouped(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """One note for all that have the same element, treatment and reason."""
+    """One note for all that have the same element, treatment and reason, in the order of the file."""
     groups: dict[tuple[str, str, str], list[Note]] = {}
-    for n in notes:
+    for n in sorted(notes, key=lambda n: (n.location.line, n.location.column)):
         groups.setdefault((n.element, n.treatment, n.reason), []).append(n)
     return tuple(Note(g[0].location, *key, count=len(g)) for key, g in groups.items())
 

@@ -49,7 +49,7 @@ def parse(content: bytes | str, file: str) -> Element:
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         element = Element(tag, attributes, here())
-        if len(stack) > 200:
+        if len(stack) >= 200:
             raise ModelError("elements are nested deeper than 200.", here())
         (stack[-1].children if stack else roots).append(element)
         stack.append(element)
