@@ -133,7 +133,8 @@ class Run:
             return min(1e-6, span)
         direction = np.sign(p.t1 - p.t0)
         f1 = self.derivative(p.t0 + direction * h0, p.y0 + direction * h0 * f0)
-        d2 = norm(f1 - f0) / h0
+        with np.errstate(invalid="ignore"):  # a rate that is not finite there makes the first step h0
+            d2 = norm(f1 - f0) / h0
         largest = max(d1, d2)
         h1 = max(1e-6, h0 * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1 / self.tableau.error_order)
         h1 = h1 if np.isfinite(h1) else h0

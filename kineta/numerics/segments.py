@@ -41,6 +41,11 @@ class Segment:
     end: str | None
 
 
+def _failed(t0: float, y0: FloatArray, why: str) -> Segment:
+    """The end of a run that got no further than (t0, y0)."""
+    return Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, why.rstrip("."))
+
+
 class Integration:
     """A method at work on a problem; iterate over it for its segments.
 
@@ -52,7 +57,7 @@ class Integration:
     ) -> None:
         if method not in METHODS:
             raise ArgumentError(
-                f"Expected a method ({', '.join(METHODS)}), found '{method}'.{did_you_mean(method, METHODS)}"
+                f"Expected a method ({', '.join(METHODS)}), found '{method}'.{did_you_mean(str(method), reversed(METHODS))}"
             )
         self.method = method
         self.problem = problem
@@ -98,10 +103,8 @@ class Integration:
         while solver.status == "running":
             t0, y0 = solver.t, solver.y.copy()
             message = solver.step()
-            if solver.status == "failed":
-                yield Segment(
-                    t0, y0, np.empty(0), np.empty((0, len(y0))), None, (message or "the method failed").rstrip(".")
-                )
+            if solver.status == "failed" or solver.t == t0:  # LSODA reports success without moving
+                yield _failed(t0, y0, message or _FAILURES[native.STEP_TOO_SMALL])
                 return
             end = "" if solver.status == "finished" else None
             yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solver.dense_output(), end)
@@ -125,7 +128,7 @@ class Integration:
             state = solver.step(p.t1, method="onestep", tstop=p.t1)
             t1, y1 = float(np.ravel(state.t)[-1]), np.atleast_2d(state.y)[-1].copy()
             if not state.success or t1 == t0:
-                yield Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, f"CVODE: {state.message}".rstrip("."))
+                yield _failed(t0, y0, _FAILURES[native.STEP_TOO_SMALL] if state.success else f"CVODE: {state.message}")
                 return
             solution = Hermite(t0, y0, self.rate(t0, y0), t1, y1, self.rate(t1, y1)) if self.dense else None
             yield Segment(t0, y0, np.array([t1]), y1[None], solution, "" if t1 == p.t1 else None)

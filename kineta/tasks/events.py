@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from kineta.errors import ArgumentError
 from kineta.expr.node import Expr
 
 FloatArray = NDArray[np.float64]
@@ -27,20 +28,31 @@ class Event:
     direction: int = 0
     name: str = ""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, Expr):
+            raise ArgumentError(f"Event: expected an expression, found {self.value!r}; events are compiled.")
+        if self.direction not in (-1, 0, 1):
+            raise ArgumentError(f"Event '{self.name}': expected the direction -1, 0 or 1, found {self.direction!r}.")
+        if not isinstance(self.terminal, int) or self.terminal < 0:
+            raise ArgumentError(
+                f"Event '{self.name}': expected terminal as True, False or a count, found {self.terminal!r}."
+            )
+
 
 def event(value: Expr, *, terminal: bool | int = False, direction: int = 0, name: str = "") -> Event:
     """An :class:`Event`."""
-    return Event(value, terminal, direction, name or str(value))
+    return Event(value, terminal, direction, name or (str(value) if isinstance(value, Expr) else ""))
 
 
 class Watch:
-    """Finds the events of a run, segment by segment."""
+    """Finds the events of a run, step by step; ``ended`` is the name of the one that ended it."""
 
     def __init__(self, events: Sequence[Event], values: Callable[[float, FloatArray], FloatArray]) -> None:
         self.events = events
         self.values = values
         self.t: list[list[float]] = [[] for _ in events]
         self.y: list[list[FloatArray]] = [[] for _ in events]
+        self.ended: str | None = None
         self._last: FloatArray | None = None
 
     def step(
@@ -60,6 +72,7 @@ class Watch:
             self.y[i].append(y)
             terminal = self.events[i].terminal
             if terminal and len(self.t[i]) >= int(terminal):
+                self.ended = self.events[i].name
                 return t
         return None
 

@@ -193,6 +193,8 @@ def _netcdf() -> Any:
 
 def _replacing(path: Path, write: Any) -> None:
     """Let *write* fill a new file beside *path* and move it there: never half a file."""
+    if not path.parent.is_dir():
+        raise ArgumentError(f"{path}: there is no folder '{path.parent}'.")
     beside = path.with_name(f".{path.name}.new")
     try:
         write(beside)
@@ -209,14 +211,20 @@ def load(path: str | Path) -> Result:
         import xarray
     except ImportError:
         raise MissingPackageError("xarray", "xarray") from None
+    if not Path(path).is_file():
+        raise ModelError(f"{path}: there is no such file.")
     try:
         with xarray.open_dataset(Path(path), engine=_netcdf()) as data:
             data.load()
-        attributes = json.loads(data.attrs["kineta"])
-    except FileNotFoundError:
-        raise ModelError(f"{path}: there is no such file.") from None
-    except (OSError, KeyError, ValueError) as error:
-        raise ModelError(f"{path}: expected a run saved by kineta as NetCDF ({error}).") from None
+        return _from_data(data)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise ModelError(f"{path}: expected a run saved by kineta as NetCDF ({why}).") from None
+
+
+def _from_data(data: xarray.Dataset) -> Result:
+    """The inverse of :meth:`Result.to_xarray`."""
+    attributes = json.loads(data.attrs["kineta"])
     prefix = "output."
     events = range(len(attributes["event_names"]))
     fields: dict[str, Any] = {

@@ -23,6 +23,7 @@ from kineta.numerics.explicit import Problem
 from kineta.numerics.segments import Integration, Segment
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
+from kineta.tasks import arguments
 from kineta.tasks.events import Event, Watch
 from kineta.tasks.progress import Progress
 from kineta.tasks.result import Result
@@ -45,7 +46,7 @@ def simulate(
     t_eval: ArrayLike | None = None,
     samples: int | None = None,
     dense_output: bool = False,
-    events: Sequence[Event | Expr] = (),
+    events: Event | Expr | Sequence[Event | Expr] = (),
     max_step: float = np.inf,
     progress: bool = False,
 ) -> Result:
@@ -67,14 +68,16 @@ def simulate(
     :class:`ArgumentError` for arguments that make no sense, :class:`SimulationError` for a motion that cannot start.
     """
     began = time.perf_counter()
+    if not isinstance(system, System | Equations):
+        raise ArgumentError(f"Expected a System or its Equations, found {system!r}; kineta.load reads a file.")
     equations = system if isinstance(system, Equations) else derive(system)
-    t0, t1 = (0.0, float(t)) if isinstance(t, int | float) else (float(t[0]), float(t[1]))
-    _check_numbers(t0, t1, rtol, atol, max_step)
-    watched = [e if isinstance(e, Event) else Event(e, name=str(e)) for e in events]
+    t0, t1 = arguments.span(t)
+    rtol, atol, max_step = arguments.tolerances(rtol, atol, max_step)
+    watched = arguments.watched(equations.system, events)
     q0, v0 = initial_state(equations.system, q, v, p)
     code = _Code(equations, p, tau, watched)
     y0 = np.concatenate([q0, v0, np.zeros(code.works)])
-    grid = _grid(t0, t1, t_eval, samples)
+    grid = arguments.grid(t0, t1, t_eval, samples)
     problem = Problem(
         code.rate.address, code.h, t0, t1, y0, quaternion_offsets(equations.system), code.event_address, len(watched)
     )
@@ -85,37 +88,6 @@ def simulate(
     watch = Watch(watched, run.run.event_values) if watched else None
     status, message = _integrate(run, record, watch, t0, t1, progress)
     return _result(equations, code, run, record, watch, status, message, p, time.perf_counter() - began, method)
-
-
-def _check_numbers(t0: float, t1: float, rtol: float, atol: float, max_step: float) -> None:
-    for name, value in (("t", t0), ("t", t1)):
-        if not np.isfinite(value):
-            raise ArgumentError(f"Expected a finite time {name}, found {value}.")
-    if t0 == t1:
-        raise ArgumentError(f"Expected an end after or before the start, found t = {t0:g} for both.")
-    if not (0 < rtol < 1 and 0 < atol < np.inf):
-        raise ArgumentError(
-            f"Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = {rtol:g}, atol = {atol:g}."
-        )
-    if not max_step > 0:
-        raise ArgumentError(f"Expected max_step > 0, found {max_step:g}.")
-
-
-def _grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) -> FloatArray | None:
-    if t_eval is None:
-        if samples is None:
-            return None
-        if samples < 2:
-            raise ArgumentError(f"Expected at least 2 samples, found {samples}.")
-        return np.linspace(t0, t1, samples)
-    grid = np.asarray(t_eval, dtype=np.float64)
-    direction = np.sign(t1 - t0)
-    inside = grid.ndim == 1 and bool(np.all((grid - t0) * direction >= 0) and np.all((t1 - grid) * direction >= 0))
-    if not inside or np.any(np.diff(grid) * direction <= 0):
-        raise ArgumentError(
-            f"Expected t_eval as times in order from {t0:g} to {t1:g}, found shape {grid.shape} with other values."
-        )
-    return grid
 
 
 # -- code --------------------------------------------------------------------------------------------------------------
@@ -146,7 +118,8 @@ class _Code:
             "observed": {"observed": ((len(observed),), observed)},
         }
         if events:
-            zeros = [r for e in events for r in d.elements.expression(e.value)]
+            energies = {n: d[n].refs[0] for n in arguments.ENERGIES if any(n in e.value.symbols() for e in events)}
+            zeros = [r for e in events for r in d.elements.expression(e.value, more=energies)]
             functions["events"] = {"events": ((len(zeros),), zeros)}
         work = [g.symbol("work done")] * self.works
         inputs = {"t": (s.t,), "y": (*s.q, *s.v, *work)}
@@ -166,8 +139,6 @@ class _Code:
 
 
 def _check_finite(system: System, p: FloatArray) -> None:
-    if p.ndim != 1:
-        raise ArgumentError(f"Expected one set of parameters, found shape {p.shape}.")
     for name, value in zip(system.parameter_names, p, strict=True):
         if not np.isfinite(value):
             raise ArgumentError(f"Model '{system.name}': the parameter '{name}' is {value}; expected a finite number.")
@@ -184,16 +155,20 @@ def _forces(equations: Equations, tau: Any) -> tuple[FloatArray, dict[str, Ref]]
             "Expected forces tau as numbers or expressions, found a Python function; expressions are compiled."
         )
     if not isinstance(tau, Mapping):
-        values = np.asarray(tau, dtype=np.float64)
+        values = arguments.array("tau", tau)
         if values.shape not in ((), (system.nv,)):
             names = ", ".join(system.v_names)
             raise ArgumentError(f"Expected tau of shape ({system.nv},) for ({names}), found shape {values.shape}.")
+        if not np.isfinite(values).all():
+            raise ArgumentError(f"Expected finite forces tau, found {tau}.")
         return constant + values, {}
     expressions: dict[str, Ref] = {}
     for name, value in tau.items():
         if name not in system.v_names:
             raise ArgumentError(f"Model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")
-        (expressions[f"tau.{name}"],) = d.elements.expression(expr(value))
+        force = expr(value)
+        arguments.symbols(system, force, f"the force on '{name}'")
+        (expressions[f"tau.{name}"],) = d.elements.expression(force)
     return constant, expressions
 
 
@@ -249,7 +224,7 @@ class _Record:
         if self.keep:
             self.segments.append(segment)
         last = segment.t[-1] if until is None else until
-        direction = np.sign(last - segment.t0)
+        direction = np.sign(segment.t[-1] - segment.t0)
         if self.grid is not None:
             end = self._next
             while end < len(self.grid) and (self.grid[end] - last) * direction <= 0:
@@ -265,9 +240,7 @@ class _Record:
 
     def _add(self, t: FloatArray, y: FloatArray) -> None:
         if len(t):
-            for offset in self.quaternions:
-                part = y[:, offset : offset + 4]
-                y[:, offset : offset + 4] = part / np.linalg.norm(part, axis=1, keepdims=True)
+            _normalise(y, self.quaternions)
             self.t.append(t)
             self.y.append(y)
 
@@ -283,8 +256,7 @@ class _Record:
             solution = self.segments[i].solution
             assert solution is not None
             out[:, which == i] = solution(times[which == i])
-        for offset in self.quaternions:
-            out[offset : offset + 4] /= np.linalg.norm(out[offset : offset + 4], axis=0)
+        _normalise(out.T, self.quaternions)
         return out[:, 0] if np.ndim(t) == 0 else out
 
 
@@ -303,14 +275,11 @@ def _integrate(
                     reached = float(segment.t[-1])
                     bar.at(reached)
                 if until is not None and watch is not None:
-                    name = next(
-                        e.name for e, times in zip(watch.events, watch.t, strict=True) if times and times[-1] == until
-                    )
-                    return 1, f"stopped at t = {until:.6g} s by the event '{name}'"
+                    return 1, f"stopped at t = {until:.6g} s by the event '{watch.ended}'"
                 if segment.end:
                     return -1, (
-                        f"failed at t = {reached:.9g} s: {segment.end}; the mass matrix is nearly singular there, or the motion "
-                        "grows without bound. What was computed before is kept."
+                        f"failed at t = {reached:.9g} s: {segment.end}; the mass matrix may be singular there, an expression "
+                        "outside its domain, or the motion without bound. What was computed before is kept"
                     )
         except KeyboardInterrupt:
             return 2, f"interrupted at t = {reached:.6g} s; what was computed before is kept"
@@ -349,7 +318,7 @@ def _result(
     states = system.nq + system.nv
     work = y[:, states] if code.works else np.zeros(len(t))
     names = [o.name for o in system.outputs]
-    events = list(_events(watch, states))
+    events = list(_events(watch, states, record.quaternions))
     balance = _balance(kinetic, potential, work)
     return Result(
         model=system.name,
@@ -378,9 +347,17 @@ def _result(
     )
 
 
-def _events(watch: Watch | None, states: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+def _events(watch: Watch | None, states: int, quaternions: Sequence[int]) -> Iterator[tuple[FloatArray, FloatArray]]:
     for t, y in zip(watch.t, watch.y, strict=True) if watch else ():
-        yield np.array(t), np.array([row[:states] for row in y]).reshape(len(t), states)
+        rows = np.array([row[:states] for row in y]).reshape(len(t), states)
+        _normalise(rows, quaternions)
+        yield np.array(t), rows
+
+
+def _normalise(rows: FloatArray, quaternions: Sequence[int]) -> None:
+    """Make the quaternions of states (k, n) units again."""
+    for offset in quaternions:
+        rows[:, offset : offset + 4] /= np.linalg.norm(rows[:, offset : offset + 4], axis=1, keepdims=True)
 
 
 def _balance(kinetic: FloatArray, potential: FloatArray, work: FloatArray) -> float:

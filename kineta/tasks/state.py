@@ -12,6 +12,7 @@ from kineta.compiler import parameter_values
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
+from kineta.tasks.arguments import array, number
 
 FloatArray = NDArray[np.float64]
 
@@ -25,7 +26,10 @@ def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -
     *q*, *v*: arrays, or mappings of some names to values. Raises :class:`ArgumentError` for wrong shapes and names, values that
     are not finite, and quaternions that are not of unit length.
     """
-    known = dict(zip(system.parameter_names, parameter_values(system, p).tolist(), strict=True))
+    parameters = parameter_values(system, p)
+    if parameters.ndim != 1:
+        raise ArgumentError(f"Expected one set of parameters, found p of shape {parameters.shape}.")
+    known = dict(zip(system.parameter_names, parameters.tolist(), strict=True))
     known |= {r.name: r.value for r in system.parameters if r.fixed and r.value is not None}
     start = {n: evaluate(e.graph, [e.ref], known)[0] for n, e in system.initial}
     rest = {f"{j}.qw": 1.0 for j in system.joints if not any(n.startswith(f"{j}.q") for n in start)}
@@ -42,9 +46,9 @@ def _values(system: System, what: str, names: Sequence[str], start: Mapping[str,
             if name not in names:
                 kind = "coordinate" if what == "q" else "speed"
                 raise ArgumentError(f"Model '{system.name}' has no {kind} '{name}'.{did_you_mean(name, names)}")
-            values[names.index(name)] = value
+            values[names.index(name)] = number(f"'{name}'", value)
     elif given is not None:
-        values = np.array(given, dtype=np.float64)
+        values = array(what, given)
         if values.shape != (len(names),):
             raise ArgumentError(
                 f"Expected {what} of shape ({len(names)},) for ({', '.join(names)}), found shape {values.shape}."

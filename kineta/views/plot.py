@@ -36,17 +36,16 @@ def figure(result: Result, path: str | Path) -> None:
     """Write a picture of the run: coordinates, speeds, energies, and how well their balance holds."""
     plt = _pyplot()
     path = Path(path)
-    known = plt.figure().canvas.get_supported_filetypes()
-    plt.close("all")
-    if path.suffix.lstrip(".") not in known:
-        raise ArgumentError(f"Expected a picture file ({', '.join(sorted(known))}), found '{path.name}'.")
     fig, axes = plt.subplots(2, 2, figsize=(11, 7), layout="constrained", sharex=True)
-    fig.suptitle(f"{result.model}: {result.message}", fontsize="medium")
-    plot(result, ax=axes[0, 0]).set_title("coordinates", fontsize="medium")
-    plot(result, *_speeds(result), ax=axes[0, 1]).set_title("speeds", fontsize="medium")
-    _energies(result, axes[1, 0])
-    _balance(result, axes[1, 1])
     try:
+        known = fig.canvas.get_supported_filetypes()
+        if path.suffix.lstrip(".") not in known:
+            raise ArgumentError(f"Expected a picture file ({', '.join(sorted(known))}), found '{path.name}'.")
+        fig.suptitle(f"{result.model}: {result.message}", fontsize="medium")
+        plot(result, ax=axes[0, 0]).set_title("coordinates", fontsize="medium")
+        plot(result, *_speeds(result), ax=axes[0, 1]).set_title("speeds", fontsize="medium")
+        _energies(result, axes[1, 0])
+        _balance(result, axes[1, 1])
         fig.savefig(path, dpi=130)
     except OSError as error:
         raise ArgumentError(f"{path}: the picture cannot be written ({error.strerror}).") from None

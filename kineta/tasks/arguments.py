@@ -1,0 +1,111 @@
+"""Arguments of a run, checked before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kineta.errors import ArgumentError, did_you_mean
+from kineta.expr.node import Expr
+from kineta.model.system import System
+from kineta.tasks.events import Event
+
+FloatArray = NDArray[np.float64]
+
+#: Energies by name, which events may use as outputs do.
+ENERGIES = ("kinetic_energy", "potential_energy", "energy")
+_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
+
+
+def span(t: Any) -> tuple[float, float]:
+    """Start and end from an end, or from both."""
+    ends = (0.0, t) if isinstance(t, Real) else t
+    if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2:
+        raise ArgumentError(f"Expected the time t as an end or as (start, end), found {t!r}.")
+    t0, t1 = (number("t", value) for value in ends)
+    if not (np.isfinite(t0) and np.isfinite(t1)):
+        raise ArgumentError(f"Expected a finite time t, found {t0 if not np.isfinite(t0) else t1}.")
+    if t0 == t1:
+        raise ArgumentError(f"Expected an end after or before the start, found t = {t0:g} for both.")
+    return t0, t1
+
+
+def number(name: str, value: Any) -> float:
+    """*value* as a float."""
+    if not isinstance(value, Real):
+        raise ArgumentError(f"Expected a number for {name}, found {value!r}.")
+    return float(value)
+
+
+def tolerances(rtol: Any, atol: Any, max_step: Any) -> tuple[float, float, float]:
+    """The numbers that steer the step size."""
+    rtol, atol, max_step = number("rtol", rtol), number("atol", atol), number("max_step", max_step)
+    if not (0 < rtol < 1 and 0 < atol < np.inf):
+        raise ArgumentError(
+            f"Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = {rtol:g}, atol = {atol:g}."
+        )
+    if not max_step > 0:
+        raise ArgumentError(f"Expected max_step > 0, found {max_step:g}.")
+    return rtol, atol, max_step
+
+
+def grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) -> FloatArray | None:
+    """The times to record, None for every step."""
+    if t_eval is None:
+        return None if samples is None else _equidistant(t0, t1, samples)
+    if samples is not None:
+        raise ArgumentError("Expected either the times t_eval or a number of samples, found both.")
+    times = array("t_eval", t_eval)
+    if times.ndim != 1 or not len(times):
+        raise ArgumentError(f"Expected t_eval as a row of times, found shape {times.shape}.")
+    direction = np.sign(t1 - t0)
+    for time in times:
+        if not ((time - t0) * direction >= 0 and (t1 - time) * direction >= 0):
+            raise ArgumentError(f"Expected t_eval between {t0:g} and {t1:g}, found {time:g}.")
+    for before, after in pairwise(times):
+        if (after - before) * direction <= 0:
+            raise ArgumentError(f"Expected t_eval in the order of the motion, found {after:g} after {before:g}.")
+    return times
+
+
+def _equidistant(t0: float, t1: float, samples: Any) -> FloatArray:
+    if not isinstance(samples, int | np.integer) or samples < 2:
+        raise ArgumentError(f"Expected a whole number of at least 2 samples, found {samples!r}.")
+    return np.linspace(t0, t1, int(samples))
+
+
+def array(name: str, values: Any) -> FloatArray:
+    """*values* as an array of floats."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"Expected numbers for {name}, found {values!r}.") from None
+
+
+def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> list[Event]:
+    """The events of a run, each an expression of what *system* knows."""
+    given: Sequence[Any] = (events,) if isinstance(events, Event | Expr) else tuple(events)
+    found = []
+    for e in given:
+        if not isinstance(e, Event | Expr):
+            raise ArgumentError(f"Expected an event as an expression or kineta.event(...), found {e!r}.")
+        found.append(e if isinstance(e, Event) else Event(e, name=str(e)))
+        symbols(system, found[-1].value, f"event '{found[-1].name}'")
+    return found
+
+
+def symbols(system: System, value: Expr, what: str) -> None:
+    """Raise where *value* holds a symbol that *system* does not know."""
+    owners = (*(b.name for b in system.bodies), *(p.name for p in system.points))
+    known = {*system.q_names, *system.v_names, *(p.name for p in system.parameters), "t", *ENERGIES}
+    known |= {f"{owner}.{component}" for owner in owners for component in _COMPONENTS}
+    for name in value.symbols():
+        if name not in known:
+            raise ArgumentError(
+                f"Model '{system.name}': {what} has the unknown symbol '{name}'.{did_you_mean(name, known)}"
+            )

@@ -1,0 +1,149 @@
+"""What users get wrong when they start a run, and the sentence that they read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.tasks.models import PENDULUM, block
+
+q, nan = kn.symbol("q"), float("nan")
+BARE = kn.loads("model bare; parameters l, k; bob | Rz(q), Sy(-l) = 1; spring s = k on q;")
+TOP = kn.loads("model top; body | Ball(b) = 1, 2, 2, 1;")
+
+MISTAKES: list[tuple[dict[str, Any], str]] = [
+    ({"t": nan}, "Expected a finite time t, found nan."),
+    ({"t": 0}, "Expected an end after or before the start, found t = 0 for both."),
+    ({"t": (0, 1, 2)}, "Expected the time t as an end or as (start, end), found (0, 1, 2)."),
+    ({"t": "1"}, "Expected the time t as an end or as (start, end), found '1'."),
+    ({"t": (0, "1")}, "Expected a number for t, found '1'."),
+    ({"q": [1, 2]}, "Expected q of shape (1,) for (q), found shape (2,)."),
+    ({"v": [[1]]}, "Expected v of shape (1,) for (q'), found shape (1, 1)."),
+    ({"q": ["a"]}, "Expected numbers for q, found ['a']."),
+    ({"q": {"Q": 1}}, "Model 'pendulum' has no coordinate 'Q'. Did you mean 'q'?"),
+    ({"v": {"q": 1}}, "Model 'pendulum' has no speed 'q'. Did you mean 'q''?"),
+    ({"q": {"q": [1, 2]}}, "Expected a number for 'q', found [1, 2]."),
+    ({"q": {"q": nan}}, "Model 'pendulum': the value of 'q' is nan; expected a finite number."),
+    ({"v": [float("inf")]}, "Model 'pendulum': the value of 'q'' is inf; expected a finite number."),
+    ({"p": [1, 2]}, "Expected p of shape (1,) for (l), found shape (2,)."),
+    ({"p": {"L": 2}}, "Model 'pendulum': 'L' is not a parameter. Did you mean 'l'?"),
+    ({"p": {"l": [1, 2]}}, "Expected one set of parameters, found p of shape (2, 1)."),
+    ({"p": {"l": nan}}, "Model 'pendulum': the parameter 'l' is nan; expected a finite number."),
+    ({"tau": [1, 2]}, "Expected tau of shape (1,) for (q'), found shape (2,)."),
+    ({"tau": [nan]}, "Expected finite forces tau, found [nan]."),
+    ({"tau": {"q": 1}}, "Model 'pendulum' has no speed 'q'. Did you mean 'q''?"),
+    ({"tau": {"q'": kn.symbol("ll")}}, "Model 'pendulum': the force on 'q'' has the unknown symbol 'll'. Did you mean 'l'?"),
+    (
+        {"tau": lambda t: t},
+        "Expected forces tau as numbers or expressions, found a Python function; expressions are compiled.",
+    ),
+    ({"rtol": 0}, "Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = 0, atol = 1e-12."),
+    ({"rtol": nan}, "Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = nan, atol = 1e-12."),
+    ({"atol": -1e-9}, "Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = 1e-09, atol = -1e-09."),
+    ({"atol": [1e-9]}, "Expected a number for atol, found [1e-09]."),
+    ({"max_step": 0}, "Expected max_step > 0, found 0."),
+    ({"t_eval": [0, 2]}, "Expected t_eval between 0 and 1, found 2."),
+    ({"t_eval": [0, nan]}, "Expected t_eval between 0 and 1, found nan."),
+    ({"t_eval": [0, 0.5, 0.2]}, "Expected t_eval in the order of the motion, found 0.2 after 0.5."),
+    ({"t_eval": [[0, 1]]}, "Expected t_eval as a row of times, found shape (1, 2)."),
+    ({"t_eval": [0, 1], "samples": 3}, "Expected either the times t_eval or a number of samples, found both."),
+    ({"samples": 1}, "Expected a whole number of at least 2 samples, found 1."),
+    ({"samples": 2.5}, "Expected a whole number of at least 2 samples, found 2.5."),
+    ({"events": kn.symbol("bobb.y")}, "Model 'pendulum': event 'bobb.y' has the unknown symbol 'bobb.y'. Did you mean 'bob.y'?"),
+    ({"events": [1.0]}, "Expected an event as an expression or kineta.event(...), found 1.0."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "sentence"), MISTAKES)
+def test_a_wrong_argument_is_named(wrong: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(kn.ArgumentError) as caught:
+        kn.simulate(PENDULUM, **{"t": 1.0, **wrong})
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(("found", "near"), [("dop835", "dop853"), ("cvode", "CVODE"), ("Rk45", "RK45")])
+def test_an_unknown_method_gets_the_near_name(found: str, near: str) -> None:
+    with pytest.raises(
+        kn.ArgumentError, match=rf"Expected a method \(dop853, .*CVODE.*\), found '{found}'. Did you mean '{near}'\?"
+    ):
+        kn.simulate(PENDULUM, 1.0, method=found)
+
+
+def test_a_system_is_expected() -> None:
+    with pytest.raises(
+        kn.ArgumentError, match=r"Expected a System or its Equations, found 'a.kin'; kineta.load reads a file."
+    ):
+        kn.simulate("a.kin", 1.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (None, "Model 'bare': the parameters l, k need a value: give p={'l': ...} or a value in the model."),
+        ({"l": 1}, "Model 'bare': the parameter k needs a value: give p={'k': ...} or a value in the model."),
+    ],
+)
+def test_a_parameter_without_a_value_is_named(given: Any, sentence: str) -> None:
+    with pytest.raises(kn.ArgumentError) as caught:
+        kn.simulate(BARE, 1.0, p=given)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"direction": 2}, "Event 'q': expected the direction -1, 0 or 1, found 2."),
+        ({"terminal": -1}, "Event 'q': expected terminal as True, False or a count, found -1."),
+    ],
+)
+def test_a_wrong_event_is_named(arguments: Any, sentence: str) -> None:
+    with pytest.raises(kn.ArgumentError) as caught:
+        kn.event(q, **arguments)
+    assert str(caught.value) == sentence
+
+
+def test_an_event_is_an_expression() -> None:
+    with pytest.raises(
+        kn.ArgumentError, match=r"Event: expected an expression, found <function .*>; events are compiled\."
+    ):
+        kn.event(lambda t, y: y[0])  # type: ignore[arg-type]
+
+
+def test_a_quaternion_has_unit_length() -> None:
+    with pytest.raises(kn.ArgumentError, match=r"Model 'top': the quaternion of 'b' has the length 2; expected 1 \(qw"):
+        kn.simulate(TOP, 1.0, q=[2, 0, 0, 0])
+    nearly = np.array([1 + 5e-7, 0, 0, 0])
+    assert kn.simulate(TOP, 1.0, q=nearly, v={"b.wz": 1}).q[0] == pytest.approx([1, 0, 0, 0], abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("system", "given", "sentence"),
+    [
+        (
+            PENDULUM,
+            {"p": {"l": 0}},
+            "Model 'pendulum': the mass matrix is singular at t = 0 s: the speed 'q'' moves no inertia. "
+            "Give a body that it moves a mass or a moment of inertia, or start elsewhere.",
+        ),
+        (
+            block("sqrt(x)", "x = -1"),
+            {},
+            "Model 'block': x'' is not finite in the initial state; check the state and the parameters.",
+        ),
+    ],
+)
+def test_a_motion_that_cannot_start_says_why(system: kn.System, given: Any, sentence: str) -> None:
+    with pytest.raises(kn.SimulationError) as caught:
+        kn.simulate(system, 1.0, **given)
+    assert str(caught.value) == sentence
+
+
+def test_a_speed_without_inertia_is_named() -> None:
+    system = kn.loads("model w; coordinates x, y; a | Sx(x) = 0; b | Sx(y) = 1;")
+    with pytest.raises(
+        kn.ModelError, match="Model 'w': the speed 'x'' moves nothing that has inertia, so the mass matrix is singular"
+    ):
+        kn.simulate(system, 1.0)
