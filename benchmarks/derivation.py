@@ -13,7 +13,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine
 from benchmarks.timing import table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,7 +95,6 @@ def median(name: str, repeats: int) -> dict[str, Any]:
 
 
 def main(quick: bool = False) -> None:
-    print(machine.report(), "\n")
     repeats = 1 if quick else 5
     rows = []
     for name in ("puma", "hopping_robot", "puma_andreev", "quadruped", "humanoid"):
@@ -112,7 +110,3 @@ def main(quick: bool = False) -> None:
     print(table(("links of a chain", "derive, ms", "ms a link", "operations", "nodes"), rows), "\n")
     for name, value in fresh("graph()").items():
         print(f"{name:20}{value:,.0f}")
-
-
-if __name__ == "__main__":
-    main()

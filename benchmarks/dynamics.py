@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kineta as kn
-from benchmarks import machine
 from benchmarks.peer import Peer
 from benchmarks.robots import SOURCES, Robot
 from benchmarks.timing import interleaved, table
@@ -89,14 +88,9 @@ def measure(robot: Robot, quantity: str, repeats: int) -> tuple[str, ...]:
 
 
 def main(quick: bool = False) -> None:
-    print(machine.report(), "\n")
     head = ("ns a call", "Pinocchio", "kineta", "batch", "ratio", "ratio, batch", "difference")
     rows = []
     for source in SOURCES.values():
         robot = source.robot()
         rows += [measure(robot, quantity, 3 if quick else 15) for quantity in QUANTITIES]
     print(table(head, rows))
-
-
-if __name__ == "__main__":
-    main()

@@ -52,13 +52,3 @@ def report() -> str:
         **versions(),
     }
     return "\n".join(f"{name:20}{value}" for name, value in rows.items())
-
-
-def main(quick: bool = False) -> None:
-    """Print it."""
-    del quick
-    print(report())
-
-
-if __name__ == "__main__":
-    main()

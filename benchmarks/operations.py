@@ -53,7 +53,3 @@ def main(quick: bool = False) -> None:
     del quick
     head = ("quantity", "by", "add", "mul", "div", "trig", "add+mul+div", "hoisted", "ratio")
     print(table(head, [row for model in PUBLISHED for row in rows(model)]))
-
-
-if __name__ == "__main__":
-    main()

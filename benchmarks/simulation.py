@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 import kineta as kn
-from benchmarks import machine
 from benchmarks.robots import SOURCES, Robot
 from benchmarks.timing import interleaved, table
 
@@ -84,7 +83,6 @@ def loosest(robot: Robot, run: Callable[[float], Motion]) -> tuple[float, float,
 
 
 def main(quick: bool = False) -> None:
-    print(machine.report(), "\n")
     robot = SOURCES["puma"].robot()
     began = time.perf_counter()
     kn.simulate(robot.system, SPAN, v=np.zeros(6), rtol=1e-10, atol=1e-10)
@@ -108,7 +106,3 @@ def main(quick: bool = False) -> None:
     ]
     print(table(("10 s of the PUMA 560", "tolerance", "energy error", "steps", "evaluations", "ms", "ratio"), rows))
     print(f"kineta's first run of a process, derivation and compilation included: {1e3 * first:.0f} ms")
-
-
-if __name__ == "__main__":
-    main()

@@ -40,21 +40,13 @@ class Elimination:
     u: Ref
 
 
-def applies(mechanism: Mechanism) -> bool:
-    """True where every speed moves exactly one rate, and no rate is moved by two."""
-    seen: set[int] = set()
-    for link in mechanism.links:
-        for rate in link.rates:
-            if len(rate.by_speed) > 1 or seen & rate.by_speed.keys():
-                return False
-            seen |= rate.by_speed.keys()
-    return len(seen) == len(mechanism.symbols.v)
-
-
 def forward_dynamics(
     mechanism: Mechanism, w: Sequence[Vector], tau: Sequence[Ref], applied: Mapping[int, Wrench]
 ) -> list[Ref]:
-    """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links."""
+    """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links.
+
+    For mechanisms whose speeds and rates are ``one_to_one``.
+    """
     graph = mechanism.graph
     links = mechanism.links
     own = [_rigid(graph, link, w[i], applied.get(i)) for i, link in enumerate(links)]

@@ -121,6 +121,17 @@ class Mechanism:
         """The graph of all references."""
         return self.symbols.graph
 
+    @property
+    def one_to_one(self) -> bool:
+        """True where every speed moves exactly one rate, and no rate is moved by two: coordinates are relative."""
+        seen: set[int] = set()
+        for link in self.links:
+            for rate in link.rates:
+                if len(rate.by_speed) > 1 or seen & rate.by_speed.keys():
+                    return False
+                seen |= rate.by_speed.keys()
+        return len(seen) == len(self.symbols.v)
+
 
 def mechanism(symbols: Symbols) -> Mechanism:
     """The links of the system of *symbols*, each with the mass of the bodies that are fixed to it."""

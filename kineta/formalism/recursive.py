@@ -44,7 +44,7 @@ def _forward(d: Derivation) -> Array:
     """Vdot from tau: the cheapest of the ways that apply."""
     ways = []
     nv = len(d.symbols.v)
-    if articulated.applies(d.mechanism):
+    if d.mechanism.one_to_one:
         forces = [d.graph.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
         ways.append(articulated.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches))
     else:

@@ -23,11 +23,12 @@ def substitute(
             name = source.names[a]
             copy[i] = replace[name] if name in replace else into.symbol(name)
         elif op in UNARY:
-            copy[i] = into.call(op, _signed(copy[a >> 1], a))
+            copy[i] = into.call(op, signed(copy[a >> 1], a))
         else:
-            copy[i] = into.call(op, _signed(copy[a >> 1], a), _signed(copy[b >> 1], b))
-    return [_signed(copy[r >> 1], r) for r in roots]
+            copy[i] = into.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
+    return [signed(copy[r >> 1], r) for r in roots]
 
 
-def _signed(ref: Ref, sign: Ref) -> Ref:
+def signed(ref: Ref, sign: Ref) -> Ref:
+    """*ref*, or its negative where the last bit of *sign* is set."""
     return neg(ref) if sign & 1 else ref

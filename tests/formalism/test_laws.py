@@ -58,14 +58,14 @@ def test_forward_undoes_inverse(seed: int) -> None:
     assert np.abs(values(equations, "forward", state) - vdot).max() < 1e-14 * condition * max(np.abs(tau).max(), 10)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+RELATIVE = [n for n in range(60) if derive(random_system(n, elements=True)).derivation.mechanism.one_to_one]
+
+
+@pytest.mark.parametrize("seed", RELATIVE)
 def test_articulated_bodies_agree_with_elimination(seed: int) -> None:
     system = random_system(seed, elements=True)
     equations, state = derive(system), random_state(system, seed)
     d = equations.derivation
-    if not articulated.applies(d.mechanism):
-        assert any(len(r.by_speed) > 1 for k in d.mechanism.links for r in k.rates) or d.mechanism.links
-        return
     g, nv = equations.graph, system.nv
     forces = [g.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
     recursive = articulated.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches)

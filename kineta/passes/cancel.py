@@ -1,0 +1,134 @@
+"""Sums without terms that cancel: a - (b + (a + c)) is -b - c.
+
+The graph's constructors see two levels of a sum. Where coordinates are absolute, a force on one of them is a difference of
+forces that carry each other deep inside; this pass opens such sums, however they are nested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.walk import reachable
+from kineta.passes.substitute import signed
+
+#: Terms of one sum looked at, at most: what keeps the pass linear.
+TERMS = 64
+
+
+@dataclass(slots=True)
+class _Term:
+    """An occurrence of the node *id*, with its *sign*, in a sum that is being opened."""
+
+    id: int
+    sign: int
+    parent: _Term | None
+    parts: tuple[_Term, ...] = ()
+    opened: bool = False
+    cancelled: bool = False
+
+
+def cancel(graph: Graph, roots: Sequence[Ref]) -> list[Ref]:
+    """*roots* with the same values, and no more operations."""
+    order = reachable(graph, roots)
+    uses = _uses(graph, order, roots)
+    copy: dict[int, Ref] = {}
+    for i in order:
+        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+        if op in LEAVES:
+            copy[i] = 2 * i
+        elif op == Op.ADD and uses[i] != _WITHIN:
+            copy[i] = _sum(graph, i, copy, uses)
+        else:
+            copy[i] = graph.call(op, signed(copy[a >> 1], a), ZERO if op in UNARY else signed(copy[b >> 1], b))
+    return [signed(copy[r >> 1], r) for r in roots]
+
+
+#: Use of a sum as a term of one other sum and of nothing else.
+_WITHIN = -1
+
+
+def _uses(graph: Graph, order: Sequence[int], roots: Sequence[Ref]) -> dict[int, int]:
+    """How often each node is used; ``_WITHIN`` for sums that are only a term of one other."""
+    uses = dict.fromkeys(order, 0)
+    inside = dict.fromkeys(order, 0)
+    for i in order:
+        op = graph.op[i]
+        if op in LEAVES:
+            continue
+        for r in (graph.lhs[i],) if op in UNARY else (graph.lhs[i], graph.rhs[i]):
+            uses[r >> 1] += 1
+            inside[r >> 1] += op == Op.ADD
+    for r in roots:
+        uses[r >> 1] += 1
+    return {i: _WITHIN if n == inside[i] == 1 else n for i, n in uses.items()}
+
+
+def _sum(graph: Graph, i: int, copy: dict[int, Ref], uses: dict[int, int]) -> Ref:
+    """The sum *i* rebuilt from copies, without what cancels if that is not dearer."""
+    root = _Term(i, 0, None)
+    _open(graph, root)
+    plain = graph.add(*(signed(copy[r >> 1], r) for r in (graph.lhs[i], graph.rhs[i])))
+    if not root.opened:
+        return plain
+    saved, spent = _cost(root, uses)
+    return _rebuilt(graph, root, copy) if spent <= saved else plain
+
+
+def _open(graph: Graph, root: _Term) -> None:
+    """Open sums from the latest node to earlier ones, marking the pairs that cancel and the sums that hold them."""
+    waiting: dict[int, list[_Term]] = {root.id: [root]}
+    heap = [-root.id]
+    terms = 1
+    while heap and terms < TERMS:
+        i = -heappop(heap)
+        here = waiting.pop(i)
+        plus, minus = ([t for t in here if t.sign == s] for s in (0, 1))
+        pairs = min(len(plus), len(minus))
+        for term in (*plus[:pairs], *minus[:pairs]):
+            _mark(term)
+        if graph.op[i] != Op.ADD:
+            continue
+        for term in (*plus[pairs:], *minus[pairs:]):
+            term.parts = tuple(_Term(r >> 1, term.sign ^ (r & 1), term) for r in (graph.lhs[i], graph.rhs[i]))
+            terms += 1
+            for part in term.parts:
+                if part.id not in waiting:
+                    heappush(heap, -part.id)
+                waiting.setdefault(part.id, []).append(part)
+
+
+def _mark(term: _Term) -> None:
+    term.cancelled = True
+    above = term.parent
+    while above is not None and not above.opened:
+        above.opened = True
+        above = above.parent
+
+
+def _cost(root: _Term, uses: dict[int, int]) -> tuple[int, int]:
+    """Additions saved (of opened sums that nothing else needs) and spent (on what is left of them)."""
+    saved = spent = 0
+    stack = [(root, True)]
+    while stack:
+        term, dispensable = stack.pop()
+        saved += dispensable
+        left = [p for p in term.parts if not _vanishes(p)]
+        spent += len(left) == 2
+        stack += [(p, dispensable and uses[p.id] == _WITHIN) for p in left if p.opened]
+    return saved, spent
+
+
+def _vanishes(term: _Term) -> bool:
+    return term.cancelled or (term.opened and all(_vanishes(p) for p in term.parts))
+
+
+def _rebuilt(graph: Graph, term: _Term, copy: dict[int, Ref]) -> Ref:
+    if term.cancelled:
+        return ZERO
+    if term.opened:
+        return graph.sum(_rebuilt(graph, p, copy) for p in term.parts)
+    return signed(copy[term.id], term.sign)
