@@ -206,7 +206,7 @@ def _symbols(system: System) -> None:
                 inside = "" if len(str(value)) > 80 or str(value) == name else f" in '{value}'"
                 message = f"unknown symbol '{name}'{inside}.{did_you_mean(name, allowed)}"
                 if name in everything:
-                    message = f"'{name}'{inside} has no meaning here; expected {words} only."
+                    message = f"{_meaning(system, name)} '{name}'{inside} has no place here; expected {words} only."
                 raise fault(message, symbol=name)
 
     def record(item: Body | Point | Element | Output) -> Callable[..., CheckError]:
@@ -231,6 +231,12 @@ def _symbols(system: System) -> None:
             parameters, "parameters", [value], partial(CheckError, "Initial value", name, None, part=f"initial {name}")
         )
     only(parameters, "parameters", system.gravity, partial(CheckError, "Model", system.name, None, part="gravity"))
+
+
+def _meaning(system: System, name: str) -> str:
+    """What kind of thing the symbol *name* stands for."""
+    kinds = {"the coordinate": system.q_names, "the speed": system.v_names, "the time": (TIME,), "the energy": ENERGIES}
+    return next((kind for kind, names in kinds.items() if name in names), "the component of a point")
 
 
 def _argument(motion: object) -> Expr | None:
@@ -274,47 +280,42 @@ def _inertias(system: System) -> None:
     values = {p.name: p.value for p in system.parameters if p.value is not None}
     for body in system.bodies:
         try:
-            _possible(body, body.inertia, values)
+            message = _impossible(body.inertia, values)
         except ExpressionError:
             continue  # some parameter has no value yet
+        if message:
+            raise CheckError("Body", body.name, body.location, message, part=f"inertia {body.name}")
 
 
-def _possible(body: Body, inertia: Inertia, values: dict[str, float]) -> None:
-    """Raise for a mass distribution that no body can have."""
+def _impossible(inertia: Inertia, values: dict[str, float]) -> str:
+    """Why no body has the mass distribution *inertia*; nothing for one that some body has."""
 
     def numbers(expressions: Sequence[Expr]) -> list[float]:
         return [evaluate(e.graph, [e.ref], values)[0] for e in expressions]
 
     (mass,) = numbers([inertia.mass])
     if mass < 0:
-        raise CheckError("Body", body.name, body.location, f"mass is {mass:g} kg; expected zero or more.")
+        return f"mass is {mass:g} kg; expected zero or more."
     if inertia.unchecked:
-        return
+        return ""
     moments = numbers(inertia.moments)
     for axis, moment in zip("xyz", moments, strict=True):
         if moment < 0:
-            raise CheckError("Body", body.name, body.location, f"J{axis} is {moment:g} kg*m^2; expected zero or more.")
+            return f"J{axis} is {moment:g} kg*m^2; expected zero or more."
     if inertia.lumped:
-        return
+        return ""
     principal = principal_moments(moments, numbers(inertia.products))
     a, b, c = sorted(principal)
     slack = 1e-9 * max(c, 0.0)
     if a < -slack:
-        raise CheckError(
-            "Body",
-            body.name,
-            body.location,
-            f"the inertia tensor has the principal moment {a:g} kg*m^2; expected zero or more.",
-        )
+        return f"the inertia tensor has the principal moment {a:g} kg*m^2; expected zero or more."
     if a + b < c - slack:
         shown = ", ".join(f"{m if abs(m) > slack else 0:g}" for m in principal)
-        raise CheckError(
-            "Body",
-            body.name,
-            body.location,
+        return (
             f"no body has the principal moments {shown} kg*m^2: the largest exceeds the sum of the others. "
-            "Correct them, give only the ones that matter with keys, as in Jz(J1), or add the word unchecked to the list.",
+            "Correct them, give only the ones that matter with keys, as in Jz(J1), or add the word unchecked to the list."
         )
+    return ""
 
 
 def principal_moments(moments: Sequence[float], products: Sequence[float]) -> tuple[float, float, float]:

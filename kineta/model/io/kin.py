@@ -495,31 +495,36 @@ def _syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
         return ModelError(f"found {found}, which has no meaning here.", Location(file, error.line, error.column))
     token = error.token if isinstance(error, UnexpectedToken) else None
     if token is None or token.type == "$END" or isinstance(error, UnexpectedEOF):
-        line = text.rstrip().count("\n") + 1
-        column = len(text.rstrip().split("\n")[-1]) + 1
-        wanted = _expected(error)
-        return ModelError(f"the text ends within a statement; expected {wanted}.", Location(file, line, column))
-    statement = _statement(text, token.start_pos or 0)
-    if statement is not None:
-        word, line, column = statement
-        if word in _LATER:
-            return ModelError(
-                f"the statement '{word}' is not part of this version of the language.", Location(file, line, column)
-            )
-        if (
-            word not in STATEMENTS
-            and token.type not in ("TILDE", "VBAR")
-            and _is_second_word(text, token.start_pos or 0)
-        ):
-            known = ", ".join(STATEMENTS)
-            return ModelError(
-                f"unknown statement '{word}'; expected a body (Name ~ Base | motions = inertia;) or one of {known}."
-                f"{did_you_mean(word, STATEMENTS)}",
-                Location(file, line, column),
-            )
-    return ModelError(
+        written = _blank_comments(text).rstrip()
+        end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
+        return ModelError(f"the text ends within a statement; expected {_expected(error)}.", end)
+    return _statement_error(token, text, file) or ModelError(
         f"expected {_expected(error)}, found '{token}'.", Location(file, token.line or 1, token.column or 1)
     )
+
+
+def _statement_error(token: Token, text: str, file: str) -> ModelError | None:
+    """What is wrong with the first word of the statement that ends badly at *token*, if anything."""
+    plain, position = _blank_comments(text), token.start_pos or 0
+    start = plain.rfind(";", 0, position) + 1
+    match = re.compile(r"\s*([^\W\d][\w.]*'*)\s*").match(plain, start)
+    if match is None or match.start(1) > position:
+        return None
+    word, begin = match[1], match.start(1)
+    second = match.end() == position  # *token* follows the word at once
+    body = second and token.type in ("TILDE", "VBAR")
+    if word in _LATER:
+        message = f"the statement '{word}' is not part of this version of the language."
+    elif word in STATEMENTS and body:
+        message = f"'{word}' is a word of the language and cannot name a body."
+    elif word not in STATEMENTS and second and not body:
+        message = (
+            "expected a body (Name ~ Base | motions = inertia;) or one of "
+            f"{', '.join(STATEMENTS)}, found '{word}'.{did_you_mean(word, STATEMENTS)}"
+        )
+    else:
+        return None
+    return ModelError(message, Location(file, plain.count("\n", 0, begin) + 1, begin - plain.rfind("\n", 0, begin)))
 
 
 def _expected(error: UnexpectedInput) -> str:
@@ -534,19 +539,3 @@ def _expected(error: UnexpectedInput) -> str:
 
 def _blank_comments(text: str) -> str:
     return re.sub(r"#[^\n]*", lambda m: " " * len(m[0]), text)
-
-
-def _statement(text: str, position: int) -> tuple[str, int, int] | None:
-    """First word of the statement that holds *position*, with its line and column."""
-    start = _blank_comments(text).rfind(";", 0, position) + 1
-    match = re.compile(r"\s*([^\W\d][\w.]*'*)").match(_blank_comments(text), start)
-    if match is None or match.start(1) > position:
-        return None
-    begin = match.start(1)
-    return match[1], text.count("\n", 0, begin) + 1, begin - (text.rfind("\n", 0, begin) + 1) + 1
-
-
-def _is_second_word(text: str, position: int) -> bool:
-    plain = _blank_comments(text)
-    start = plain.rfind(";", 0, position) + 1
-    return re.fullmatch(r"[\w.']+", plain[start:position].strip()) is not None

@@ -1,0 +1,352 @@
+"""Every error of a text: what it says, and where it points."""
+
+from __future__ import annotations
+
+import pytest
+
+import kineta as kn
+
+#: Bodies, points, elements, parameters, coordinates.
+NAMES = [
+    ("# only a comment", "Model 'm' (m.kin:1:1): expected at least one body, found none."),
+    (
+        "Thigh | Rz(q1) = 1;\nShin ~ thihg | Rz(q2) = 1;",
+        "Body 'Shin' (m.kin:2:1): base 'thihg' does not exist. Did you mean 'Thigh'?",
+    ),
+    (
+        "A | Rz(q1) = 1;\nA | Rz(q2) = 1;",
+        "Body 'A' (m.kin:2:1): the name is taken by a body described before (m.kin:1:1). Choose another.",
+    ),
+    (
+        "A ~ B | Rz(q1) = 1;\nB ~ A | Rz(q2) = 1;",
+        "Body 'A' (m.kin:1:1): the bases form a cycle: A ~ B ~ A. One must stand on the ground.",
+    ),
+    ("ground | Rz(q1) = 1;", "Body 'ground' (m.kin:1:1): the name is taken by the fixed frame. Choose another."),
+    (
+        "A | Rz(q1) = 1; point A on A = (0, 0, 0);",
+        "Point 'A' (m.kin:1:23): the name is taken by a body described before (m.kin:1:1). Choose another.",
+    ),
+    (
+        "A | Rz(q1) = 1; point P on A = (0, 0, 0); point P on A = (1, 0, 0);",
+        "m.kin:1:49: point 'P' is described twice.",
+    ),
+    (
+        "A | Rz(q1) = 1; spring s = 1 on q1; damper s = 1 on q1';",
+        "Damper 's' (m.kin:1:44): the name is taken by a spring described before (m.kin:1:24). Choose another.",
+    ),
+    ("A | Rz(q1) = 1; parameters t = 1;", "Parameter 't' (m.kin:1:28): the name is taken by the time. Choose another."),
+    (
+        "A | Rz(q1) = 1; parameters a = 1, a = 2;",
+        "Parameter 'a' (m.kin:1:35): the name is taken by a parameter described before (m.kin:1:28). Choose another.",
+    ),
+    (
+        "A | Rz(q1) = 1; parameters a.b = 1;",
+        "Parameter 'a.b' (m.kin:1:28): expected a name of letters, digits and '_', not starting with a digit.",
+    ),
+    (
+        "A | Rz(q1) = 1; output q1, q1;",
+        "Output 'q1' (m.kin:1:28): the name is taken by an output described before (m.kin:1:24). Choose another.",
+    ),
+    (
+        "A | Ball(b) = 1; B | Ball(b) = 1;",
+        "Motion 'b' (m.kin:1:27): 2 motions have this name; each Ball or Free needs its own.",
+    ),
+    (
+        "A.b | Rz(q1) = 1;",
+        "Body 'A.b' (m.kin:1:1): expected a name of letters, digits and '_', not starting with a digit.",
+    ),
+    ("A | Rz(q1) = 1; coordinates q1, q1;", "Model 'm' (m.kin:1:33): coordinate 'q1' is listed 2 times."),
+    (
+        "A | Rz(q1), Rz(q2) = 1; coordinates q1, q3;",
+        "Model 'm' (m.kin:1:41): coordinate 'q3' is used by no motion of a body.",
+    ),
+    (
+        "A | Rz(q1) = 1; coordinates q1';",
+        "Coordinate 'q1'' (m.kin:1:29): expected a name of letters, digits and '_', not starting with a digit.",
+    ),
+    (
+        "A | Rz(q1) = 1; coordinates t;",
+        "Model 'm' (m.kin:1:29): coordinate 't' has the name of the time. Choose another.",
+    ),
+    (
+        "A | Rz(q1), Ball(b) = 1; coordinates q1;",
+        "Model 'm' (m.kin:1:18): the motion 'b' is missing from the list of coordinates; add 'b' where its "
+        "block stands.",
+    ),
+    (
+        "A | Rz(pi*q1) = 1; coordinates pi;",
+        "Model 'm' (m.kin:1:32): coordinate 'pi' has the name of a number. Choose another.",
+    ),
+    ("A | Rz(q1) = 1; point P on B = (0, 0, 0);", "Point 'P' (m.kin:1:23): body 'B' does not exist."),
+    ("A | Rz(q1) = 1; force f on B = (0, 0, 0);", "m.kin:1:28: expected a point or a body, found 'B'."),
+    (
+        "Arm | Rz(q1) = 1; spring s = 1 between Amr and ground;",
+        "m.kin:1:40: expected a point or a body, found 'Amr'. Did you mean 'Arm'?",
+    ),
+    (
+        "Arm | Rz(q1) = 1; couple c on Amr = (0, 0, 0);",
+        "Couple 'c' (m.kin:1:26): body 'Amr' does not exist. Did you mean 'Arm'?",
+    ),
+    (
+        "A | Rz(q1) = 1; couple c on A = (0, 0, 0) in grund;",
+        "m.kin:1:46: expected 'in body' or 'in ground', found 'in grund'. Did you mean 'ground'?",
+    ),
+    ("A | Rz(q1) = 1; constants a;", "m.kin:1:27: constant 'a': expected a value, found none."),
+    (
+        "A | Rz(q1) = 1; coordinates q1, energy;",
+        "Model 'm' (m.kin:1:33): coordinate 'energy' has the name of an energy. Choose another.",
+    ),
+    (
+        "A | Rz(q1) = 1; parameters unchecked = 1;",
+        "Parameter 'unchecked' (m.kin:1:28): the name is taken by a word of lists of inertia. Choose another.",
+    ),
+]
+
+#: Symbols that are not known, or not meant there; values at the start.
+SYMBOLS = [
+    ("parameters mass = 1;\nA | Rz(q1) = mas;", "Body 'A' (m.kin:2:14): unknown symbol 'mas'. Did you mean 'mass'?"),
+    (
+        "parameters l = 1;\nA | Rz(q1),\n    Sx(l*cos(q1) + q5) = 1; coordinates q1;",
+        "Body 'A' (m.kin:3:20): unknown symbol 'q5' in 'l*cos(q1) + q5'.",
+    ),
+    (
+        "A | Rz(q1), Sx(q1') = 1;",
+        "Body 'A' (m.kin:1:16): the speed 'q1'' has no place here; expected coordinates, parameters and the time only.",
+    ),
+    ("A | Rz(q1) = q1;", "Body 'A' (m.kin:1:14): the coordinate 'q1' has no place here; expected parameters only."),
+    (
+        "parameters a; A | Rz(q1) = 1; point P on A = (0, q1, 0);",
+        "Point 'P' (m.kin:1:50): the coordinate 'q1' has no place here; expected parameters only.",
+    ),
+    ("parameters a; A | Rz(q1) = 1;\nforce f = a*q2 on q1;", "Force 'f' (m.kin:2:13): unknown symbol 'q2' in 'q2*a'."),
+    (
+        "parameters a; A | Rz(q1) = 1;\nforce f on A = (energy, 0, 0);",
+        "Force 'f' (m.kin:2:17): the energy 'energy' has no place here; expected coordinates, speeds, "
+        "parameters, the time, positions and velocities of points only.",
+    ),
+    ("parameters a; A | Rz(q1) = 1; initial q1 = b;", "Initial value 'q1' (m.kin:1:44): unknown symbol 'b'."),
+    (
+        "parameters a; A | Rz(q1) = 1; gravity q1;",
+        "Model 'm' (m.kin:1:39): the coordinate 'q1' in '-q1' has no place here; expected parameters only.",
+    ),
+    (
+        "parameters a; A | Rz(q1) = 1;\npoint Tip on A = (0, 0, 1);\noutput Tip.q, Tip.x;",
+        "Output 'Tip.q' (m.kin:3:8): unknown symbol 'Tip.q'. Did you mean 'Tip.z'?",
+    ),
+    (
+        "A | Rz(q1) = 1; output Tp.position; point Tip on A = (0, 0, 1);",
+        "Output 'Tp.x' (m.kin:1:24): unknown symbol 'Tp.x'. Did you mean 'Tip.x'?",
+    ),
+    (
+        "A | Rz(q1) = 1; initial q1 = 1, q2 = 2;",
+        "Model 'm' (m.kin:1:33): initial 'q2' is neither a coordinate nor a speed.",
+    ),
+    ("A | Rz(q1) = 1; initial q1 = 1, q1 = 2;", "Model 'm' (m.kin:1:33): initial 'q1' is given twice."),
+    ("A | Rz(q1) = 1; initial q1 = (1, 2, 3);", "m.kin:1:30: initial 'q1': expected one value, found three."),
+    (
+        "A | Ball(b) = 1; initial b.qw = 2;",
+        "Model 'm' (m.kin:1:26): the initial quaternion of 'b' has the length 2; expected 1. Give all of qw, "
+        "qx, qy, qz of a turn (cos(a/2), e sin(a/2)).",
+    ),
+    (
+        "A | Rz(q1) = 1; parameters alpha = 1, b = 2*alhpa;",
+        "m.kin:1:45: parameter 'b': expected numbers and parameters with a value given before, found 'alhpa'. "
+        "Did you mean 'alpha'?",
+    ),
+    ("A | Rz(q'), Rz(q1) = 1;", "Body 'A' (m.kin:1:8): unknown symbol 'q''."),
+]
+
+#: Motions of bodies.
+MOTIONS = [
+    (
+        "A | Qz(q1) = 1;",
+        "m.kin:1:5: unknown motion 'Qz'; expected Rx, Ry, Rz, Sx, Sy, Sz, R[x, y, z], S[x, y, z], Ball or Free.",
+    ),
+    (
+        "A | rz(q1) = 1;",
+        "m.kin:1:5: unknown motion 'rz'; expected Rx, Ry, Rz, Sx, Sy, Sz, R[x, y, z], S[x, y, z], Ball or Free. "
+        "Did you mean 'Rz'?",
+    ),
+    ("A | R(q1) = 1;", "m.kin:1:5: 'R' needs its axis: Rx(...), Ry(...), Rz(...) or R[x, y, z](...)."),
+    (
+        "A | Rz[1, 0, 0](q1) = 1;",
+        "m.kin:1:5: 'Rz' takes no axis in brackets; only R[x, y, z](...) and S[x, y, z](...) do.",
+    ),
+    ("A | R[0, 0, 0](q1) = 1;", "m.kin:1:6: Expected an axis of non-zero, finite length, found (0, 0, 0)."),
+    (
+        "A | R[1, a, 0](q1) = 1;",
+        "m.kin:1:10: the axis of a motion: expected numbers and parameters with a value given before, found 'a'.",
+    ),
+    ("A | Ball(q1 + 1) = 1;", "m.kin:1:10: Ball takes a name, found an expression."),
+]
+
+#: Lists of inertia, and distributions of mass that no body has.
+INERTIA = [
+    (
+        "A | Rz(q1) = 1, 2;",
+        "m.kin:1:14: Body 'A': expected 1 entry (mass) or 4 (m, Jx, Jy, Jz), found 2; give other lists with "
+        "keys, as in m(m1), Jz(J1).",
+    ),
+    (
+        "A | Rz(q1) = unchecked;",
+        "m.kin:1:14: Body 'A': expected 1 entry (mass) or 4 (m, Jx, Jy, Jz), found 0; give other lists with "
+        "keys, as in m(m1), Jz(J1).",
+    ),
+    (
+        "A | Rz(q1) = m(1), 2;",
+        "m.kin:1:20: Body 'A': entries with and without keys are mixed; write keys on all, as in m(m1), Jz(J1).",
+    ),
+    ("A | Rz(q1) = Jz(1), J_z(2);", "m.kin:1:21: Body 'A': the entry Jz is given twice."),
+    ("A | Rz(q1) = Jz(1, 2);", "m.kin:1:14: Body 'A': Jz takes one value, found 2."),
+    ("A | Rz(q1) = 1, center = (0, 0, 0);", "m.kin:1:17: Body 'A': expected com = (x, y, z), found 'center = ...'."),
+    ("A | Rz(q1) = 1, com = (0, 0, 0), com = (1, 0, 0);", "m.kin:1:34: Body 'A': the centre of mass is given twice."),
+    ("A | Rz(q1) = -1;", "Body 'A' (m.kin:1:14): mass is -1 kg; expected zero or more."),
+    ("A | Rz(q1) = 1, -1, 1, 1;", "Body 'A' (m.kin:1:14): Jx is -1 kg*m^2; expected zero or more."),
+    ("parameters m = -2; A | Rz(q1) = m;", "Body 'A' (m.kin:1:33): mass is -2 kg; expected zero or more."),
+    (
+        "A | Rz(q1) = 1, 1, 1, 3;",
+        "Body 'A' (m.kin:1:14): no body has the principal moments 1, 1, 3 kg*m^2: the largest exceeds the sum "
+        "of the others. Correct them, give only the ones that matter with keys, as in Jz(J1), or add the word "
+        "unchecked to the list.",
+    ),
+    (
+        "A | Rz(q1) = m(1), Jx(1), Jy(1), Jz(1), Jxy(2);",
+        "Body 'A' (m.kin:1:14): the inertia tensor has the principal moment -1 kg*m^2; expected zero or more.",
+    ),
+]
+
+#: Units, dimensions, values of expressions.
+QUANTITIES = [
+    (
+        "A | Rz(q1) = 1; initial q1' = 1 m/s;",
+        "m.kin:1:31: initial 'q1'' must be a rate or an angular velocity [1/s], found a velocity [m/s].",
+    ),
+    (
+        "A | Ry(1 m) = 1;",
+        "m.kin:1:8: the angle of Ry must be an angle or a number without dimension, found a length [m].",
+    ),
+    (
+        "A | Sx(30 deg) = 1;",
+        "m.kin:1:8: the shift of Sx must be a length [m], found an angle or a number without dimension.",
+    ),
+    ("A | Rz(q1) = 1 cm;", "m.kin:1:14: the mass of body 'A' must be a mass [kg], found a length [m]."),
+    (
+        "A | Rz(q1) = 1, 1, 1, 1 kg;",
+        "m.kin:1:23: Jz of body 'A' must be a moment of inertia [kg*m^2], found a mass [kg].",
+    ),
+    ("A | Rz(q1) = 1, com = (0, 1 kg, 0);", "m.kin:1:27: the centre of mass must be a length [m], found a mass [kg]."),
+    ("A | Rz(q1) = 1; gravity 9.81 m;", "m.kin:1:25: gravity must be an acceleration [m/s^2], found a length [m]."),
+    (
+        "A | Rz(q1) = 1; point P on A = (0, 0, 1 s);",
+        "m.kin:1:39: the position of a point must be a length [m], found a time [s].",
+    ),
+    (
+        "A | Rz(q1) = 1; force f on A = (0, 1 N*m, 0);",
+        "m.kin:1:36: force 'f' must be a force [kg*m/s^2], found a couple [kg*m^2/s^2].",
+    ),
+    (
+        "A | Rz(q1) = 1; couple c on A = (0, 1 N, 0);",
+        "m.kin:1:37: couple 'c' must be a couple [kg*m^2/s^2], found a force [kg*m/s^2].",
+    ),
+    (
+        "A | Rz(q1) = 1; spring s = 5 N between A and ground;",
+        "m.kin:1:28: the stiffness of spring 's' must be a stiffness [kg/s^2], found a force [kg*m/s^2].",
+    ),
+    (
+        "A | Rz(q1) = 1; spring s = 5, 1 N between A and ground;",
+        "m.kin:1:31: the length of spring 's' must be a length [m], found a force [kg*m/s^2].",
+    ),
+    (
+        "A | Rz(q1) = 1; damper s = 5 N between A and ground;",
+        "m.kin:1:28: the damping of damper 's' must be a damping [kg/s], found a force [kg*m/s^2].",
+    ),
+    (
+        "parameters a = 2 kg;\nA | Rz(q1), Sx(3 m + a) = 1;",
+        "m.kin:2:16: a length [m] and a mass [kg] cannot be added or compared.",
+    ),
+    (
+        "parameters a = 2 kg, b = 1 m;\nA | Rz(q1), Sx(a + b) = 1;",
+        "m.kin:2:16: a mass [kg] and a length [m] cannot be added or compared.",
+    ),
+    (
+        "parameters a = 2 kg, b = 1 m;\nA | Rz(q1), Sx(max(a, b)) = 1;",
+        "m.kin:2:16: a mass [kg] and a length [m] cannot be added or compared.",
+    ),
+    ("A | Rz(sin(3 kg)) = 1;", "m.kin:1:8: sin takes an angle or a number, found a mass [kg]."),
+    ("A | Rz(q1), Sx(3 metre) = 1;", "m.kin:1:16: Expected a unit, found 'metre'."),
+    ("A | Rz(q1), Sx(3 kgm) = 1;", "m.kin:1:16: Expected a unit, found 'kgm'. Did you mean 'km'?"),
+    (
+        "A | Rz(q1), Sx(3 m*l) = 1;",
+        "m.kin:1:16: Expected a unit, found 'l'. Put spaces around the operator where a product is meant.",
+    ),
+    ("A | Rz(q1), Sx(3 m^22) = 1;", "m.kin:1:16: Expected a unit, found 'm' with an exponent of more than one digit."),
+    (
+        "A | Rz(q1), Sx(3 Gm^9*Gm^9*Gm^9*Gm^9) = 1;",
+        "m.kin:1:16: Expected a unit, found 'Gm^9*Gm^9*Gm^9*Gm^9', which is out of the range of numbers.",
+    ),
+    ("A | Rz(q1), Sx(1e400) = 1;", "m.kin:1:16: Expected a finite number, found '1e400'."),
+    ("A | Rz(q1), Sx(1e305 km*Mm) = 1;", "m.kin:1:16: Expected a finite number, found '1e305 km*Mm'."),
+    ("A | Rz(log(0)*q1) = 1;", "m.kin:1:8: log(0) is not a finite number."),
+    ("A | Rz(q1/0) = 1;", "m.kin:1:8: Division by zero."),
+    (
+        "A | Rz(q1) = 1; parameters a = 1e200, b = a*a;",
+        "m.kin:1:43: parameter 'b': expected a finite number, found 'a*a', which is none.",
+    ),
+    ("A | Rz(q1) = 1; parameters a = 0, b = 1/a;", "m.kin:1:39: parameter 'b': div(1, 0) is not a finite number."),
+]
+
+#: Statements.
+SYNTAX = [
+    ("A | Rz(q1) = 1; model a; model b;", "m.kin:1:26: 'model' is given twice, first at m.kin:1:17."),
+    ("A | Rz(q1) = 1; gravity 1; gravity 2;", "m.kin:1:28: 'gravity' is given twice, first at m.kin:1:17."),
+    ("A | Rz(sinus(q1)) = 1;", "m.kin:1:8: unknown function 'sinus'. Did you mean 'sin'?"),
+    ("A | Rz(sin(q1, 2)) = 1;", "m.kin:1:8: sin takes 1 argument, found 2."),
+    ("A | Rz(atan2(q1)) = 1;", "m.kin:1:8: atan2 takes 2 arguments, found 1."),
+    (
+        "A | Rz(q1) = 1;\nparametrs a = 1;",
+        "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, gravity, parameters, "
+        "constants, coordinates, frame, point, force, couple, spring, damper, initial, output, found "
+        "'parametrs'. Did you mean 'parameters'?",
+    ),
+    ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
+    ("A | Rz(q1) 1;", "m.kin:1:12: expected ',' or '=', found '1'."),
+    ("A | Rz(q1 = 1;", "m.kin:1:11: expected '(', ')' or an operator, found '='."),
+    ("A | Rz(q1) = 2 2;", "m.kin:1:16: expected ',', ';' or an operator, found '2'."),
+    ("A | Rz(q1) = 1, ;", "m.kin:1:17: expected '(', '+' or '-', a name or a number, found ';'."),
+    ("A | Rz(q1) = 1", "m.kin:1:15: the text ends within a statement; expected ',', ';' or an operator."),
+    (
+        "A | Rz(q1) = 1;\nspring s = 1 between A",
+        "m.kin:2:23: the text ends within a statement; expected 'and' or 'at'.",
+    ),
+    ("A | Rz(q1) = 1 $;", "m.kin:1:16: found the character '$', which has no meaning here."),
+    ("A | Rz(q1) = 1; loop l;", "m.kin:1:17: the statement 'loop' is not part of this version of the language."),
+    ("A | Rz(q1) = 1; model 5;", "m.kin:1:23: expected a name, found '5'."),
+    ("spring | Rz(q1) = 1;", "m.kin:1:1: 'spring' is a word of the language and cannot name a body."),
+    ('A | Rz(q1), Sx(eval("1")) = 1;', "m.kin:1:21: found the character '\"', which has no meaning here."),
+    ("A | Rz(q1) = 1 # the end", "m.kin:1:15: the text ends within a statement; expected ',', ';' or an operator."),
+    ("A | Rz(q1) = 1\nB | Rz(q2) = 1;", "m.kin:2:1: expected ',', ';' or an operator, found 'B'."),
+    ("A | Rz(q1) = 1 ~;", "m.kin:1:16: expected ',', ';' or an operator, found '~'."),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [*NAMES, *SYMBOLS, *MOTIONS, *INERTIA, *QUANTITIES, *SYNTAX], ids=lambda x: x[-40:]
+)
+def test_a_wrong_text_is_refused_with_a_sentence(text: str, message: str) -> None:
+    with pytest.raises(kn.ModelError) as raised:
+        kn.loads(text, "m.kin")
+    assert str(raised.value) == message
+    assert raised.value.location is not None
+
+
+@pytest.mark.parametrize("word", ["unchecked", "lumped"])
+def test_the_triangle_rule_can_be_waived(word: str) -> None:
+    entries = {"unchecked": "1, 1, 1, 3, unchecked", "lumped": "m(1), Jz(3)"}[word]
+    (body,) = kn.loads(f"A | Rz(q1) = {entries};").bodies
+    assert getattr(body.inertia, word)
+    assert body.inertia.moments[2].value == 3
+
+
+def test_brackets_without_end_are_refused() -> None:
+    with pytest.raises(kn.ModelError, match=r"^m.kin:2:10001: brackets are nested deeper than 10000\.$"):
+        kn.loads("A | Rz(q1) = 1;\n" + "(" * 20_000, "m.kin")
