@@ -607,3 +607,12 @@ def test_the_examples_of_the_document_are_real(tmp_path: Path, monkeypatch: pyte
         assert run.stderr + run.stdout == shown
         codes.append(run.exit_code)
     assert codes == [0, 1]
+
+
+def test_load_takes_the_floating_base_too(tmp_path: Path) -> None:
+    file = tmp_path / "box.urdf"
+    file.write_text('<robot name="box"><link name="a"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" '
+                    'iyy="1" iyz="0" izz="1"/></inertial></link></robot>')  # fmt: skip
+    assert kn.load(file, floating=True).nv == 6
+    with pytest.raises(kn.ArgumentError, match=r"floating=True is for URDF robots; in .kin write a motion Free"):
+        kn.load(tmp_path / "box.kin", floating=True)

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kineta.errors import ModelError, did_you_mean
+from kineta.errors import ArgumentError, ModelError, did_you_mean
 from kineta.model.system import System
 
 _SUFFIXES = (".kin", ".urdf")
 
 
-def load(path: str | Path) -> System:
-    """The system in a file: ``.kin`` or ``.urdf``. Raises :class:`ModelError` for one that cannot be read or makes no sense."""
+def load(path: str | Path, *, floating: bool = False) -> System:
+    """The system in a file: ``.kin`` or ``.urdf``. Raises :class:`ModelError` for one that cannot be read or makes no sense.
+
+    *floating* is for URDF, which does not say how the root link stands: True lets it float freely, else it is fixed.
+    """
     path = Path(path)
     if path.suffix == ".urdf":
         from kineta.model.io import urdf
 
-        return urdf.read(path)
+        return urdf.read(path, floating=floating)
     if path.suffix != ".kin":
         near = did_you_mean(path.suffix, _SUFFIXES)
         raise ModelError(
             f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found the suffix '{path.suffix}'.{near}"
         )
+    if floating:
+        raise ArgumentError(f"{path}: floating=True is for URDF robots; in .kin write a motion Free(name).")
     return loads(read_text(path), str(path))
 
 
