@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,10 +19,13 @@ import typer
 from kineta.errors import ArgumentError, KinetaError, KinetaWarning, did_you_mean
 
 if TYPE_CHECKING:
-    from kineta.model.system import System
+    from rich.console import Console
 
-#: Exit codes.
-BAD_INPUT, CHECK_FAILED = 1, 2
+    from kineta.model.system import System
+    from kineta.model.units import Dimension
+
+#: Exit codes; the last two are those of a shell for SIGINT and SIGPIPE.
+BAD_INPUT, CHECK_FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 Model = Annotated[Path, typer.Argument(help="Model file: .kin or .urdf.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, and nothing else there.")]
@@ -39,6 +44,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def run(*args: Any, **options: Any) -> None:
         with warnings.catch_warnings(), _said():
+            warnings.simplefilter("default", KinetaWarning)
             warnings.showwarning = _show_warning
             function(*args, **options)
 
@@ -51,10 +57,16 @@ def _said() -> Iterator[None]:
         yield
     except KinetaError as error:
         fail(str(error))
+    except BrokenPipeError:
+        # The reader has gone: nobody is left to tell. What is still buffered must not be tried again at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(BROKEN_PIPE) from None
     except OSError as error:
-        fail(f"{error.filename or 'file'}: {error.strerror or error}.")
+        fail(f"{error.filename or 'The output cannot be written'}: {error.strerror or error}.")
+    except MemoryError:
+        fail("There is not enough memory for this.")
     except KeyboardInterrupt:
-        fail("Interrupted.", 130)
+        fail("Interrupted.", INTERRUPTED)
 
 
 def fail(message: str, code: int = BAD_INPUT) -> None:
@@ -70,7 +82,19 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__
 
 def print_json(data: Any) -> None:
     """*data* on standard output; a number that is not finite becomes null."""
-    typer.echo(json.dumps(_finite(data), ensure_ascii=False, allow_nan=False))
+    unicode = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    typer.echo(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Where tables go; a reader that has gone is an error here as it is for plain text."""
+    from rich.console import Console
+
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return Output(highlight=False, stderr=stderr)
 
 
 def _finite(data: Any) -> Any:
@@ -112,12 +136,61 @@ def with_settings(system: System, settings: Sequence[str]) -> System:
     return system.replace(parameters=[replace(p, value=values.get(p.name, p.value)) for p in system.parameters])
 
 
+def with_values(system: System) -> System:
+    """*system*, if all its parameters have values. Raises :class:`ArgumentError` with the names of those that have none."""
+    missing = [p.name for p in system.parameters if p.value is None]
+    if missing:
+        raise ArgumentError(
+            f"Model '{system.name}': the parameter{'s' * (len(missing) > 1)} {', '.join(missing)} "
+            f"need{'s' * (len(missing) == 1)} a value: give --set {missing[0]}=... or a value in the model."
+        )
+    return system
+
+
+def real(text: str | float) -> float:
+    """The value of an option that is a number without dimension."""
+    from kineta.model.units import NUMBER
+
+    return _quantity(text, NUMBER)
+
+
+def seconds(text: str | float) -> float:
+    """The value of an option that is a time, in seconds or with a unit."""
+    from kineta.model.units import TIME
+
+    return _quantity(text, TIME)
+
+
+def whole(least: int, most: int) -> Callable[[str | int], int]:
+    """A reader of options that are whole numbers from *least* to *most*."""
+
+    def read_whole(text: str | int) -> int:
+        value = int(text) if re.fullmatch(r"[+-]?\d{1,18}", str(text)) else None
+        if value is None or not least <= value <= most:
+            raise typer.BadParameter(f"Expected a whole number from {least} to {most}, found '{text}'.")
+        return value
+
+    return read_whole
+
+
+def _quantity(text: str | float, dimension: Dimension) -> float:
+    from kineta.model.units import name, quantity
+
+    try:
+        value, found = quantity(str(text))
+    except KinetaError as error:
+        raise typer.BadParameter(str(error)) from None
+    if found not in (None, dimension):
+        raise typer.BadParameter(f"Expected {name(dimension)}, found '{text}'.")
+    return value
+
+
 def numbers(option: str, text: str | None) -> Any:
     """The value of an option such as ``--q``: None, a list of numbers, or a mapping of names to numbers."""
     if text is None:
         return None
     if text.startswith("@"):
-        return _from_json(option, Path(text[1:]).read_text(encoding="utf-8"), text[1:])
+        return _from_json(option, _file(option, text[1:]), text[1:])
     if text.lstrip().startswith(("[", "{")):
         return _from_json(option, text, text)
     parts = [p.strip() for p in text.split(",") if p.strip()]
@@ -136,18 +209,29 @@ def _number(option: str, text: str) -> float:
         raise ArgumentError(f"{option}: {error}") from None
 
 
+def _file(option: str, name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(
+            f"{option}: expected JSON in UTF-8, found other bytes at position {error.start} of {name}."
+        ) from None
+    except OSError as error:
+        raise ArgumentError(f"{option}: the file '{name}' cannot be read ({error.strerror}).") from None
+
+
 def _from_json(option: str, text: str, source: str) -> Any:
     try:
-        data = json.loads(text)
-    except ValueError as error:
+        data = json.loads(text, parse_int=float)
+    except (ValueError, RecursionError) as error:
         raise ArgumentError(f"{option}: expected JSON, found '{source[:60]}' ({error}).") from None
     name = option.lstrip("-")
     if isinstance(data, dict) and name in data:
         data = data[name]
     values = data.values() if isinstance(data, dict) else data if isinstance(data, list) else [None]
-    if not all(isinstance(x, int | float) and not isinstance(x, bool) for x in values):
+    if not all(isinstance(x, float) and math.isfinite(x) for x in values):
         raise ArgumentError(
-            f"{option}: expected a list of numbers or a mapping of names to numbers, found '{source[:60]}'."
+            f"{option}: expected a list of finite numbers or a mapping of names to them, found '{source[:60]}'."
         )
     return data
 

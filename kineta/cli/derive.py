@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kineta.cli.common import Json, Model, Set, print_json, read, verb
+from kineta.cli.common import Json, Model, Set, console, print_json, read, verb
 
 if TYPE_CHECKING:
     from kineta.compiler import Equations
@@ -90,6 +90,8 @@ def _labels(equations: Equations, quantity: str, shape: tuple[int, ...], *, late
     from kineta.codegen.latex import name
 
     speeds = equations.system.v_names
+    if quantity == "outputs":
+        return [name(o.name) if latex else o.name for o in equations.system.outputs]
     if quantity == "inverse":
         return [name(f"tau.{n}") if latex else f"tau[{n}]" for n in speeds]
     if quantity == "forward":
@@ -101,7 +103,7 @@ def _labels(equations: Equations, quantity: str, shape: tuple[int, ...], *, late
         labels = [{"kinetic_energy": "T", "potential_energy": "V", "energy": "E"}.get(quantity, quantity)]
     else:
         letter = {"mass_matrix": "M", "bias": "h", "positions": "r", "momentum": "p"}.get(quantity, quantity)
-        indices = [[]] if not shape else [_index(k, shape) for k in range(prod(shape))]
+        indices = [_index(k, shape) for k in range(prod(shape))]
         labels = [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in indices]
     return [_latex_label(x) if latex else x for x in labels]
 
@@ -121,15 +123,17 @@ def _latex_label(label: str) -> str:
 
 
 def _table(equations: Equations, counts: dict[str, Any], seconds: dict[str, float]) -> None:
-    from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"Operations of '{equations.system.name}' by {equations.formalism}", title_justify="left")
+    table = Table(
+        title=f"Operations of '{escape(equations.system.name)}' by {equations.formalism}", title_justify="left"
+    )
     table.add_column("quantity")
     for column in ("add", "mul", "div", "sqrt", "trig", "hoisted"):
         table.add_column(column, justify="right")
     for quantity, c in counts.items():
         table.add_row(quantity, *(str(x) for x in c.as_dict().values()))
-    console = Console(stderr=True)
-    console.print(table)
-    console.print(f"read in {seconds['read'] * 1e3:.0f} ms, derived in {seconds['derive'] * 1e3:.0f} ms")
+    out = console(stderr=True)
+    out.print(table)
+    out.print(f"read in {seconds['read'] * 1e3:.0f} ms, derived in {seconds['derive'] * 1e3:.0f} ms")

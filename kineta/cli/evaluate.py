@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kineta.cli.common import Json, Model, Set, State, numbers, print_json, read, verb
+from kineta.cli.common import Json, Model, Set, State, numbers, print_json, read, seconds, verb, with_values
 from kineta.errors import ArgumentError, did_you_mean
 
 
@@ -16,7 +16,7 @@ def evaluate(
     quantity: Annotated[
         str, typer.Option(help="forward, inverse, mass_matrix, bias, kinetic_energy, positions, ...")
     ] = "forward",
-    t: Annotated[float, typer.Option(help="Time [s].")] = 0.0,
+    t: Annotated[float, typer.Option(parser=seconds, metavar="TIME", help="Time, in seconds.")] = 0.0,
     q: State = None,
     v: State = None,
     tau: State = None,
@@ -32,11 +32,15 @@ def evaluate(
     from kineta.compiler import derive
     from kineta.tasks.state import initial_state
 
-    system = read(model, settings)
+    system = with_values(read(model, settings))
     equations = derive(system, formalism)
     function = equations.function(quantity, backend)
     state = initial_state(system, numbers("--q", q), numbers("--v", v))
     given = {"tau": numbers("--tau", tau), "vdot": numbers("--vdot", vdot)}
+    takes = equations.inputs(quantity)
+    for name, text in (("tau", tau), ("vdot", vdot)):
+        if text is not None and name not in takes:
+            raise ArgumentError(f"--{name}: {quantity} depends on {', '.join(takes)} and the parameters only.")
     extra = {n: _speeds(system, f"--{n}", x) for n, x in given.items() if x is not None}
     if quantity == "inverse" and "vdot" not in extra:
         extra["vdot"] = np.zeros(system.nv)

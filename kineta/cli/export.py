@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -33,9 +34,11 @@ def export(
 
     system = read(model, settings)
     equations = derive(system.fixed() if fix else system, formalism)
+    if not identifier(name).strip("_"):
+        raise ArgumentError(f"--name: expected a name with a letter, found '{name}'.")
     programs = []
-    for asked in quantity.split(","):
-        setup, main = equations.programs(asked.strip())
+    for asked in dict.fromkeys(q.strip() for q in quantity.split(",")):
+        setup, main = equations.programs(asked)
         programs += [setup, main] if setup.n_outputs else [main]
     system = equations.system
     names = {
@@ -75,6 +78,10 @@ def import_(
     """Turn a URDF file into a model file; what is not used of it is said."""
     from kineta.model.io import dumps, urdf
 
+    if robot.suffix == ".kin":
+        raise ArgumentError(f"{robot}: expected a URDF file, found a model file, which needs no import.")
+    if output is not None and output.suffix != ".kin":
+        raise ArgumentError(f"--output: expected a file .kin, found '{output}'.")
     system, notes = urdf.read_with_report(robot, floating=floating)
     text = dumps(system)
     for note in notes:
@@ -99,6 +106,10 @@ def import_(
 def write_files(files: dict[Path, str], *, force: bool) -> None:
     """Write *files*, all or none: each first beside its place. Raises :class:`ArgumentError` for those that exist."""
     for path in files:
+        if path.is_dir():
+            raise ArgumentError(f"Expected a file, found the folder '{path}'.")
+        if path.parent.exists() and not path.parent.is_dir():
+            raise ArgumentError(f"Expected a folder, found the file '{path.parent}'.")
         if path.exists() and not force:
             raise ArgumentError(f"{path} exists already; give --force to overwrite it.")
     beside = {path: path.with_name(f".{path.name}.new") for path in files}
@@ -112,4 +123,5 @@ def write_files(files: dict[Path, str], *, force: bool) -> None:
         raise ArgumentError(f"{error.filename}: the file cannot be written ({error.strerror}).") from None
     finally:
         for new in beside.values():
-            new.unlink(missing_ok=True)
+            with suppress(OSError):
+                new.unlink()

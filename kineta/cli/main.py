@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 
 from kineta import __version__
 from kineta.cli.check import check
-from kineta.cli.common import BAD_INPUT
+from kineta.cli.common import BAD_INPUT, INTERRUPTED
 from kineta.cli.derive import derive
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
@@ -52,12 +54,24 @@ _UsageError: Any = typer.BadParameter.__bases__[0]
 
 def main() -> None:
     """Entry point. Wrong options are bad input and end with 1, as all bad input does; 2 is for checks that failed."""
+    for stream in (sys.stdout, sys.stderr):
+        # Names of any script are printed even where the encoding has no letters for them.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = app(standalone_mode=False)
     except typer.Abort:
         typer.echo("kineta: Interrupted.", err=True)
-        raise SystemExit(130) from None
+        raise SystemExit(INTERRUPTED) from None
     except _UsageError as error:
-        typer.echo(f"kineta: {error.format_message()} See kineta --help.", err=True)
+        _explain(error)
         raise SystemExit(BAD_INPUT) from None
     raise SystemExit(code or 0)
+
+
+def _explain(error: Any) -> None:
+    """What is wrong with the options, and where they are listed; nothing where the help was shown instead."""
+    message = error.format_message().rstrip(".")
+    verb = error.ctx.command_path if error.ctx else "kineta"
+    if message:
+        typer.echo(f"kineta: {message}. See {verb} --help.", err=True)

@@ -2,31 +2,56 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kineta.cli.common import CHECK_FAILED, Json, Model, Set, State, numbers, print_json, read, terminal, verb
+from kineta.cli.common import (
+    CHECK_FAILED,
+    INTERRUPTED,
+    Json,
+    Model,
+    Set,
+    State,
+    console,
+    fail,
+    numbers,
+    print_json,
+    read,
+    real,
+    seconds,
+    terminal,
+    verb,
+    whole,
+    with_values,
+)
 
 if TYPE_CHECKING:
     from kineta.tasks.result import Result
 
 #: Energy may deviate from the work done by this much, relative to the energies at play, before it counts as a failed check.
 BALANCE = 1e-4
+#: Times recorded at most.
+MOST = 10_000_000
 
 
 @verb
 def simulate(
     model: Model,
-    to: Annotated[float, typer.Option(help="End of the motion [s].")] = 10.0,
+    to: Annotated[
+        float, typer.Option(parser=seconds, metavar="TIME", help="End of the motion, in seconds; negative: backwards.")
+    ] = 10.0,
     q: State = None,
     v: State = None,
     tau: State = None,
     method: Annotated[str, typer.Option(help="dop853, dopri5, CVODE, CVODE_ADAMS, or a method of SciPy.")] = "dop853",
-    rtol: Annotated[float, typer.Option(help="Relative tolerance.")] = 1e-9,
-    atol: Annotated[float, typer.Option(help="Absolute tolerance.")] = 1e-12,
-    samples: Annotated[int, typer.Option(help="Number of equidistant times recorded.")] = 1001,
+    rtol: Annotated[float, typer.Option(parser=real, metavar="NUMBER", help="Relative tolerance.")] = 1e-9,
+    atol: Annotated[float, typer.Option(parser=real, metavar="NUMBER", help="Absolute tolerance.")] = 1e-12,
+    samples: Annotated[
+        int, typer.Option(parser=whole(2, MOST), metavar="NUMBER", help="Number of equidistant times recorded.")
+    ] = 1001,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).", show_default=False)] = None,
     save: Annotated[Path | None, typer.Option(help="Write the run (.nc or .csv).", show_default=False)] = None,
     settings: Set = None,
@@ -36,7 +61,7 @@ def simulate(
     from kineta.tasks.simulate import simulate as run
 
     _check_targets(plot, save)
-    system = read(model, settings)
+    system = with_values(read(model, settings))
     result = run(
         system,
         to,
@@ -57,8 +82,21 @@ def simulate(
         print_json({**result.summary(), "parameters": dict(result.parameters), "final": _final(result)})
     else:
         _print(result, [p for p in (plot, save) if p is not None])
-    if not result.success or result.energy_balance > BALANCE:
-        raise typer.Exit(CHECK_FAILED)
+    _judge(result)
+
+
+def _judge(result: Result) -> None:
+    """Leave with the exit code that an outcome other than success has."""
+    if result.status == 2:
+        raise typer.Exit(INTERRUPTED)
+    if not result.success:
+        fail(f"Model '{result.model}': {result.message}.", CHECK_FAILED)
+    if not result.energy_balance <= BALANCE:
+        fail(
+            f"Model '{result.model}': the energy balance {result.energy_balance:.1e} exceeds {BALANCE:g}; "
+            "tighten --rtol, or look for a force that jumps.",
+            CHECK_FAILED,
+        )
 
 
 def _forces(given: Any) -> Any:
@@ -74,8 +112,14 @@ def _check_targets(plot: Path | None, save: Path | None) -> None:
     if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
         raise ArgumentError(f"--plot: expected a file .png, .svg or .pdf, found '{plot}'.")
     for option, path in (("--plot", plot), ("--save", save)):
-        if path is not None and not path.parent.is_dir():
+        if path is None:
+            continue
+        if not path.parent.is_dir():
             raise ArgumentError(f"{option}: there is no folder '{path.parent}'.")
+        if path.is_dir():
+            raise ArgumentError(f"{option}: expected a file, found the folder '{path}'.")
+        if not os.access(path.parent, os.W_OK):
+            raise ArgumentError(f"{option}: nothing can be written to the folder '{path.parent}'.")
 
 
 def _picture(result: Result, path: Path) -> None:
@@ -93,18 +137,18 @@ def _final(result: Result) -> dict[str, float]:
 
 
 def _print(result: Result, written: list[Path]) -> None:
-    from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
-    console.print(f"[bold]{result.model}[/]: {result.message}")
-    console.print(f"  {result.method}: {result.steps} steps, {result.nfev} evaluations, {result.seconds:.3g} s")
+    out = console()
+    out.print(f"[bold]{escape(result.model)}[/]: {escape(result.message)}", soft_wrap=True)
+    out.print(f"  {result.method}: {result.steps} steps, {result.nfev} evaluations, {result.seconds:.3g} s")
     table = Table(show_edge=False, pad_edge=False)
     for column in ("", "start", "end"):
         table.add_column(column, justify="left" if not column else "right")
     for name, values in result.series.items():
         unit = result.units.get(name, "J" if name.endswith("energy") or name == "work" else "")
-        table.add_row(f"{name} [{unit}]" if unit else name, f"{values[0]:.6g}", f"{values[-1]:.6g}")
-    console.print(table)
+        table.add_row(escape(f"{name} [{unit}]" if unit else name), f"{values[0]:.6g}", f"{values[-1]:.6g}")
+    out.print(table)
     for path in written:
-        console.print(f"written: {path}")
+        typer.echo(f"written: {path}")
