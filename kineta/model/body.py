@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kineta.errors import Location
+from kineta.errors import ArgumentError, Location
 from kineta.expr.node import Expr, Scalar, expr
 from kineta.model.motion import Motion
 
@@ -16,8 +16,11 @@ Vector3 = tuple[Expr, Expr, Expr]
 
 
 def vector(values: Sequence[Scalar]) -> Vector3:
-    """Three scalars as expressions."""
-    x, y, z = values
+    """Three scalars as expressions. Raises :class:`ArgumentError` for another number of them."""
+    components = tuple(values)
+    if len(components) != 3:
+        raise ArgumentError(f"Expected three components, found {len(components)}: {components}.")
+    x, y, z = components
     return expr(x), expr(y), expr(z)
 
 

@@ -78,8 +78,11 @@ def speed_names(motion: Ball | Free) -> tuple[str, ...]:
 
 
 def unit(axis: Sequence[float]) -> Axis:
-    """*axis* with length one; raises :class:`ModelError` for a zero vector."""
-    x, y, z = (float(a) for a in axis)
+    """*axis* with length one; raises :class:`ModelError` for a zero vector, or another number of components than three."""
+    components = tuple(float(a) for a in axis)
+    if len(components) != 3:
+        raise ModelError(f"Expected an axis of three components, found {len(components)}: {components}.")
+    x, y, z = components
     length = math.hypot(x, y, z)
     if not 1e-12 < length < math.inf:
         raise ModelError(f"Expected an axis of non-zero, finite length, found ({x:g}, {y:g}, {z:g}).")

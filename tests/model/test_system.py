@@ -1,0 +1,141 @@
+"""Systems built in Python: what is left unsaid and found, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.model import infer
+
+q, q2, t = kn.symbol("q"), kn.symbol("q_2"), kn.symbol("t")
+m, l, w, phi = (kn.symbol(n) for n in ("m", "l", "w", "phi"))
+
+
+def system(*motions: Any, **more: Any) -> kn.System:
+    return kn.System("S", [kn.body("A", motions or [kn.Rz(q)], kn.inertia(m))], **more)
+
+
+@pytest.mark.parametrize(
+    ("motions", "parameters", "coordinates"),
+    [
+        ([kn.Rz(phi), kn.Sx(l)], None, ("phi",)),  # what turns is a coordinate
+        ([kn.Sx(l), kn.Sy(q2)], None, ("q_2",)),  # what shifts is one if it is called so
+        ([kn.Rz(w * t + q)], {"w": 1, "m": 1}, ("q",)),  # a declared parameter is none
+        ([kn.Rz(q2 - phi), kn.Sx(kn.cos(q))], None, ("q_2", "phi", "q")),
+        ([kn.Free("hull"), kn.Rx(t)], None, ("hull",)),
+        ([kn.Sx(l), kn.Ball("b"), kn.Ry(phi)], None, ("b", "phi")),
+    ],
+)
+def test_coordinates_are_found(motions: Any, parameters: Any, coordinates: tuple[str, ...]) -> None:
+    assert system(*motions, parameters=parameters).coordinates == coordinates
+
+
+def test_the_printed_models_need_no_declarations() -> None:
+    text = "Колонна | Rz(Fi1), Sz(h) = Jz(J_1z);\nПлечо~Колонна | Sz(h1), Ry(Fi2), Sx(l2) = m2, J_2x, J_2z, J_2y;"
+    found = kn.loads(text)
+    assert found.coordinates == ("Fi1", "Fi2")
+    assert found.parameter_names == ("h", "J_1z", "h1", "l2", "m2", "J_2x", "J_2z", "J_2y")
+    assert found.bodies[0].inertia.lumped
+    assert found.bodies[1].inertia.moments == tuple(kn.symbol(n) for n in ("J_2x", "J_2z", "J_2y"))
+
+
+def test_parameters_are_what_is_no_coordinate_speed_point_or_time() -> None:
+    found = system(
+        kn.Rz(q + t),
+        elements=[kn.spring("s", kn.symbol("k"), kn.symbol("A.x") - l), kn.damper("d", 1, kn.symbol("q'"))],
+        outputs={"energy": kn.symbol("energy"), "e": w},
+        initial={"q": kn.symbol("start")},
+    )
+    assert found.parameter_names == ("m", "k", "l", "start", "w")
+
+
+def test_a_base_comes_before_what_it_carries() -> None:
+    bodies = [kn.body("C", [], base="B"), kn.body("B", [], base="A"), kn.body("D", []), kn.body("A", [])]
+    assert [b.name for b in kn.System("S", bodies).tree] == ["D", "A", "B", "C"]
+
+
+def test_blocks_of_names_follow_the_order_of_the_coordinates() -> None:
+    found = system(kn.Rz(q), kn.Ball("b"), coordinates=["b", "q"])
+    assert found.q_names == ("b.qw", "b.qx", "b.qy", "b.qz", "q")
+    assert found.v_names == ("b.wx", "b.wy", "b.wz", "q'")
+    assert (found.nq, found.nv) == (5, 4)
+    assert infer.units(found) == {
+        "q": "rad",
+        "q'": "rad/s",
+        **{f"b.q{x}": "" for x in "wxyz"},
+        **{f"b.w{x}": "rad/s" for x in "xyz"},
+    }
+
+
+def test_fixed_parameters_leave_the_array_p() -> None:
+    found = system(kn.Rz(q), kn.Sx(l), parameters={"m": 1, "l": 2}).fixed(["l"])
+    assert found.parameter_names == ("m",)
+    assert kn.loads(kn.dumps(found)) == found
+    with pytest.raises(kn.ArgumentError, match=r"^Model 'S' has no parameter 'M'\. Did you mean 'm'\?$"):
+        found.fixed(["M"])
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    found = system(kn.R(np.array([0, 3, 4]), q), parameters={"m": np.float64(1.5)}, gravity=np.array([0, 0, -9.81]))
+    assert kn.loads(kn.dumps(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"parameters": {"m": float("inf")}}, "Parameter 'm': expected a finite number, found inf."),
+        ({"parameters": {"m": "2 kg"}}, "Parameter 'm': expected a finite number, found '2 kg'."),
+        ({"parameters": {"m": True}}, "Parameter 'm': expected a finite number, found True."),
+        ({"parameters": {"m_1": 1}}, "Body 'A': unknown symbol 'm'."),
+        (
+            {"parameters": {"m": 1}, "outputs": {"x": kn.symbol("A.X")}},
+            "Output 'x': unknown symbol 'A.X'. Did you mean 'A.x'?",
+        ),
+        ({"outputs": {"the x": q}}, "Output 'the x': expected a name such as x, P.x or q1'."),
+        ({"points": [kn.point("left tip", "A")]}, "Point 'left tip': expected a name of letters, digits and '_', "),
+        ({"points": [kn.point("P", "B")]}, "Point 'P': body 'B' does not exist."),
+        ({"points": [kn.point("P", "A"), kn.point("P", "A")]}, "Point 'P': the name is taken by a point described"),
+        ({"elements": [kn.force("f", "B", (1, 0, 0))]}, "Force 'f': body 'B' does not exist."),
+        ({"elements": [kn.line_damper("d", 1, "A", "a")]}, "Damper 'd': body 'a' does not exist. Did you mean 'A'?"),
+        ({"coordinates": []}, "Body 'A': unknown symbol 'q'."),
+        ({"initial": {"q": q}}, "Initial value 'q': the coordinate 'q' has no place here; expected parameters only."),
+        ({"initial": {"p": 0}}, "Model 'S': initial 'p' is neither a coordinate nor a speed."),
+        ({"gravity": (0, 0, t)}, "Model 'S': the time 't' has no place here; expected parameters only."),
+    ],
+    ids=lambda x: x if isinstance(x, str) else "",
+)
+def test_a_wrong_description_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(kn.ModelError) as raised:
+        system(**({"parameters": {"m": 1}} | arguments))
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize("name", ["my robot", "2dof", "", "a-b", "модель!"])
+def test_names_are_what_the_language_can_say(name: str) -> None:
+    sentence = f"'{name}': expected a name of letters, digits and '_', not starting with a digit."
+    with pytest.raises(kn.ModelError) as raised:
+        kn.System(name, [kn.body("A", [kn.Rz(q)])])
+    assert str(raised.value) == f"Model {sentence}"
+    with pytest.raises(kn.ModelError) as raised:
+        kn.System("S", [kn.body(name, [kn.Rz(q)])])
+    assert str(raised.value) == f"Body {sentence}"
+
+
+def test_a_statement_is_no_name_of_a_body() -> None:
+    with pytest.raises(kn.ModelError, match=r"^Body 'spring': the name is taken by a statement of the language\. "):
+        kn.System("S", [kn.body("spring", [kn.Rz(q)], kn.inertia(1))])
+
+
+def test_vectors_have_three_components() -> None:
+    with pytest.raises(kn.ArgumentError, match=r"^Expected three components, found 2: \(1, 0\)\.$"):
+        kn.force("f", "A", (1, 0))
+    with pytest.raises(kn.ModelError, match=r"^Expected an axis of three components, found 2: \(1\.0, 0\.0\)\.$"):
+        kn.S((1, 0), q)
+
+
+def test_an_axis_has_a_length() -> None:
+    with pytest.raises(kn.ModelError, match=r"^Expected an axis of non-zero, finite length, found \(0, 0, 0\)\.$"):
+        kn.R((0, 0, 0), q)
