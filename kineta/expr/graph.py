@@ -36,11 +36,8 @@ def neg(ref: Ref) -> Ref:
     return ref ^ 1 if ref > 1 else ref
 
 
-def snap(value: float, angle: float = 0.0) -> float:
-    """The sine, cosine or tangent *value* of *angle*, or the exact number that it misses by rounding only, its own and that of
-    an angle of up to some turns: cos(pi/2) is 0, sin(-5*pi/6) is -1/2.
-    """
-    error = max(3e-16, 2.3e-16 * min(abs(angle), 64.0))
+def snap(value: float, error: float = 3e-16) -> float:
+    """*value*, or the exact number from which it is at most *error* away: cos(pi/2) is 0, sin(pi/6) is 1/2."""
     for exact in _SNAPS:
         if abs(abs(value) - exact) < error:
             return math.copysign(exact, value) if exact else 0.0
@@ -291,7 +288,9 @@ class Graph:
         function = FLOAT[op]
         try:
             value = function(x) if op in _UNARY else function(x, y)
-            return self.const(snap(value, x) if op in _SNAPPED else value)
+            if op in _SNAPPED:  # up to the rounding of the angle, which grows with the number of turns
+                value = snap(value, max(3e-16, 2.3e-16 * min(abs(x), 64.0)))
+            return self.const(value)
         except (ValueError, ZeroDivisionError, OverflowError, ExpressionError):
             shown = f"{x:g}" if op in _UNARY else f"{x:g}, {y:g}"
             raise ExpressionError(f"{Op(op).name.lower()}({shown}) is not a finite number.") from None

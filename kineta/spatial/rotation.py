@@ -77,7 +77,7 @@ def rodrigues(graph: Graph, axis: Sequence[float], angle: Ref) -> Matrix:
     """Turn about the fixed unit vector *axis* by *angle*: E + sin a [e] + (1 - cos a) [e]^2."""
     c, s = graph.cos(angle), graph.sin(angle)
     e = Vector(graph, *(graph.const(a) for a in axis))
-    return identity(graph).scaled(c) + skew(e).scaled(s) + outer(e, e).scaled(graph.sub(ONE, c))
+    return (identity(graph).scaled(c) + skew(e).scaled(s) + outer(e, e).scaled(graph.sub(ONE, c))).snapped
 
 
 def quaternion_matrix(graph: Graph, quaternion: Sequence[Ref]) -> Matrix:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg, snap
 
 
 class Vector:
@@ -128,7 +128,24 @@ class Matrix:
             return other
         if other.is_identity:
             return self
-        return Matrix(self.graph, [(self @ other.column(j)).refs for j in range(3)]).T
+        return Matrix(self.graph, [(self @ other.column(j)).refs for j in range(3)]).T.snapped
+
+    @property
+    def snapped(self) -> Matrix:
+        """This matrix; if it is a turn by numbers, entries that miss 0, 1/2, 1, ... by rounding are these: else a quarter turn
+        in two steps would be dearer than in one.
+        """
+        numbers: list[float] = []
+        for ref in self.refs:
+            value = self.graph.value(ref)
+            if value is None:
+                return self
+            numbers.append(value)
+        rows = numbers[:3], numbers[3:6], numbers[6:]
+        for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
+            if abs(sum(x * y for x, y in zip(rows[i], rows[j], strict=True)) - (i == j)) > 1e-14:
+                return self
+        return Matrix(self.graph, [[self.graph.const(snap(x, 1e-15)) for x in row] for row in rows])
 
     def scaled(self, factor: Ref) -> Matrix:
         """All components times *factor*."""
