@@ -59,6 +59,15 @@ def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
     assert refused(path) == f"{path}: expected text in UTF-8, found other bytes at position 0."
 
 
+def test_a_floating_base_is_for_urdf(tmp_path: Path) -> None:
+    path = tmp_path / "a.kin"
+    path.write_text(MODEL)
+    with pytest.raises(
+        kn.ArgumentError, match=r"floating=True is for URDF robots; in \.kin write a motion Free\(name\)\.$"
+    ):
+        kn.load(path, floating=True)
+
+
 def test_errors_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.kin"
     path.write_text("\n  A | Rz(q1) = 1, 2;\n")

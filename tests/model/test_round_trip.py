@@ -186,6 +186,29 @@ def test_random_expressions_read_back_as_the_same_node(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2^3^2", 512),
+        ("2^-1*4", 2),
+        ("-2^2", -4),
+        ("2 - 3 - 4", -5),
+        ("2 - (3 - 4)", 3),
+        ("12/2/3", 2),
+        ("12/2*3", 18),
+        ("2·3", 6),
+        ("--1", 1),
+        ("cos(pi/2)", 0),
+        ("max(1, 2) + min(1, 2)", 3),
+        ("atan2(1, -1)/pi", 0.75),
+        ("step(-1) + sign(-2)*abs(-3)", -3),
+    ],
+)
+def test_expressions_mean_what_mathematics_means(text: str, value: float) -> None:
+    (parameter,) = kn.loads(f"parameters a = {text}; A | Rz(q1) = 1;").parameters
+    assert parameter.value == value
+
+
+@pytest.mark.parametrize(
     ("inertia", "same"),
     [
         (kn.inertia(moments=(0, 0, 0), lumped=True), "Jz(0)"),

@@ -70,6 +70,15 @@ def test_blocks_of_names_follow_the_order_of_the_coordinates() -> None:
     }
 
 
+def test_a_quaternion_is_checked_where_it_has_a_value() -> None:
+    parts = {"b.qw": kn.cos(phi), "b.qx": kn.sin(phi)}
+    assert system(kn.Ball("b"), initial=parts).parameter_names == ("m", "phi")
+    with pytest.raises(
+        kn.ModelError, match=r"^Model 'S': the initial quaternion of 'b' has the length 0\.5; expected 1\."
+    ):
+        system(kn.Ball("b"), parameters={"m": 1, "h": 0.5}, initial={"b.qw": kn.symbol("h")})
+
+
 def test_fixed_parameters_leave_the_array_p() -> None:
     found = system(kn.Rz(q), kn.Sx(l), parameters={"m": 1, "l": 2}).fixed(["l"])
     assert found.parameter_names == ("m",)

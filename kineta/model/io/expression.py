@@ -68,8 +68,6 @@ class Reader:
             try:
                 known[id(part)] = getattr(self, f"_{part.data}")(part, children)
             except (ExpressionError, ModelError) as error:
-                if error.location:
-                    raise
                 raise ModelError(str(error), self.location(part)) from None
         return known[id(node)]
 
