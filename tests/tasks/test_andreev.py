@@ -1,0 +1,174 @@
+"""Andreev's models: values at given states, and motions under every kind of element."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.formalism.truth import load
+from tests.support import EXAMPLES
+from tests.tasks.truth import TIGHT, column, run
+
+TREES = ["hopping_robot", "puma_as_printed", "puma_rx6", "branched_rheonomic"]
+
+
+def vectors(name: str) -> dict[str, Any]:
+    return load(f"theory/vectors/andreev_{name}.json")
+
+
+def system_of(data: dict[str, Any], extra: str = "") -> kn.System:
+    """The text of a vector file as a model, with its coordinates and parameters (not all the moments of a real body)."""
+    given = ", ".join(f"{n} = {v!r}" for n, v in data["parameters"].items())
+    head = f"model m; parameters {given}; coordinates {', '.join(data['coordinates'])};"
+    return kn.loads(f"{head}\n{data['model'].replace(' ;', ', unchecked ;')}\n{extra}")
+
+
+def error(found: Any, expected: Any) -> float:
+    """Largest deviation, relative to the largest entry."""
+    expected = np.asarray(expected)
+    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1.0))
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_values_at_given_states(name: str) -> None:
+    data = vectors(name)
+    tolerance = data["tolerance"]["relative"]
+    equations = kn.derive(system_of(data, "gravity g;"))
+    f = {n: equations.function(n) for n in equations.quantities}
+    for case in data["cases"]:
+        state = case.get("t", 0.0), case["q"], case["qd"]
+        bias = np.subtract(case["bias"], case["gravity_generalized_force"])
+        assert error(f["mass_matrix"](*state), case["mass_matrix"]) < tolerance
+        assert error(f["bias"](*state), bias) < tolerance
+        assert error(f["inverse"](*state, case["qdd"]), case["inverse_dynamics"]) < tolerance
+        assert error(f["forward"](*state, case["inverse_dynamics"]), case["qdd"]) < 1e-12
+        assert error(f["kinetic_energy"](*state), case["kinetic_energy"]) < tolerance
+        if "forward_dynamics_zero_input" in case:
+            assert error(f["forward"](*state), case["forward_dynamics_zero_input"]) < 1e-12
+            assert error(f["potential_energy"](*state), case["potential_energy"]) < tolerance
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_kinematics_of_bodies(name: str) -> None:
+    """Positions, velocities and structure matrices S_R, S_M of every body (omega in its own axes)."""
+    data = vectors(name)
+    system = system_of(data)
+    equations = kn.derive(system)
+    f = {n: equations.function(n) for n in ("positions", "velocities", "rotations", "jacobian")}
+    for case in data["cases"]:
+        state = case.get("t", 0.0), case["q"], case["qd"]
+        found = {n: function(*state) for n, function in f.items()}
+        for i, body in enumerate(system.bodies):
+            expected, S = case["bodies"][body.name], found["rotations"][i]
+            shown = {
+                "r_C": found["positions"][i],
+                "v_C": found["velocities"][i, :3],
+                "omega_body": S.T @ found["velocities"][i, 3:],
+                "rotation_body_to_absolute": S,
+                "S_R": found["jacobian"][i, :3],
+                "S_M": S.T @ found["jacobian"][i, 3:],
+            }
+            for key in shown.keys() & expected.keys():
+                assert error(shown[key], expected[key]) < data["tolerance"]["relative"], (body.name, key)
+
+
+def example(name: str) -> kn.System:
+    return kn.load(Path(EXAMPLES, f"{name}.kin"))
+
+
+def test_springs_dampers_and_a_force_at_a_point_of_time() -> None:
+    data = vectors("spring_damper")
+    start, expected, tolerance = data["initial"], data["initial_point"], data["tolerance"]["point"]
+    system = example("cart_pendulum")
+    assert dict(zip(system.parameter_names, (p.value for p in system.parameters), strict=True)) == {
+        n: v for n, v in data["parameters"].items() if n != "g"
+    }
+    equations = kn.derive(system)
+    state = 0.0, start["q"], start["qd"]
+    forces = sum(np.array(expected[f"Q_{n}"]) for n in ("gravity", "springs", "dampers", "external"))
+    f = {n: equations.function(n)(*state) for n in ("mass_matrix", "bias", "forward", "kinetic_energy", "power")}
+    assert error(f["mass_matrix"], expected["mass_matrix"]) < tolerance
+    assert error(f["bias"], expected["bias"] - forces) < tolerance
+    assert error(f["forward"], expected["qdd"]) < tolerance
+    assert error(f["kinetic_energy"], expected["kinetic"]) < tolerance
+    assert error(f["power"], -expected["dissipation_power"]) < tolerance
+    assert error(equations.function("potential_energy")(*state), expected["potential_total"]) < tolerance
+
+
+def test_motion_with_springs_dampers_and_a_force() -> None:
+    data = vectors("spring_damper")
+    table, tolerance = data["trajectory"], data["tolerance"]["trajectory"]
+    result = run(example("cart_pendulum"), table)
+    assert error(result.q, column(table, "q")) < tolerance
+    assert error(result.v, column(table, "qd")) < tolerance
+    assert error(result.kinetic_energy, column(table, "kinetic")) < tolerance
+    assert error(result.potential_energy, column(table, "potential")) < tolerance
+    assert error(-result.work, column(table, "dissipated_minus_external_work")) < tolerance
+
+
+def test_oscillator_chain() -> None:
+    data = vectors("oscillator_chain")
+    expected, tolerance = data["expected"], data["tolerance"]
+    names = data["coordinates"]
+    lines = [f"spring s{i} = C{i + 1} on {q}; damper d{i} = D{i + 1} on {q}';" for i, q in enumerate(names)]
+    rates = [f"{q}'" for q in names]
+    lines.append(f"spring all = C5 on {' + '.join(names)}; damper of_all = D5 on {' + '.join(rates)};")
+    system = system_of(data, "\n".join(lines))
+    bias = kn.derive(system).function("bias")
+    columns = np.eye(len(names))
+    rest = np.zeros(len(names))
+    M = kn.derive(system).function("mass_matrix")(0.0, rest, rest)
+    K = np.column_stack([bias(0.0, c, rest) for c in columns])
+    D = np.column_stack([bias(0.0, rest, c) for c in columns])
+    assert error(M, expected["mass_matrix"]) < tolerance["matrices"]
+    assert error(K, expected["stiffness_matrix"]) < tolerance["matrices"]
+    assert error(D, expected["damping_matrix"]) < tolerance["matrices"]
+    squares = np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real)
+    assert squares == pytest.approx(expected["omega_squared"], rel=tolerance["omega_squared_relative"])
+    table = expected["trajectory"]
+    result = run(system, table, q=data["initial"]["q"], v=data["initial"]["qd"])
+    assert error(result.q, column(table, "q")) < tolerance["trajectory"]
+    assert error(result.v, column(table, "qd")) < tolerance["trajectory"]
+    assert error(result.kinetic_energy, column(table, "kinetic")) < tolerance["trajectory"]
+    assert error(result.potential_energy, column(table, "potential")) < tolerance["trajectory"]
+
+
+def test_forces_and_equilibria_of_a_two_link_arm() -> None:
+    data = vectors("equilibrium")
+    tolerance = data["tolerance"]
+    system = system_of(
+        data,
+        """
+        gravity (0, -g, 0);
+        point T on B = (L2 - a2, 0, 0);
+        spring shoulder = C1 on q1 - g10;
+        spring elbow = C2 on q2 - g20;
+        spring rod = C3, L0 between ground at (ax, ay, 0) and T;
+        force tip at T = (Fx, Fy, 0);
+        output total = potential_energy - Fx*T.x - Fy*T.y;
+        """,
+    )
+    equations = kn.derive(system)
+    bias, potential = equations.function("bias"), equations.function("outputs")  # with that of the dead force
+    rest = [0.0, 0.0]
+    at = data["Q_at_test_point"]
+    assert error(-bias(0.0, at["q"], rest), at["Q"]) < tolerance["Q"]
+    assert error(potential(0.0, at["q"], rest), at["potential"]) < tolerance["Q"]
+    for row in data["equilibria"]:
+        assert error(potential(0.0, row["q0"], rest), row["potential"]) < tolerance["Q"]
+        stiffness = np.array(row["tangent_stiffness"])
+        # A force within rounding of zero is a position within 1e-12 of the equilibrium.
+        assert np.abs(np.linalg.solve(stiffness, bias(0.0, row["q0"], rest))).max() < tolerance["q0"]
+        step = 1e-5
+        shifts = step * np.eye(2)
+        found = [(bias(0.0, row["q0"] + d, rest) - bias(0.0, row["q0"] - d, rest)) / (2 * step) for d in shifts]
+        assert error(np.array(found), stiffness) < tolerance["tangent_stiffness"]
+        M = equations.function("mass_matrix")(0.0, row["q0"], rest)
+        squares = np.sort(np.linalg.eigvals(np.linalg.solve(M, stiffness)).real)
+        assert squares == pytest.approx(row["omega_squared"], rel=tolerance["omega_squared"])
+        resting = kn.simulate(system, 0.1, q=row["q0"], **TIGHT)
+        assert np.abs(resting.q - row["q0"]).max() < 1e-11
