@@ -19,7 +19,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 import kineta as kn
-from kineta.codegen import c, latex, text
+from kineta.codegen import c, text
 from kineta.views.plot import figure
 
 mpl.use("agg")
@@ -62,12 +62,10 @@ def a_printed_model(name: str) -> None:
     out.print(Syntax(source, "text", background_color="default", word_wrap=False), soft_wrap=True)
     equations = kn.derive(kn.load(MODELS / f"{name}.kin"))
     out.print(Rule("its kinetic energy, and the equation of its leg"))
-    energy = {"T": equations.expressions("kinetic_energy").refs[0]}
-    leg = {"tau[q3]": equations.expressions("inverse").refs[2]}
-    for line in (*text.lines(equations.graph, energy), "", *text.lines(equations.graph, leg)):
+    leg = {"tau[q3']": equations.expressions("inverse").refs[2]}
+    for line in (*equations.text("kinetic_energy").splitlines(), "", *text.lines(equations.graph, leg)):
         out.print(f"  {line}", markup=False, soft_wrap=True)
-    formulas = " \\\\\n".join(x.replace(" = ", " &= ", 1) for x in latex.lines(equations.graph, energy))
-    (OUT / "kinetic_energy.tex").write_text(f"\\begin{{align*}}\n{formulas}\n\\end{{align*}}\n", encoding="utf-8")
+    (OUT / "equations.tex").write_text(f"$$\n{equations.latex()}\n$$\n", encoding="utf-8")
 
 
 def count(*names: str) -> None:

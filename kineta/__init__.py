@@ -18,6 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kineta.codegen.sympy import expression as from_sympy
     from kineta.compiler import Equations, Function, derive
     from kineta.errors import (
         ArgumentError,
@@ -71,6 +72,7 @@ __version__ = "0.1.0"
 _FROM = {
     "kineta.compiler": "Equations Function derive",
     "kineta.errors": "ArgumentError ExpressionError KinetaError KinetaWarning ModelError SimulationError",
+    "kineta.codegen.sympy": "from_sympy",
     "kineta.expr.count": "Operations",
     "kineta.expr.function": "acos asin atan atan2 cos cosh exp log maximum minimum sign sin sinh sqrt step tan tanh",
     "kineta.expr.node": "Expr symbol",
@@ -84,7 +86,7 @@ _FROM = {
     "kineta.tasks.simulate": "simulate",
 }
 _MODULE = {name: module for module, names in _FROM.items() for name in names.split()}
-_RENAMED = {"load_result": "load"}
+_RENAMED = {"load_result": "load", "from_sympy": "expression"}
 
 __all__ = [
     "ArgumentError",
@@ -130,6 +132,7 @@ __all__ = [
     "event",
     "exp",
     "force",
+    "from_sympy",
     "generalized_force",
     "inertia",
     "line_damper",

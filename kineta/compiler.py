@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kineta import formulas
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
@@ -32,6 +33,9 @@ _EXTRA: Mapping[str, tuple[str, ...]] = {
 
 BACKENDS = ("llvm", "numpy")
 
+#: Lines of formulas that a notebook shows by itself.
+READABLE = 80
+
 FloatArray = NDArray[np.float64]
 
 
@@ -48,7 +52,7 @@ def derive(system: System, formalism: str = "newton_euler") -> Equations:
     return Equations(system, formalism, derivation(system, FORMALISMS[formalism]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Equations:
     """Equations of motion ``M(q) vdot + bias(t, q, v) = tau`` and what belongs to them, as named expressions.
 
@@ -57,7 +61,7 @@ class Equations:
 
     system: System
     formalism: str
-    derivation: Derivation = field(repr=False)
+    derivation: Derivation
 
     @property
     def graph(self) -> Graph:
@@ -98,6 +102,27 @@ class Equations:
         """Operations of one evaluation of *quantity*; what depends on parameters only is counted apart."""
         setup, main = self.programs(quantity)
         return main.operations(setup.operations().total)
+
+    def text(self, quantity: str = "inverse") -> str:
+        """The formulas of *quantity* as text: a line for every part that is needed twice, then one for every entry."""
+        return "\n".join(formulas.text_lines(self.derivation, quantity))
+
+    def latex(self, quantity: str = "inverse") -> str:
+        """The formulas of *quantity* as LaTeX, in an environment ``aligned`` for use within ``$$``."""
+        return formulas.aligned(formulas.latex_lines(self.derivation, quantity), "aligned")
+
+    def sympy(self, quantity: str) -> Any:
+        """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""
+        return formulas.as_sympy(self.derivation, quantity)
+
+    def __repr__(self) -> str:
+        system = self.system
+        return f"<Equations of '{system.name}' by {self.formalism}: {system.nq} coordinates, {system.nv} speeds>"
+
+    def _repr_latex_(self) -> str | None:
+        """The equations of motion in notebooks, where they are few enough to be read."""
+        shown = self.latex()
+        return f"$$\n{shown}\n$$" if shown.count("\n") <= READABLE else None
 
     def function(self, quantity: str, backend: str = "llvm") -> Function:
         """*quantity* as a function of numbers, compiled by *backend* (``llvm`` or ``numpy``)."""

@@ -33,12 +33,13 @@ def derive(
     system = read(model, settings)
     system = system.fixed() if fix else system
     t_read = time.perf_counter() - began
+    from kineta import formulas
     from kineta.compiler import derive as derive_equations
 
     began = time.perf_counter()
     equations = derive_equations(system, formalism)
     counts = {q: equations.operations(q) for q in COUNTED}
-    shown = list(_equations(equations, quantity, latex=latex))
+    shown = list((formulas.latex_lines if latex else formulas.text_lines)(equations.derivation, quantity))
     t_derive = time.perf_counter() - began
     began = time.perf_counter()
     if json:
@@ -59,9 +60,7 @@ def derive(
             }
         )
     elif latex:
-        typer.echo(
-            "\\begin{align*}\n" + " \\\\\n".join(line.replace(" = ", " &= ", 1) for line in shown) + "\n\\end{align*}"
-        )
+        typer.echo(formulas.aligned(shown, "align*"))
     else:
         typer.echo("\n".join(shown))
         _table(equations, counts, seconds)
@@ -72,54 +71,6 @@ def _compile(equations: Equations) -> None:
     from kineta.codegen import llvm
 
     llvm.compile([equations.programs("forward")[1]])
-
-
-def _equations(equations: Equations, quantity: str, *, latex: bool) -> Any:
-    from kineta.codegen import latex as latex_writer
-    from kineta.codegen import text as text_writer
-
-    array = equations.expressions(quantity)
-    named = dict(zip(_labels(equations, quantity, array.shape, latex=latex), array.refs, strict=True))
-    return (latex_writer if latex else text_writer).lines(equations.graph, named)
-
-
-def _labels(equations: Equations, quantity: str, shape: tuple[int, ...], *, latex: bool) -> list[str]:
-    """Names of the entries of a quantity."""
-    from math import prod
-
-    from kineta.codegen.latex import name
-
-    speeds = equations.system.v_names
-    if quantity == "outputs":
-        return [name(o.name) if latex else o.name for o in equations.system.outputs]
-    if quantity == "inverse":
-        return [name(f"tau.{n}") if latex else f"tau[{n}]" for n in speeds]
-    if quantity == "forward":
-        return [name(f"{n}'") if latex else f"{n}'" for n in speeds]
-    if quantity == "mass_and_bias":
-        n = len(speeds)
-        labels = [f"M[{i + 1},{j + 1}]" for i in range(n) for j in range(n)] + [f"h[{i + 1}]" for i in range(n)]
-    elif not shape:
-        labels = [{"kinetic_energy": "T", "potential_energy": "V", "energy": "E"}.get(quantity, quantity)]
-    else:
-        letter = {"mass_matrix": "M", "bias": "h", "positions": "r", "momentum": "p"}.get(quantity, quantity)
-        indices = [_index(k, shape) for k in range(prod(shape))]
-        labels = [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in indices]
-    return [_latex_label(x) if latex else x for x in labels]
-
-
-def _index(k: int, shape: tuple[int, ...]) -> list[int]:
-    index: list[int] = []
-    for size in reversed(shape):
-        index.insert(0, k % size)
-        k //= size
-    return index
-
-
-def _latex_label(label: str) -> str:
-    letter, bracket, index = label.partition("[")
-    base = letter if len(letter) == 1 else rf"\mathrm{{{letter.replace('_', chr(92) + '_')}}}"
-    return f"{base}_{{{index[:-1]}}}" if bracket else base
 
 
 def _table(equations: Equations, counts: dict[str, Any], seconds: dict[str, float]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kineta.errors import ExpressionError, MissingPackageError
 from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.expr.node import DESCRIPTIONS, Expr
 from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable
 
@@ -102,6 +103,11 @@ def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
             if e not in built:
                 built[e] = convert(e)
     return [built[e] for e in expressions]
+
+
+def expression(value: Any) -> Expr:
+    """A SymPy expression for use in the description of a system: an angle, a force, an output."""
+    return Expr(DESCRIPTIONS, from_sympy(DESCRIPTIONS, [value])[0])
 
 
 def _product(graph: Graph, e: Any, built: Mapping[Any, Ref]) -> Ref:
