@@ -1,0 +1,129 @@
+"""The native loop: its steps, its order, its interpolants, its ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.integrate
+
+from kineta.numerics import native
+from kineta.numerics.explicit import DenseOutput, Problem, Run
+from kineta.numerics.tableaux import DOP853, DOPRI5, Tableau
+from tests.numerics.problems import FloatArray, address, problem, random_rate
+
+PEERS = [(DOP853, scipy.integrate.DOP853), (DOPRI5, scipy.integrate.RK45)]
+WITH_PEER = pytest.mark.parametrize(("tableau", "peer"), PEERS, ids=["dop853", "dopri5"])
+EACH = pytest.mark.parametrize("tableau", [DOP853, DOPRI5], ids=["dop853", "dopri5"])
+
+
+def steps(run: Run) -> tuple[FloatArray, FloatArray, int]:
+    """Times and states at all steps, the start included, and the last status."""
+    pieces = list(run)
+    t = np.concatenate([[run.problem.t0], *(p.t for p in pieces)])
+    return t, np.vstack([run.problem.y0, *(p.y for p in pieces)]), pieces[-1].status
+
+
+def rotation(t: float, y: FloatArray) -> FloatArray:
+    return np.array([y[1], -y[0]])
+
+
+@WITH_PEER
+@pytest.mark.parametrize("seed", range(8))
+def test_steps_are_those_of_scipy(tableau: Tableau, peer: Any, seed: int) -> None:
+    rate, y0 = random_rate(seed)
+    t0, t1 = (0.0, 4.0) if seed % 2 else (3.0, -1.0)
+    rtol = 10.0 ** -(2 + seed % 5)
+    atol = rtol / 100
+    noise = 1e-7  # of a step size: the estimated error is a small difference of large numbers
+    run = Run(tableau, problem(rate, t0, t1, y0), rtol=rtol, atol=atol, dense=True)
+    (piece,) = run
+    theirs = scipy.integrate.solve_ivp(rate, (t0, t1), y0, method=peer, rtol=rtol, atol=atol, dense_output=True)
+    assert piece.status == native.DONE
+    assert np.r_[t0, piece.t] == pytest.approx(theirs.t, abs=noise)
+    assert piece.y == pytest.approx(theirs.y.T[1:], abs=10 * noise)
+    extra = len(tableau.extra) * len(piece.t)
+    assert run.evaluations - extra == theirs.nfev - (extra if tableau is DOP853 else 0)
+    dense = DenseOutput(np.r_[t0, piece.t], np.vstack([y0, piece.y]), piece.dense)  # type: ignore[arg-type]
+    times = np.linspace(t0, t1, 57)
+    assert dense(times) == pytest.approx(theirs.sol(times), abs=10 * noise)
+    assert dense(times[5]) == pytest.approx(dense(times)[:, 5], abs=1e-15)
+
+
+@EACH
+def test_error_falls_with_the_order_of_the_method(tableau: Tableau) -> None:
+    counts = np.array([8, 16, 32]) if tableau is DOP853 else np.array([20, 40, 80])
+    errors = []
+    for count in counts:
+        size = 6.0 / count
+        run = Run(tableau, problem(rotation, 0.0, 6.0, [1, 0]), rtol=0.1, atol=1e9, max_step=size, first_step=size)
+        t, y, _ = steps(run)
+        assert len(t) == count + 1
+        errors.append(np.abs(y[-1] - [np.cos(6), -np.sin(6)]).max())
+    slopes = np.diff(np.log(errors)) / np.diff(np.log(1 / counts))
+    assert slopes == pytest.approx(tableau.order, abs=0.5)
+
+
+@EACH
+def test_interpolant_is_as_good_as_the_tolerance(tableau: Tableau) -> None:
+    (piece,) = Run(tableau, problem(rotation, 0.0, 10.0, [1, 0]), rtol=1e-10, atol=1e-10, dense=True)
+    dense = DenseOutput(np.r_[0.0, piece.t], np.vstack([[1, 0], piece.y]), piece.dense)  # type: ignore[arg-type]
+    t = np.linspace(0, 10, 301)
+    assert dense(t) == pytest.approx(np.array([np.cos(t), -np.sin(t)]), abs=2e-8)
+    assert dense(piece.t) == pytest.approx(piece.y.T, abs=1e-15)
+
+
+def test_a_pause_changes_nothing() -> None:
+    whole = Run(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8)
+    parts = Run(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8)
+    parts.chunk = 7
+    assert len(list(Run(DOPRI5, parts.problem, rtol=1e-8, atol=1e-8))) == 1
+    for a, b in zip(steps(whole)[:2], steps(parts)[:2], strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_a_pause_where_an_event_changes_sign() -> None:
+    crossing = problem(rotation, 0.0, 10.0, [1, 0], events=address(lambda t, y: y[:1], 2), n_events=1)
+    pieces = list(Run(DOP853, crossing, rtol=1e-6, atol=1e-6))
+    assert [p.status for p in pieces] == [native.EVENT] * 3 + [native.DONE]
+    for piece in pieces[:-1]:
+        assert np.prod([piece.y[-2, 0] if len(piece.y) > 1 else piece.y0[0], piece.y[-1, 0]]) <= 0
+
+
+def test_quaternions_are_made_units_at_every_step() -> None:
+    def turn(t: float, y: FloatArray) -> FloatArray:
+        w, x, y_, z = y[1:]
+        p, q, r = 3.0, -2.0, 1.0
+        return (
+            np.array(
+                [0.0, -x * p - y_ * q - z * r, w * p + y_ * r - z * q, w * q + z * p - x * r, w * r + x * q - y_ * p]
+            )
+            / 2
+        )
+
+    start = Problem(problem(turn, 0, 1, np.zeros(5)).rhs, np.zeros(1), 0.0, 9.0, np.array([5.0, 1, 0, 0, 0]), (1,))
+    _, y, _ = steps(Run(DOPRI5, start, rtol=1e-3, atol=1e-3))
+    assert np.linalg.norm(y[:, 1:], axis=1) == pytest.approx(1, abs=1e-15)
+    assert np.array_equal(y[:, 0], np.full(len(y), 5.0))
+
+
+@EACH
+def test_a_pole_ends_the_run_before_it(tableau: Tableau) -> None:
+    t, y, status = steps(Run(tableau, problem(lambda t, y: y**2, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
+    assert status in (native.STEP_TOO_SMALL, native.NOT_FINITE)
+    assert 1 - 1e-6 < t[-1] < 1 + 1e-6
+    early = t < 0.9
+    assert y[early, 0] == pytest.approx(1 / (1 - t[early]), rel=1e-5)
+
+
+@EACH
+def test_a_rate_that_stops_being_finite_ends_the_run(tableau: Tableau) -> None:
+    def rate(t: float, y: FloatArray) -> FloatArray:
+        with np.errstate(invalid="ignore"):
+            return -1 - 0 * np.sqrt(y)
+
+    t, y, status = steps(Run(tableau, problem(rate, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
+    assert status == native.NOT_FINITE
+    assert t[-1] == pytest.approx(1.0, abs=1e-6)
+    assert np.isfinite(y).all()
