@@ -1,0 +1,116 @@
+"""Operation counts: what a derivation costs is part of its answer, the same on every machine.
+
+A change that alters a count alters the table here, and says why. Parameter-only work is hoisted and counted apart.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import kineta as kn
+from benchmarks.chains import chain
+from kineta.expr.count import Operations
+from tests.support import EXAMPLES
+
+QUANTITIES = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
+
+
+def n(add: int, mul: int, div: int, trig: int, hoisted: int = 0) -> Operations:
+    return Operations(add=add, mul=mul, div=div, trig=trig, hoisted=hoisted)
+
+
+#: add, mul, div, trig, hoisted, in the order of QUANTITIES.
+COUNTS: dict[str, tuple[Operations, ...]] = {
+    "hopping_robot": (
+        n(23, 45, 0, 8, 19),
+        n(65, 90, 0, 8, 16),
+        n(31, 38, 0, 8, 20),
+        n(87, 124, 0, 8, 20),
+        n(89, 135, 4, 8, 25),
+    ),
+    "puma_andreev": (
+        n(45, 81, 0, 10, 89),
+        n(132, 167, 0, 10, 81),
+        n(86, 96, 0, 10, 87),
+        n(201, 254, 0, 10, 87),
+        n(265, 326, 5, 10, 88),
+    ),
+    "puma560": (
+        n(57, 104, 0, 10),
+        n(165, 202, 0, 10),
+        n(93, 100, 0, 8),
+        n(238, 289, 0, 10),
+        n(296, 354, 4, 10),
+    ),
+}
+
+#: Andreev's paper: the two ways it compares, Lagrange's equations and its own; energies. Without gravity, as the models here.
+#: The PUMA 560 with measured parameters, best known: inverse 147 + 180, mass matrix 80 + 127, mass and bias 203 + 310,
+#: forward 274 + 396 + 6 div.
+PAPER: dict[tuple[str, str], tuple[Operations, ...]] = {
+    ("hopping_robot", "kinetic_energy"): (n(52, 99, 0, 10),),
+    ("hopping_robot", "inverse"): (n(385, 690, 0, 10), n(340, 583, 0, 10)),
+    ("puma_andreev", "inverse"): (n(2074, 4038, 0, 12), n(1903, 3708, 0, 10)),
+}
+
+
+@cache
+def equations(model: str) -> kn.Equations:
+    return kn.derive(kn.load(EXAMPLES / f"{model}.kin"))
+
+
+@pytest.mark.parametrize("model", COUNTS)
+def test_counts(model: str) -> None:
+    found = {q: equations(model).operations(q) for q in QUANTITIES}
+    assert found == dict(zip(QUANTITIES, COUNTS[model], strict=True))
+
+
+@pytest.mark.parametrize(("quantity", "most"), [("inverse", 170), ("mass_and_bias", 220), ("forward", 260)])
+def test_hopping_robot_stays_within_its_bounds(quantity: str, most: int) -> None:
+    assert equations("hopping_robot").operations(quantity).total <= most
+
+
+@pytest.mark.parametrize(("model", "quantity"), PAPER)
+def test_fewer_operations_than_the_paper(model: str, quantity: str) -> None:
+    ours = equations(model).operations(quantity)
+    for theirs in PAPER[model, quantity]:
+        assert (2 if quantity == "kinetic_energy" else 5) * ours.total < theirs.total
+        assert ours.trig <= theirs.trig
+
+
+def test_counts_of_a_quantity_do_not_depend_on_what_was_derived_before() -> None:
+    for quantity in reversed(QUANTITIES):
+        assert kn.derive(kn.load(EXAMPLES / "puma_andreev.kin")).operations(quantity) == equations(
+            "puma_andreev"
+        ).operations(quantity)
+
+
+@cache
+def chain_equations(links: int) -> kn.Equations:
+    return kn.derive(chain(links))
+
+
+def test_inverse_dynamics_of_a_chain_is_affine_in_its_links() -> None:
+    def grown(links: int) -> list[int]:
+        longer, shorter = (chain_equations(k).operations("inverse") for k in (links + 10, links))
+        return [longer.add - shorter.add, longer.mul - shorter.mul, longer.trig - shorter.trig, longer.div]
+
+    assert grown(10) == grown(20) == grown(30) == grown(70)
+    assert grown(10)[2:] == [20, 0]
+
+
+def test_the_graph_grows_with_the_links_and_no_faster() -> None:
+    sizes = {}
+    for links in (20, 40, 80):
+        fresh = kn.derive(chain(links))
+        fresh.expressions("inverse")
+        sizes[links] = len(fresh.graph)
+    assert sizes[80] - sizes[40] <= 2.02 * (sizes[40] - sizes[20])
+
+
+def test_forward_dynamics_of_long_chains_is_linear() -> None:
+    totals = [chain_equations(links).operations("forward").total for links in (20, 40, 80)]
+    assert totals[1] / totals[0] < 2.1
+    assert totals[2] / totals[1] < 2.1
