@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
@@ -23,7 +24,10 @@ class Bindings:
 
 
 def bindings(graph: Graph, results: Mapping[str, Ref]) -> Bindings:
-    """*results* (name to reference) with their repeated parts named; functions of a single symbol stay as they are."""
+    """*results* (name to reference) with their repeated parts named; functions of a single symbol stay as they are.
+
+    The names avoid those of the symbols, and of results.
+    """
     order = reachable(graph, results.values())
     uses = dict.fromkeys(order, 0)
     for i in order:
@@ -31,6 +35,8 @@ def bindings(graph: Graph, results: Mapping[str, Ref]) -> Bindings:
             uses[r >> 1] += 1
     length: dict[int, int] = {}
     named: dict[int, str] = {}
+    taken = {n.replace("_", "") for n in (*graph.names, *results)}
+    names = (n for k in count(1) if (n := f"z{k}") not in taken)
     roots = {r >> 1 for r in results.values()}
     for i in order:
         if graph.op[i] in LEAVES:
@@ -41,7 +47,7 @@ def bindings(graph: Graph, results: Mapping[str, Ref]) -> Bindings:
         plain = graph.op[i] in UNARY and all(graph.op[r >> 1] == Op.SYMBOL for r in operands)
         again = uses[i] > 1 or (i in roots and uses[i] > 0)
         if (again and not plain) or (length[i] > LINE and i not in roots):
-            named[i] = f"z{len(named) + 1}"
+            named[i] = next(names)
             length[i] = 0
     return Bindings(graph, named, results)
 

@@ -15,7 +15,8 @@ _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
     "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
 ).split()
-_LETTERS = {"fi": r"\varphi", "Fi": r"\varphi", "phi": r"\varphi"} | {g: rf"\{g}" for g in _GREEK if g != "phi"}
+_LETTERS = {g: rf"\{g}" for g in _GREEK} | {"fi": r"\varphi", "Fi": r"\varphi", "phi": r"\varphi"}
+_LETTERS |= {c: _LETTERS[g] for c, g in zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK, strict=True)}
 _CALLS = {
     Op.SIN: r"\sin",
     Op.COS: r"\cos",
@@ -31,22 +32,30 @@ _CALLS = {
     Op.MIN: r"\min",
     Op.MAX: r"\max",
 }
-_SUM, _PRODUCT, _ATOM = range(3)
+_FUNCTIONS = tuple(_CALLS.values())
+# Binding strength of what was written. An open product ends in a function without brackets, as in a \sin x: what is written
+# behind it would be read as part of the argument.
+_SUM, _OPEN, _PRODUCT, _ATOM = range(4)
+#: A component of a quaternion, a position or a velocity: the letter and its axis.
+_COMPONENT = re.compile(r"[qvw][wxyz]")
 _NAME = re.compile(r"^([^\W\d_]+)_?(\w*)$")
 
 
 def name(text: str) -> str:
-    r"""A name as LaTeX: ``q1'`` is \dot{q}_{1}, ``Fi2`` is \varphi_{2}, ``b.wx`` is w^{b}_{x}, ``J_nz`` is J_{nz}."""
+    r"""A name as LaTeX: ``q1'`` is \dot{q}_{1}, ``Fi2`` is \varphi_{2}, ``b.wx`` is w^{\mathrm{b}}_{x}, ``J_nz`` is J_{nz}.
+
+    Words in letters that are not ASCII are set as text, which any font for the script serves: \text{Нога}.
+    """
     if text.startswith("tau."):
         base = text[4:]
         return rf"\tau_{{{name(base.rstrip(chr(39)))}}}"
     primes = len(text) - len(text.rstrip("'"))
     stem = text.rstrip("'")
     owner, _, last = stem.rpartition(".")
-    letter, index = _split(last)
+    letter, index = (last[0], last[1]) if owner and _COMPONENT.fullmatch(last) else _split(last)
     accent = {0: letter, 1: rf"\dot{{{letter}}}", 2: rf"\ddot{{{letter}}}"}.get(primes, letter)
     shown = accent + (f"_{{{index}}}" if index else "")
-    return rf"{shown}^{{\mathrm{{{_escaped(owner)}}}}}" if owner else shown
+    return rf"{accent}^{{{_word(owner)}}}" + shown[len(accent) :] if owner else shown
 
 
 def _split(word: str) -> tuple[str, str]:
@@ -55,12 +64,20 @@ def _split(word: str) -> tuple[str, str]:
     match = digits or _NAME.match(word)
     stem, index = (match[1], match[2]) if match else (word, "")
     if stem in _LETTERS:
-        return _LETTERS[stem], _escaped(index)
+        return _LETTERS[stem], _index(index)
     if len(stem) == 1:
-        return stem, _escaped(index)
-    if len(word) > 1 and word[0].isupper() and not digits and "_" not in word and len(word) <= 4:
-        return word[0], _escaped(word[1:])
-    return rf"\mathrm{{{_escaped(stem)}}}", _escaped(index)
+        return stem if stem.isascii() else _word(stem), _index(index)
+    if 1 < len(word) <= 4 and word.isascii() and word[0].isupper() and not digits and "_" not in word:
+        return word[0], word[1:]
+    return _word(stem), _index(index)
+
+
+def _word(text: str) -> str:
+    return rf"\{'mathrm' if text.isascii() else 'text'}{{{_escaped(text)}}}"
+
+
+def _index(text: str) -> str:
+    return _escaped(text) if text.isascii() else _word(text)
 
 
 def _escaped(text: str) -> str:
@@ -85,8 +102,20 @@ def expression(graph: Graph, ref: Ref, names: Mapping[int, str]) -> str:
     def operand(r: Ref, least: int) -> str:
         shown, strength = written[r >> 1]
         if r & 1:
-            shown, strength = "-" + (shown if strength >= _PRODUCT else rf"\left({shown}\right)"), _SUM
+            shown, strength = "-" + (shown if strength >= _OPEN else rf"\left({shown}\right)"), _SUM
         return shown if strength >= least else rf"\left({shown}\right)"
+
+    def product(a: Ref, b: Ref) -> tuple[str, int]:
+        strengths = written[a >> 1][1], written[b >> 1][1]
+        if a == b and strengths[0] == _ATOM:
+            return f"{{{operand(a, _ATOM)}}}^{{2}}", _PRODUCT
+        # Numbers go first, functions last.
+        if graph.op[b >> 1] == Op.CONST or (strengths[0] == _OPEN != strengths[1]):
+            a, b = b, a
+        second = operand(b, _OPEN)
+        first = operand(a, _OPEN if second.startswith(_FUNCTIONS) else _PRODUCT)
+        times = r" \cdot " if second[0].isdigit() else r"\,"
+        return first + times + second, _OPEN if written[b >> 1][1] == _OPEN else _PRODUCT
 
     for i in reachable_below(graph, ref, names):
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
@@ -98,16 +127,9 @@ def expression(graph: Graph, ref: Ref, names: Mapping[int, str]) -> str:
             written[i] = name(graph.names[a]), _ATOM
         elif op == Op.ADD:
             sign = "-" if b & 1 else "+"
-            written[i] = f"{operand(a, _SUM)} {sign} {operand(b & -2, _PRODUCT)}", _SUM
+            written[i] = f"{operand(a, _SUM)} {sign} {operand(b & -2, _OPEN)}", _SUM
         elif op == Op.MUL:
-            first, second = (b, a) if graph.op[b >> 1] == Op.CONST else (a, b)
-            square = first == second and written[first >> 1][1] == _ATOM
-            product = (
-                f"{{{operand(first, _ATOM)}}}^{{2}}"
-                if square
-                else rf"{operand(first, _PRODUCT)}\,{operand(second, _PRODUCT)}"
-            )
-            written[i] = product, _PRODUCT
+            written[i] = product(a, b)
         elif op == Op.DIV:
             written[i] = rf"\frac{{{operand(a, _SUM)}}}{{{operand(b, _SUM)}}}", _PRODUCT
         elif op == Op.POW:
@@ -120,7 +142,7 @@ def expression(graph: Graph, ref: Ref, names: Mapping[int, str]) -> str:
             arguments = operand(a, _SUM) + (f", {operand(b, _SUM)}" if op in BINARY else "")
             call = _CALLS.get(Op(op), rf"\operatorname{{{Op(op).name.lower()}}}")
             bare = graph.op[a >> 1] == Op.SYMBOL and not a & 1 and op not in BINARY
-            written[i] = (rf"{call} {arguments}" if bare else rf"{call}\left({arguments}\right)"), _PRODUCT
+            written[i] = (rf"{call} {arguments}", _OPEN) if bare else (rf"{call}\left({arguments}\right)", _PRODUCT)
     return operand(ref, _SUM)
 
 

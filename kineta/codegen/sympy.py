@@ -77,7 +77,11 @@ def _binary(sympy: Any, op: Op, x: Any, y: Any) -> Any:
 
 
 def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
-    """SymPy *expressions* as nodes of *graph*. Raises :class:`ExpressionError` for a function that has no operation here."""
+    """SymPy *expressions* (or numbers) as nodes of *graph*.
+
+    Raises :class:`ExpressionError` for what is no expression, a number that is not real and finite, and a function that
+    has no operation here.
+    """
     sympy = _package()
     calls = {getattr(sympy, n): op for op, n in _NAMES.items() if op != Op.SQRT}
     built: dict[Any, Ref] = {}
@@ -87,7 +91,7 @@ def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
         if e.is_Symbol:
             return graph.symbol(e.name)
         if e.is_number:
-            return graph.const(float(e))
+            return graph.const(_number(e))
         if e.is_Add:
             return graph.sum(arguments)
         if e.is_Mul:
@@ -96,13 +100,16 @@ def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
             return graph.call(Op.POW, *arguments)
         if e.func in calls:
             return _folded(graph, calls[e.func], arguments)
-        raise ExpressionError(f"The SymPy function '{e.func.__name__}' has no operation in the graph.")
+        if e.func is sympy.Heaviside and e.args[1] == 0:
+            return graph.call(Op.STEP, arguments[0])
+        raise ExpressionError(f"The SymPy function '{e.func.__name__}' in '{e}' has no operation in the graph.")
 
-    for expression in expressions:
-        for e in sympy.postorder_traversal(expression):
+    roots = [_sympified(sympy, e) for e in expressions]
+    for root in roots:
+        for e in sympy.postorder_traversal(root):
             if e not in built:
                 built[e] = convert(e)
-    return [built[e] for e in expressions]
+    return [built[e] for e in roots]
 
 
 def expression(value: Any) -> Expr:
@@ -110,18 +117,36 @@ def expression(value: Any) -> Expr:
     return Expr(DESCRIPTIONS, from_sympy(DESCRIPTIONS, [value])[0])
 
 
+def _sympified(sympy: Any, e: Any) -> Any:
+    """*e* as a SymPy expression; a text is none, since reading it would run it."""
+    try:
+        found = sympy.sympify(e, strict=True)
+    except sympy.SympifyError:
+        found = None
+    if not isinstance(found, sympy.Expr):
+        raise ExpressionError(f"Expected a SymPy expression, found '{e}'.")
+    return found
+
+
+def _number(e: Any) -> float:
+    try:
+        return float(e)
+    except TypeError:
+        raise ExpressionError(f"Expected a real number, found '{e}'.") from None
+
+
 def _product(graph: Graph, e: Any, built: Mapping[Any, Ref]) -> Ref:
     """A product, with the factors of negative exponent as one divisor."""
-    upper, lower = e.as_numer_denom()
-    if lower != 1 and all(a in built for a in (upper, lower)):
-        return graph.div(built[upper], built[lower])
-    total, sign = graph.const(1.0), False
+    upper, lower, sign = graph.const(1.0), graph.const(1.0), False
     for a in e.args:
         if a == -1:
             sign = not sign
+        elif a.is_Pow and a.exp.is_number and a.exp.is_negative:
+            lower = graph.mul(lower, graph.call(Op.POW, built[a.base], graph.const(_number(-a.exp))))
         else:
-            total = graph.mul(total, built[a])
-    return neg(total) if sign else total
+            upper = graph.mul(upper, built[a])
+    quotient = graph.div(upper, lower)
+    return neg(quotient) if sign else quotient
 
 
 def _folded(graph: Graph, op: Op, arguments: Sequence[Ref]) -> Ref:

@@ -1,0 +1,244 @@
+"""What every verb prints and leaves on disk, with and without ``--json``."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.cli.conftest import CART, HOPPER, Command
+from tests.support import EXAMPLES
+
+MODELS = sorted(EXAMPLES.glob("*.kin"))
+COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
+
+
+# -- check -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda p: p.stem)
+def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
+    done = kineta("check", model, "--json")
+    assert (done.code, done.err) == (0, "")
+    system, found = kn.load(model), done.json
+    assert list(found) == [
+        "model",
+        "bodies",
+        "coordinates",
+        "speeds",
+        "parameters",
+        "elements",
+        "outputs",
+        "checks",
+        "seconds",
+    ]
+    assert found["bodies"] == [b.name for b in system.bodies]
+    assert (found["coordinates"], found["speeds"]) == (list(system.q_names), list(system.v_names))
+    assert found["parameters"] == {p.name: p.value for p in system.parameters}
+    assert [set(c) for c in found["checks"]] == [{"name", "measure", "value", "passed"}] * 2
+    assert all(c["passed"] for c in found["checks"])
+
+
+def test_check_says_what_was_understood(kineta: Command) -> None:
+    done = kineta("check", HOPPER)
+    assert done.code == 0
+    assert done.out.startswith("hopping_robot: 2 bodies, 6 degrees of freedom\n  bodies: Нога, Корпус\n")
+    assert "b3 = 0.35" in done.out
+    assert "ok: mass matrix is positive definite" in done.out
+
+
+def test_a_failed_check_ends_with_2(kineta: Command, here: Path) -> None:
+    (here / "twice.kin").write_text("A | Rz(q1), Rz(q2) = 1, 1, 1, 1;")
+    done = kineta("check", "twice.kin")
+    assert done.code == 2
+    assert "FAILED: mass matrix is positive definite (smallest eigenvalue 0)" in done.out
+    done = kineta("check", "twice.kin", "--json")
+    assert (done.code, done.json["checks"][0]["passed"]) == (2, False)
+
+
+def test_check_names_parameters_without_values(kineta: Command, here: Path) -> None:
+    (here / "open.kin").write_text("parameters m, J, k = 2 N/m;\nA | Sx(q) = m, J, J, J;")
+    done = kineta("check", "open.kin")
+    assert done.code == 0
+    assert "not checked against the laws: without values for m, J" in done.out
+    assert kineta("check", "open.kin", "--json").json["checks"] == []
+
+
+# -- derive ------------------------------------------------------------------------------------------------------------
+
+
+def test_derive_json_has_all_its_keys(kineta: Command) -> None:
+    done = kineta("derive", CART, "--json")
+    assert (done.code, done.err) == (0, "")
+    found, equations = done.json, kn.derive(kn.load(CART))
+    assert list(found) == [
+        "model", "formalism", "coordinates", "speeds", "parameters", "operations", "quantity", "equations", "seconds",
+    ]  # fmt: skip
+    assert (found["model"], found["formalism"]) == ("cart_pendulum", "newton_euler")
+    assert (found["coordinates"], found["speeds"]) == (["q1", "q2"], ["q1'", "q2'"])
+    assert found["parameters"] == list(equations.system.parameter_names)
+    assert tuple(found["operations"]) == COUNTED
+    for quantity, counts in found["operations"].items():
+        assert list(counts) == ["add", "mul", "div", "sqrt", "trig", "hoisted"]
+        assert counts == equations.operations(quantity).as_dict()
+    assert list(found["seconds"]) == ["read", "derive", "compile"]
+    assert all(s > 0 for s in found["seconds"].values())
+
+
+def test_derive_prints_equations_on_stdout_and_counts_on_stderr(kineta: Command) -> None:
+    done, listed = kineta("derive", CART), kineta("derive", CART, "--json").json
+    assert done.out.splitlines() == listed["equations"]
+    assert done.out.splitlines()[-1].startswith("tau[q2'] = ")
+    assert "Operations of 'cart_pendulum' by newton_euler" in done.err
+    assert all(quantity in done.err for quantity in COUNTED)
+
+
+def test_fixed_parameters_leave_the_equations(kineta: Command) -> None:
+    plain, fixed = (kineta("derive", CART, "--json", *more).json for more in ([], ["--fix", "--set", "m1=3"]))
+    assert fixed["parameters"] == []
+    assert sum(fixed["operations"]["forward"].values()) < sum(plain["operations"]["forward"].values())
+
+
+# -- eval --------------------------------------------------------------------------------------------------------------
+
+
+def test_eval_without_values_takes_the_initial_state(kineta: Command) -> None:
+    done = kineta("eval", CART, "--json")
+    assert (done.code, done.err) == (0, "")
+    found = done.json
+    assert list(found) == ["model", "quantity", "t", "q", "v", "parameters", "shape", "value"]
+    assert (found["quantity"], found["t"], found["q"], found["v"]) == ("forward", 0.0, [0.12, 0.4], [-0.3, 0.9])
+    f = kn.derive(kn.load(CART)).function("forward")
+    assert found["value"] == f(0.0, [0.12, 0.4], [-0.3, 0.9]).tolist()
+    assert kineta("eval", CART).out.startswith("[ -0.8635265032")
+
+
+@pytest.mark.parametrize(
+    "q", ["0.2,-0.5", "[0.2, -0.5]", "@state.json", "@list.json", '{"q1": 0.2, "q2": -0.5}', "q2=-0.5, q1=20 cm"]
+)
+def test_states_may_be_written_in_several_ways(kineta: Command, here: Path, q: str) -> None:
+    (here / "state.json").write_text(json.dumps({"q": [0.2, -0.5], "v": [1, 2], "model": "cart_pendulum"}))
+    (here / "list.json").write_text("[0.2, -0.5]")
+    options = ("--v", "1,2", "--tau", "q1'=4", "--set", "m1=3 kg", "--set", "l=30 cm", "--t", "500 ms", "--json")
+    found = kineta("eval", CART, "--q", q, *options).json
+    f = kn.derive(kn.load(CART)).function("forward")
+    assert found["value"] == f(0.5, [0.2, -0.5], [1, 2], tau=[4, 0], p={"m1": 3, "l": 0.3}).tolist()
+    assert found["tau"] == [4, 0]
+
+
+def test_the_output_of_eval_is_an_input(kineta: Command, here: Path) -> None:
+    first = kineta("eval", CART, "--q", "0.3,0.1", "--tau", "1,2", "--json")
+    (here / "first.json").write_text(first.out)
+    again = kineta("eval", CART, "--q", "@first.json", "--v", "@first.json", "--tau", "@first.json", "--json")
+    assert again.json == first.json
+
+
+def test_inverse_undoes_forward(kineta: Command) -> None:
+    vdot = kineta("eval", HOPPER, "--tau", "1,2,3,4,5,6", "--json").json["value"]
+    back = kineta("eval", HOPPER, "--quantity", "inverse", "--vdot", json.dumps(vdot), "--json").json["value"]
+    np.testing.assert_allclose(back, [1, 2, 3, 4, 5, 6], rtol=1e-10)
+
+
+def test_every_quantity_has_equations_and_numbers(kineta: Command) -> None:
+    equations = kn.derive(kn.load(CART))
+    for quantity in equations.quantities:
+        size = int(np.prod(equations.expressions(quantity).shape))
+        found = kineta("eval", CART, "--quantity", quantity, "--backend", "numpy", "--json").json
+        assert np.shape(found["value"]) == tuple(found["shape"])
+        assert np.size(found["value"]) == size
+        printed = kineta("derive", CART, "--quantity", quantity, "--json").json["equations"]
+        assert len([line for line in printed if not line.startswith("z")]) == size
+
+
+# -- simulate ----------------------------------------------------------------------------------------------------------
+
+
+def test_simulate_writes_what_it_says(kineta: Command, here: Path) -> None:
+    done = kineta("simulate", CART, "--to", "0.5", "--set", "m1=2.5", "--plot", "out.png", "--save", "run.nc", "--json")
+    assert (done.code, done.err) == (0, "")
+    found = done.json
+    assert list(found) == [
+        "model", "method", "outcome", "success", "t", "steps", "rejected", "evaluations", "energy_balance", "seconds",
+        "parameters", "final",
+    ]  # fmt: skip
+    assert (found["t"], found["success"], found["parameters"]["m1"]) == ([0.0, 0.5], True, 2.5)
+    assert found["outcome"].startswith("reached t = 0.5 s")
+    run = kn.load_result("run.nc")
+    assert len(run.t) == 1001
+    assert found["final"] == {name: values[-1] for name, values in run.series.items()}
+    expected = kn.simulate(kn.load(CART), 0.5, p={"m1": 2.5}, samples=1001)
+    np.testing.assert_array_equal(run.y, expected.y)
+    assert (here / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(p.name for p in here.iterdir()) == ["out.png", "run.nc"]
+
+
+def test_simulate_prints_a_table(kineta: Command, here: Path) -> None:
+    done = kineta("simulate", CART, "--to", "20 ms", "--samples", "3", "--save", "a[red]b.csv")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("cart_pendulum: reached t = 0.02 s; energy balance ")
+    assert done.out.endswith("written: a[red]b.csv\n")
+    assert all(name in done.out for name in ("q1 [m]", "q2' [rad/s]", "potential_energy [J]", "E.vz"))
+    with (here / "a[red]b.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["t"]) for row in rows] == [0.0, 0.01, 0.02]
+
+
+def test_forces_and_states_reach_the_run(kineta: Command) -> None:
+    run = ("simulate", CART, "--to", "-0.1", "--q", "q2=10 deg", "--v", "0,0", "--tau", "q1'=2")
+    found = kineta(*run, "--json").json
+    expected = kn.simulate(kn.load(CART), -0.1, q={"q2": np.pi / 18}, v=[0, 0], tau={"q1'": 2}, samples=1001)
+    assert found["t"] == [0.0, -0.1]
+    assert found["final"]["q1"] == expected["q1"][-1]
+
+
+def test_a_run_that_fails_keeps_its_part_and_ends_with_2(kineta: Command, here: Path) -> None:
+    (here / "blow.kin").write_text("coordinates x;\nA | Sx(x) = 1;\nforce s = 2*x'^2 on x;\ninitial x' = 1 m/s;")
+    done = kineta("simulate", "blow.kin", "--to", "5", "--save", "blow.csv", "--json")
+    assert (done.code, done.json["success"]) == (2, False)
+    assert "Model 'blow': failed at t = 0.5" in done.err
+    assert len((here / "blow.csv").read_text().splitlines()) > 50
+
+
+def test_lost_energy_ends_with_2(kineta: Command) -> None:
+    done = kineta("simulate", CART, "--to", "2", "--method", "RK23", "--rtol", "0.1", "--atol", "0.1", "--json")
+    assert done.code == 2
+    assert done.json["energy_balance"] > 1e-4
+    assert "the energy balance" in done.err
+    assert "tighten --rtol" in done.err
+
+
+# -- import, examples --------------------------------------------------------------------------------------------------
+
+ARM = """<robot name="arm"><link name="base"/>
+<link name="upper arm"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="shoulder" type="continuous"><parent link="base"/><child link="upper arm"/><axis xyz="0 1 0"/></joint></robot>
+"""
+
+
+def test_import_turns_urdf_into_a_model(kineta: Command, here: Path) -> None:
+    (here / "arm.urdf").write_text(ARM)
+    done = kineta("import", "arm.urdf", "-o", "arm.kin", "--json")
+    assert (done.code, list(done.json)) == (0, ["model", "file", "notes", "text"])
+    assert "arm.urdf:2:" in done.err
+    assert "'upper arm'" in done.err
+    assert (here / "arm.kin").read_text() == done.json["text"] == kineta("import", "arm.urdf").out
+    same = [kineta("eval", f"arm.{s}", "--quantity", "mass_matrix", "--json").json["value"] for s in ("kin", "urdf")]
+    assert same[0] == same[1]
+    floating = kineta("import", "arm.urdf", "--floating", "-o", "free.kin")
+    assert floating.out == "written: free.kin (2 bodies, 7 degrees of freedom)\n"
+
+
+def test_examples_are_listed_and_copied(kineta: Command, here: Path) -> None:
+    listed = kineta("examples", "list", "--json").json
+    assert list(listed) == [p.stem for p in MODELS]
+    assert "Hopping robot" in kineta("examples", "list").out
+    assert kineta("examples", "copy", "puma560", "--to", "new/folder", "--json").json == {
+        "files": ["new/folder/puma560.kin"]
+    }
+    assert kineta("examples", "copy").code == 0
+    for p in MODELS:
+        assert (here / p.name).read_bytes() == p.read_bytes()
