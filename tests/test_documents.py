@@ -24,6 +24,7 @@ def relative(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+@pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
 @pytest.mark.parametrize(
     "document", [d for d in DOCUMENTS if d.name not in SCRIPTED and blocks(d, "python")], ids=relative
 )
@@ -31,9 +32,8 @@ def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     mpl.use("agg")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    for name, content in re.findall(
-        r"`(\w+\.urdf)`[^`]*```xml\n(.*?)^```", document.read_text("utf-8"), flags=re.M | re.S
-    ):
+    files = re.compile(r"`(\w+\.urdf)`[^`]*```xml\n(.*?)^```", flags=re.M | re.S)
+    for name, content in files.findall(document.read_text(encoding="utf-8")):
         Path(name).write_text(content, encoding="utf-8")
     space: dict[str, object] = {}
     for block in blocks(document, "python"):
