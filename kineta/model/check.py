@@ -203,10 +203,9 @@ def _symbols(system: System) -> None:
             for name in value.symbols() if value is not None else ():
                 if name in allowed:
                     continue
-                inside = "" if len(str(value)) > 80 or str(value) == name else f" in '{value}'"
-                message = f"unknown symbol '{name}'{inside}.{did_you_mean(name, allowed)}"
+                message = f"unknown symbol '{name}'.{did_you_mean(name, allowed)}"
                 if name in everything:
-                    message = f"{_meaning(system, name)} '{name}'{inside} has no place here; expected {words} only."
+                    message = f"{_meaning(system, name)} '{name}' has no place here; expected {words} only."
                 raise fault(message, symbol=name)
 
     def record(item: Body | Point | Element | Output) -> Callable[..., CheckError]:

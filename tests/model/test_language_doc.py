@@ -1,0 +1,95 @@
+"""The page about the language: its models read, its errors are the real ones, its tables are complete."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import kineta as kn
+from kineta.expr.op import FUNCTIONS
+from kineta.model.check import STATEMENTS
+from kineta.model.units import UNITS
+from tests.support import EXAMPLES, ROOT
+
+PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```([\w-]+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+MODELS = [text for kind, text in BLOCKS if kind == "kin"]
+ERRORS = [(text, said[1].strip()) for (kind, text), said in pairwise(BLOCKS) if kind == "kin-error"]
+
+
+def section(title: str) -> str:
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("text", MODELS, ids=lambda t: t.strip().splitlines()[-1][:40])
+def test_models_of_the_page_are_read_and_derived(text: str) -> None:
+    system = kn.loads(text)
+    assert kn.loads(kn.dumps(system)) == system
+    assert len(kn.derive(system).expressions("bias").refs) == system.nv
+
+
+@pytest.mark.parametrize(("text", "message"), ERRORS, ids=lambda t: t[:40])
+def test_errors_of_the_page_are_the_real_ones(text: str, message: str) -> None:
+    with pytest.raises(kn.ModelError) as raised:
+        kn.loads(text, "model.kin")
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(("index", "example"), [(0, "hopping_robot"), (1, "puma_andreev")])
+def test_the_printed_models_are_those_of_the_examples(index: int, example: str) -> None:
+    printed, file = kn.loads(MODELS[index]), kn.load(EXAMPLES / f"{example}.kin")
+    # A word that waives a check of values is no part of the paper's notation.
+    bodies = tuple(replace(b, inertia=replace(b.inertia, unchecked=False)) for b in file.bodies)
+    assert (printed.bodies, printed.coordinates) == (bodies, file.coordinates)
+    assert {p.name for p in printed.parameters} == {p.name for p in file.parameters}
+
+
+def test_tables_name_every_function_unit_and_statement() -> None:
+    words = {
+        title: set(re.findall(r"[A-Za-zµ°]\w*", " ".join(re.findall(r"`([^`]*)`", section(title)))))
+        for title in ("Expressions", "Units", "Reserved words")
+    }
+    assert words["Expressions"] >= FUNCTIONS.keys()
+    assert words["Reserved words"] >= set(STATEMENTS)
+    prefixes = ("n", "u", "µ", "m", "c", "k", "M", "G", "")
+    assert all(any(u == p + base for p in prefixes for base in words["Units"]) for u in UNITS)
+    assert words["Units"] >= {
+        "m",
+        "g",
+        "kg",
+        "s",
+        "A",
+        "N",
+        "J",
+        "W",
+        "Pa",
+        "V",
+        "C",
+        "T",
+        "Hz",
+        "rad",
+        "deg",
+        "rev",
+        "rpm",
+    }
+
+
+def test_every_statement_has_an_example() -> None:
+    shown = {m for text in MODELS for m in re.findall(r"(?:^|;)\s*(\w+)", re.sub("#.*", "", text))}
+    assert shown >= set(STATEMENTS)
+
+
+def test_the_grammar_names_every_rule_of_the_parser() -> None:
+    lark = (Path(kn.__file__).parent / "model" / "io" / "kin.lark").read_text(encoding="utf-8")
+    rules = set(re.findall(r"^\??([a-z]+):", lark, re.MULTILINE))
+    said = set(re.findall(r"^([a-z]+) *=", section("Grammar"), re.MULTILINE))
+    assert rules - said == {"start", "declaration", "axis", "setting", "shown", "exponent"}
+
+
+def test_the_python_of_the_page_runs() -> None:
+    (code,) = (text for kind, text in BLOCKS if kind == "python")
+    exec(compile(code, "language.md", "exec"), {})
