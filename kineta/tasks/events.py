@@ -20,7 +20,10 @@ class Event:
     """A zero of *value*, an expression of coordinates, speeds, parameters, the time, and positions of points (``P.z``).
 
     terminal : True ends the run at the first zero, a number n at the n-th
-    direction : 1 counts zeros where the value rises, -1 where it falls, 0 both
+    direction : 1 counts zeros where the value rises as the run goes on, -1 where it falls, 0 both
+
+    A zero at the start is none of a run. Zeros are looked for where the value has changed its sign over a step: of
+    two within one step nothing is seen, unless ``max_step`` parts them.
     """
 
     value: Expr
@@ -50,8 +53,7 @@ class Watch:
     def __init__(self, events: Sequence[Event], values: Callable[[float, FloatArray], FloatArray]) -> None:
         self.events = events
         self.values = values
-        self.t: list[list[float]] = [[] for _ in events]
-        self.y: list[list[FloatArray]] = [[] for _ in events]
+        self.found: list[list[tuple[float, FloatArray]]] = [[] for _ in events]
         self.ended: str | None = None
         self._last: FloatArray | None = None
 
@@ -62,16 +64,15 @@ class Watch:
         before = self.values(t0, y0) if self._last is None else self._last
         after = self._last = self.values(t1, y1)
         crossed = (before < 0) & (after >= 0) | (before > 0) & (after <= 0)
-        found = []
+        zeros = []
         for i in np.flatnonzero(crossed).tolist():
             direction = self.events[i].direction
             if direction == 0 or direction == np.sign(after[i] - before[i]):
-                found.append((self._root(i, t0, t1, before[i], after[i], y1, solution), i))
-        for (t, y), i in sorted(found, key=lambda f: abs(f[0][0] - t0)):
-            self.t[i].append(t)
-            self.y[i].append(y)
+                zeros.append((self._root(i, t0, t1, before[i], after[i], y1, solution), i))
+        for (t, y), i in sorted(zeros, key=lambda f: abs(f[0][0] - t0)):
+            self.found[i].append((t, y))
             terminal = self.events[i].terminal
-            if terminal and len(self.t[i]) >= int(terminal):
+            if terminal and len(self.found[i]) >= int(terminal):
                 self.ended = self.events[i].name
                 return t
         return None

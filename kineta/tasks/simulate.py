@@ -207,8 +207,8 @@ class _Record:
     keep: bool
 
     def __post_init__(self) -> None:
-        self.t: list[FloatArray] = []
-        self.y: list[FloatArray] = []
+        # One list for both: an interruption may come between any two statements.
+        self.rows: list[tuple[FloatArray, FloatArray]] = []
         self.segments: list[Segment] = []
         self.steps = 0
         self._next = 0
@@ -235,14 +235,13 @@ class _Record:
         else:
             inside = (segment.t - last) * direction <= 0
             self._add(segment.t[inside], segment.y[inside])
-        if until is not None and segment.solution is not None and (not self.t or self.t[-1][-1] != until):
+        if until is not None and segment.solution is not None and (not self.rows or self.rows[-1][0][-1] != until):
             self._add(np.array([until]), np.asarray(segment.solution(np.array([until]))).T)
 
     def _add(self, t: FloatArray, y: FloatArray) -> None:
         if len(t):
             _normalise(y, self.quaternions)
-            self.t.append(t)
-            self.y.append(y)
+            self.rows.append((t, y))
 
     def solution(self, t: FloatArray | float) -> FloatArray:
         """The solution between the first and the last step: (n,) or (n, len(t))."""
@@ -311,8 +310,8 @@ def _result(
     method: str,
 ) -> Result:
     system = equations.system
-    t = np.concatenate(record.t) if record.t else np.empty(0)
-    y = np.concatenate(record.y) if record.y else np.empty((0, len(run.problem.y0)))
+    t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
+    y = np.concatenate([np.empty((0, len(run.problem.y0))), *(rows[1] for rows in record.rows)])
     observed = code.observe(t[:, None], y, code.h)
     kinetic, potential = observed[:, 0], observed[:, 1]
     states = system.nq + system.nv
@@ -348,10 +347,10 @@ def _result(
 
 
 def _events(watch: Watch | None, states: int, quaternions: Sequence[int]) -> Iterator[tuple[FloatArray, FloatArray]]:
-    for t, y in zip(watch.t, watch.y, strict=True) if watch else ():
-        rows = np.array([row[:states] for row in y]).reshape(len(t), states)
+    for found in watch.found if watch else ():
+        rows = np.array([y[:states] for _, y in found]).reshape(len(found), states)
         _normalise(rows, quaternions)
-        yield np.array(t), rows
+        yield np.array([t for t, _ in found]), rows
 
 
 def _normalise(rows: FloatArray, quaternions: Sequence[int]) -> None:
