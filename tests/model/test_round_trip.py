@@ -227,6 +227,23 @@ def test_every_kind_of_inertia_can_be_written(inertia: kn.Inertia, same: str) ->
     assert kn.loads(f"A | Rz(q) = {same};").bodies == system.bodies
 
 
+@pytest.mark.parametrize("word", "on in at between and body com sin m Rx Ball Jz".split())
+def test_words_inside_statements_are_free_names(word: str) -> None:
+    text = """
+        parameters W = 2;
+        W | Rz(q1), Sx(W) = W, 1, 1, 1;
+        point P on W = (W, 0, 0);
+        force f on W at (W, 0, 0) = (W, 0, 0) in body;
+        spring coil = W on W*q1;
+        spring line = W between W and P;
+        damper oil = W between W at (W, 0, W) and W;
+        output W = W;
+    """
+    named = kn.loads(text.replace("W", word))
+    assert named.bodies[0].name == word
+    assert kn.dumps(named) == kn.dumps(kn.loads(text)).replace("W", word)
+
+
 def test_the_order_of_statements_is_free() -> None:
     statements = [s.strip() for s in RICH.split(";") if s.strip()]
     head = [s for s in statements if s.startswith(("parameters", "constants"))]
