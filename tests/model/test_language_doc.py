@@ -88,8 +88,3 @@ def test_the_grammar_names_every_rule_of_the_parser() -> None:
     rules = set(re.findall(r"^\??([a-z]+):", lark, re.MULTILINE))
     said = set(re.findall(r"^([a-z]+) *=", section("Grammar"), re.MULTILINE))
     assert rules - said == {"start", "declaration", "axis", "setting", "shown", "exponent"}
-
-
-def test_the_python_of_the_page_runs() -> None:
-    (code,) = (text for kind, text in BLOCKS if kind == "python")
-    exec(compile(code, "language.md", "exec"), {})
