@@ -1,0 +1,103 @@
+"""Events of x = cos 2t, whose zeros are known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.tasks.models import OSCILLATOR, PENDULUM
+
+x, rate, t = (kn.symbol(n) for n in ("x", "x'", "t"))
+FALLS, RISES = np.pi / 4 + np.pi * np.arange(3), 3 * np.pi / 4 + np.pi * np.arange(3)
+ZEROS = np.sort([*FALLS, *RISES])
+
+
+def at(time: float) -> dict[str, Any]:
+    """The state at *time*."""
+    return {"q": [np.cos(2 * time)], "v": [-2 * np.sin(2 * time)]}
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "RK45", "Radau", "CVODE"])
+def test_zeros_are_found_at_their_times(method: str) -> None:
+    events = [x, kn.event(x, direction=1), kn.event(x, direction=-1, name="down"), rate, x - 2, kn.symbol("energy") - 1]
+    result = kn.simulate(OSCILLATOR, 10.0, events=events, method=method, rtol=1e-9)
+    both, up, down, turns, never, constant = result.t_events
+    assert both == pytest.approx(ZEROS, abs=2e-7)
+    assert up == pytest.approx(RISES, abs=2e-7)
+    assert down == pytest.approx(FALLS, abs=2e-7)
+    assert turns == pytest.approx(np.pi / 2 * np.arange(1, 7), abs=2e-7)
+    assert never.shape == constant.shape == (0,)
+    assert result.event_names[:4] == ("x", "x", "down", "x'")
+    assert [y.shape for y in result.y_events] == [(6, 2), (3, 2), (3, 2), (6, 2), (0, 2), (0, 2)]
+    assert np.abs(result.y_events[0][:, 0]).max() < 1e-12
+    assert result.y_events[0][:, 1] == pytest.approx(2.0 * np.tile([-1, 1], 3), abs=1e-6)
+
+
+def test_backwards_in_time_zeros_come_in_reverse() -> None:
+    result = kn.simulate(OSCILLATOR, (10.0, 0.0), **at(10), events=[x, kn.event(x, direction=1)])
+    assert result.t_events[0] == pytest.approx(ZEROS[::-1], abs=1e-8)
+    assert result.t_events[1] == pytest.approx(FALLS[::-1], abs=1e-8)  # backwards, x rises where it falls forwards
+
+
+@pytest.mark.parametrize("recorded", [{}, {"samples": 11}, {"t_eval": [0.5, 9]}])
+@pytest.mark.parametrize(("terminal", "index"), [(True, 0), (1, 0), (2, 1), (5, 4)])
+def test_a_terminal_event_ends_the_run(terminal: int, index: int, recorded: dict[str, Any]) -> None:
+    result = kn.simulate(OSCILLATOR, 10.0, events=kn.event(x, terminal=terminal, name="wall"), **recorded)
+    assert (result.status, result.success) == (1, True)
+    assert result.message.startswith(f"stopped at t = {ZEROS[index]:.6g} s by the event 'wall'; energy balance ")
+    assert result.t[-1] == result.t_events[0][-1] == pytest.approx(ZEROS[index], abs=1e-8)
+    assert result.y[:, -1] == pytest.approx(result.y_events[0][-1], abs=1e-14)
+    assert len(result.t_events[0]) == index + 1
+    assert np.all(np.diff(result.t) > 0)
+    if "samples" in recorded:
+        assert np.array_equal(result.t[:-1], np.arange(0, result.t[-1], 1.0))
+
+
+def test_a_terminal_event_backwards() -> None:
+    result = kn.simulate(OSCILLATOR, (10.0, 0.0), **at(10), events=[kn.event(x, terminal=True)])
+    assert result.t[-1] == pytest.approx(ZEROS[-1], abs=1e-8)
+    assert np.all(np.diff(result.t) < 0)
+
+
+def test_several_events_in_one_step_come_in_order() -> None:
+    levels = [0.9, 0.8, 0.7, 0.6]
+    events = [kn.event(x - a, name=f"{a}", terminal=a == 0.7) for a in levels]
+    result = kn.simulate(OSCILLATOR, 1.0, events=events, rtol=1e-4, atol=1e-4)
+    assert result.steps <= 2
+    assert [len(times) for times in result.t_events] == [1, 1, 1, 0]
+    found = np.concatenate(result.t_events)
+    assert found == pytest.approx(np.arccos(levels[:3]) / 2, abs=1e-4)
+    assert "by the event '0.7'" in result.message
+    together = kn.simulate(OSCILLATOR, 1.0, events=[kn.event(x, name="a"), kn.event(2 * x, name="b", terminal=True)])
+    assert "by the event 'b'" in together.message
+    assert together.t_events[0] == together.t_events[1]
+
+
+def test_a_zero_at_the_start_is_no_event() -> None:
+    result = kn.simulate(OSCILLATOR, 3.0, q=[0.0], v=[-2.0], events=[kn.event(x, terminal=True)])
+    assert result.t_events[0] == pytest.approx([np.pi / 2], abs=1e-8)
+    resting = kn.simulate(OSCILLATOR, 1.0, q=[0.0], events=[x, rate])
+    assert [len(times) for times in resting.t_events] == [0, 0]
+
+
+def test_max_step_parts_what_would_fall_into_one_step() -> None:
+    narrow = x - np.cos(0.02)  # above zero for 0.02 s about every full turn
+    times = kn.simulate(OSCILLATOR, 4.0, q=[0.5], v=[np.sqrt(3)], events=[narrow], max_step=0.01).t_events[0]
+    turn = np.pi / 6 + np.pi * np.arange(2)
+    assert times == pytest.approx(np.sort([*(turn - 0.01), *(turn + 0.01)]), abs=1e-8)
+
+
+def test_events_of_points_energies_parameters_and_time() -> None:
+    bob = kn.symbol("bob.vx")
+    result = kn.simulate(
+        PENDULUM, 3.0, events=[bob, kn.symbol("q'"), t - 1.25, kn.symbol("kinetic_energy") - kn.symbol("l")]
+    )
+    points, turns, clock, energy = result.t_events
+    assert points == pytest.approx(turns, abs=1e-12)
+    assert clock == pytest.approx([1.25], abs=1e-14)
+    states = result.y_events[3]
+    assert len(energy)
+    assert 0.5 * states[:, 1] ** 2 == pytest.approx(1, abs=1e-12)

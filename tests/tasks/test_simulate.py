@@ -1,0 +1,215 @@
+"""Runs: closed forms by every method, balance of energy, unit quaternions, ends before the end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.errors import MissingPackageError
+from kineta.numerics.segments import METHODS
+from kineta.tasks.progress import Progress
+from tests.support import EXAMPLES
+from tests.tasks.models import OSCILLATOR, PENDULUM, block
+
+SATELLITE = kn.load(EXAMPLES / "free_satellite.kin")
+x = kn.symbol("x")
+
+
+# -- methods -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_meets_the_closed_form(method: str) -> None:
+    times = np.linspace(0, 3, 17)
+    result = kn.simulate(OSCILLATOR, 3.0, method=method, t_eval=times, dense_output=True, rtol=1e-8, atol=1e-10)
+    exact = np.array([np.cos(2 * times), -2 * np.sin(2 * times)])
+    assert (result.method, result.status) == (method, 0)
+    assert np.array_equal(result.t, times)
+    assert result.y == pytest.approx(exact, abs=2e-6)
+    assert result.sol(times) == pytest.approx(result.y, abs=1e-15)
+    assert result.sol(1.0).shape == (2,)
+    back = kn.simulate(OSCILLATOR, (3.0, 0.0), method=method, q=exact[:1, -1], v=exact[1:, -1], rtol=1e-8, atol=1e-10)
+    assert back.t[[0, -1]] == pytest.approx([3, 0], abs=0)
+    assert back.y[:, -1] == pytest.approx([1, 0], abs=2e-6)
+
+
+def test_a_stiff_system_by_cvode() -> None:
+    d = k = 1e6
+    given = {"d": d, "k": k}
+    system = kn.loads(
+        "model stiff; coordinates x; parameters d, k; it | Sx(x) = 1; spring s = k on x - cos(t); damper r = d on x';"
+    )
+    result = kn.simulate(system, 10.0, method="CVODE", p=given, rtol=1e-8, atol=1e-10, samples=21)
+    forced = k / (k - 1 + 1j * d)  # x = forced exp(it) + slow exp(at) + fast exp(bt)
+    a, b = np.roots([1, d, k])[::-1]
+    slow, fast = np.linalg.solve([[1, 1], [a, b]], [-forced.real, forced.imag])
+    exact = (forced * np.exp(1j * result.t)).real + slow * np.exp(a * result.t) + fast * np.exp(b * result.t)
+    assert result.q[:, 0] == pytest.approx(exact, abs=1e-6)
+    explicit = kn.simulate(system, 0.1, p=given)
+    assert explicit.nfev > 20 * result.nfev
+
+
+def test_methods_of_a_missing_package_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sksundae", None)
+    with pytest.raises(
+        MissingPackageError, match=r"This needs the package 'scikit-sundae': pip install 'kineta\[sundae\]'\."
+    ):
+        kn.simulate(OSCILLATOR, 1.0, method="CVODE")
+
+
+# -- what is given -----------------------------------------------------------------------------------------------------
+
+
+def test_state_parameters_and_forces_by_name_or_in_order() -> None:
+    a = kn.simulate(OSCILLATOR, 1.0, q=[0.3], v=[0.2], p=[2.0, 18.0], tau=[0.7])
+    b = kn.simulate(kn.derive(OSCILLATOR), 1, q={"x": 0.3}, v={"x'": 0.2}, p={"k": 18, "m": 2}, tau={"x'": 0.7})
+    assert np.array_equal(a.y, b.y)
+    assert a.parameters == {"m": 2.0, "k": 18.0}
+    rest = 0.7 / 18
+    exact = rest + (0.3 - rest) * np.cos(3 * a.t) + 0.2 / 3 * np.sin(3 * a.t)
+    assert a.q[:, 0] == pytest.approx(exact, abs=1e-8)
+
+
+def test_forces_may_be_expressions() -> None:
+    result = kn.simulate(OSCILLATOR, 5.0, tau={"x'": -5 * x - 2 * kn.symbol("x'")})
+    w = np.sqrt(8)
+    exact = np.exp(-result.t) * (np.cos(w * result.t) + np.sin(w * result.t) / w)
+    assert result.q[:, 0] == pytest.approx(exact, abs=1e-8)
+    assert result.energy_balance < 1e-8
+    assert result.work[-1] == pytest.approx(result.energy[-1] - 2, rel=1e-7)
+
+
+def test_what_is_recorded() -> None:
+    steps = kn.simulate(PENDULUM, 2.0, dense_output=True)
+    assert len(steps.t) == steps.steps + 1
+    samples = kn.simulate(PENDULUM, 2.0, samples=9)
+    assert np.array_equal(samples.t, np.linspace(0, 2, 9))
+    assert samples.y == pytest.approx(steps.sol(samples.t), abs=1e-13)
+    some = kn.simulate(PENDULUM, 2.0, t_eval=[0.5, 1.25])
+    assert np.array_equal(some.t, [0.5, 1.25])
+    assert some.y == pytest.approx(samples.y[:, [2, 5]], abs=1e-13)
+    assert some.message.startswith("reached t = 2 s; energy balance ")
+    assert steps["bob.x"] == pytest.approx(np.sin(steps["q"]), abs=1e-15)
+    assert steps["energy"] == pytest.approx(steps.outputs["energy"], rel=1e-15)
+    finer = kn.simulate(PENDULUM, 2.0, max_step=0.01)
+    assert np.diff(finer.t).max() <= 0.01 * (1 + 1e-9)
+
+
+# -- laws --------------------------------------------------------------------------------------------------------------
+
+
+def test_there_and_back_again() -> None:
+    there = kn.simulate(SATELLITE, 5.0, rtol=1e-12)
+    back = kn.simulate(SATELLITE, (5.0, 0.0), q=there.q[-1], v=there.v[-1], rtol=1e-12)
+    assert back.y[:, -1] == pytest.approx(there.y[:, 0], abs=1e-9)
+    assert back.work[-1] == pytest.approx(-there.work[-1], rel=1e-8)
+
+
+def test_a_bead_on_a_driven_rod_takes_the_work_of_the_drive() -> None:
+    system = kn.loads("model rod; coordinates r; parameters w = 1.5; bead | Rz(w*t), Sx(r) = 2; initial r = 0.1;")
+    result = kn.simulate(system, 2.0, rtol=1e-11)
+    r = 0.1 * np.cosh(1.5 * result.t)
+    kinetic = (0.15 * np.sinh(1.5 * result.t)) ** 2 + (1.5 * r) ** 2
+    assert result.q[:, 0] == pytest.approx(r, rel=1e-9)
+    assert result.kinetic_energy == pytest.approx(kinetic, rel=1e-8)
+    assert result.work == pytest.approx(kinetic - kinetic[0], abs=1e-8 * kinetic[-1])
+    assert result.energy_balance < 1e-9
+
+
+def test_motion_without_a_coordinate_is_recorded_too() -> None:
+    system = kn.loads("model crank; gravity (0, -10, 0); crank | Rz(3*t), Sx(1) = 2; output crank.position;")
+    result = kn.simulate(system, 1.0, samples=5)
+    assert (result.q.shape, result.v.shape) == ((5, 0), (5, 0))
+    assert result["crank.x"] == pytest.approx(np.cos(3 * result.t), abs=1e-14)
+    assert result.kinetic_energy == pytest.approx(9, rel=1e-14)
+    assert result.work == pytest.approx(20 * np.sin(3 * result.t), abs=1e-7)
+
+
+def test_work_is_the_integral_of_power() -> None:
+    system = kn.load(EXAMPLES / "cart_pendulum.kin")
+    result = kn.simulate(system, 2.0, dense_output=True, rtol=1e-11)
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    times = 1 + nodes
+    q, v = np.split(result.sol(times)[:4], 2)
+    power = kn.derive(system).function("power")(times, q.T, v.T)
+    assert result.work[-1] == pytest.approx(weights @ power, rel=1e-8)
+    assert result.energy_balance < 1e-9
+    assert not kn.simulate(PENDULUM, 1.0).work.any()
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "BDF", "CVODE"])
+def test_quaternions_stay_units(method: str) -> None:
+    events = [kn.symbol("sat.qw"), kn.symbol("sat.qy")]
+    result = kn.simulate(SATELLITE, 20.0, method=method, rtol=1e-3, atol=1e-5, dense_output=True, events=events)
+    states = [result.y.T, result.sol(np.linspace(0, 20, 333)).T, *result.y_events]
+    assert all(len(rows) for rows in states)
+    for rows in states:
+        assert np.linalg.norm(rows[:, 3:7], axis=1) == pytest.approx(1, abs=1e-15)
+
+
+# -- ends before the end -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "RK45", "BDF", "LSODA", "CVODE"])
+def test_a_motion_without_bound_ends_with_time_and_reason(method: str) -> None:
+    runaway = block("x^3", "x = 1, x' = 1")
+    result = kn.simulate(runaway, 10.0, method=method)
+    assert (result.status, result.success) == (-1, False)
+    assert result.t[-1] == pytest.approx(1.311028777, abs=1e-6)
+    assert result.message.startswith("failed at t = 1.3110287")
+    assert "; the mass matrix may be singular there, an expression outside its domain, or the motion without bound" in (
+        result.message
+    )
+    assert np.isfinite(result.y).all()
+    early = result.t < 1.2
+    speeds = np.sqrt((result.q[early, 0] ** 4 + 1) / 2)
+    assert result.v[early, 0] == pytest.approx(speeds, rel=1e-5)
+    sampled = kn.simulate(runaway, 10.0, method=method, samples=101)
+    assert np.array_equal(sampled.t, np.linspace(0, 10, 101)[:14])
+
+
+def test_an_expression_that_leaves_its_domain_ends_the_run() -> None:
+    result = kn.simulate(block("-1 - 1e-9*sqrt(x)", "x = 1"), 5.0)
+    assert result.status == -1
+    assert result.message.startswith("failed at t = 1.41421")
+    assert "the accelerations are not finite, however small the step" in result.message
+    assert result.q[-1, 0] == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize("method", ["dopri5", "RK45", "CVODE"])
+def test_an_interruption_keeps_what_was_computed(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = iter(range(1000))
+
+    def interrupted(self: Progress, reached: float) -> None:
+        if next(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "at", interrupted)
+    result = kn.simulate(OSCILLATOR, 1e5, method=method, dense_output=True)
+    assert (result.status, result.success) == (2, False)
+    assert result.message.startswith(f"interrupted at t = {result.t[-1]:.6g} s; what was computed before is kept")
+    assert 0 < result.t[-1] < 1e5
+    assert result.y.shape == (2, len(result.t))
+    assert result.sol(result.t[-1] / 2) == pytest.approx([np.cos(result.t[-1]), -2 * np.sin(result.t[-1])], abs=1e-3)
+
+
+def test_a_run_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("kineta.tasks.progress.DELAY", 0.0)
+    monkeypatch.setattr("kineta.tasks.progress.PERIOD", 0.0)
+    kn.simulate(PENDULUM, 1.0, method="RK45", progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    kn.simulate(PENDULUM, 1.0, method="RK45")
+    assert capsys.readouterr().err == ""
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> Any:
+    """Overflow on the way to a pole is part of the story."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        yield
