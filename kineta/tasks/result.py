@@ -112,7 +112,7 @@ class Result:
             "method": self.method,
             "outcome": self.message,
             "success": self.success,
-            "t": [float(self.t[0]), float(self.t[-1])],
+            "t": [float(t) for t in self.t[[0, -1]]] if len(self.t) else [],
             "steps": self.steps,
             "rejected": self.rejected,
             "evaluations": self.nfev,

@@ -326,7 +326,7 @@ def _result(
         y=np.ascontiguousarray(y[:, :states].T),
         q_names=system.q_names,
         v_names=system.v_names,
-        units=units(system),
+        units=_units(system),
         outputs=dict(zip(names, observed[:, 2:].T, strict=True)),
         kinetic_energy=kinetic,
         potential_energy=potential,
@@ -344,6 +344,21 @@ def _result(
         event_names=tuple(e.name for e in watch.events) if watch else (),
         sol=record.solution if record.keep and record.segments else None,
     )
+
+
+#: Units of what follows the dot in ``P.x`` or ``P.vz``.
+_COMPONENTS = dict.fromkeys(("x", "y", "z"), "m") | dict.fromkeys(("vx", "vy", "vz"), "m/s")
+
+
+def _units(system: System) -> dict[str, str]:
+    """Units of the series of a run by name; of an output that is more than a name none is known."""
+    known = units(system) | dict.fromkeys((*arguments.ENERGIES, "work"), "J")
+    for output in system.outputs:
+        value = str(output.value)
+        owner, _, component = value.rpartition(".")
+        if value in output.value.symbols() and (value in known or (owner and component in _COMPONENTS)):
+            known[output.name] = known[value] if value in known else _COMPONENTS[component]
+    return known
 
 
 def _events(watch: Watch | None, states: int, quaternions: Sequence[int]) -> Iterator[tuple[FloatArray, FloatArray]]:
