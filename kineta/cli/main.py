@@ -59,7 +59,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = app(standalone_mode=False)
+        code = app(prog_name="kineta", standalone_mode=False)
     except typer.Abort:
         typer.echo("kineta: Interrupted.", err=True)
         raise SystemExit(INTERRUPTED) from None
@@ -71,7 +71,8 @@ def main() -> None:
 
 def _explain(error: Any) -> None:
     """What is wrong with the options, and where they are listed; nothing where the help was shown instead."""
-    message = error.format_message().rstrip(".")
+    message = error.format_message()
     verb = error.ctx.command_path if error.ctx else "kineta"
     if message:
-        typer.echo(f"kineta: {message}. See {verb} --help.", err=True)
+        end = "" if message.endswith((".", "?")) else "."
+        typer.echo(f"kineta: {message}{end} See {verb} --help.", err=True)

@@ -1,0 +1,225 @@
+"""Bad input: one sentence on standard error, exit code 1, nothing on standard output and nothing on disk."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import CART, Command
+from tests.support import EXAMPLES
+
+#: What lies in the folder in which the commands run.
+FILES: dict[str, str | bytes] = {
+    "robot.kin": "model robot;\nparameters m, J, k = 2;\nA | Rz(q1), Sx(q2) = m, J, J, J;\n",
+    "typo.kin": "Leg | Rz(q1) = 1, 1, 1, 1;\nShin~Log | Rz(q2) = 1, 1, 1, 1;\n",
+    "empty.kin": "",
+    "bytes.kin": b"\x00\xff\xfe\x93kin",
+    "bytes.urdf": b"\x00\xff\xfe\x93kin",
+    "robot.txt": "",
+    "broken.urdf": "<robot name='r'><link name='a'></robot>",
+    "bytes.json": b"\xff\xfe\x00",
+    "broken.json": '{"q": [1,',
+    "deep.json": "[" * 100_000,
+    "file": "",
+}
+
+
+@pytest.fixture
+def folder(here: Path) -> Path:
+    for name, content in FILES.items():
+        (here / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    for name in ("dir.kin", "dir.urdf", "dir.nc", "dir.png"):
+        (here / name).mkdir()
+    return here
+
+
+MODEL = [
+    ("none.kin", r"none\.kin: there is no such file\."),
+    ("robott.kin", r"robott\.kin: there is no such file\. Did you mean 'robot\.kin'\?"),
+    ("none.urdf", r"none\.urdf: there is no such file\."),
+    ("dir.kin", r"dir\.kin: the file cannot be read \(Is a directory\)\."),
+    ("dir.urdf", r"dir\.urdf: the file cannot be read \(Is a directory\)\."),
+    ("robot.txt", r"robot\.txt: expected a model file \(\.kin, \.urdf\), found the suffix '\.txt'\."),
+    (".", r"\.: expected a model file \(\.kin, \.urdf\), found the suffix ''\."),
+    ("bytes.kin", r"bytes\.kin: expected text in UTF-8, found other bytes at position 1\."),
+    ("bytes.urdf", r"bytes\.urdf:1:2: the XML is broken: "),
+    ("broken.urdf", r"broken\.urdf:1:34: the XML is broken: "),
+    ("empty.kin", r"Model 'empty' \(empty\.kin:1:1\): expected at least one body, found none\."),
+    ("typo.kin", r"Body 'Shin' \(typo\.kin:2:\d+\): base 'Log' does not exist\. Did you mean 'Leg'\?"),
+]
+
+NUMBER = "Expected a number, perhaps with a unit, found"
+STATE = [
+    ("--q 1", r"Expected q of shape \(2,\) for \(q1, q2\), found shape \(1,\)\."),
+    ("--q 1,2,3", r"Expected q of shape \(2,\) for \(q1, q2\), found shape \(3,\)\."),
+    ("--v ,", r"Expected v of shape \(2,\) for \(q1', q2'\), found shape \(0,\)\."),
+    ("--q nan,1", rf"--q: {NUMBER} 'nan'\."),
+    ("--q 1,two", rf"--q: {NUMBER} 'two'\."),
+    ("--q 1,2q", r"--q: Expected a unit, found 'q'\."),
+    ("--q [NaN,1]", r"--q: expected a list of finite numbers or a mapping of names to them, found '\[NaN,1\]'\."),
+    ("--q [1e999,1]", r"--q: expected a list of finite numbers"),
+    (f"--q [{'9' * 400},1]", r"--q: expected a list of finite numbers"),
+    ("--q [[1],2]", r"--q: expected a list of finite numbers"),
+    ('--q {"q1":null}', r"--q: expected a list of finite numbers"),
+    ("--q [1,true]", r"--q: expected a list of finite numbers"),
+    ("--q [1,", r"--q: expected JSON, found '\[1,' \(Expecting value"),
+    ("--q q1=1,q9=2", r"Model 'cart_pendulum' has no coordinate 'q9'\."),
+    ("--v q1=1", r"Model 'cart_pendulum' has no speed 'q1'\. Did you mean 'q1''\?"),
+    ("--tau 1", r"--tau: expected 2 numbers for \(q1', q2'\), found 1\."),
+    ("--tau w=1", r"--tau: model 'cart_pendulum' has no speed 'w'\."),
+    ("--q @none.json", r"--q: the file 'none\.json' cannot be read \(No such file or directory\)\."),
+    ("--q @dir.kin", r"--q: the file 'dir\.kin' cannot be read \(Is a directory\)\."),
+    ("--q @", r"--q: the file '' cannot be read"),
+    ("--q @broken.json", r"--q: expected JSON, found 'broken\.json' \(Expecting value"),
+    ("--q @deep.json", r"--q: expected JSON, found 'deep\.json' \(maximum recursion"),
+    ("--q @bytes.json", r"--q: expected JSON in UTF-8, found other bytes at position 0 of bytes\.json\."),
+    ("--t nan", rf"Invalid value for '--t': {NUMBER} 'nan'\. See kineta eval --help\."),
+    ("--vdot 1,2", r"--vdot: forward depends on t, q, v, tau and the parameters only\."),
+    ("--quantity inverse --vdot 1", r"--vdot: expected 2 numbers for \(q1', q2'\), found 1\."),
+    ("--quantity bias --tau 1,2", r"--tau: bias depends on t, q, v and the parameters only\."),
+    ("--quantity forwrd", r"Expected a quantity \(.*\), found 'forwrd'\. Did you mean 'forward'\?"),
+    ("--formalism newton-euler", r"found 'newton-euler'\. Did you mean 'newton_euler'\?"),
+    ("--backend llwm", r"Expected a backend \(llvm, numpy\), found 'llwm'\. Did you mean 'llvm'\?"),
+    ("--set m1", r"--set: expected NAME=VALUE, found 'm1'\."),
+    ("--set m1=", rf"--set m1: {NUMBER} ''\."),
+    ("--set m1=nan", rf"--set m1: {NUMBER} 'nan'\."),
+    ("--set m1=1e400", r"--set m1: Expected a finite number, found '1e400'\."),
+    ("--set m1=2kgg", r"--set m1: Expected a unit, found 'kgg'\. Did you mean 'kg'\?"),
+    ("--set mass1=2", r"--set: model 'cart_pendulum' has no parameter 'mass1'\."),
+    ("--set j2x=2", r"has no parameter 'j2x'\. Did you mean 'J2x'\?"),
+    ("--nope", r"No such option: --nope"),
+]
+
+RUN = [
+    ("--to 0", r"Expected an end after or before the start, found t = 0 for both\."),
+    ("--to soon", rf"Invalid value for '--to': {NUMBER} 'soon'\. See kineta simulate --help\."),
+    ("--to inf", rf"Invalid value for '--to': {NUMBER} 'inf'"),
+    ("--to 2kg", r"Invalid value for '--to': Expected a time \[s\], found '2kg'"),
+    ("--method dop", r"Expected a method \(dop853, dopri5, .*\), found 'dop'\."),
+    ("--rtol 0", r"Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = 0, "),
+    ("--rtol nan", rf"Invalid value for '--rtol': {NUMBER} 'nan'"),
+    ("--samples 1", r"'--samples': Expected a whole number from 2 to 10000000, found '1'"),
+    ("--samples 99999999999", r"'--samples': Expected a whole number from 2 to 10000000, found '99999999999'"),
+    ("--tau 1", r"Expected tau of shape \(2,\) for \(q1', q2'\), found shape \(1,\)\."),
+    ("--tau q1=1", r"Model 'cart_pendulum' has no speed 'q1'\. Did you mean 'q1''\?"),
+    ("--save run.txt", r"--save: expected a file \.nc or \.csv, found 'run\.txt'\."),
+    ("--save no/run.nc", r"--save: there is no folder 'no'\."),
+    ("--save dir.nc", r"--save: expected a file, found the folder 'dir\.nc'\."),
+    ("--plot run.jpg", r"--plot: expected a file \.png, \.svg or \.pdf, found 'run\.jpg'\."),
+    ("--plot no/run.png", r"--plot: there is no folder 'no'\."),
+    ("--plot dir.png", r"--plot: expected a file, found the folder 'dir\.png'\."),
+    ("--plot file/run.png", r"--plot: there is no folder 'file'\."),
+]
+
+OTHER = [
+    ("derive robot.kin --quantity tau", r"Expected a quantity \(.*\), found 'tau'\."),
+    ("derive robot.kin --formalism lagrang", r"Expected a formalism \(newton_euler.*\), found 'lagrang'\."),
+    (
+        "eval robot.kin",
+        r"Model 'robot': the parameters m, J need a value: give --set m=\.\.\. or a value in the model\.",
+    ),
+    ("eval robot.kin --set m=1", r"Model 'robot': the parameter J needs a value: give --set J=\.\.\."),
+    ("simulate robot.kin", r"Model 'robot': the parameters m, J need a value: give --set m=\.\.\."),
+    ("export robot.kin --quantity forward,nope", r"Expected a quantity \(.*\), found 'nope'\."),
+    ("export robot.kin --quantity forward,", r"Expected a quantity \(.*\), found ''\."),
+    ("export robot.kin --name /", r"--name: expected a name with a letter, found '/'\."),
+    ("export robot.kin --to file", r"Expected a folder, found the file 'file'\."),
+    ("export robot.kin --to file/folder", r"file/folder: the file cannot be written \(Not a directory\)\."),
+    ("import robot.kin", r"robot\.kin: expected a URDF file, found a model file, which needs no import\."),
+    ("import none.urdf", r"none\.urdf: there is no such file\."),
+    ("import broken.urdf -o new.kin", r"broken\.urdf:1:34: the XML is broken: "),
+    ("import broken.urdf -o new.txt", r"--output: expected a file \.kin, found 'new\.txt'\."),
+    ("examples copy puma", r"There is no example 'puma' \(known: branched, .*\)\. Did you mean 'puma560'\?"),
+    ("examples copy puma560 nope --to new", r"There is no example 'nope' "),
+    ("examples copy puma560 --to file", r"Expected a folder, found the file 'file'\."),
+    ("simulat robot.kin", r"No such command 'simulat'\. Did you mean 'simulate'\? See kineta --help\."),
+    ("check", r"Missing argument 'model'\. See kineta check --help\."),
+    ("check robot.kin typo.kin", r"unexpected extra argument.*typo\.kin"),
+    ("check robot.kin --set", r"Option '--set' requires an argument"),
+]
+
+
+def refused(kineta: Command, folder: Path, arguments: list[str], message: str) -> None:
+    before = sorted(folder.rglob("*"))
+    done = kineta(*arguments)
+    assert (done.code, done.out) == (1, "")
+    assert re.match(r"kineta: .+\.\n|kineta: .+\?\n", done.err)
+    assert done.err.count("\n") == 1
+    assert re.search(message, done.err)
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(("model", "message"), MODEL)
+@pytest.mark.parametrize("verb", ["check", "derive", "eval", "simulate", "export"])
+def test_a_model_that_cannot_be_read(kineta: Command, folder: Path, verb: str, model: str, message: str) -> None:
+    refused(kineta, folder, [verb, model, "--json"], message)
+
+
+@pytest.mark.parametrize(("options", "message"), STATE)
+def test_a_state_that_makes_no_sense(kineta: Command, folder: Path, options: str, message: str) -> None:
+    refused(kineta, folder, ["eval", str(CART), *options.split()], message)
+
+
+@pytest.mark.parametrize(("options", "message"), RUN)
+def test_a_run_that_makes_no_sense(kineta: Command, folder: Path, options: str, message: str) -> None:
+    refused(kineta, folder, ["simulate", str(CART), *options.split(), "--json"], message)
+
+
+@pytest.mark.parametrize(("command", "message"), OTHER)
+def test_a_command_that_makes_no_sense(kineta: Command, folder: Path, command: str, message: str) -> None:
+    refused(kineta, folder, command.split(), message)
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        (f"export {CART}", "model.h"),
+        (f"export {CART}", "model.c"),
+        (f"export {CART} --name cart", "cart.c"),
+        ("examples copy branched puma560", "puma560.kin"),
+        ("import arm.urdf -o arm.kin", "arm.kin"),
+    ],
+)
+def test_files_are_overwritten_only_by_force(kineta: Command, here: Path, command: str, file: str) -> None:
+    (here / "arm.urdf").write_text("<robot name='arm'><link name='a'/></robot>".replace("/></", "><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link></"))  # fmt: skip
+    (here / file).write_text("mine")
+    options = ["--floating"] if command.startswith("import") else []
+    refused(kineta, here, [*command.split(), *options], rf"{file} exists already; give --force to overwrite it\.")
+    assert (here / file).read_text() == "mine"
+    assert kineta(*command.split(), *options, "--force").code == 0
+    assert (here / file).read_text() != "mine"
+    (here / file).unlink()
+    (here / file).mkdir()
+    refused(kineta, here, [*command.split(), *options, "--force"], rf"Expected a file, found the folder '{file}'\.")
+
+
+def test_a_folder_that_is_closed_stays_as_it_is(kineta: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may write anywhere: the refusal of the system is simulated."""
+
+    def closed(path: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "replace", closed)
+    refused(kineta, folder, ["export", str(CART)], r"the file cannot be written \(Permission denied\)\.")
+    refused(kineta, folder, ["examples", "copy"], r"the file cannot be written \(Permission denied\)\.")
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
+    message = r"--save: nothing can be written to the folder '\.'\."
+    refused(kineta, folder, ["simulate", str(CART), "--save", "run.nc"], message)
+
+
+def test_a_state_without_finite_accelerations(kineta: Command, folder: Path) -> None:
+    (folder / "pole.kin").write_text("parameters k = 0;\nA | Sx(q) = 1;\nforce f = 1/k on q;\n")
+    refused(kineta, folder, ["eval", "pole.kin"], r"Model 'pole': forward is not finite in this state")
+    refused(kineta, folder, ["simulate", "pole.kin"], r"Model 'pole': q'' is not finite in the initial state")
+
+
+def test_examples_cannot_be_lost(kineta: Command) -> None:
+    """Copying an example onto itself is an overwriting like any other."""
+    done = kineta("examples", "copy", "puma560", "--to", EXAMPLES)
+    assert (done.code, "exists already" in done.err) == (1, True)
+    assert stat.S_ISREG((EXAMPLES / "puma560.kin").stat().st_mode)

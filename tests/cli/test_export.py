@@ -1,0 +1,99 @@
+"""The exported C code: compiled without a warning, and the numbers of ``kineta eval``."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.cli.conftest import CART, Command
+from tests.support import EXAMPLES
+
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+
+QUANTITIES = ("inverse", "mass_matrix", "bias", "forward")
+
+
+def compiled(name: str, *more: str) -> ctypes.CDLL:
+    assert COMPILER is not None
+    library = Path(f"{name}.so").resolve()
+    subprocess.run([COMPILER, *FLAGS, "-fPIC", "-shared", f"{name}.c", "-o", library, *more, "-lm"], check=True)
+    return ctypes.CDLL(str(library))
+
+
+def call(library: ctypes.CDLL, function: str, size: int, *blocks: list[float]) -> np.ndarray:
+    out = np.full(size, np.nan)
+    arrays = [np.array(b, dtype=float) for b in blocks]
+    pointers = [a.ctypes.data_as(ctypes.c_void_p) for a in (*arrays, out)]
+    getattr(library, function)(*pointers)
+    return out
+
+
+@needs_compiler
+@pytest.mark.parametrize("model", sorted(EXAMPLES.glob("*.kin")), ids=lambda p: p.stem)
+def test_exported_code_gives_the_numbers_of_eval(kineta: Command, here: Path, model: Path) -> None:
+    exported = kineta("export", model, "--name", "robot", "--json").json
+    assert list(exported) == ["model", "files", "functions"]
+    assert exported["files"] == ["robot.h", "robot.c"]
+    library = compiled("robot")
+    system = kn.load(model)
+    p = [x.value for x in system.parameters]
+    vdot, tau = ([s * (i + 1) / 7 for i in range(system.nv)] for s in (1, -1))
+    for quantity in QUANTITIES:
+        extra = {"inverse": {"vdot": vdot}, "forward": {"tau": tau}}.get(quantity, {})
+        options = [x for name, value in extra.items() for x in (f"--{name}", json.dumps(value))]
+        found = kineta("eval", model, "--quantity", quantity, "--t", "0.3", *options, "--json").json
+        setup, _ = kn.derive(system).programs(quantity)
+        h = call(library, f"robot_{quantity}_setup", setup.n_outputs, p) if setup.n_outputs else []
+        assert (f"robot_{quantity}_setup" in exported["functions"]) == bool(setup.n_outputs)
+        size = int(np.prod(found["shape"]))
+        value = call(library, f"robot_{quantity}", size, [0.3], found["q"], found["v"], *extra.values(), h)
+        np.testing.assert_allclose(value, np.ravel(found["value"]), rtol=1e-12, atol=1e-12)
+
+
+PROGRAM = """
+#include <stdio.h>
+#include "model.h"
+#include "model.h"
+
+int main(void)
+{
+    const double t[1] = {0.0}, q[MODEL_N_Q] = {0.12, 0.4}, v[MODEL_N_V] = {-0.3, 0.9}, tau[MODEL_N_TAU] = {0.0, 0.0};
+    double vdot[MODEL_N_FORWARD];
+    model_forward(t, q, v, tau, t, vdot);
+    printf("[%.17g, %.17g]\\n", vdot[0], vdot[1]);
+    return 0;
+}
+"""
+
+
+@needs_compiler
+def test_a_program_uses_the_header(kineta: Command, here: Path) -> None:
+    """With parameters folded in there is no setup, and nothing is read of the last block."""
+    done = kineta("export", CART, "--fix", "--set", "m1=2.5", "--quantity", "forward, forward", "--to", "new/src")
+    assert (done.code, done.out) == (0, "written: new/src/model.h, new/src/model.c\n")
+    assert "m1" not in (here / "new/src/model.c").read_text()
+    (here / "new/src/main.c").write_text(PROGRAM)
+    assert COMPILER is not None
+    subprocess.run([COMPILER, *FLAGS, "main.c", "model.c", "-o", "main", "-lm"], cwd=here / "new/src", check=True)
+    printed = subprocess.run(["./main"], cwd=here / "new/src", check=True, capture_output=True, text=True).stdout
+    expected = kineta("eval", CART, "--set", "m1=2.5", "--json").json["value"]
+    np.testing.assert_allclose(json.loads(printed), expected, rtol=1e-13)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["Нога", "int", "2 legs", "a/../b", "*/ evil"])
+def test_any_name_becomes_an_identifier(kineta: Command, here: Path, name: str) -> None:
+    header, source = (Path(f) for f in kineta("export", CART, "--name", name, "--json").json["files"])
+    assert header.stem.isidentifier()
+    assert header.stem.isascii()
+    assert header.parent == source.parent == Path()
+    compiled(source.stem)

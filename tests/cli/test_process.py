@@ -1,0 +1,118 @@
+"""The command as a process of its own: pipes, signals, encodings, and how little it loads before it answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kineta as kn
+from tests.cli.conftest import CART, HOPPER, Command
+
+MAIN = "from kineta.cli.main import main; main()"
+
+
+def run(*arguments: str | Path, code: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, after some *code*."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.run([sys.executable, "-c", code + MAIN, *map(str, arguments)], text=True, timeout=60, **streams)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--version"], [f"kineta {kn.__version__}"]),
+        (["--help"], ["check", "derive", "eval", "simulate", "export", "import", "examples"]),
+        (["derive", "--help"], ["--formalism", "--quantity", "--latex", "--fix", "--set", "--json"]),
+        (["simulate", "-h"], ["--to", "--plot", "--save", "--method", "in seconds"]),
+    ],
+)
+def test_help_loads_nothing_heavy(arguments: list[str], said: list[str]) -> None:
+    heavy = "import sys; print(sorted({'numpy', 'scipy', 'llvmlite', 'lark', 'matplotlib'} & set(sys.modules)))"
+    done = run(*arguments, code=f"import atexit\natexit.register(lambda: exec({heavy!r}))\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(word in done.stdout for word in said)
+    assert done.stdout.endswith("[]\n")
+
+
+def test_without_a_verb_the_help_is_shown(kineta: Command) -> None:
+    done = kineta()
+    assert (done.code, done.err) == (1, "")
+    assert "Usage: kineta" in done.out
+
+
+@pytest.mark.parametrize("arguments", [("derive", HOPPER), ("check", CART), ("eval", CART, "--json")])
+def test_a_reader_that_leaves_ends_the_command_in_silence(arguments: tuple[str, ...]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as gone:
+        done = run(*arguments, stdout=gone)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_full_disk_is_said(kineta: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, _: object) -> int:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", io.TextIOWrapper(Full(), write_through=True))
+        done = kineta("eval", CART, "--json")
+    assert (done.code, done.err) == (1, "kineta: The output cannot be written: No space left on device.\n")
+
+
+def test_names_of_any_script_are_printed_in_any_encoding() -> None:
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = run("check", HOPPER, env=plain)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"bodies: \u041d\u043e\u0433\u0430, " in done.stdout
+    done = run("check", HOPPER, "--json", env=plain)
+    assert done.stdout.isascii()
+    assert json.loads(done.stdout)["bodies"] == ["Нога", "Корпус"]
+
+
+@pytest.mark.parametrize("method", ["dop853", "DOP853"])
+def test_an_interrupted_run_keeps_and_saves_what_was_computed(tmp_path: Path, method: str) -> None:
+    code = (
+        "import os, signal, threading\n"
+        "import kineta.tasks.simulate as s\n"
+        "integrate = s._integrate\n"
+        "def soon_interrupted(*arguments):\n"
+        "    threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    return integrate(*arguments)\n"
+        "s._integrate = soon_interrupted\n"
+    )
+    options = ["--to", "1e6", "--samples", "1000001", "--method", method, "--save", "run.nc", "--json"]
+    done = run("simulate", CART, *options, code=code, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (130, "")
+    found = json.loads(done.stdout)
+    assert found["success"] is False
+    assert "interrupted at t = " in found["outcome"]
+    saved = kn.load_result(tmp_path / "run.nc")
+    assert saved.status == 2
+    assert 0 < saved.t[-1] == found["t"][-1] < 1e6
+    assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
+
+
+def test_an_interrupted_export_leaves_nothing(tmp_path: Path) -> None:
+    """The signal comes when both files are written and the first is about to be moved into place."""
+    code = (
+        "import os, pathlib, signal\n"
+        "move = pathlib.Path.replace\n"
+        "def interrupted(path, to):\n"
+        "    if to.suffix == '.h': os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return move(path, to)\n"
+        "pathlib.Path.replace = interrupted\n"
+    )
+    done = run("export", CART, code=code, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "kineta: Interrupted.\n")
+    assert list(tmp_path.iterdir()) == []
