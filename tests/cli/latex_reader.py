@@ -1,0 +1,102 @@
+"""Reads LaTeX formulas as a person does, and evaluates them: a second opinion on what was printed.
+
+A function without brackets takes all that is multiplied behind it, up to the next function or sum.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+_FUNCTIONS = {
+    r"\sin": math.sin, r"\cos": math.cos, r"\tan": math.tan, r"\arcsin": math.asin, r"\arccos": math.acos,
+    r"\arctan": math.atan, r"\sinh": math.sinh, r"\cosh": math.cosh, r"\tanh": math.tanh, r"\exp": math.exp,
+    r"\ln": math.log, r"\min": min, r"\max": max, r"\operatorname{atan2}": math.atan2,
+    r"\operatorname{sign}": lambda x: (x > 0) - (x < 0), r"\operatorname{step}": lambda x: float(x > 0),
+}  # fmt: skip
+
+
+def value(formula: str, names: Mapping[str, float]) -> float:
+    """The number that *formula* stands for; *names* gives the values of the letters as they are printed."""
+    reader = _Reader(formula, names)
+    result = reader.sum()
+    assert reader.at == len(reader.tokens), f"left over: {reader.tokens[reader.at :]}"
+    return result
+
+
+class _Reader:
+    def __init__(self, formula: str, names: Mapping[str, float]) -> None:
+        self.names = names
+        marks = [r"\left(", r"\right)", r"\left|", r"\right|", r"\frac", r"\sqrt", r"\,", r"\cdot", *"{}^,+-"]
+        known = sorted([*names, *_FUNCTIONS, *marks], key=len, reverse=True)
+        token = re.compile("|".join([*map(re.escape, known), r"\d+\.?\d*"]))
+        self.tokens, at = [], 0
+        while at < len(formula):
+            match = token.match(formula, at)
+            assert match, f"cannot read: {formula[at:]}"
+            self.tokens.append(match[0])
+            at = match.end() + len(formula[match.end() :]) - len(formula[match.end() :].lstrip())
+        self.at = 0
+
+    def next(self, *expected: str) -> bool:
+        """Step over the next token if it is one of those *expected*."""
+        found = self.at < len(self.tokens) and self.tokens[self.at] in expected
+        self.at += found
+        return found
+
+    def take(self, *expected: str) -> None:
+        assert self.next(*expected), f"expected {expected}, found {self.tokens[self.at :]}"
+
+    def sum(self) -> float:
+        total = -self.product() if self.next("-") else self.product()
+        while self.at < len(self.tokens) and self.tokens[self.at] in "+-":
+            sign = -1 if self.tokens[self.at] == "-" else 1
+            self.at += 1
+            total += sign * self.product()
+        return total
+
+    def product(self, *, argument: bool = False) -> float:
+        total = self.power()
+        while self.at + 1 < len(self.tokens) and self.tokens[self.at] in (r"\,", r"\cdot"):
+            if argument and self.tokens[self.at + 1] in _FUNCTIONS:
+                break
+            self.at += 1
+            total *= self.power()
+        return total
+
+    def power(self) -> float:
+        base = self.atom()
+        return base ** self.group() if self.next("^") else base
+
+    def group(self) -> float:
+        self.take("{")
+        inside = self.sum()
+        self.take("}")
+        return inside
+
+    def atom(self) -> float:
+        token = self.tokens[self.at]
+        if token == "{":
+            return self.group()
+        self.at += 1
+        if token in _FUNCTIONS:
+            return float(_FUNCTIONS[token](*self.arguments()))
+        if token == r"\frac":
+            return self.group() / self.group()
+        if token == r"\sqrt":
+            return math.sqrt(self.group())
+        if token in (r"\left(", r"\left|"):
+            inside = self.sum()
+            self.take(token.replace("left", "right").replace("(", ")"))
+            return abs(inside) if "|" in token else inside
+        return self.names[token] if token in self.names else float(token)
+
+    def arguments(self) -> list[float]:
+        if not self.next(r"\left("):
+            return [self.product(argument=True)]
+        found = [self.sum()]
+        while self.next(","):
+            found.append(self.sum())
+        self.take(r"\right)")
+        return found

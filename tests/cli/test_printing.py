@@ -1,0 +1,221 @@
+"""Printed equations mean what the compiled ones compute: text, LaTeX, and SymPy there and back."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy
+
+import kineta as kn
+from kineta.codegen import latex, text
+from kineta.codegen.sympy import from_sympy, to_sympy
+from kineta.errors import ExpressionError
+from kineta.expr.graph import Graph
+from kineta.expr.op import UNARY, Op
+from kineta.passes.evaluate import evaluate
+from tests.cli.conftest import CART, HOPPER, Command
+from tests.cli.latex_reader import value
+from tests.codegen.random_programs import random_program
+from tests.support import EXAMPLES
+
+MODELS = sorted(EXAMPLES.glob("*.kin"))
+QUANTITIES = ("inverse", "forward", "mass_and_bias", "energy", "positions")
+
+
+def values(system: kn.System) -> dict[str, float]:
+    """A number for every symbol of the equations: unit quaternions do not matter to formulas."""
+    names = ["t", *system.q_names, *system.v_names, *system.parameter_names]
+    names += [f"{n}'" for n in system.v_names] + [f"tau.{n}" for n in system.v_names]
+    return dict(zip(names, np.random.default_rng(1).uniform(0.2, 1.0, len(names)).tolist(), strict=True))
+
+
+def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) -> list[float]:
+    return evaluate(equations.graph, equations.expressions(quantity).refs, known)
+
+
+# -- text --------------------------------------------------------------------------------------------------------------
+
+FUNCTIONS = {n: getattr(math, n) for n in ("sin", "cos", "tan", "sqrt", "exp", "log", "atan2")}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda p: p.stem)
+def test_text_can_be_computed_line_by_line(kineta: Command, model: Path) -> None:
+    equations = kn.derive(kn.load(model))
+    known = values(equations.system)
+    for quantity in QUANTITIES:
+        lines = kineta("derive", model, "--quantity", quantity).out.splitlines()
+        results = [_compute(line, scope) for scope in [dict(known)] for line in lines]
+        wanted = expected(equations, quantity, known)
+        np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
+
+
+def _compute(line: str, scope: dict[str, float]) -> float:
+    """The right side of *line*; the left side becomes known to *scope*."""
+    left, right = line.split(" = ")
+    name = re.compile(r"(?<![\w.])[^\W\d][\w.]*'*(?!\w*\()")
+    python = name.sub(lambda m: f"known[{m[0]!r}]", right).replace("^", "**")
+    scope[left] = eval(python, {"__builtins__": {}, "known": scope, **FUNCTIONS})
+    return scope[left]
+
+
+def test_names_of_parts_avoid_those_of_the_model(kineta: Command, here: Path) -> None:
+    (here / "taken.kin").write_text("parameters z1 = 2, z_2 = 3;\nA | Rz(q) = z1, z_2, z_2, z_2;\nB~A | Sx(q2) = z1;\n")
+    for options, form in (([], r"(z_?\d+) ="), (["--latex"], r"(z_\{\d+\}) &=")):
+        named = re.findall(form, kineta("derive", "taken.kin", "--quantity", "forward", *options).out)
+        assert named
+        assert not {"z1", "z2", "z_1", "z_2", "z_{1}", "z_{2}"} & set(named)
+
+
+# -- LaTeX -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda p: p.stem)
+def test_latex_reads_as_it_was_meant(kineta: Command, model: Path) -> None:
+    equations = kn.derive(kn.load(model))
+    known = values(equations.system)
+    letters = {latex.name(n): x for n, x in known.items()}
+    assert len(letters) == len(known)
+    for quantity in QUANTITIES:
+        page = kineta("derive", model, "--quantity", quantity, "--latex").out
+        assert page.startswith("\\begin{align*}\n")
+        assert page.endswith("\n\\end{align*}\n")
+        scope, results = dict(letters), []
+        for line in page.removeprefix("\\begin{align*}\n").removesuffix("\n\\end{align*}\n").split(" \\\\\n"):
+            left, right = line.split(" &= ")
+            scope[left] = value(right, scope)
+            results.append(scope[left])
+        wanted = expected(equations, quantity, known)
+        np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_latex_of_random_expressions_reads_as_it_was_meant(seed: int) -> None:
+    g, refs, known = random_expressions(seed)
+    scope = {latex.name(n): x for n, x in known.items()}
+    results = []
+    for line in latex.lines(g, {f"R_{{{i}}}": r for i, r in enumerate(refs)}):
+        left, right = line.split(" = ")
+        assert right.count("{") == right.count("}")
+        scope[left] = value(right, scope)
+        results.append(scope[left])
+    np.testing.assert_allclose(results[-len(refs) :], evaluate(g, refs, known), rtol=1e-9, atol=1e-12)
+
+
+def random_expressions(seed: int) -> tuple[Graph, list[int], dict[str, float]]:
+    """A random graph, references into it, and values for its symbols."""
+    p = random_program(seed, 40)
+    g = Graph()
+    refs = [g.symbol(f"x{i}_{j}") for i, b in enumerate(p.inputs) for j in range(b.size)]
+    known = {g.names[g.lhs[r >> 1]]: x for r, x in zip(refs, np.random.default_rng(seed).uniform(-2, 2, 99).tolist())}
+    refs += [g.const(c) for c in p.constants]
+    for op, a, b in zip(p.op, p.lhs, p.rhs, strict=True):
+        refs.append(g.call(op, *(refs[r >> 1] ^ (r & 1) for r in ((a,) if op in UNARY else (a, b)))))
+    return g, [refs[r >> 1] ^ (r & 1) for r in p.results], known
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("q1''", r"\ddot{q}_{1}"),
+        ("Fi2'", r"\dot{\varphi}_{2}"),
+        ("φ", r"\varphi"),
+        ("J_nz", "J_{nz}"),
+        ("Jx", "J_{x}"),
+        ("alpha_1", r"\alpha_{1}"),
+        ("sat.wx'", r"\dot{w}^{\mathrm{sat}}_{x}"),
+        ("Корпус.x", r"x^{\text{Корпус}}"),
+        ("м_н", r"\text{м}_{\text{н}}"),
+        ("масса_тела", r"\text{масса}_{\text{тела}}"),
+        ("elbow_lift_joint", r"\mathrm{elbow}_{lift\_joint}"),
+        ("tau.q1'", r"\tau_{q_{1}}"),
+    ],
+)
+def test_names_in_latex(name: str, shown: str) -> None:
+    assert latex.name(name) == shown
+
+
+def test_outputs_are_printed_by_their_names(kineta: Command) -> None:
+    lines = kineta("derive", HOPPER, "--quantity", "outputs").out.splitlines()
+    assert [line.split(" = ")[0] for line in lines][-4:] == ["Корпус.x", "Корпус.y", "Корпус.z", "energy"]
+    assert r"z^{\text{Корпус}} &= " in kineta("derive", HOPPER, "--quantity", "outputs", "--latex").out
+
+
+# -- SymPy -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sympy_there_and_back_evaluates_equal(seed: int) -> None:
+    g, refs, known = random_expressions(seed)
+    back = Graph()
+    again = from_sympy(back, to_sympy(g, refs))
+    np.testing.assert_allclose(evaluate(back, again, known), evaluate(g, refs, known), rtol=1e-10, atol=1e-12)
+
+
+def test_equations_in_sympy_are_those_of_the_model() -> None:
+    equations = kn.derive(kn.load(CART))
+    known = values(equations.system)
+    exact = to_sympy(equations.graph, equations.expressions("inverse").refs)
+    numbers = [float(e.subs({sympy.Symbol(n, real=True): x for n, x in known.items()})) for e in exact]
+    np.testing.assert_allclose(numbers, expected(equations, "inverse", known), rtol=1e-12)
+
+
+x, y = sympy.symbols("x y", real=True)
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [
+        (2 * x / (3 * y), "0.6666666666666666*x/y"),
+        (-x / y, "-x/y"),
+        (y / (x + 1) ** 2, None),
+        (sympy.sqrt(x) * sympy.pi, None),
+        (x**-2 + x**y, None),
+        (sympy.Heaviside(x, 0), "step(x)"),
+        (sympy.Min(x, y, 3), None),
+        (sympy.log(x, 10), None),
+        (3, "3"),
+        (0.5, "0.5"),
+    ],
+)
+def test_what_sympy_writes_is_taken(expression: object, shown: str | None) -> None:
+    g = Graph()
+    (ref,) = from_sympy(g, [expression])
+    known = {"x": 0.7, "y": 1.3}
+    exact = float(sympy.sympify(expression).subs({x: known["x"], y: known["y"]}))
+    assert evaluate(g, [ref], known)[0] == pytest.approx(exact, rel=1e-14)
+    assert shown is None or text.text(g, ref) == shown
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        (sympy.Function("f")(x), r"The SymPy function 'f' in 'f\(x\)' has no operation in the graph\."),
+        (sympy.Piecewise((x, x > 0), (1, True)), r"'x > 0' has no operation in the graph\."),
+        (sympy.Heaviside(x), r"'Heaviside' in 'Heaviside\(x\)' has no operation"),
+        (sympy.I * x, r"Expected a real number, found 'I'\."),
+        (sympy.zoo, r"Expected a real number, found 'zoo'\."),
+        (sympy.oo, r"Expected a finite number, found inf\."),
+        ("x + 1", r"Expected a SymPy expression, found 'x \+ 1'\."),
+        (x < y, r"Expected a SymPy expression, found 'x < y'\."),
+    ],
+)
+def test_what_has_no_operation_is_refused(expression: object, message: str) -> None:
+    with pytest.raises(ExpressionError, match=message):
+        from_sympy(Graph(), [expression])
+
+
+def test_every_operation_has_a_way_out_and_back() -> None:
+    g, back = Graph(), Graph()
+    a, b = g.symbol("x"), g.symbol("y")
+    operations = [op for op in Op if op not in (Op.CONST, Op.SYMBOL)]
+    refs = [g.call(op, a) if op in UNARY else g.call(op, a, b) for op in operations]
+    known = {"x": 0.3, "y": 0.8}
+    np.testing.assert_allclose(
+        evaluate(back, from_sympy(back, to_sympy(g, refs)), known), evaluate(g, refs, known), rtol=1e-14
+    )
+    for op, ref in zip(operations, refs, strict=True):
+        assert value(latex.expression(g, ref, {}), known) == pytest.approx(evaluate(g, [ref], known)[0]), op
