@@ -21,7 +21,7 @@ from kineta.model.infer import units
 from kineta.model.system import System
 from kineta.numerics.explicit import Problem
 from kineta.numerics.segments import Integration, Segment
-from kineta.passes.hoist import hoist
+from kineta.passes.lower import lower
 from kineta.passes.substitute import substitute
 from kineta.tasks import arguments
 from kineta.tasks.events import Event, Watch
@@ -84,7 +84,7 @@ def simulate(
     need_dense = dense_output or grid is not None or bool(watched)
     run = Integration(method, problem, rtol=rtol, atol=atol, max_step=max_step, dense=need_dense)
     _check_start(equations, code, t0, y0)
-    record = _Record(grid, quaternion_offsets(equations.system), keep=dense_output)
+    record = _Record(grid, len(q0) + len(v0), quaternion_offsets(equations.system), keep=dense_output)
     watch = Watch(watched, run.run.event_values) if watched else None
     status, message = _integrate(run, record, watch, t0, t1, progress)
     return _result(equations, code, run, record, watch, status, message, p, time.perf_counter() - began, method)
@@ -123,7 +123,7 @@ class _Code:
             functions["events"] = {"events": ((len(zeros),), zeros)}
         work = [g.symbol("work done")] * self.works
         inputs = {"t": (s.t,), "y": (*s.q, *s.v, *work)}
-        setup, programs = hoist(g, inputs, functions, [*s.p, *s.tau], "run")
+        setup, programs = lower(g, inputs, functions, [*s.p, *s.tau], "run")
         self.p = parameter_values(equations.system, p)
         _check_finite(equations.system, self.p)
         self.h: FloatArray = reference.compile(setup)(np.concatenate([self.p, constant]))
@@ -203,6 +203,7 @@ class _Record:
     """Times and states to return."""
 
     grid: FloatArray | None
+    states: int
     quaternions: Sequence[int]
     keep: bool
 
@@ -244,7 +245,7 @@ class _Record:
             self.rows.append((t, y))
 
     def solution(self, t: FloatArray | float) -> FloatArray:
-        """The solution between the first and the last step: (n,) or (n, len(t))."""
+        """Coordinates and speeds between the first and the last step: (states,) or (states, len(t))."""
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
         ends = np.array([s.t[-1] for s in self.segments])
         forwards = self.segments[-1].t[-1] >= self.segments[0].t0
@@ -256,7 +257,7 @@ class _Record:
             assert solution is not None
             out[:, which == i] = solution(times[which == i])
         _normalise(out.T, self.quaternions)
-        return out[:, 0] if np.ndim(t) == 0 else out
+        return out[: self.states, 0] if np.ndim(t) == 0 else out[: self.states]
 
 
 def _integrate(
