@@ -47,8 +47,9 @@ def export(
         "vdot": system.v_names,
         "tau": system.v_names,
         "p": system.parameter_names,
+        "h": ["what the function with the suffix _setup writes"],
     }
-    header, text = source(programs, name, names)
+    header, text = source(programs, name, names, system.name)
     stem = identifier(name)
     files = {to / f"{stem}.h": header, to / f"{stem}.c": text}
     write_files(files, force=force)

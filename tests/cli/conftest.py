@@ -41,6 +41,9 @@ Command = Callable[..., Outcome]
 def kineta(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """``kineta(*arguments)``: an exception other than the exit of the command fails the test, as a traceback would."""
 
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
     def run(*arguments: str | Path) -> Outcome:
         monkeypatch.setattr("sys.argv", ["kineta", *map(str, arguments)])
         with pytest.raises(SystemExit) as left:
