@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,7 @@ examples = typer.Typer(help="The models that come with kineta.", no_args_is_help
 @verb
 def list_(json: Json = False) -> None:
     """List the examples."""
-    found = {p.stem: _first_comment(p) for p in example_files()}
+    found = {p.stem: _description(p) for p in example_files()}
     if json:
         print_json(found)
         return
@@ -52,5 +53,7 @@ def copy(
         typer.echo(f"written: {', '.join(map(str, files))}")
 
 
-def _first_comment(path: Path) -> str:
-    return path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ")
+def _description(path: Path) -> str:
+    """The first sentence of the comment at the head of a model."""
+    head = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
+    return " ".join(line.lstrip("# ") for line in head).partition(". ")[0].rstrip(".") + "."

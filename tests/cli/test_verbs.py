@@ -235,6 +235,7 @@ def test_import_turns_urdf_into_a_model(kineta: Command, here: Path) -> None:
 def test_examples_are_listed_and_copied(kineta: Command, here: Path) -> None:
     listed = kineta("examples", "list", "--json").json
     assert list(listed) == [p.stem for p in MODELS]
+    assert all(text.endswith(".") and text.count(". ") == 0 for text in listed.values())
     assert "Hopping robot" in kineta("examples", "list").out
     assert kineta("examples", "copy", "puma560", "--to", "new/folder", "--json").json == {
         "files": ["new/folder/puma560.kin"]
