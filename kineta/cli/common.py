@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kineta.errors import ArgumentError, KinetaError, KinetaWarning, did_you_mean
+from kineta.errors import ArgumentError, ExpressionError, KinetaError, KinetaWarning, did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +43,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(*args: Any, **options: Any) -> None:
-        with warnings.catch_warnings(), _said():
+        with warnings.catch_warnings(), _said(options.get("model")):
             warnings.simplefilter("default", KinetaWarning)
             warnings.showwarning = _show_warning
             function(*args, **options)
@@ -52,9 +52,11 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextmanager
-def _said() -> Iterator[None]:
+def _said(model: Path | None) -> Iterator[None]:
     try:
         yield
+    except ExpressionError as error:
+        fail(f"{model}: {error}" if model and not error.location else str(error))
     except KinetaError as error:
         fail(str(error))
     except BrokenPipeError:

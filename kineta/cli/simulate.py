@@ -105,12 +105,18 @@ def _forces(given: Any) -> Any:
 
 def _check_targets(plot: Path | None, save: Path | None) -> None:
     """Refuse what cannot be written before anything is computed."""
-    from kineta.errors import ArgumentError
+    from importlib.util import find_spec
+
+    from kineta.errors import ArgumentError, MissingPackageError
 
     if save is not None and save.suffix not in (".nc", ".csv"):
         raise ArgumentError(f"--save: expected a file .nc or .csv, found '{save}'.")
     if plot is not None and plot.suffix not in (".png", ".svg", ".pdf"):
         raise ArgumentError(f"--plot: expected a file .png, .svg or .pdf, found '{plot}'.")
+    if plot is not None and find_spec("matplotlib") is None:
+        raise MissingPackageError("matplotlib", "plot")
+    if save is not None and save.suffix == ".nc" and (find_spec("xarray") is None or find_spec("h5netcdf") is None):
+        raise MissingPackageError("xarray", "xarray")
     for option, path in (("--plot", plot), ("--save", save)):
         if path is None:
             continue

@@ -214,8 +214,18 @@ def test_a_folder_that_is_closed_stays_as_it_is(kineta: Command, folder: Path, m
 
 def test_a_state_without_finite_accelerations(kineta: Command, folder: Path) -> None:
     (folder / "pole.kin").write_text("parameters k = 0;\nA | Sx(q) = 1;\nforce f = 1/k on q;\n")
+    refused(kineta, folder, ["derive", "pole.kin", "--fix"], r"pole\.kin: Division by zero\.")
     refused(kineta, folder, ["eval", "pole.kin"], r"Model 'pole': forward is not finite in this state")
     refused(kineta, folder, ["simulate", "pole.kin"], r"Model 'pole': q'' is not finite in the initial state")
+
+
+def test_a_missing_package_is_named_before_the_run(
+    kineta: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    run = ["simulate", str(CART), "--to", "1e9"]
+    refused(kineta, folder, [*run, "--plot", "a.png"], r"needs the package 'matplotlib': pip install 'kineta\[plot\]'")
+    refused(kineta, folder, [*run, "--save", "a.nc"], r"needs the package 'xarray': pip install 'kineta\[xarray\]'")
 
 
 def test_examples_cannot_be_lost(kineta: Command) -> None:
