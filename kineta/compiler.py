@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kineta import formulas
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.program import Program
 from kineta.formalism import recursive
 from kineta.formalism.equations import Array, Derivation, Rule, derivation
+from kineta.formalism.symbols import Symbols
+from kineta.formulas import Formulas, aligned, formulas
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
+from kineta.passes.simplify import stages
 
 #: The formalisms by name: the rules by which each derives.
 FORMALISMS: Mapping[str, Mapping[str, Rule]] = {"newton_euler": recursive.RULES}
@@ -77,43 +79,55 @@ class Equations:
         """The expressions of *quantity*: shape and references into :attr:`graph`."""
         return self.derivation[quantity]
 
+    def alone(self) -> Derivation:
+        """A derivation of its own graph: what is compiled from it does not depend on what else was asked for."""
+        return derivation(self.system, FORMALISMS[self.formalism])
+
+    @cached_property
+    def _formulas(self) -> dict[str, Formulas]:
+        return {}
+
+    def formulas(self, quantity: str) -> Formulas:
+        """*quantity* after the passes that make it cheaper: what is printed, counted and compiled."""
+        found = self._formulas.get(quantity)
+        if found is None:
+            found = self._formulas[quantity] = formulas(self.alone(), quantity)
+        return found
+
     @cached_property
     def _programs(self) -> dict[str, tuple[Program, Program]]:
         return {}
-
-    def inputs(self, quantity: str) -> dict[str, Sequence[Ref]]:
-        """Input blocks of the program of *quantity*, without ``h``."""
-        s = self.derivation.symbols
-        extra: dict[str, Sequence[Ref]] = {"tau": s.tau, "vdot": s.vdot}
-        return {"t": (s.t,), "q": s.q, "v": s.v} | {name: extra[name] for name in _EXTRA.get(quantity, ())}
 
     def programs(self, quantity: str) -> tuple[Program, Program]:
         """Two programs: from parameters ``p`` to ``h``, and from t, q, v (and tau or vdot) and ``h`` to *quantity*."""
         found = self._programs.get(quantity)
         if found is None:
-            array = self.expressions(quantity)
-            outputs = {quantity: (array.shape, array.refs)}
-            parameters = self.derivation.symbols.p
-            setup, main = hoist(self.graph, self.inputs(quantity), {quantity: outputs}, parameters, quantity)
-            found = self._programs[quantity] = setup, main[quantity]
+            shown = self.formulas(quantity)
+            found = self._programs[quantity] = _lowered(shown.derivation.symbols, quantity, shown.array)
         return found
 
     def operations(self, quantity: str) -> Operations:
         """Operations of one evaluation of *quantity*; what depends on parameters only is counted apart."""
-        setup, main = self.programs(quantity)
-        return main.operations(setup.operations().total)
+        return _counted(*self.programs(quantity))
+
+    def explain(self, quantity: str) -> dict[str, Operations]:
+        """Operations of *quantity* as derived, and after each pass."""
+        derived = self.alone()
+        array, s = derived[quantity], derived.symbols
+        steps = [("derived", list(array.refs)), *stages(derived.graph, array.refs, s.p)]
+        return {n: _counted(*_lowered(s, quantity, Array(array.shape, tuple(refs)))) for n, refs in steps}
 
     def text(self, quantity: str = "inverse") -> str:
         """The formulas of *quantity* as text: a line for every part that is needed twice, then one for every entry."""
-        return "\n".join(formulas.text_lines(self.derivation, quantity))
+        return "\n".join(self.formulas(quantity).text())
 
     def latex(self, quantity: str = "inverse") -> str:
         """The formulas of *quantity* as LaTeX, in an environment ``aligned`` for use within ``$$``."""
-        return formulas.aligned(formulas.latex_lines(self.derivation, quantity), "aligned")
+        return aligned(self.formulas(quantity).latex(), "aligned")
 
     def sympy(self, quantity: str) -> Any:
         """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""
-        return formulas.as_sympy(self.derivation, quantity)
+        return self.formulas(quantity).sympy()
 
     def __repr__(self) -> str:
         system = self.system
@@ -127,6 +141,20 @@ class Equations:
     def function(self, quantity: str, backend: str = "llvm") -> Function:
         """*quantity* as a function of numbers, compiled by *backend* (``llvm`` or ``numpy``)."""
         return Function(self, quantity, backend)
+
+
+def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Program]:
+    """The programs of :meth:`Equations.programs`."""
+    extra: dict[str, Sequence[Ref]] = {"tau": symbols.tau, "vdot": symbols.vdot}
+    inputs: dict[str, Sequence[Ref]] = {"t": (symbols.t,), "q": symbols.q, "v": symbols.v}
+    inputs |= {name: extra[name] for name in _EXTRA.get(quantity, ())}
+    outputs = {quantity: {quantity: (array.shape, array.refs)}}
+    setup, main = hoist(symbols.graph, inputs, outputs, symbols.p, quantity)
+    return setup, main[quantity]
+
+
+def _counted(setup: Program, main: Program) -> Operations:
+    return main.operations(setup.operations().total)
 
 
 class Function:
@@ -147,14 +175,20 @@ class Function:
         self.equations = equations
         self.quantity = quantity
         self.backend = backend
-        self.shape = equations.expressions(quantity).shape
         self.setup, self.main = equations.programs(quantity)
+        self.shape = self.main.outputs[0].shape
         self._extra = _EXTRA.get(quantity, ())
-        self._hoisted: tuple[bytes, FloatArray] | None = None
+        self._hoisted: tuple[tuple[object, ...], FloatArray] | None = None
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the arguments, beside the parameters ``p``."""
+        return ("t", "q", "v", *self._extra)
 
     def __repr__(self) -> str:
-        arguments = ", ".join(("t", "q", "v", *self._extra, "p"))
-        return f"<{self.quantity}({arguments}) of '{self.equations.system.name}', {self.backend}>"
+        return (
+            f"<{self.quantity}({', '.join((*self.arguments, 'p'))}) of '{self.equations.system.name}', {self.backend}>"
+        )
 
     @cached_property
     def _scalar(self) -> Callable[..., FloatArray]:
@@ -189,9 +223,10 @@ class Function:
     def _arguments(self, rest: Sequence[Any], named: dict[str, Any], p: Any) -> list[tuple[str, Any]]:
         """The arguments beside t, q, v and p, by name."""
         most = len(self._extra) + (p is None)
-        unknown = next((n for n in named if n not in self._extra), None)
-        if len(rest) > most or unknown is not None:
-            found = f"'{unknown}'" if unknown is not None else f"{len(rest) + 3} arguments"
+        wrong = next((n for n in named if n not in self._extra[len(rest) :]), None)
+        if len(rest) > most or wrong is not None:
+            twice = " twice" if wrong in self._extra else ""
+            found = f"'{wrong}'{twice}" if wrong is not None else f"{len(rest) + 3} arguments"
             raise ArgumentError(f"Expected arguments as in {self!r}, found {found}.")
         given = dict(zip(self._extra, rest, strict=False)) | named
         if "vdot" in self._extra and "vdot" not in given:
@@ -201,7 +236,7 @@ class Function:
     def _block(self, name: str, value: ArrayLike) -> FloatArray:
         """*value* as rows of the input block *name*."""
         size = next(b.size for b in self.main.inputs if b.name == name)
-        array = np.asarray(value, dtype=np.float64)
+        array = numbers(name, value)
         if name == "t":
             return array[..., np.newaxis]
         if array.ndim == 0 and name == "tau":
@@ -226,15 +261,25 @@ class Function:
 
     def hoisted(self, p: Any = None) -> FloatArray:
         """The block ``h`` for the parameters *p*, (nh,) or (..., nh)."""
-        if not self.setup.n_outputs:
+        if p is None and not self.setup.n_outputs:
             return np.empty(0)
         values = parameter_values(self.equations.system, p)
-        key = values.tobytes()
+        if not self.setup.n_outputs:
+            return np.empty((*values.shape[:-1], 0))
+        key = values.shape, values.tobytes()
         if self._hoisted is None or self._hoisted[0] != key:
             from kineta.codegen import numpy
 
             self._hoisted = key, numpy.compile(self.setup)(values)
         return self._hoisted[1]
+
+
+def numbers(name: str, value: Any) -> FloatArray:
+    """*value* as an array. Raises :class:`ArgumentError` where it does not consist of numbers."""
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"Expected numbers for {name}, found {value!r}.") from None
 
 
 def parameter_values(system: System, p: Any = None) -> FloatArray:
@@ -244,7 +289,7 @@ def parameter_values(system: System, p: Any = None) -> FloatArray:
     """
     names = system.parameter_names
     if p is not None and not isinstance(p, Mapping):
-        array = np.asarray(p, dtype=np.float64)
+        array = numbers("p", p)
         if array.ndim == 0 or array.shape[-1] != len(names):
             raise ArgumentError(
                 f"Expected p of shape ({len(names)},) for ({', '.join(names)}), found shape {array.shape}."
@@ -254,7 +299,7 @@ def parameter_values(system: System, p: Any = None) -> FloatArray:
     for name, value in (p or {}).items():
         if name not in values:
             fixed = name in {q.name for q in system.parameters}
-            why = "is fixed: a number of the equations" if fixed else f"is not a parameter.{did_you_mean(name, names)}"
+            why = "is fixed: a number of the equations." if fixed else f"is not a parameter.{did_you_mean(name, names)}"
             raise ArgumentError(f"Model '{system.name}': '{name}' {why}")
         values[name] = value
     missing = [name for name, value in values.items() if value is None]
@@ -263,5 +308,9 @@ def parameter_values(system: System, p: Any = None) -> FloatArray:
             f"Model '{system.name}': the parameter{'s' * (len(missing) > 1)} {', '.join(missing)} "
             f"need{'s' * (len(missing) == 1)} a value: give p={{'{missing[0]}': ...}} or a value in the model."
         )
-    columns = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in values.values())) if values else []
-    return np.stack(columns, axis=-1) if columns else np.empty(0)
+    columns = {name: numbers(f"the parameter {name}", value) for name, value in values.items()}
+    try:
+        return np.stack(np.broadcast_arrays(*columns.values()), axis=-1) if columns else np.empty(0)
+    except ValueError:
+        shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items() if column.ndim)
+        raise ArgumentError(f"Expected values of parameters whose shapes agree, found {shapes}.") from None

@@ -1,13 +1,17 @@
-"""The formulas of a quantity for people: its entries by name, as text, LaTeX or SymPy expressions."""
+"""The formulas of one quantity: what is counted and compiled, and how it is shown as text, LaTeX and SymPy expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kineta.formalism.equations import Derivation
+from kineta.expr.graph import Graph
+from kineta.formalism.equations import Array, Derivation
+from kineta.model.system import System
+from kineta.passes.simplify import simplify
 
 _LETTERS = {
     "kinetic_energy": "T",
@@ -23,21 +27,55 @@ _LETTERS = {
 }
 
 
-def text_lines(d: Derivation, quantity: str) -> Iterator[str]:
-    """``z1 = ...`` for every part that is needed twice, then ``name = ...`` for every entry of *quantity*."""
-    from kineta.codegen import text
+@dataclass(frozen=True)
+class Formulas:
+    """*quantity* after the passes that make it cheaper: references *array* into a graph of its own."""
 
-    array = d[quantity]
-    return text.lines(d.graph, dict(zip(_names(d, quantity, array.shape), array.refs, strict=True)))
+    derivation: Derivation
+    quantity: str
+    array: Array
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of :attr:`array`."""
+        return self.derivation.graph
+
+    @property
+    def system(self) -> System:
+        """The system whose quantity this is."""
+        return self.derivation.symbols.system
+
+    def text(self) -> Iterator[str]:
+        """``z1 = ...`` for every part that is needed twice, then ``name = ...`` for every entry."""
+        from kineta.codegen import text
+
+        return text.lines(self.graph, dict(zip(_names(self), self.array.refs, strict=True)))
+
+    def latex(self) -> Iterator[str]:
+        """:meth:`text` in LaTeX."""
+        from kineta.codegen import latex
+
+        return latex.lines(self.graph, dict(zip(_latex_names(self), self.array.refs, strict=True)))
+
+    def sympy(self) -> Any:
+        """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""
+        from kineta.codegen.sympy import to_sympy
+
+        entries = to_sympy(self.graph, self.array.refs)
+        import sympy
+
+        shape = self.array.shape
+        if not shape:
+            return entries[0]
+        rows, columns = (*shape, 1)[:2]
+        return sympy.Matrix(rows, columns, entries) if len(shape) < 3 else sympy.Array(entries, shape)
 
 
-def latex_lines(d: Derivation, quantity: str) -> Iterator[str]:
-    """:func:`text_lines` in LaTeX."""
-    from kineta.codegen import latex
-
-    array = d[quantity]
-    names = _latex_names(d, quantity, array.shape)
-    return latex.lines(d.graph, dict(zip(names, array.refs, strict=True)))
+def formulas(derivation: Derivation, quantity: str) -> Formulas:
+    """The formulas of *quantity*. From a derivation in which nothing else was asked for, they are always the same."""
+    array = derivation[quantity]
+    refs = simplify(derivation.graph, array.refs, derivation.symbols.p)
+    return Formulas(derivation, quantity, Array(array.shape, tuple(refs)))
 
 
 def aligned(lines: Iterable[str], environment: str) -> str:
@@ -46,24 +84,10 @@ def aligned(lines: Iterable[str], environment: str) -> str:
     return f"\\begin{{{environment}}}\n{body}\n\\end{{{environment}}}"
 
 
-def as_sympy(d: Derivation, quantity: str) -> Any:
-    """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""
-    from kineta.codegen.sympy import to_sympy
-
-    array = d[quantity]
-    entries = to_sympy(d.graph, array.refs)
-    import sympy
-
-    if not array.shape:
-        return entries[0]
-    rows, columns = (*array.shape, 1)[:2]
-    return sympy.Matrix(rows, columns, entries) if len(array.shape) < 3 else sympy.Array(entries, array.shape)
-
-
-def _names(d: Derivation, quantity: str, shape: tuple[int, ...]) -> list[str]:
-    """Names of the entries: ``tau[q1]``, ``q1''``, ``M[1,2]``, ``T``."""
-    system = d.symbols.system
-    match quantity:
+def _names(formulas: Formulas) -> list[str]:
+    """Names of the entries: ``tau[q1']``, ``q1''``, ``M[1,2]``, ``T``."""
+    system = formulas.system
+    match formulas.quantity:
         case "outputs":
             return [o.name for o in system.outputs]
         case "inverse":
@@ -75,7 +99,7 @@ def _names(d: Derivation, quantity: str, shape: tuple[int, ...]) -> list[str]:
         case "mass_and_bias":
             n = system.nv
             return [*_indexed("M", (n, n)), *_indexed("h", (n,))]
-    return _indexed(_LETTERS.get(quantity, quantity), shape)
+    return _indexed(_LETTERS.get(formulas.quantity, formulas.quantity), formulas.array.shape)
 
 
 def _indexed(letter: str, shape: tuple[int, ...]) -> list[str]:
@@ -85,16 +109,15 @@ def _indexed(letter: str, shape: tuple[int, ...]) -> list[str]:
     return [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in np.ndindex(*shape)]
 
 
-def _latex_names(d: Derivation, quantity: str, shape: tuple[int, ...]) -> list[str]:
+def _latex_names(formulas: Formulas) -> list[str]:
     from kineta.codegen.latex import name
 
-    system = d.symbols.system
-    match quantity:
+    match formulas.quantity:
         case "inverse":
-            return [name(f"tau.{n}") for n in system.v_names]
+            return [name(f"tau.{n}") for n in formulas.system.v_names]
         case "outputs" | "forward" | "state_rate":
-            return [name(n) for n in _names(d, quantity, shape)]
-    return [_latex_indexed(n) for n in _names(d, quantity, shape)]
+            return [name(n) for n in _names(formulas)]
+    return [_latex_indexed(n) for n in _names(formulas)]
 
 
 def _latex_indexed(label: str) -> str:

@@ -87,6 +87,8 @@ def test_parameters_by_model_by_name_by_array(backend: str) -> None:
     close(f(*state, p={"m": 3}), mass_and_bias(*state[1:], 3, 0.8, 9.81)[1])
     close(f(*state, [3, 0.5, 2]), mass_and_bias(*state[1:], 3, 0.5, 2)[1])
     close(f(*state, p={}), f(*state))  # what was given before is not remembered
+    for lead in ((), (1,), (2,), (1, 2), (2, 1), ()):
+        assert f(*state, p=np.broadcast_to([1.2, 0.8, 9.81], (*lead, 3))).shape == (*lead, 2)
     close(OPEN.function("bias", backend)(*state, {"length": 0.8, "m": 1.2}), f(*state))
 
 
@@ -203,7 +205,31 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "p, fixed": (
         lambda: kn.derive(double_pendulum().fixed(["g"])).function("bias")(0, *ZEROS, p={"g": 1}),
-        "Model 'double': 'g' is fixed: a number of the equations",
+        "Model 'double': 'g' is fixed: a number of the equations.",
+    ),
+    "p, fixed, of a function without parameters": (
+        lambda: kn.derive(double_pendulum().fixed()).function("bias")(0, *ZEROS, p={"g": 1}),
+        "Model 'double': 'g' is fixed: a number of the equations.",
+    ),
+    "p, shape, of a function without parameters": (
+        lambda: EQUATIONS.function("qdot")(0, *ZEROS, [1, 2]),
+        "Expected p of shape (3,) for (m, length, g), found shape (2,).",
+    ),
+    "p, shapes of its values": (
+        lambda: EQUATIONS.function("bias")(0, *ZEROS, {"m": [1, 2], "g": [1, 2, 3]}),
+        "Expected values of parameters whose shapes agree, found m (2,), g (3,).",
+    ),
+    "p, no number": (
+        lambda: EQUATIONS.function("bias")(0, *ZEROS, {"m": "heavy"}),
+        "Expected numbers for the parameter m, found 'heavy'.",
+    ),
+    "q, no numbers": (
+        lambda: EQUATIONS.function("bias")(0, ["a", 0], [0, 0]),
+        "Expected numbers for q, found ['a', 0].",
+    ),
+    "tau twice": (
+        lambda: EQUATIONS.function("forward")(0, *ZEROS, [1, 1], tau=[1, 1]),
+        "Expected arguments as in <forward(t, q, v, tau, p) of 'double', llvm>, found 'tau' twice.",
     ),
     "p, one without a value": (
         lambda: OPEN.function("bias")(0, *ZEROS, p={"m": 1}),

@@ -33,13 +33,14 @@ def derive(
     system = read(model, settings)
     system = system.fixed() if fix else system
     t_read = time.perf_counter() - began
-    from kineta import formulas
     from kineta.compiler import derive as derive_equations
+    from kineta.formulas import aligned
 
     began = time.perf_counter()
     equations = derive_equations(system, formalism)
     counts = {q: equations.operations(q) for q in COUNTED}
-    shown = list((formulas.latex_lines if latex else formulas.text_lines)(equations.derivation, quantity))
+    formulas = equations.formulas(quantity)
+    shown = list(formulas.latex() if latex else formulas.text())
     t_derive = time.perf_counter() - began
     began = time.perf_counter()
     if json:
@@ -60,7 +61,7 @@ def derive(
             }
         )
     elif latex:
-        typer.echo(formulas.aligned(shown, "align*"))
+        typer.echo(aligned(shown, "align*"))
     else:
         typer.echo("\n".join(shown))
         _table(equations, counts, seconds)

@@ -37,7 +37,7 @@ def evaluate(
     function = equations.function(quantity, backend)
     state = initial_state(system, numbers("--q", q), numbers("--v", v))
     given = {"tau": numbers("--tau", tau), "vdot": numbers("--vdot", vdot)}
-    takes = equations.inputs(quantity)
+    takes = function.arguments
     for name, text in (("tau", tau), ("vdot", vdot)):
         if text is not None and name not in takes:
             raise ArgumentError(f"--{name}: {quantity} depends on {', '.join(takes)} and the parameters only.")

@@ -40,3 +40,19 @@ def reachable_below(graph: Graph, root: Ref, given: Container[int]) -> list[int]
         return [i]
     operands = [graph.lhs[i]] if _UNARY[op] else [graph.lhs[i], graph.rhs[i]]
     return [*reachable(graph, operands, given), i]
+
+
+def users(graph: Graph, order: Iterable[int], roots: Iterable[Ref]) -> dict[int, int]:
+    """For every node of *order* the operation of the one node that uses it, once; -1 for roots and what is used more often."""
+    op, lhs, rhs = graph.op, graph.lhs, graph.rhs
+    user = {r >> 1: -1 for r in roots}
+    for i in order:
+        kind = op[i]
+        if _LEAF[kind]:
+            continue
+        a = lhs[i] >> 1
+        user[a] = -1 if a in user else kind
+        if not _UNARY[kind]:
+            b = rhs[i] >> 1
+            user[b] = -1 if b in user else kind
+    return user

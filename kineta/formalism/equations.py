@@ -17,11 +17,11 @@ from kineta.formalism import energy
 from kineta.formalism.elements import Elements
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism, mechanism, regrouped
+from kineta.formalism.origins import slid
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.body import Station
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
-from kineta.passes.gather import gather
 
 #: Quantities that a formalism derives.
 DYNAMICS = ("inverse", "mass_matrix", "bias", "mass_and_bias", "forward")
@@ -57,7 +57,7 @@ class Derivation:
     @cached_property
     def described(self) -> Mechanism:
         """The mechanism with every mass where the description has it."""
-        return mechanism(self.symbols)
+        return slid(mechanism(self.symbols))
 
     @cached_property
     def mechanism(self) -> Mechanism:
@@ -87,17 +87,14 @@ class Derivation:
                 raise ArgumentError(
                     f"Expected a quantity ({known}), found '{quantity}'.{did_you_mean(quantity, self.rules)}"
                 )
-            found = self._derived[quantity] = self._simplified(self.rules[quantity](self))
+            found = self._derived[quantity] = self._cancelled(self.rules[quantity](self))
         return found
 
-    def _simplified(self, array: Array) -> Array:
-        """*array* after the passes that can do something for this system."""
-        refs: Sequence[Ref] = array.refs
-        if not self.mechanism.one_to_one:  # forces on absolute coordinates are differences, in which much cancels
-            refs = cancel(self.graph, refs)
-        if self.symbols.p:
-            refs = gather(self.graph, refs, self.symbols.p)
-        return Array(array.shape, tuple(refs))
+    def _cancelled(self, array: Array) -> Array:
+        """*array* without what cancels: forces on absolute coordinates are differences. On relative ones nothing does."""
+        if self.mechanism.one_to_one:
+            return array
+        return Array(array.shape, tuple(cancel(self.graph, array.refs)))
 
 
 def scalar(ref: Ref) -> Array:

@@ -13,8 +13,10 @@ from typing import Literal
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.formalism.spelling import normal_form
 from kineta.formalism.symbols import Symbols
 from kineta.model.body import GROUND, Inertia
+from kineta.model.infer import TIME
 from kineta.model.motion import Axis, Ball, Free, Motion, Rotation
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
 from kineta.spatial.rotation import about, conjugated, quaternion_matrix, rodrigues, turn, turn_matrix
@@ -138,10 +140,11 @@ def mechanism(symbols: Symbols) -> Mechanism:
     graph = symbols.graph
     links: list[Link] = []
     places = {GROUND: Place(-1, identity(graph), Vector(graph))}
+    variables = {TIME, *symbols.system.q_names}
     moments = [nothing(graph)]  # of the ground, then of each link
     for body in symbols.system.tree:
         place = places[body.base]
-        for motion in body.motions:
+        for motion in normal_form(body.motions, variables):
             place = _advance(symbols, links, place, motion)
         moments.extend([nothing(graph)] * (len(links) + 1 - len(moments)))
         own = _moments(symbols, body.inertia).rotated(place.R).shifted(place.r)

@@ -88,7 +88,14 @@ def unit(axis: Sequence[float]) -> Axis:
         raise ModelError(f"Expected an axis of non-zero, finite length, found ({x:g}, {y:g}, {z:g}).")
     if abs(length - 1) < 1e-15:  # taken as it is, so that what was written reads back the same
         length = 1.0
-    return x / length + 0.0, y / length + 0.0, z / length + 0.0
+    x, y, z = (_whole(a / length) for a in (x, y, z))
+    return x, y, z
+
+
+def _whole(a: float) -> float:
+    """*a*, or 0 or +-1 where rounding has left it a little beside."""
+    nearest = round(a)
+    return float(nearest) if abs(a - nearest) < 4e-16 else a
 
 
 def Rx(angle: Scalar) -> Rotation:

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
-from kineta.expr.walk import reachable
+from kineta.expr.walk import reachable, users
 from kineta.passes.substitute import signed
 
 #: Terms of one sum looked at, at most: what keeps the pass linear.
@@ -34,47 +34,27 @@ class _Term:
 def cancel(graph: Graph, roots: Sequence[Ref]) -> list[Ref]:
     """*roots* with the same values, and no more operations."""
     order = reachable(graph, roots)
-    uses = _uses(graph, order, roots)
+    user = users(graph, order, roots)
     copy: dict[int, Ref] = {}
     for i in order:
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
         if op in LEAVES:
             copy[i] = 2 * i
-        elif op == Op.ADD and uses[i] != _WITHIN:
-            copy[i] = _sum(graph, i, copy, uses)
+        elif op == Op.ADD and user[i] != Op.ADD:
+            copy[i] = _sum(graph, i, copy, user)
         else:
             copy[i] = graph.call(op, signed(copy[a >> 1], a), ZERO if op in UNARY else signed(copy[b >> 1], b))
     return [signed(copy[r >> 1], r) for r in roots]
 
 
-#: Use of a sum as a term of one other sum and of nothing else.
-_WITHIN = -1
-
-
-def _uses(graph: Graph, order: Sequence[int], roots: Sequence[Ref]) -> dict[int, int]:
-    """How often each node is used; ``_WITHIN`` for sums that are only a term of one other."""
-    uses = dict.fromkeys(order, 0)
-    inside = dict.fromkeys(order, 0)
-    for i in order:
-        op = graph.op[i]
-        if op in LEAVES:
-            continue
-        for r in (graph.lhs[i],) if op in UNARY else (graph.lhs[i], graph.rhs[i]):
-            uses[r >> 1] += 1
-            inside[r >> 1] += op == Op.ADD
-    for r in roots:
-        uses[r >> 1] += 1
-    return {i: _WITHIN if n == inside[i] == 1 else n for i, n in uses.items()}
-
-
-def _sum(graph: Graph, i: int, copy: dict[int, Ref], uses: dict[int, int]) -> Ref:
+def _sum(graph: Graph, i: int, copy: dict[int, Ref], user: dict[int, int]) -> Ref:
     """The sum *i* rebuilt from copies, without what cancels if that is not dearer."""
     root = _Term(i, 0, None)
     _open(graph, root)
     plain = graph.add(*(signed(copy[r >> 1], r) for r in (graph.lhs[i], graph.rhs[i])))
     if not root.opened:
         return plain
-    saved, spent = _cost(root, uses)
+    saved, spent = _cost(root, user)
     return _rebuilt(graph, root, copy) if spent <= saved else plain
 
 
@@ -109,7 +89,7 @@ def _mark(term: _Term) -> None:
         above = above.parent
 
 
-def _cost(root: _Term, uses: dict[int, int]) -> tuple[int, int]:
+def _cost(root: _Term, user: dict[int, int]) -> tuple[int, int]:
     """Additions saved (of opened sums that nothing else needs) and spent (on what is left of them)."""
     saved = spent = 0
     stack = [(root, True)]
@@ -118,7 +98,7 @@ def _cost(root: _Term, uses: dict[int, int]) -> tuple[int, int]:
         saved += dispensable
         left = [p for p in term.parts if not _vanishes(p)]
         spent += len(left) == 2
-        stack += [(p, dispensable and uses[p.id] == _WITHIN) for p in left if p.opened]
+        stack += [(p, dispensable and user[p.id] == Op.ADD) for p in left if p.opened]
     return saved, spent
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
-from kineta.expr.walk import reachable
+from kineta.expr.walk import reachable, users
 from kineta.passes.substitute import signed
 
 _NEUTRAL = {int(Op.ADD): ZERO, int(Op.MUL): ONE}
@@ -19,7 +19,7 @@ _NEUTRAL = {int(Op.ADD): ZERO, int(Op.MUL): ONE}
 def gather(graph: Graph, roots: Sequence[Ref], parameters: Collection[Ref]) -> list[Ref]:
     """*roots* with the same values, and no more operations that depend on more than *parameters*."""
     order = reachable(graph, roots)
-    within = _within(graph, order, roots)
+    user = users(graph, order, roots)
     static = {r >> 1 for r in parameters}
     copy: dict[int, Ref] = {}
     parts: dict[int, tuple[Ref, Ref]] = {}  # of a sum or product: what is constant, and the rest
@@ -40,7 +40,7 @@ def gather(graph: Graph, roots: Sequence[Ref], parameters: Collection[Ref]) -> l
             call, neutral = graph.add if op == Op.ADD else graph.mul, _NEUTRAL[op]
             constant, rest = neutral, neutral
             for r in (a, b):
-                c, x = _split(r, op, neutral, copy, parts if r >> 1 in within else {}, static)
+                c, x = _split(r, op, neutral, copy, parts if user[r >> 1] == op == graph.op[r >> 1] else {}, static)
                 constant, rest = call(constant, c), call(rest, x)
             parts[i] = constant, rest
             copy[i] = call(constant, rest)
@@ -60,19 +60,3 @@ def _split(
         constant, rest = parts[i]
         return (signed(constant, ref), signed(rest, ref)) if op == Op.ADD else (constant, signed(rest, ref))
     return neutral, signed(copy[i], ref)
-
-
-def _within(graph: Graph, order: Sequence[int], roots: Sequence[Ref]) -> set[int]:
-    """Sums that are only a term of one other sum, products that are only a factor of one other product."""
-    uses = dict.fromkeys(order, 0)
-    inside = dict.fromkeys(order, 0)
-    for i in order:
-        op = graph.op[i]
-        if op in LEAVES:
-            continue
-        for r in (graph.lhs[i],) if op in UNARY else (graph.lhs[i], graph.rhs[i]):
-            uses[r >> 1] += 1
-            inside[r >> 1] += op in _NEUTRAL and graph.op[r >> 1] == op
-    for r in roots:
-        uses[r >> 1] += 1
-    return {i for i, n in uses.items() if n == inside[i] == 1}

@@ -17,11 +17,13 @@ from kineta.compiler import Equations, derive, parameter_values
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.expr.graph import ZERO, Ref
 from kineta.expr.node import Expr, expr
+from kineta.formalism.equations import Derivation
 from kineta.model.infer import units
 from kineta.model.system import System
 from kineta.numerics.explicit import Problem
 from kineta.numerics.segments import Integration, Segment
-from kineta.passes.lower import lower
+from kineta.passes.hoist import hoist
+from kineta.passes.simplify import simplify
 from kineta.passes.substitute import substitute
 from kineta.tasks import arguments
 from kineta.tasks.events import Event, Watch
@@ -102,8 +104,9 @@ class _Code:
 
     def __init__(self, equations: Equations, p: Any, tau: Any, events: Sequence[Event]) -> None:
         self.equations = equations
-        d, s, g = equations.derivation, equations.derivation.symbols, equations.graph
-        constant, expressions = _forces(equations, tau)
+        d = equations.alone()
+        s, g = d.symbols, d.graph
+        constant, expressions = _forces(d, tau)
         power = d["power"].refs[0]
         # Without forces tau, what they would do is the only power of a conservative system.
         if not constant.any() and not expressions:
@@ -113,17 +116,15 @@ class _Code:
         if expressions:
             rate = substitute(g, rate, expressions)
         observed = [*d["kinetic_energy"].refs, *d["potential_energy"].refs, *d["outputs"].refs]
-        functions = {
-            "rate": {"ydot": ((len(rate),), rate)},
-            "observed": {"observed": ((len(observed),), observed)},
-        }
+        functions = {"rate": rate, "observed": observed}
         if events:
             energies = {n: d[n].refs[0] for n in arguments.ENERGIES if any(n in e.value.symbols() for e in events)}
-            zeros = [r for e in events for r in d.elements.expression(e.value, more=energies)]
-            functions["events"] = {"events": ((len(zeros),), zeros)}
+            functions["events"] = [r for e in events for r in d.elements.expression(e.value, more=energies)]
         work = [g.symbol("work done")] * self.works
         inputs = {"t": (s.t,), "y": (*s.q, *s.v, *work)}
-        setup, programs = lower(g, inputs, functions, [*s.p, *s.tau], "run")
+        given = [*s.p, *s.tau]
+        outputs = {n: {n: ((len(refs),), simplify(g, refs, given))} for n, refs in functions.items()}
+        setup, programs = hoist(g, inputs, outputs, given, "run")
         self.p = parameter_values(equations.system, p)
         _check_finite(equations.system, self.p)
         self.h: FloatArray = reference.compile(setup)(np.concatenate([self.p, constant]))
@@ -144,9 +145,9 @@ def _check_finite(system: System, p: FloatArray) -> None:
             raise ArgumentError(f"Model '{system.name}': the parameter '{name}' is {value}; expected a finite number.")
 
 
-def _forces(equations: Equations, tau: Any) -> tuple[FloatArray, dict[str, Ref]]:
+def _forces(d: Derivation, tau: Any) -> tuple[FloatArray, dict[str, Ref]]:
     """Constant forces (nv,), and expressions by the name of their symbol."""
-    system, d = equations.system, equations.derivation
+    system = d.symbols.system
     constant = np.zeros(system.nv)
     if tau is None:
         return constant, {}

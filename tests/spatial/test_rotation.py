@@ -157,6 +157,13 @@ SPELLINGS: dict[str, list[object]] = {
     "backwards about -x": [kn.Ry(PI), kn.Rx(-Q), kn.Ry(PI)],
     "quarter in two steps": [kn.Rz(-PI / 4), kn.Rz(-PI / 4), kn.Ry(Q), kn.Rz(PI / 6), kn.Rz(PI / 3)],
     "about the cube's diagonal": [kn.R((1, 1, 1), 2 * PI / 3), kn.Rz(Q), kn.R((1, 1, 1), -2 * PI / 3)],
+    "axis by rounded cosines in all places": [
+        kn.Rz(-PI / 3),
+        kn.R((math.cos(PI / 3), math.sin(PI / 3), math.cos(PI / 2)), Q),
+        kn.Rz(PI / 3),
+    ],
+    "with an angle that goes to and fro": [kn.Rx(0.3), kn.Rx(Q), kn.Rx(-0.3)],
+    "a quarter before and after": [kn.Rx(PI / 2), kn.Rx(Q - PI / 2)],
     "whole turns around it": [kn.Rz(4 * PI), kn.Rx(Q), kn.Ry(-2 * PI)],
 }
 
@@ -176,3 +183,27 @@ def test_the_spelling_of_a_rotation_does_not_change_the_result(spelling: str) ->
         assert spelled.operations(quantity) == plain.operations(quantity), quantity
         values = [evaluate(e.graph, e.expressions(quantity).refs, state) for e in (spelled, plain)]
         np.testing.assert_allclose(*values, rtol=1e-13, atol=1e-14)
+
+
+P = kn.symbol("p")
+OFFSETS: dict[str, list[object]] = {
+    "in two turns": [kn.Rx(Q), kn.Rx(P)],
+    "before": [kn.Rx(P), kn.Rx(Q)],
+    "around a shift along the axis": [kn.Rx(Q), kn.Sx(0.2), kn.Rx(P), kn.Sx(-0.2)],
+    "on both sides, about opposite axes": [kn.R((-1, 0, 0), 1 - P), kn.Rx(Q + 1)],
+}
+
+
+@pytest.mark.parametrize("spelling", OFFSETS)
+def test_constant_turns_about_the_axis_of_a_joint_join_its_angle(spelling: str) -> None:
+    plain, spelled = (
+        kn.derive(arm(motions).system.replace(parameters={"p": 0.3})) for motions in ([kn.Rx(Q + P)], OFFSETS[spelling])
+    )
+    for quantity in ("kinetic_energy", "mass_matrix", "bias", "forward"):
+        assert spelled.operations(quantity) == plain.operations(quantity), quantity
+
+
+def test_a_quarter_turn_is_free_wherever_it_is_written() -> None:
+    counts = [arm(m).operations("forward") for m in ([kn.Rx(Q), kn.Rx(PI / 2)], [kn.Rx(PI / 2 + Q)], [kn.Rx(Q)])]
+    assert counts[0] == counts[1]
+    assert counts[0].total <= counts[2].total + 2
