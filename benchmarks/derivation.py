@@ -20,7 +20,10 @@ CHAINS = (10, 25, 50, 100, 200, 400)
 
 
 def derive(name: str) -> dict[str, Any]:
-    """Seconds for the forward dynamics of *name* or ``chain:n``, in a process of its own: read, derive, compile."""
+    """Seconds for the forward dynamics of *name* or ``chain:n``, in a process of its own.
+
+    ``derive``: the expressions; ``program``: these, simplified and scheduled; ``compile``: machine code of the program.
+    """
     import kineta as kn
     from benchmarks.chains import chain
     from kineta.codegen import llvm
@@ -32,16 +35,16 @@ def derive(name: str) -> dict[str, Any]:
     system = chain(int(name.split(":")[1])) if ":" in name else _robot(name)
     times.append(time.perf_counter())
     equations = kn.derive(system)
-    programs = equations.programs("forward")
+    equations.expressions("forward")
+    times.append(time.perf_counter())
+    programs = kn.derive(system).programs("forward")
     times.append(time.perf_counter())
     if not name.startswith("chain"):
         llvm.compile([programs[1]])
     times.append(time.perf_counter())
-    read, derived, compiled = (b - a for a, b in pairwise(times))
+    seconds = [b - a for a, b in pairwise(times)]
     return {
-        "read": read,
-        "derive": derived,
-        "compile": compiled,
+        **dict(zip(("read", "derive", "program", "compile"), seconds, strict=True)),
         "operations": programs[1].operations().total,
         "nodes": len(equations.graph),
         "nv": system.nv,
@@ -96,17 +99,17 @@ def median(name: str, repeats: int) -> dict[str, Any]:
 
 def main(quick: bool = False) -> None:
     repeats = 1 if quick else 5
+    stages = ("read", "derive", "program", "compile")
     rows = []
     for name in ("puma", "hopping_robot", "puma_andreev", "quadruped", "humanoid"):
         r = median(name, repeats)
-        rows.append((name, *(f"{1e3 * r[k]:.1f}" for k in ("read", "derive", "compile")), f"{r['operations']}"))
-    print(table(("forward dynamics, ms", "read", "derive", "compile", "operations"), rows), "\n")
+        rows.append((name, *(f"{1e3 * r[k]:.1f}" for k in stages), f"{r['operations']}"))
+    print(table(("forward dynamics, ms", *stages, "operations"), rows), "\n")
     rows = []
     for n in CHAINS[: 4 if quick else None]:
         r = median(f"chain:{n}", repeats)
-        rows.append(
-            (f"{n}", f"{1e3 * r['derive']:.1f}", f"{1e3 * r['derive'] / n:.3f}", f"{r['operations']}", f"{r['nodes']}")
-        )
-    print(table(("links of a chain", "derive, ms", "ms a link", "operations", "nodes"), rows), "\n")
+        ms = [f"{1e3 * r[k]:.1f}" for k in ("derive", "program")]
+        rows.append((f"{n}", *ms, f"{1e3 * r['derive'] / n:.3f}", f"{r['operations']}", f"{r['nodes']}"))
+    print(table(("links of a chain", "derive, ms", "program, ms", "ms a link", "operations", "nodes"), rows), "\n")
     for name, value in fresh("graph()").items():
         print(f"{name:20}{value:,.0f}")

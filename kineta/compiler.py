@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.program import Program
 from kineta.formalism import recursive
 from kineta.formalism.equations import Array, Derivation, Rule, derivation
-from kineta.formalism.symbols import Symbols
+from kineta.formalism.symbols import Symbols, symbols
 from kineta.formulas import Formulas, aligned, formulas
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
@@ -84,6 +84,11 @@ class Equations:
         return derivation(self.system, FORMALISMS[self.formalism])
 
     @cached_property
+    def memory(self) -> dict[Hashable, Any]:
+        """What tasks have made of these equations and may use again, by keys of their own."""
+        return {}
+
+    @cached_property
     def _formulas(self) -> dict[str, Formulas]:
         return {}
 
@@ -103,7 +108,7 @@ class Equations:
         found = self._programs.get(quantity)
         if found is None:
             shown = self.formulas(quantity)
-            found = self._programs[quantity] = _lowered(shown.derivation.symbols, quantity, shown.array)
+            found = self._programs[quantity] = _lowered(shown.symbols, quantity, shown.array)
         return found
 
     def operations(self, quantity: str) -> Operations:
@@ -113,9 +118,12 @@ class Equations:
     def explain(self, quantity: str) -> dict[str, Operations]:
         """Operations of *quantity* as derived, and after each pass."""
         derived = self.alone()
-        array, s = derived[quantity], derived.symbols
-        steps = [("derived", list(array.refs)), *stages(derived.graph, array.refs, s.p)]
-        return {n: _counted(*_lowered(s, quantity, Array(array.shape, tuple(refs)))) for n, refs in steps}
+        array, names = derived[quantity], self.system.parameter_names
+        counts = {"derived": _counted(*_lowered(derived.symbols, quantity, array))}
+        for name, graph, refs in stages(derived.graph, array.refs, names):
+            lowered = _lowered(symbols(self.system, graph), quantity, Array(array.shape, tuple(refs)))
+            counts[name] = _counted(*lowered)
+        return counts
 
     def text(self, quantity: str = "inverse") -> str:
         """The formulas of *quantity* as text: a line for every part that is needed twice, then one for every entry."""

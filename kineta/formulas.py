@@ -10,6 +10,7 @@ import numpy as np
 
 from kineta.expr.graph import Graph
 from kineta.formalism.equations import Array, Derivation
+from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.system import System
 from kineta.passes.simplify import simplify
 
@@ -31,19 +32,19 @@ _LETTERS = {
 class Formulas:
     """*quantity* after the passes that make it cheaper: references *array* into a graph of its own."""
 
-    derivation: Derivation
+    symbols: Symbols
     quantity: str
     array: Array
 
     @property
     def graph(self) -> Graph:
         """The graph of :attr:`array`."""
-        return self.derivation.graph
+        return self.symbols.graph
 
     @property
     def system(self) -> System:
         """The system whose quantity this is."""
-        return self.derivation.symbols.system
+        return self.symbols.system
 
     def text(self) -> Iterator[str]:
         """``z1 = ...`` for every part that is needed twice, then ``name = ...`` for every entry."""
@@ -73,9 +74,10 @@ class Formulas:
 
 def formulas(derivation: Derivation, quantity: str) -> Formulas:
     """The formulas of *quantity*. From a derivation in which nothing else was asked for, they are always the same."""
-    array = derivation[quantity]
-    refs = simplify(derivation.graph, array.refs, derivation.symbols.p)
-    return Formulas(derivation, quantity, Array(array.shape, tuple(refs)))
+    system, array = derivation.symbols.system, derivation[quantity]
+    own = symbols(system, Graph())
+    refs = simplify(derivation.graph, array.refs, system.parameter_names, own.graph)
+    return Formulas(own, quantity, Array(array.shape, tuple(refs)))
 
 
 def aligned(lines: Iterable[str], environment: str) -> str:

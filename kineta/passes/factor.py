@@ -7,11 +7,10 @@ so no operation is ever added.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 
 from kineta.expr.graph import ONE, Graph, Ref
-from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable, users
 from kineta.passes.substitute import signed
 
@@ -21,79 +20,87 @@ TERMS = 64
 #: A product: its constant part, with the sign, and its other factors, without signs.
 _Product = tuple[Ref, list[Ref]]
 
+_CONST, _SYMBOL, _ADD, _MUL = int(Op.CONST), int(Op.SYMBOL), int(Op.ADD), int(Op.MUL)
 
-def factor(graph: Graph, roots: Sequence[Ref], parameters: Collection[Ref]) -> list[Ref]:
-    """*roots* with the same values, and no more operations."""
-    order = reachable(graph, roots)
-    state = _Factoring(graph, users(graph, order, roots), {r >> 1 for r in parameters})
+
+def factor(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
+    """*roots* of *source* rebuilt in *target* with the same values and no more operations, in the same order."""
+    order = reachable(source, roots)
+    sweep = _Factoring(source, target, users(source, order, roots), parameters)
     for i in order:
-        state.visit(i)
-    return [signed(state.copy[r >> 1], r) for r in roots]
+        sweep.visit(i)
+    return [signed(sweep.copy[r >> 1], r) for r in roots]
 
 
 class _Factoring:
     """The sweep: copies of nodes, the products and sums that are part of another one, and the constant nodes."""
 
-    def __init__(self, graph: Graph, user: dict[int, int], constant: set[int]) -> None:
-        self.graph = graph
+    def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
+        self.source = source
+        self.target = target
         self.user = user
-        self.constant = constant
+        self.parameters = parameters
+        self.constant: set[int] = set()
         self.copy: dict[int, Ref] = {}
         self.products: dict[int, _Product] = {}
         self.sums: dict[int, list[_Product]] = {}
 
     def visit(self, i: int) -> None:
         """Node *i*, after its operands."""
-        graph, copy = self.graph, self.copy
-        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
-        if op in LEAVES:
-            copy[i] = 2 * i
-            if op == Op.CONST:
-                self.constant.add(i)
+        source, target, copy, constant = self.source, self.target, self.copy, self.constant
+        op, a, b = source.op[i], source.lhs[i], source.rhs[i]
+        if op == _CONST:
+            copy[i] = target.const(source.constants[a])
+            constant.add(i)
+        elif op == _SYMBOL:
+            copy[i] = target.symbol(source.names[a])
+            if source.names[a] in self.parameters:
+                constant.add(i)
         elif op in UNARY:
-            copy[i] = graph.call(op, signed(copy[a >> 1], a))
-            if a >> 1 in self.constant:
-                self.constant.add(i)
-        elif a >> 1 in self.constant and b >> 1 in self.constant:
-            copy[i] = graph.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
-            self.constant.add(i)
-        elif op == Op.MUL:
+            copy[i] = target.call(op, signed(copy[a >> 1], a))
+            if a >> 1 in constant:
+                constant.add(i)
+        elif a >> 1 in constant and b >> 1 in constant:
+            copy[i] = target.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
+            constant.add(i)
+        elif op == _MUL:
             self._visit_product(i, a, b)
-        elif op == Op.ADD:
+        elif op == _ADD:
             self._visit_sum(i, a, b)
         else:
-            copy[i] = graph.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
+            copy[i] = target.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
 
     def _visit_product(self, i: int, a: Ref, b: Ref) -> None:
-        (c, x), (d, y) = self._product(a, Op.MUL), self._product(b, Op.MUL)
-        product = self.graph.mul(c, d), x + y
-        if self.user[i] in (Op.ADD, Op.MUL):
+        (c, x), (d, y) = self._product(a, _MUL), self._product(b, _MUL)
+        product = self.target.mul(c, d), x + y
+        if self.user[i] == _ADD or self.user[i] == _MUL:
             self.products[i] = product
         else:
-            self.copy[i] = _multiplied(self.graph, product)
+            self.copy[i] = _multiplied(self.target, product)
 
     def _visit_sum(self, i: int, a: Ref, b: Ref) -> None:
         terms: list[_Product] = []
         for ref in (a, b):
             inner = self.sums.pop(ref >> 1, None)
             if inner is None:
-                terms.append(self._product(ref, Op.ADD))
+                terms.append(self._product(ref, _ADD))
             elif ref & 1:
                 terms += [(c ^ 1, x) for c, x in inner]
-            else:  # what has more terms is kept, so that long sums stay linear
-                terms, inner = (terms, inner) if len(terms) >= len(inner) else (inner, terms)
+            elif len(inner) > len(terms):  # the longer list is kept, so that long sums stay linear
+                terms = terms + inner if terms else inner
+            else:
                 terms += inner
-        if self.user[i] == Op.ADD and len(terms) < TERMS:
+        if self.user[i] == _ADD and len(terms) < TERMS:
             self.sums[i] = terms
         else:
-            self.copy[i] = _added(self.graph, terms)
+            self.copy[i] = _added(self.target, terms)
 
-    def _product(self, ref: Ref, user: Op) -> _Product:
+    def _product(self, ref: Ref, user: int) -> _Product:
         """*ref*, an operand of a *user*, as a product."""
         i = ref >> 1
         if i in self.constant:
             return signed(self.copy[i], ref), []
-        if i in self.products and self.user[i] == user:
+        if self.user[i] == user and i in self.products:
             c, x = self.products.pop(i)
             return c ^ (ref & 1), x
         other = self.copy[i]
@@ -111,7 +118,7 @@ def _added(graph: Graph, terms: list[_Product]) -> Ref:
     """The sum of *terms*, common factors taken out."""
     shared = _most_shared(terms)
     if shared is None:
-        return graph.sum(_multiplied(graph, t) for t in terms)
+        return graph.sum([_multiplied(graph, t) for t in terms])
     inside: list[_Product] = []
     rest: list[_Product] = []
     for c, factors in terms:
@@ -129,7 +136,13 @@ def _added(graph: Graph, terms: list[_Product]) -> Ref:
 
 def _most_shared(terms: list[_Product]) -> Ref | None:
     """The factor, or else the constant part, that most terms have in common; None where no two share one."""
-    counts = Counter(x for _, factors in terms for x in dict.fromkeys(factors))
-    counts.update(c & -2 for c, factors in terms if factors and c & -2 != ONE)
-    best = max(counts, key=counts.__getitem__, default=None)
-    return best if best is not None and counts[best] > 1 else None
+    found = [x for _, factors in terms for x in factors]
+    found += [c & -2 for c, factors in terms if factors and c & -2 != ONE]
+    if len(set(found)) == len(found):
+        return None
+    counts: dict[Ref, int] = {}
+    for c, factors in terms:
+        for x in dict.fromkeys(factors if not factors or c & -2 == ONE else [*factors, c & -2]):
+            counts[x] = counts.get(x, 0) + 1
+    best = max(counts, key=counts.__getitem__)
+    return best if counts[best] > 1 else None

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kineta.codegen import llvm
-from kineta.codegen import numpy as reference
-from kineta.compiler import Equations, derive, parameter_values
-from kineta.errors import ArgumentError, SimulationError, did_you_mean
-from kineta.expr.graph import ZERO, Ref
-from kineta.expr.node import Expr, expr
-from kineta.formalism.equations import Derivation
+from kineta.compiler import Equations, derive
+from kineta.errors import ArgumentError, SimulationError
+from kineta.expr.node import Expr
 from kineta.model.infer import units
 from kineta.model.system import System
 from kineta.numerics.explicit import Problem
 from kineta.numerics.segments import Integration, Segment
-from kineta.passes.hoist import hoist
-from kineta.passes.simplify import simplify
-from kineta.passes.substitute import substitute
 from kineta.tasks import arguments
+from kineta.tasks.code import Bound, bound
 from kineta.tasks.events import Event, Watch
 from kineta.tasks.progress import Progress
 from kineta.tasks.result import Result
@@ -77,110 +70,30 @@ def simulate(
     rtol, atol, max_step = arguments.tolerances(rtol, atol, max_step)
     watched = arguments.watched(equations.system, events)
     q0, v0 = initial_state(equations.system, q, v, p)
-    code = _Code(equations, p, tau, watched)
+    made = bound(equations, p, tau, [e.value for e in watched])
+    code = made.code
     y0 = np.concatenate([q0, v0, np.zeros(code.works)])
     grid = arguments.grid(t0, t1, t_eval, samples)
     problem = Problem(
-        code.rate.address, code.h, t0, t1, y0, quaternion_offsets(equations.system), code.event_address, len(watched)
+        code.rate.address, made.h, t0, t1, y0, quaternion_offsets(equations.system), code.event_address, len(watched)
     )
     need_dense = dense_output or grid is not None or bool(watched)
     run = Integration(method, problem, rtol=rtol, atol=atol, max_step=max_step, dense=need_dense)
-    _check_start(equations, code, t0, y0)
+    _check_start(equations, made, t0, y0)
     record = _Record(grid, len(q0) + len(v0), quaternion_offsets(equations.system), keep=dense_output)
     watch = Watch(watched, run.run.event_values) if watched else None
     status, message = _integrate(run, record, watch, t0, t1, progress)
-    return _result(equations, code, run, record, watch, status, message, p, time.perf_counter() - began, method)
+    return _result(equations, made, run, record, watch, status, message, time.perf_counter() - began, method)
 
 
-# -- code --------------------------------------------------------------------------------------------------------------
-
-
-class _Code:
-    """The compiled functions of a run.
-
-    All of them take t, the state y = (q, v) - followed by the work done, where power is not identically zero - and a block h
-    of what depends on parameters and constant forces only.
-    """
-
-    def __init__(self, equations: Equations, p: Any, tau: Any, events: Sequence[Event]) -> None:
-        self.equations = equations
-        d = equations.alone()
-        s, g = d.symbols, d.graph
-        constant, expressions = _forces(d, tau)
-        power = d["power"].refs[0]
-        # Without forces tau, what they would do is the only power of a conservative system.
-        if not constant.any() and not expressions:
-            (power,) = substitute(g, [power], dict.fromkeys((f"tau.{n}" for n in equations.system.v_names), ZERO))
-        self.works = int(power != ZERO)
-        rate = [*d["state_rate"].refs, *([power] * self.works)]
-        if expressions:
-            rate = substitute(g, rate, expressions)
-        observed = [*d["kinetic_energy"].refs, *d["potential_energy"].refs, *d["outputs"].refs]
-        functions = {"rate": rate, "observed": observed}
-        if events:
-            energies = {n: d[n].refs[0] for n in arguments.ENERGIES if any(n in e.value.symbols() for e in events)}
-            functions["events"] = [r for e in events for r in d.elements.expression(e.value, more=energies)]
-        work = [g.symbol("work done")] * self.works
-        inputs = {"t": (s.t,), "y": (*s.q, *s.v, *work)}
-        given = [*s.p, *s.tau]
-        outputs = {n: {n: ((len(refs),), simplify(g, refs, given))} for n, refs in functions.items()}
-        setup, programs = hoist(g, inputs, outputs, given, "run")
-        self.p = parameter_values(equations.system, p)
-        _check_finite(equations.system, self.p)
-        self.h: FloatArray = reference.compile(setup)(np.concatenate([self.p, constant]))
-        self._programs = programs
-        library = llvm.compile([programs[n] for n in functions if n != "observed"])
-        self.rate = library.function("rate")
-        self.event_address = library.function("events").address if events else 0
-
-    @cached_property
-    def observe(self) -> Any:
-        """Energies and outputs for rows of states."""
-        return llvm.compile([self._programs["observed"]]).function("observed").batch
-
-
-def _check_finite(system: System, p: FloatArray) -> None:
-    for name, value in zip(system.parameter_names, p, strict=True):
-        if not np.isfinite(value):
-            raise ArgumentError(f"Model '{system.name}': the parameter '{name}' is {value}; expected a finite number.")
-
-
-def _forces(d: Derivation, tau: Any) -> tuple[FloatArray, dict[str, Ref]]:
-    """Constant forces (nv,), and expressions by the name of their symbol."""
-    system = d.symbols.system
-    constant = np.zeros(system.nv)
-    if tau is None:
-        return constant, {}
-    if callable(tau):
-        raise ArgumentError(
-            "Expected forces tau as numbers or expressions, found a Python function; expressions are compiled."
-        )
-    if not isinstance(tau, Mapping):
-        values = arguments.array("tau", tau)
-        if values.shape not in ((), (system.nv,)):
-            names = ", ".join(system.v_names)
-            raise ArgumentError(f"Expected tau of shape ({system.nv},) for ({names}), found shape {values.shape}.")
-        if not np.isfinite(values).all():
-            raise ArgumentError(f"Expected finite forces tau, found {tau}.")
-        return constant + values, {}
-    expressions: dict[str, Ref] = {}
-    for name, value in tau.items():
-        if name not in system.v_names:
-            raise ArgumentError(f"Model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")
-        force = expr(value)
-        arguments.symbols(system, force, f"the force on '{name}'")
-        (expressions[f"tau.{name}"],) = d.elements.expression(force)
-    return constant, expressions
-
-
-def _check_start(equations: Equations, code: _Code, t0: float, y0: FloatArray) -> None:
+def _check_start(equations: Equations, made: Bound, t0: float, y0: FloatArray) -> None:
     """Raise :class:`SimulationError` where the state has no finite rate."""
-    rate = code.rate(np.array([t0]), y0, code.h)
+    rate = made.code.rate(np.array([t0]), y0, made.h)
     if np.isfinite(rate).all():
         return
     system = equations.system
     q, v = y0[: system.nq], y0[system.nq : system.nq + system.nv]
-    M = equations.function("mass_matrix", "numpy")(t0, q, v, p=code.p)
+    M = equations.function("mass_matrix", "numpy")(t0, q, v, p=made.p)
     if np.isfinite(M).all():
         values, vectors = np.linalg.eigh(M)
         if values[0] <= 1e-12 * max(values[-1], 1e-300):
@@ -301,23 +214,22 @@ def _watched(segment: Segment, watch: Watch) -> float | None:
 
 def _result(
     equations: Equations,
-    code: _Code,
+    made: Bound,
     run: Integration,
     record: _Record,
     watch: Watch | None,
     status: int,
     message: str,
-    p: Any,
     seconds: float,
     method: str,
 ) -> Result:
     system = equations.system
     t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
     y = np.concatenate([np.empty((0, len(run.problem.y0))), *(rows[1] for rows in record.rows)])
-    observed = code.observe(t[:, None], y, code.h)
+    observed = made.code.observe(t[:, None], y, made.h)
     kinetic, potential = observed[:, 0], observed[:, 1]
     states = system.nq + system.nv
-    work = y[:, states] if code.works else np.zeros(len(t))
+    work = y[:, states] if made.code.works else np.zeros(len(t))
     names = [o.name for o in system.outputs]
     events = list(_events(watch, states, record.quaternions))
     balance = _balance(kinetic, potential, work)
@@ -334,7 +246,7 @@ def _result(
         potential_energy=potential,
         work=work,
         energy_balance=balance,
-        parameters=dict(zip(system.parameter_names, code.p.tolist(), strict=True)),
+        parameters=dict(zip(system.parameter_names, made.p.tolist(), strict=True)),
         status=status,
         message=f"{message}; energy balance {balance:.1e}",
         nfev=run.evaluations,

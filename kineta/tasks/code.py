@@ -1,0 +1,159 @@
+"""The compiled functions of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen import llvm
+from kineta.codegen import numpy as reference
+from kineta.compiler import Equations, parameter_values
+from kineta.errors import ArgumentError, did_you_mean
+from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.node import Expr, expr
+from kineta.expr.program import Program
+from kineta.formalism.equations import Derivation
+from kineta.formalism.symbols import symbols
+from kineta.model.system import System
+from kineta.passes.hoist import hoist
+from kineta.passes.simplify import simplify
+from kineta.passes.substitute import substitute
+from kineta.tasks import arguments
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Forces:
+    """Forces on the speeds beside those of the model: constant ones (nv,), and expressions by speed."""
+
+    constant: FloatArray
+    expressions: Mapping[str, Expr]
+
+    @property
+    def none(self) -> bool:
+        """True where there are none, so that they do no work."""
+        return not self.constant.any() and not self.expressions
+
+
+class Code:
+    """Functions of t, the state y and a block h of what depends on parameters and constant forces only.
+
+    y is (q, v), followed by the work done where the power is not identically zero (``works`` is 1).
+    """
+
+    def __init__(self, setup: Program, programs: Mapping[str, Program], works: int) -> None:
+        self.works = works
+        self._setup = reference.compile(setup)
+        self._observed = programs["observed"]
+        library = llvm.compile([p for name, p in programs.items() if name != "observed"])
+        self.rate = library.function("rate")
+        self.event_address = library.function("events").address if "events" in programs else 0
+
+    def h(self, p: FloatArray, constant: FloatArray) -> FloatArray:
+        """The block h, from parameters (np,) and constant forces (nv,)."""
+        return self._setup(np.concatenate([p, constant]))
+
+    @cached_property
+    def observe(self) -> Any:
+        """Energies and outputs for rows of states."""
+        return llvm.compile([self._observed]).function("observed").batch
+
+
+@dataclass(frozen=True)
+class Bound:
+    """:class:`Code` with one set of parameters: ``p`` (np,), and the block ``h`` made of them."""
+
+    code: Code
+    p: FloatArray
+    h: FloatArray
+
+
+def bound(equations: Equations, p: Any, tau: Any, watched: Sequence[Expr]) -> Bound:
+    """The code for a run of *equations* with the parameters *p* under the forces *tau*, with the events *watched*."""
+    values, acting = parameters(equations.system, p), forces(equations.system, tau)
+    made = code(equations, acting, watched)
+    return Bound(made, values, made.h(values, acting.constant))
+
+
+def code(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> Code:
+    """The code for runs of *equations* under *forces*, with the events *watched*; made once, then kept with the equations."""
+    key = (Code, forces.none, tuple(forces.expressions.items()), tuple(watched))
+    found = equations.memory.get(key)
+    if found is None:
+        found = equations.memory[key] = Code(*_programs(equations, forces, watched))
+    return found
+
+
+def _programs(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> tuple[Program, dict[str, Program], int]:
+    """Setup, programs by name, and whether the work done is part of the state."""
+    system, d = equations.system, equations.alone()
+    functions, works = _functions(d, forces, watched)
+    own = symbols(system, Graph())
+    given = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names))
+    outputs = {
+        name: {name: ((len(refs),), simplify(d.graph, refs, given, own.graph))} for name, refs in functions.items()
+    }
+    work = [own.graph.symbol("work done")] * works
+    inputs = {"t": (own.t,), "y": (*own.q, *own.v, *work)}
+    return *hoist(own.graph, inputs, outputs, [*own.p, *own.tau], "run"), works
+
+
+def _functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, list[Ref]], int]:
+    """What is computed at every stage, at every record, and between steps."""
+    power = d["power"].refs[0]
+    if forces.none:  # what they would do is the only power of a conservative system
+        names = (f"tau.{n}" for n in d.symbols.system.v_names)
+        (power,) = substitute(d.graph, [power], dict.fromkeys(names, ZERO))
+    works = int(power != ZERO)
+    rate = [*d["state_rate"].refs, *([power] * works)]
+    if forces.expressions:
+        acting = {f"tau.{n}": d.elements.expression(e)[0] for n, e in forces.expressions.items()}
+        rate = substitute(d.graph, rate, acting)
+    observed = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *d["outputs"].refs]
+    functions = {"rate": rate, "observed": observed}
+    if watched:
+        asked = {n for e in watched for n in e.symbols()}
+        energies = {n: d[n].refs[0] for n in arguments.ENERGIES if n in asked}
+        functions["events"] = d.elements.expression(*watched, more=energies)
+    return functions, works
+
+
+def parameters(system: System, p: Any) -> FloatArray:
+    """One set of finite parameters, (np,)."""
+    values = parameter_values(system, p)
+    for name, value in zip(system.parameter_names, values, strict=True):
+        if not np.isfinite(value):
+            raise ArgumentError(f"Model '{system.name}': the parameter '{name}' is {value}; expected a finite number.")
+    return values
+
+
+def forces(system: System, tau: Any) -> Forces:
+    """:class:`Forces` from numbers (nv,), one for all, or a mapping of speeds to numbers or expressions."""
+    constant = np.zeros(system.nv)
+    if tau is None:
+        return Forces(constant, {})
+    if callable(tau):
+        raise ArgumentError(
+            "Expected forces tau as numbers or expressions, found a Python function; expressions are compiled."
+        )
+    if not isinstance(tau, Mapping):
+        values = arguments.array("tau", tau)
+        if values.shape not in ((), (system.nv,)):
+            names = ", ".join(system.v_names)
+            raise ArgumentError(f"Expected tau of shape ({system.nv},) for ({names}), found shape {values.shape}.")
+        if not np.isfinite(values).all():
+            raise ArgumentError(f"Expected finite forces tau, found {tau}.")
+        return Forces(constant + values, {})
+    expressions: dict[str, Expr] = {}
+    for name, value in tau.items():
+        if name not in system.v_names:
+            raise ArgumentError(f"Model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")
+        expressions[name] = expr(value)
+        arguments.symbols(system, expressions[name], f"the force on '{name}'")
+    return Forces(constant, expressions)
