@@ -62,8 +62,9 @@ def a_printed_model(name: str) -> None:
     out.print(Syntax(source, "text", background_color="default", word_wrap=False), soft_wrap=True)
     equations = kn.derive(kn.load(MODELS / f"{name}.kin"))
     out.print(Rule("its kinetic energy, and the equation of its leg"))
-    leg = {"tau[q3']": equations.expressions("inverse").refs[2]}
-    for line in (*equations.text("kinetic_energy").splitlines(), "", *text.lines(equations.graph, leg)):
+    inverse = equations.formulas("inverse")
+    leg = {"tau[q3']": inverse.array.refs[2]}
+    for line in (*equations.text("kinetic_energy").splitlines(), "", *text.lines(inverse.graph, leg)):
         out.print(f"  {line}", markup=False, soft_wrap=True)
     (OUT / "equations.tex").write_text(f"$$\n{equations.latex()}\n$$\n", encoding="utf-8")
 

@@ -24,7 +24,7 @@ def normal_form(motions: Iterable[Motion], variables: Collection[str]) -> Iterat
             yield from run
             continue
         elementary = list(run)
-        for kind in (Rotation, Shift):
+        for kind in (Shift, Rotation):  # what shifts need not turn with it
             arguments = [_along(line, m) for m in elementary if isinstance(m, kind)]
             yield from (kind(line, a) for a in _joined(arguments, variables, quarters=kind is Rotation))
 
