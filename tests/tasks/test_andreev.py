@@ -10,8 +10,10 @@ import pytest
 
 import kineta as kn
 from tests.formalism.truth import load
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, needs_shared
 from tests.tasks.truth import TIGHT, column, run
+
+pytestmark = needs_shared
 
 TREES = ["hopping_robot", "puma_as_printed", "puma_rx6", "branched_rheonomic"]
 

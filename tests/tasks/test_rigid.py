@@ -7,7 +7,10 @@ import pytest
 
 import kineta as kn
 from tests.formalism.truth import tree_system
+from tests.support import needs_shared
 from tests.tasks.truth import TIGHT, ball, column, pendulums, rigid, rotations, run
+
+pytestmark = needs_shared
 
 
 @pytest.mark.parametrize("name", ["euler_top", "dzhanibekov"])
