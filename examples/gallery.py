@@ -1,0 +1,82 @@
+"""A picture of the motion of every example, into a folder: ``python examples/gallery.py docs/images``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+import kineta as kn
+
+mpl.use("agg")
+
+MODELS = Path(__file__).parent
+
+
+def over_time(*names: str) -> Callable[[kn.Result], None]:
+    """Series over time."""
+
+    def draw(run: kn.Result) -> None:
+        run.plot(*names, ax=plt.figure(figsize=(6, 3.4), layout="constrained").add_subplot())
+
+    return draw
+
+
+def path(x: str, y: str) -> Callable[[kn.Result], None]:
+    """The path of a point in a plane."""
+
+    def draw(run: kn.Result) -> None:
+        ax = plt.figure(figsize=(4.2, 4), layout="constrained").add_subplot(aspect="equal")
+        ax.plot(run[x], run[y], linewidth=0.9)
+        ax.plot(run[x][0], run[y][0], "o", markersize=5)
+        ax.set_xlabel(f"{x} [m]")
+        ax.set_ylabel(f"{y} [m]")
+        ax.locator_params(nbins=5)
+        ax.grid(alpha=0.3)
+
+    return draw
+
+
+def path_in_space(point: str) -> Callable[[kn.Result], None]:
+    """The path of a point."""
+
+    def draw(run: kn.Result) -> None:
+        ax = plt.figure(figsize=(4.6, 4.2), layout="constrained").add_subplot(projection="3d")
+        ax.plot(*(run[f"{point}.{c}"] for c in "xyz"), linewidth=0.9)
+        ax.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
+        ax.locator_params(nbins=5)
+        ax.zaxis.labelpad = 10
+        ax.set_box_aspect(None, zoom=0.85)
+
+    return draw
+
+
+#: What to show of each example, and for how long it moves [s].
+PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
+    "double_pendulum": (20.0, path("second.x", "second.y")),
+    "cart_pendulum": (12.0, over_time("q1", "E.x", "E.z")),
+    "spinning_top": (4.4, path("Tip.x", "Tip.y")),
+    "free_satellite": (150.0, over_time("sat.wx", "sat.wy", "sat.wz")),
+    "hopping_robot": (4.0, over_time("q4'", "q5'", "q6'")),
+    "hopping_robot_stance": (5.0, over_time("q3'", "q5'", "q6'")),
+    "puma_andreev": (6.0, path_in_space("Схват")),
+    "puma560": (4.0, path_in_space("link6")),
+    "branched": (8.0, path_in_space("Tip")),
+}
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (seconds, draw) in PICTURES.items():
+        run = kn.simulate(kn.load(MODELS / f"{name}.kin"), seconds, samples=3001)
+        draw(run)
+        plt.savefig(folder / f"{name}.png", dpi=90, pil_kwargs={"optimize": True})
+        plt.close()
+        print(f"{name}: {run.message}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "gallery"))
