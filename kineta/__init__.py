@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         ExpressionError,
         KinetaError,
         KinetaWarning,
+        MissingPackageError,
         ModelError,
         SimulationError,
     )
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
         tan,
         tanh,
     )
-    from kineta.expr.node import Expr, symbol
+    from kineta.expr.node import Expr, symbol, symbols
     from kineta.model.body import Body, Inertia, Point, Station, body, inertia, point, station
     from kineta.model.build import (
         couple,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
         spring,
     )
     from kineta.model.io import dumps, load, loads
-    from kineta.model.motion import Ball, Free, R, Rx, Ry, Rz, S, Sx, Sy, Sz
+    from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.events import Event, event
     from kineta.tasks.result import Result
@@ -71,15 +72,15 @@ __version__ = "0.1.0"
 
 _FROM = {
     "kineta.compiler": "Equations Function derive",
-    "kineta.errors": "ArgumentError ExpressionError KinetaError KinetaWarning ModelError SimulationError",
+    "kineta.errors": "ArgumentError ExpressionError KinetaError KinetaWarning MissingPackageError ModelError SimulationError",
     "kineta.codegen.sympy": "from_sympy",
     "kineta.expr.count": "Operations",
     "kineta.expr.function": "acos asin atan atan2 cos cosh exp log maximum minimum sign sin sinh sqrt step tan tanh",
-    "kineta.expr.node": "Expr symbol",
+    "kineta.expr.node": "Expr symbol symbols",
     "kineta.model.body": "Body Inertia Point Station body inertia point station",
     "kineta.model.build": "couple damper force generalized_force line_damper line_spring spring",
     "kineta.model.io": "dumps load loads",
-    "kineta.model.motion": "Ball Free R Rx Ry Rz S Sx Sy Sz",
+    "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.system": "Output Parameter System",
     "kineta.tasks.events": "Event event",
     "kineta.tasks.result": "Result load_result",
@@ -101,17 +102,20 @@ __all__ = [
     "Inertia",
     "KinetaError",
     "KinetaWarning",
+    "MissingPackageError",
     "ModelError",
     "Operations",
     "Output",
     "Parameter",
     "Point",
     "R",
+    "Rotation",
     "Result",
     "Rx",
     "Ry",
     "Rz",
     "S",
+    "Shift",
     "SimulationError",
     "Station",
     "Sx",
@@ -153,6 +157,7 @@ __all__ = [
     "station",
     "step",
     "symbol",
+    "symbols",
     "tan",
     "tanh",
 ]

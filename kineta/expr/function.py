@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kineta.expr.node import Expr, Scalar, expr
+from kineta.expr.node import LOCK, Expr, Scalar, expr
 from kineta.expr.op import Op
 
 
@@ -10,7 +10,8 @@ def call(op: Op, *arguments: Scalar) -> Expr:
     """The operation *op* of one or two arguments."""
     first = next((a for a in arguments if isinstance(a, Expr)), None)
     first = expr(arguments[0]) if first is None else first
-    return Expr(first.graph, first.graph.call(op, *(first.beside(a) for a in arguments)))
+    with LOCK:
+        return Expr(first.graph, first.graph.call(op, *(first.beside(a) for a in arguments)))
 
 
 def sqrt(x: Scalar) -> Expr:

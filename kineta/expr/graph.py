@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable
 
 from kineta.errors import ExpressionError
-from kineta.expr.op import COMMUTATIVE, EVEN, FLOAT, ODD, Op
+from kineta.expr.op import COMMUTATIVE, EVEN, FLOAT, ODD, UNARY, Op
 
 #: A reference to a node with a sign in its low bit.
 Ref = int
@@ -287,15 +287,14 @@ class Graph:
         x, y = self.value(a) or 0.0, self.value(b) or 0.0
         function = FLOAT[op]
         try:
-            value = function(x) if op in _UNARY else function(x, y)
+            value = function(x) if op in UNARY else function(x, y)
             if op in _SNAPPED:  # up to the rounding of the angle, which grows with the number of turns
                 value = snap(value, max(3e-16, 2.3e-16 * min(abs(x), 64.0)))
             return self.const(value)
         except (ValueError, ZeroDivisionError, OverflowError, ExpressionError):
-            shown = f"{x:g}" if op in _UNARY else f"{x:g}, {y:g}"
+            shown = f"{x:g}" if op in UNARY else f"{x:g}, {y:g}"
             raise ExpressionError(f"{Op(op).name.lower()}({shown}) is not a finite number.") from None
 
 
-_UNARY = frozenset(int(o) for o in Op if 5 <= o <= 21 and o not in (Op.ATAN2, Op.POW))
 _SNAPPED = frozenset({Op.SIN, Op.COS, Op.TAN})
 _DIRECT: dict[int, Callable[[Graph, Ref, Ref], Ref]] = {Op.ADD: Graph.add, Op.MUL: Graph.mul, Op.DIV: Graph.div}

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Union
+from threading import RLock
+from typing import Any, Union
 
 from kineta.errors import ExpressionError
-from kineta.expr.graph import Graph, Ref
-from kineta.expr.op import Op
+from kineta.expr.graph import Graph, Ref, neg
+from kineta.expr.op import UNARY, Op
+from kineta.expr.text import brief, text
+from kineta.expr.walk import reachable
 
 #: What the public functions take where an expression is meant.
 Scalar = Union["Expr", float, int]
 
 #: The graph in which systems are described. Derivations copy what they need into a graph of their own.
 DESCRIPTIONS = Graph()
+
+#: Held while a node of a description is made: threads share the graph of descriptions, not those of derivations.
+LOCK = RLock()
 
 
 class Expr:
@@ -38,8 +45,9 @@ class Expr:
     def _with(self, op: Op, other: Scalar, *, swap: bool = False) -> Expr:
         if not isinstance(other, Expr | Real):
             return NotImplemented  # type: ignore[no-any-return]
-        a, b = self.ref, self.beside(other)
-        return Expr(self.graph, self.graph.call(op, b, a) if swap else self.graph.call(op, a, b))
+        with LOCK:
+            a, b = self.ref, self.beside(other)
+            return Expr(self.graph, self.graph.call(op, b, a) if swap else self.graph.call(op, a, b))
 
     def __add__(self, other: Scalar) -> Expr:
         return self._with(Op.ADD, other)
@@ -50,7 +58,8 @@ class Expr:
     def __sub__(self, other: Scalar) -> Expr:
         if not isinstance(other, Expr | Real):
             return NotImplemented
-        return Expr(self.graph, self.graph.sub(self.ref, self.beside(other)))
+        with LOCK:
+            return Expr(self.graph, self.graph.sub(self.ref, self.beside(other)))
 
     def __rsub__(self, other: Scalar) -> Expr:
         return (-self)._with(Op.ADD, other)
@@ -80,7 +89,17 @@ class Expr:
         return self
 
     def __abs__(self) -> Expr:
-        return Expr(self.graph, self.graph.call(Op.ABS, self.ref))
+        with LOCK:
+            return Expr(self.graph, self.graph.call(Op.ABS, self.ref))
+
+    def __copy__(self) -> Expr:
+        return self
+
+    def __deepcopy__(self, _: object) -> Expr:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[..., Expr], tuple[object, ...]]:
+        return _rebuilt, _flat(self.graph, self.ref)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expr) and self.graph is other.graph and self.ref == other.ref
@@ -111,20 +130,17 @@ class Expr:
 
     def symbols(self) -> tuple[str, ...]:
         """Names of the symbols that occur, in the order in which the graph met them."""
-        from kineta.expr.walk import reachable  # cheap, and keeps the view free of algorithms
-
         graph = self.graph
         return tuple(graph.names[graph.lhs[i]] for i in reachable(graph, [self.ref]) if graph.op[i] == Op.SYMBOL)
 
     @property
     def _brief(self) -> str:
-        from kineta.expr.text import brief
-
         return brief(self.graph, self.ref)
 
     def __repr__(self) -> str:
-        from kineta.expr.text import text
+        return self._brief
 
+    def __str__(self) -> str:
         return text(self.graph, self.ref)
 
 
@@ -132,7 +148,8 @@ def expr(value: Scalar) -> Expr:
     """*value* as an expression of a system's description."""
     if isinstance(value, Expr):
         return value
-    return Expr(DESCRIPTIONS, DESCRIPTIONS.const(_number(value)))
+    with LOCK:
+        return Expr(DESCRIPTIONS, DESCRIPTIONS.const(_number(value)))
 
 
 def _number(value: object) -> float:
@@ -144,4 +161,41 @@ def _number(value: object) -> float:
 
 def symbol(name: str) -> Expr:
     """The symbol *name* (a coordinate, a rate such as ``q1'``, a parameter, or the time ``t``) for use in a description."""
-    return Expr(DESCRIPTIONS, DESCRIPTIONS.symbol(name))
+    with LOCK:
+        return Expr(DESCRIPTIONS, DESCRIPTIONS.symbol(name))
+
+
+def symbols(names: str) -> tuple[Expr, ...]:
+    """Several symbols, with blanks or commas between their names, as in ``q1, q2 = kn.symbols("q1 q2")``."""
+    return tuple(symbol(name) for name in names.replace(",", " ").split())
+
+
+def _flat(graph: Graph, ref: Ref) -> tuple[object, ...]:
+    """An expression as numbers and names: the nodes below it, operands first, and its own reference among them."""
+    order = reachable(graph, [ref])
+    place = {i: k for k, i in enumerate(order)}
+    nodes: list[tuple[object, ...]] = []
+    for i in order:
+        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+        if op == Op.CONST:
+            nodes.append((op, graph.constants[a]))
+        elif op == Op.SYMBOL:
+            nodes.append((op, graph.names[a]))
+        else:
+            operands = (a,) if op in UNARY else (a, b)
+            nodes.append((op, *(2 * place[r >> 1] | r & 1 for r in operands)))
+    return tuple(nodes), 2 * place[ref >> 1] | ref & 1
+
+
+def _rebuilt(nodes: Sequence[Sequence[Any]], ref: int) -> Expr:
+    """The expression of :func:`_flat`, in the graph of descriptions."""
+    graph, refs = DESCRIPTIONS, list[Ref]()
+    with LOCK:
+        for op, *rest in nodes:
+            if op == Op.CONST:
+                refs.append(graph.const(rest[0]))
+            elif op == Op.SYMBOL:
+                refs.append(graph.symbol(rest[0]))
+            else:
+                refs.append(graph.call(op, *(neg(refs[r >> 1]) if r & 1 else refs[r >> 1] for r in rest)))
+    return Expr(graph, neg(refs[ref >> 1]) if ref & 1 else refs[ref >> 1])

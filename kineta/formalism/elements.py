@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
+from typing import assert_never
 
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.expr.node import Expr
@@ -16,16 +17,15 @@ from kineta.model.element import (
     Axes,
     Couple,
     Damper,
+    Element,
     Force,
     GeneralizedForce,
     LineDamper,
     LineSpring,
     Spring,
 )
+from kineta.model.infer import POINT_COMPONENTS
 from kineta.spatial.vector import Vector
-
-_POSITION = {"x": 0, "y": 1, "z": 2}
-_VELOCITY = {"vx": 0, "vy": 1, "vz": 2}
 
 
 class Elements:
@@ -62,9 +62,8 @@ class Elements:
         """The component that a name such as ``P.x`` or ``P.vz`` stands for."""
         owner, _, component = name.rpartition(".")
         station = self._stations[owner]
-        if component in _POSITION:
-            return self.kinematics.position(station)[_POSITION[component]]
-        return self.kinematics.velocity(station)[_VELOCITY[component]]
+        place = POINT_COMPONENTS.index(component)
+        return self.kinematics.position(station)[place] if place < 3 else self.kinematics.velocity(station)[place - 3]
 
     @cached_property
     def _stations(self) -> dict[str, Station]:
@@ -73,7 +72,7 @@ class Elements:
             p.name: Station(p.body, p.position) for p in system.points
         }
 
-    def _add(self, element: object) -> None:
+    def _add(self, element: Element) -> None:
         match element:
             case Force():
                 self._force(element)
@@ -90,6 +89,8 @@ class Elements:
                 self._line_spring(element)
             case LineDamper():
                 self._line_damper(element)
+            case _:
+                assert_never(element)
 
     # -- forces and couples -----------------------------------------------------------------------------------
 

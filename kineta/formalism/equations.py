@@ -1,7 +1,7 @@
 """``Derivation``: the named expressions of a system, each derived when first asked for.
 
-A formalism adds its own rules for the quantities in which formalisms differ (:data:`DYNAMICS`); kinematics, energies and what the
-elements do are the same for all.
+A formalism adds its own rules for the quantities in which formalisms differ: inverse dynamics, mass matrix, bias, forward
+dynamics. Kinematics, energies and what the elements do are the same for all.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from kineta.formalism.mechanism import Mechanism, mechanism, regrouped
 from kineta.formalism.origins import slid
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.body import Station
+from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
-
-#: Quantities that a formalism derives.
-DYNAMICS = ("inverse", "mass_matrix", "bias", "mass_and_bias", "forward")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +159,9 @@ def _energy(d: Derivation) -> Array:
 
 
 def _outputs(d: Derivation) -> Array:
-    names = ("kinetic_energy", "potential_energy", "energy")
     outputs = d.symbols.system.outputs
     asked = {n for o in outputs for n in o.value.symbols()}
-    more = {n: d[n].refs[0] for n in names if n in asked}
+    more = {n: d[n].refs[0] for n in ENERGIES if n in asked}
     return vector([r for o in outputs for r in d.elements.expression(o.value, more=more)])
 
 

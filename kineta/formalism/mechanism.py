@@ -140,7 +140,7 @@ def mechanism(symbols: Symbols) -> Mechanism:
     graph = symbols.graph
     links: list[Link] = []
     places = {GROUND: Place(-1, identity(graph), Vector(graph))}
-    variables = {TIME, *symbols.system.q_names}
+    variables = frozenset((TIME, *symbols.system.q_names))
     moments = [nothing(graph)]  # of the ground, then of each link
     for body in symbols.system.tree:
         place = places[body.base]
@@ -162,7 +162,7 @@ def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) 
         links.append(_joint(symbols, place, motion))
         return Place(len(links) - 1, identity(graph), Vector(graph))
     turns = isinstance(motion, Rotation)
-    (argument,) = symbols.expression(motion.angle if isinstance(motion, Rotation) else motion.distance)
+    (argument,) = symbols.expression(motion.argument)
     (speed,) = symbols.rates([argument])
     if speed == ZERO:
         if turns:

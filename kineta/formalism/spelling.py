@@ -8,7 +8,7 @@ turns stand apart: ``Rx(q + pi/2)`` is ``Rx(pi/2), Rx(q)``, since a quarter turn
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from kineta.expr.graph import Graph, Ref
@@ -17,7 +17,7 @@ from kineta.expr.op import Op
 from kineta.model.motion import Axis, Ball, Free, Motion, Rotation, Shift
 
 
-def normal_form(motions: Iterable[Motion], variables: Collection[str]) -> Iterator[Motion]:
+def normal_form(motions: Iterable[Motion], variables: frozenset[str]) -> Iterator[Motion]:
     """*motions* in the one spelling; *variables* are the names of what changes: coordinates and the time."""
     for line, run in groupby(motions, key=_line):
         if line is None:
@@ -39,18 +39,17 @@ def _line(motion: Motion) -> Axis | None:
 
 def _along(line: Axis, motion: Rotation | Shift) -> Expr:
     """The argument of *motion* about or along *line*."""
-    argument = motion.angle if isinstance(motion, Rotation) else motion.distance
-    return argument if motion.axis == line else -argument
+    return motion.argument if motion.axis == line else -motion.argument
 
 
-def _joined(arguments: Sequence[Expr], variables: Collection[str], *, quarters: bool) -> Iterator[Expr]:
+def _joined(arguments: Sequence[Expr], variables: frozenset[str], *, quarters: bool) -> Iterator[Expr]:
     """Arguments of as few motions: a constant one if it must be, then the variable ones."""
     constant, number = expr(0), 0.0
     variable: list[Expr] = []
     for argument in arguments:
         rest, offset = _offset(argument)
         number += offset
-        if set(rest.symbols()) & set(variables):
+        if not variables.isdisjoint(rest.symbols()):
             variable.append(rest)
         else:
             constant = constant + rest

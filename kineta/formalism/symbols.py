@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.node import DESCRIPTIONS, Expr
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.system import System
@@ -45,13 +45,18 @@ class Symbols:
     def joint(self, motion: Ball | Free) -> tuple[list[Ref], list[int]]:
         """Coordinates (references) and speeds (positions in v) of a motion that brings its own."""
         q = [self.by_name[n] for n in coordinate_names(motion)]
-        return q, [self.system.v_names.index(n) for n in speed_names(motion)]
+        return q, [self._places[n] for n in speed_names(motion)]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Places of the speeds in v."""
+        return {n: k for k, n in enumerate(self.system.v_names)}
 
     @cached_property
     def qdot(self) -> tuple[Ref, ...]:
         """Rates of the coordinates: v itself, and the quaternion kinematics of free turns."""
         s = self.system
-        rates = {n: self.by_name.get(f"{n}'", ZERO) for n in s.q_names}
+        rates = {n: self.by_name[f"{n}'"] for n in s.coordinates if n not in s.joints}
         for motion in s.joints.values():
             q, k = self.joint(motion)
             names, omega = coordinate_names(motion), Vector(self.graph, *(self.v[i] for i in k[-3:]))

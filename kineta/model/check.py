@@ -11,28 +11,14 @@ from typing import TYPE_CHECKING
 
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
-from kineta.model.body import GROUND, Body, Inertia, Point, Station
-from kineta.model.element import (
-    Couple,
-    Damper,
-    Element,
-    Force,
-    GeneralizedForce,
-    LineDamper,
-    LineSpring,
-    Spring,
-)
-from kineta.model.infer import TIME, base_first, element_expressions
-from kineta.model.motion import Ball, Free, Rotation
+from kineta.model.body import GROUND, Body, Inertia, Point
+from kineta.model.element import Element
+from kineta.model.infer import ENERGIES, POINT_COMPONENTS, TIME, base_first
+from kineta.model.motion import Ball, Free, Motion
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
     from kineta.model.system import Output, System
-
-#: Components of a point or body that an expression may name.
-POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
-#: Energies that an output may name.
-ENERGIES = ("kinetic_energy", "potential_energy", "energy")
 
 
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
@@ -181,10 +167,10 @@ def _of_model(system: System, part: str, message: str) -> CheckError:
     return CheckError("Model", system.name, None, message, part=part)
 
 
-def _argument_symbols(motion: object) -> tuple[str, ...]:
+def _argument_symbols(motion: Motion) -> tuple[str, ...]:
     if isinstance(motion, Ball | Free):
         return ()
-    return (motion.angle if isinstance(motion, Rotation) else motion.distance).symbols()  # type: ignore[attr-defined]
+    return motion.argument.symbols()
 
 
 def _of_points(system: System) -> set[str]:
@@ -221,8 +207,9 @@ def _symbols(system: System) -> None:
     for point in system.points:
         only(parameters, "parameters", point.position, record(point))
     words = "coordinates, speeds, parameters, the time, positions and velocities of points"
+    seen = variables | points
     for element in system.elements:
-        only(variables | points, words, element_expressions(element), record(element))
+        only(seen, words, element.expressions, record(element))
     for output in system.outputs:
         only(everything, "", [output.value], record(output))
     for name, value in system.initial:
@@ -238,10 +225,10 @@ def _meaning(system: System, name: str) -> str:
     return next((kind for kind, names in kinds.items() if name in names), "the component of a point")
 
 
-def _argument(motion: object) -> Expr | None:
+def _argument(motion: Motion) -> Expr | None:
     if isinstance(motion, Ball | Free):
         return None
-    return motion.angle if isinstance(motion, Rotation) else motion.distance  # type: ignore[attr-defined]
+    return motion.argument
 
 
 def _elements(system: System) -> None:
@@ -255,21 +242,10 @@ def _elements(system: System) -> None:
                 f"body '{point.body}' does not exist.{did_you_mean(point.body, bodies)}",
             )
     for element in system.elements:
-        for name in _bodies(element):
+        for name in element.bodies:
             if name not in bodies:
                 near = did_you_mean(name, bodies)
                 raise CheckError(_word(element), element.name, element.location, f"body '{name}' does not exist.{near}")
-
-
-def _bodies(element: object) -> Sequence[str]:
-    match element:
-        case Force(at=Station(body=body)) | Couple(body=body):
-            return (body,)
-        case LineSpring(start=start, end=end) | LineDamper(start=start, end=end):
-            return start.body, end.body
-        case GeneralizedForce() | Spring() | Damper():
-            return ()
-    raise TypeError(f"no bodies are known for the element {element!r}")
 
 
 # -- inertia, initial state ------------------------------------------------------------------------------------------

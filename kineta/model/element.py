@@ -27,6 +27,16 @@ class Force:
     axes: Axes = "ground"
     location: Location | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return (*self.components, *self.at.position)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return (self.at.body,)
+
 
 @dataclass(frozen=True, slots=True)
 class Couple:
@@ -37,6 +47,16 @@ class Couple:
     components: Vector3
     axes: Axes = "ground"
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.components
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return (self.body,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +71,16 @@ class GeneralizedForce:
     coordinate: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.characteristic, self.coordinate
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True)
 class Spring:
@@ -60,6 +90,16 @@ class Spring:
     stiffness: Expr
     deformation: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.stiffness, self.deformation
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +113,16 @@ class LineSpring:
     end: Station
     location: Location | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.stiffness, self.length, *self.start.position, *self.end.position
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return self.start.body, self.end.body
+
 
 @dataclass(frozen=True, slots=True)
 class Damper:
@@ -82,6 +132,16 @@ class Damper:
     damping: Expr
     rate: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.damping, self.rate
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +153,16 @@ class LineDamper:
     start: Station
     end: Station
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.damping, *self.start.position, *self.end.position
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return self.start.body, self.end.body
 
 
 Element = Force | Couple | GeneralizedForce | Spring | LineSpring | Damper | LineDamper

@@ -8,22 +8,26 @@ from typing import TYPE_CHECKING
 
 from kineta.expr.node import Expr
 from kineta.model.body import GROUND, Body
-from kineta.model.element import Couple, Damper, Force, GeneralizedForce, LineDamper, LineSpring, Spring
 from kineta.model.motion import Ball, Free, Rotation, coordinate_names, speed_names
 
 if TYPE_CHECKING:
     from kineta.model.system import System
 
+#: The symbol of the time.
 TIME = "t"
+#: Energies that outputs and events may name.
+ENERGIES = ("kinetic_energy", "potential_energy", "energy")
+#: Components of a point or body that an expression may name: position, then velocity.
+POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
 _COORDINATE = re.compile(r"q_?\d*$")
 
 
 def infer_coordinates(bodies: Iterable[Body], parameters: Collection[str] = ()) -> tuple[str, ...]:
     """Coordinates of a description that does not list them, in the order in which the motions name them.
 
-    A symbol is a coordinate if it is called ``q``, ``q1``, ``q_1`` ... or if the angle of a rotation contains it (as
-    the printed models do it), unless it is among the declared *parameters*; the time ``t`` is neither. A ``Ball`` or
-    ``Free`` motion counts by its name.
+    Those that one motion names are taken by number (``q2`` before ``q10``). A symbol is a coordinate if it is called ``q``,
+    ``q1``, ``q_1`` ... or if the angle of a rotation contains it (as the printed models do it), unless it is among the
+    declared *parameters*; the time ``t`` is neither. A ``Ball`` or ``Free`` motion counts by its name.
     """
     found: dict[str, None] = {}
     for body in bodies:
@@ -32,8 +36,7 @@ def infer_coordinates(bodies: Iterable[Body], parameters: Collection[str] = ()) 
                 found[motion.name] = None
                 continue
             turns = isinstance(motion, Rotation)
-            argument = motion.angle if isinstance(motion, Rotation) else motion.distance
-            for name in argument.symbols():
+            for name in _by_number(motion.argument.symbols()):
                 other = name == TIME or "." in name or "'" in name or name in parameters
                 if not other and (turns or _COORDINATE.match(name)):
                     found[name] = None
@@ -45,10 +48,11 @@ def infer_parameters(system: System) -> tuple[str, ...]:
 
     A dot or a prime in a name says that it means a point or a speed, not a parameter.
     """
-    known = {TIME, *system.q_names, *system.v_names, "kinetic_energy", "potential_energy", "energy"}
+    known = {TIME, *system.q_names, *system.v_names, *ENERGIES}
     found: dict[str, None] = {}
     for expression in expressions(system):
-        found.update((n, None) for n in expression.symbols() if n not in known and not {".", "'"} & set(n))
+        names = _by_number(expression.symbols())
+        found.update((n, None) for n in names if n not in known and not {".", "'"} & set(n))
     return tuple(found)
 
 
@@ -57,36 +61,26 @@ def expressions(system: System) -> Iterable[Expr]:
     for body in system.bodies:
         for motion in body.motions:
             if not isinstance(motion, Ball | Free):
-                yield motion.angle if isinstance(motion, Rotation) else motion.distance
+                yield motion.argument
         inertia = body.inertia
         yield from (inertia.mass, *inertia.com, *inertia.moments, *inertia.products)
     yield from system.gravity
     for point in system.points:
         yield from point.position
     for element in system.elements:
-        yield from element_expressions(element)
+        yield from element.expressions
     yield from (value for _, value in system.initial)
     yield from (output.value for output in system.outputs)
 
 
-def element_expressions(element: object) -> tuple[Expr, ...]:
-    """The expressions that *element* holds."""
-    match element:
-        case Force():
-            return (*element.components, *element.at.position)
-        case Couple():
-            return element.components
-        case GeneralizedForce():
-            return element.characteristic, element.coordinate
-        case Spring():
-            return element.stiffness, element.deformation
-        case LineSpring():
-            return element.stiffness, element.length, *element.start.position, *element.end.position
-        case Damper():
-            return element.damping, element.rate
-        case LineDamper():
-            return element.damping, *element.start.position, *element.end.position
-    raise TypeError(f"no expressions are known for the element {element!r}")
+def _by_number(names: Iterable[str]) -> list[str]:
+    """*names* in the order of the alphabet, numbers in them by their value, so that nothing else decides the order."""
+
+    def key(name: str) -> list[tuple[bool, int, str]]:
+        parts = re.split(r"(\d+)", name)
+        return [(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in parts]
+
+    return sorted(names, key=key)
 
 
 def base_first(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
@@ -113,8 +107,7 @@ def units(system: System) -> dict[str, str]:
                 found |= {n: "rad/s" if ".w" in n else "m/s" for n in speed_names(motion)}
                 continue
             unit = "rad" if isinstance(motion, Rotation) else "m"
-            argument = motion.angle if isinstance(motion, Rotation) else motion.distance
-            for name in argument.symbols():
-                if name in system.coordinates and (argument.name == name or name not in found):
+            for name in motion.argument.symbols():
+                if name in system.coordinates and (motion.argument.name == name or name not in found):
                     found |= {name: unit, f"{name}'": f"{unit}/s"}
     return found

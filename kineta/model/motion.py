@@ -25,6 +25,11 @@ class Rotation:
     axis: Axis
     angle: Expr
 
+    @property
+    def argument(self) -> Expr:
+        """The angle: what stands in the brackets."""
+        return self.angle
+
 
 @dataclass(frozen=True, slots=True)
 class Shift:
@@ -32,6 +37,11 @@ class Shift:
 
     axis: Axis
     distance: Expr
+
+    @property
+    def argument(self) -> Expr:
+        """The distance: what stands in the brackets."""
+        return self.distance
 
 
 @dataclass(frozen=True, slots=True)

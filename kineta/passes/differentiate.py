@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from kineta.expr.graph import MINUS_ONE, ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import BINARY, LEAVES, Op
 from kineta.expr.walk import reachable
+from kineta.passes.substitute import signed
 
 _LEAF = [op in LEAVES for op in Op]
 _BINARY = [op in BINARY for op in Op]
@@ -77,9 +78,9 @@ def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> lis
         total = ZERO
         if da != ZERO or db != ZERO:
             by_a, by_b = PARTIALS[op](graph, 2 * i, a, b)
-            total = add(mul(by_a, _signed(da, a)), mul(by_b, _signed(db, b)))
+            total = add(mul(by_a, signed(da, a)), mul(by_b, signed(db, b)))
         d[i] = total
-    return [_signed(d[r >> 1], r) for r in roots]
+    return [signed(d[r >> 1], r) for r in roots]
 
 
 def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ONE) -> dict[Ref, Ref]:
@@ -90,7 +91,7 @@ def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ON
     add, mul = graph.add, graph.mul
     order = reachable(graph, [root])
     active = _active(graph, order, symbols)
-    bar: dict[int, Ref] = {root >> 1: _signed(weight, root)}
+    bar: dict[int, Ref] = {root >> 1: signed(weight, root)}
     for i in reversed(order):
         op = graph.op[i]
         if i not in active or _LEAF[op]:
@@ -99,7 +100,7 @@ def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ON
         operands = (a, b) if _BINARY[op] else (a,)
         for operand, partial in zip(operands, PARTIALS[op](graph, 2 * i, a, b), strict=False):
             if operand >> 1 in active:
-                share = _signed(mul(bar.get(i, ZERO), partial), operand)
+                share = signed(mul(bar.get(i, ZERO), partial), operand)
                 bar[operand >> 1] = add(bar.get(operand >> 1, ZERO), share)
     return {2 * i: bar[i] for i in order if 2 * i in symbols and bar.get(i, ZERO) != ZERO}
 
@@ -115,7 +116,3 @@ def _active(graph: Graph, order: Sequence[int], symbols: Collection[Ref]) -> set
         elif graph.lhs[i] >> 1 in active or (_BINARY[op] and graph.rhs[i] >> 1 in active):
             active.add(i)
     return active
-
-
-def _signed(ref: Ref, sign: Ref) -> Ref:
-    return ref ^ 1 if sign & 1 and ref > 1 else ref

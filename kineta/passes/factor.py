@@ -14,7 +14,7 @@ from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable, users
 from kineta.passes.substitute import signed
 
-#: Terms of one sum that are looked at together, at most: what keeps the pass linear.
+#: Terms of a sum, and factors of a product, that are looked at together, at most: what keeps the pass linear.
 TERMS = 64
 
 #: A product: its constant part, with the sign, and its other factors, without signs.
@@ -73,7 +73,7 @@ class _Factoring:
     def _visit_product(self, i: int, a: Ref, b: Ref) -> None:
         (c, x), (d, y) = self._product(a, _MUL), self._product(b, _MUL)
         product = self.target.mul(c, d), x + y
-        if self.user[i] == _ADD or self.user[i] == _MUL:
+        if self.user[i] == _ADD or (self.user[i] == _MUL and len(product[1]) < TERMS):
             self.products[i] = product
         else:
             self.copy[i] = _multiplied(self.target, product)

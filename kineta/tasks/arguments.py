@@ -12,14 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.node import Expr
+from kineta.model.infer import ENERGIES, POINT_COMPONENTS, TIME
 from kineta.model.system import System
 from kineta.tasks.events import Event
 
 FloatArray = NDArray[np.float64]
-
-#: Energies by name, which events may use as outputs do.
-ENERGIES = ("kinetic_energy", "potential_energy", "energy")
-_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
 
 
 def span(t: Any) -> tuple[float, float]:
@@ -102,8 +99,8 @@ def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> li
 def symbols(system: System, value: Expr, what: str) -> None:
     """Raise where *value* holds a symbol that *system* does not know."""
     owners = (*(b.name for b in system.bodies), *(p.name for p in system.points))
-    known = {*system.q_names, *system.v_names, *(p.name for p in system.parameters), "t", *ENERGIES}
-    known |= {f"{owner}.{component}" for owner in owners for component in _COMPONENTS}
+    known = {*system.q_names, *system.v_names, *(p.name for p in system.parameters), TIME, *ENERGIES}
+    known |= {f"{owner}.{component}" for owner in owners for component in POINT_COMPONENTS}
     for name in value.symbols():
         if name not in known:
             raise ArgumentError(

@@ -19,6 +19,7 @@ from kineta.expr.node import Expr, expr
 from kineta.expr.program import Program
 from kineta.formalism.equations import Derivation
 from kineta.formalism.symbols import symbols
+from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import simplify
@@ -119,7 +120,7 @@ def _functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[
     functions = {"rate": rate, "observed": observed}
     if watched:
         asked = {n for e in watched for n in e.symbols()}
-        energies = {n: d[n].refs[0] for n in arguments.ENERGIES if n in asked}
+        energies = {n: d[n].refs[0] for n in ENERGIES if n in asked}
         functions["events"] = d.elements.expression(*watched, more=energies)
     return functions, works
 

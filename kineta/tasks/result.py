@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, MissingPackageError, ModelError, did_you_mean
+from kineta.model.infer import ENERGIES
 
 if TYPE_CHECKING:
     import pandas
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 
-_ENERGIES = ("kinetic_energy", "potential_energy", "energy", "work")
+_ENERGIES = (*ENERGIES, "work")
 
 
 @dataclass(frozen=True)

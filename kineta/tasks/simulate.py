@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kineta.compiler import Equations, derive
 from kineta.errors import ArgumentError, SimulationError
 from kineta.expr.node import Expr
-from kineta.model.infer import units
+from kineta.model.infer import ENERGIES, POINT_COMPONENTS, units
 from kineta.model.system import System
 from kineta.numerics.explicit import Problem
 from kineta.numerics.segments import Integration, Segment
@@ -261,12 +261,12 @@ def _result(
 
 
 #: Units of what follows the dot in ``P.x`` or ``P.vz``.
-_COMPONENTS = dict.fromkeys(("x", "y", "z"), "m") | dict.fromkeys(("vx", "vy", "vz"), "m/s")
+_COMPONENTS = {c: "m/s" if c.startswith("v") else "m" for c in POINT_COMPONENTS}
 
 
 def _units(system: System) -> dict[str, str]:
     """Units of the series of a run by name; of an output that is more than a name none is known."""
-    known = units(system) | dict.fromkeys((*arguments.ENERGIES, "work"), "J")
+    known = units(system) | dict.fromkeys((*ENERGIES, "work"), "J")
     for output in system.outputs:
         value = str(output.value)
         owner, _, component = value.rpartition(".")

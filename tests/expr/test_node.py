@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
+import pickle
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,3 +111,27 @@ def test_a_message_shows_the_beginning_of_what_is_too_long_to_write_out() -> Non
         e = e * e + Y
     with pytest.raises(ExpressionError, match=r"^Expected a number, found the expression '.{20,300} \.\.\.'\.$"):
         float(e)
+
+
+def test_copies_and_pickles_are_the_same_expression() -> None:
+    q, p = kn.symbols("q p")
+    for e in (q, -q, kn.sin(2 * q) - p / (1 + q**2), kn.atan2(q, p), kn.symbol("x") - kn.symbol("x")):
+        assert copy.deepcopy(e) == copy.copy(e) == pickle.loads(pickle.dumps(e)) == e
+
+
+def test_what_is_shown_in_a_prompt_is_short() -> None:
+    z = kn.symbol("z")
+    for _ in range(40):
+        z = z * z + z
+    assert len(repr(z)) < 500
+    assert repr(z).endswith(" ...")
+
+
+def test_threads_describe_side_by_side() -> None:
+    def products(k: int) -> list[str]:
+        a = [kn.symbol(f"a{k}_{i}") for i in range(300)]
+        return [str(x * y) for x, y in pairwise(a)]
+
+    with ThreadPoolExecutor(4) as pool:
+        for k, found in enumerate(pool.map(products, range(4))):
+            assert found == [f"a{k}_{i}*a{k}_{i + 1}" for i in range(299)]

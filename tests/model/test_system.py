@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.model import infer
+from tests.support import EXAMPLES
 
 q, q2, t = kn.symbol("q"), kn.symbol("q_2"), kn.symbol("t")
 m, l, w, phi = (kn.symbol(n) for n in ("m", "l", "w", "phi"))
@@ -148,3 +151,18 @@ def test_vectors_have_three_components() -> None:
 def test_an_axis_has_a_length() -> None:
     with pytest.raises(kn.ModelError, match=r"^Expected an axis of non-zero, finite length, found \(0, 0, 0\)\.$"):
         kn.R((0, 0, 0), q)
+
+
+def test_the_order_of_names_does_not_depend_on_what_was_described_before() -> None:
+    kn.symbols("b20 b3 a1"), kn.symbols("q12 q9 q8")
+    motions = [kn.Rz(kn.symbol("q8") + kn.symbol("q9") * kn.symbol("q12")), kn.Sx(kn.symbol("b3") * kn.symbol("b20"))]
+    system = kn.System("s", [kn.body("A", motions, kn.inertia(kn.symbol("a1"), (1, 1, 1)))])
+    assert system.q_names == ("q8", "q9", "q12")
+    assert system.parameter_names == ("b3", "b20", "a1")
+
+
+def test_systems_are_copied_and_sent_between_processes() -> None:
+    system = kn.load(EXAMPLES / "cart_pendulum.kin")
+    for same in (copy.deepcopy(system), pickle.loads(pickle.dumps(system))):
+        assert same == system
+        assert kn.derive(same).operations("forward") == kn.derive(system).operations("forward")

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +171,8 @@ class _Statements:
 
     def _number(self, value: Expr, node: Any, what: str) -> float:
         """The value of an expression of numbers and of parameters that have a value by now."""
+        if value.value is not None:
+            return value.value
         known = {p.name: p.value for p in self.parameters or () if p.value is not None}
         for name in value.symbols():
             if name not in known:
@@ -257,14 +259,18 @@ class _Statements:
         near = did_you_mean(str(word), ("body", GROUND))
         raise ModelError(f"expected 'in body' or 'in ground', found 'in {word}'.{near}", self._at(word))
 
+    @cached_property
+    def _frames(self) -> dict[str, None]:
+        """Names of the bodies and the ground; bodies are read before whatever takes hold of them."""
+        return dict.fromkeys([*(b.name for b in self.bodies), GROUND])
+
     def _station(self, name: Token, position: Node | None = None) -> Station:
         """The place of a point, or of a body with or without a position in its frame."""
         if position is None and str(name) in self.points:
             point = self.points[str(name)]
             return Station(point.body, point.position)
-        known = [b.name for b in self.bodies]
-        if str(name) not in (*known, GROUND):
-            near = did_you_mean(str(name), [*known, *self.points])
+        if str(name) not in self._frames:
+            near = did_you_mean(str(name), [*self._frames, *self.points])
             raise ModelError(f"expected a point or a body, found '{name}'.{near}", self._at(name))
         if position is None:
             return Station(str(name))
@@ -332,15 +338,21 @@ class _Statements:
 
     def _kind(self, name: str) -> Dimension | None:
         """Dimension of a coordinate or speed, where a motion shows it."""
-        for plain, dimension in (("Rotation", units.ANGLE), ("Shift", units.LENGTH)):
-            for body in self.bodies:
-                for motion in body.motions:
-                    if type(motion).__name__ == plain and not isinstance(motion, Ball | Free):
-                        argument = motion.angle if isinstance(motion, Rotation) else motion.distance
-                        if argument.name == name.rstrip("'"):
-                            w, x, y, z = dimension
-                            return (w, x, y - 1, z) if name.endswith("'") else dimension
-        return None
+        dimension = self._dimensions.get(name.rstrip("'"))
+        if dimension is None or not name.endswith("'"):
+            return dimension
+        w, x, y, z = dimension
+        return w, x, y - 1, z
+
+    @cached_property
+    def _dimensions(self) -> dict[str, Dimension]:
+        """Dimensions of the coordinates that are an angle or a distance themselves; an angle, where one is both."""
+        shown: dict[str, Dimension] = {}
+        for kind, dimension in ((Rotation, units.ANGLE), (Shift, units.LENGTH)):
+            for motion in (m for b in self.bodies for m in b.motions if isinstance(m, kind)):
+                if motion.argument.name is not None:
+                    shown.setdefault(motion.argument.name, dimension)
+        return shown
 
     def _output(self, node: Node) -> None:
         for shown in node.children:

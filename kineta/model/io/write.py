@@ -66,8 +66,7 @@ def _motion(motion: Motion) -> str:
     if isinstance(motion, Ball | Free):
         return f"{type(motion).__name__}({motion.name})"
     letter = "R" if isinstance(motion, Rotation) else "S"
-    argument = motion.angle if isinstance(motion, Rotation) else motion.distance
-    return f"{letter}{_axis(motion.axis)}({argument})"
+    return f"{letter}{_axis(motion.axis)}({motion.argument})"
 
 
 def _axis(axis: Axis) -> str:
