@@ -27,7 +27,7 @@ def system(*motions: Any, **more: Any) -> kn.System:
         ([kn.Rz(phi), kn.Sx(l)], None, ("phi",)),  # what turns is a coordinate
         ([kn.Sx(l), kn.Sy(q2)], None, ("q_2",)),  # what shifts is one if it is called so
         ([kn.Rz(w * t + q)], {"w": 1, "m": 1}, ("q",)),  # a declared parameter is none
-        ([kn.Rz(q2 - phi), kn.Sx(kn.cos(q))], None, ("q_2", "phi", "q")),
+        ([kn.Rz(q2 - phi), kn.Sx(kn.cos(q))], None, ("phi", "q_2", "q")),  # of one motion by name
         ([kn.Free("hull"), kn.Rx(t)], None, ("hull",)),
         ([kn.Sx(l), kn.Ball("b"), kn.Ry(phi)], None, ("b", "phi")),
     ],
