@@ -120,7 +120,7 @@ class Graph:
     # -- operations -------------------------------------------------------------------------------------------
 
     def add(self, a: Ref, b: Ref) -> Ref:
-        """A + b."""
+        """The sum a + b."""
         if a > b:
             a, b = b, a
         if a < 2:
@@ -149,7 +149,7 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def _cancelled(self, a: Ref, b: Ref) -> Ref | None:
-        """Y where one of *a*, *b* is x and the other y - x, else None; *a* has no sign."""
+        """The y where one of *a*, *b* is x and the other y - x, else None; *a* has no sign."""
         op, lhs, rhs = self.op, self.lhs, self.rhs
         i, minus = a >> 1, b ^ 1
         if op[i] == _ADD:
@@ -167,11 +167,11 @@ class Graph:
         return None
 
     def sub(self, a: Ref, b: Ref) -> Ref:
-        """A - b."""
+        """The difference a - b."""
         return self.add(a, b ^ 1 if b > 1 else b)
 
     def mul(self, a: Ref, b: Ref) -> Ref:
-        """A b."""
+        """The product a b."""
         sign = (a ^ b) & 1
         a &= -2
         b &= -2
@@ -193,17 +193,18 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def div(self, a: Ref, b: Ref) -> Ref:
-        """A / b; a division by a number becomes a product with its reciprocal."""
+        """The quotient a / b; a division by a number becomes a product with its reciprocal."""
         if b < 2:
             raise ExpressionError("Division by zero.")
         if a < 2:
             return ZERO
         if a & -2 == b & -2:
             return ONE ^ ((a ^ b) & 1)
-        divisor = self.value(b)
-        if divisor is not None:
-            dividend = self.value(a)
-            return self.mul(a, self.const(1 / divisor)) if dividend is None else self.const(dividend / divisor)
+        divisor, dividend = self.value(b), self.value(a)
+        if divisor is not None and dividend is not None:
+            return self.const(dividend / divisor)
+        if divisor is not None and math.isfinite(1 / divisor):
+            return self.mul(a, self.const(1 / divisor))
         sign = (a ^ b) & 1
         a &= -2
         b &= -2
@@ -235,11 +236,11 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def sin(self, a: Ref) -> Ref:
-        """Sin a."""
+        """The sine of a."""
         return self.call(Op.SIN, a)
 
     def cos(self, a: Ref) -> Ref:
-        """Cos a."""
+        """The cosine of a."""
         return self.call(Op.COS, a)
 
     def sqrt(self, a: Ref) -> Ref:
@@ -289,7 +290,7 @@ class Graph:
         try:
             value = function(x) if op in UNARY else function(x, y)
             if op in _SNAPPED:  # up to the rounding of the angle, which grows with the number of turns
-                value = snap(value, max(3e-16, 2.3e-16 * min(abs(x), 64.0)))
+                value = snap(value, max(3e-16, 2.3e-16 * min(abs(x), 64.0))) if abs(x) > 1e-3 else value
             return self.const(value)
         except (ValueError, ZeroDivisionError, OverflowError, ExpressionError):
             shown = f"{x:g}" if op in UNARY else f"{x:g}, {y:g}"

@@ -68,6 +68,8 @@ def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
             a, b = b, a
         return [(a, _SUM), " - " if b & 1 else " + ", (b & -2, _PRODUCT)], _SUM
     if op == Op.MUL:
+        if a == b:
+            return [(a, _ATOM), "^2"], _POWER
         if graph.op[b >> 1] == Op.MUL and graph.op[a >> 1] != Op.MUL:
             a, b = b, a
         if graph.op[b >> 1] == Op.CONST and graph.op[a >> 1] != Op.MUL:

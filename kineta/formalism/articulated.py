@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
-from kineta.formalism.composite import component
-from kineta.formalism.mechanism import Link, Mechanism, Rate, no_inertia
-from kineta.formalism.newton_euler import Wrench, acceleration_matrix, inertia_wrench, relative
+from kineta.formalism.composite import component, composites, momentum_of_rate
+from kineta.formalism.kinematics import relative
+from kineta.formalism.mechanism import Link, Mechanism, dependent, no_inertia
+from kineta.formalism.newton_euler import acceleration_matrix, inertia_wrench
 from kineta.spatial.inertia import symmetric
 from kineta.spatial.vector import Matrix, Vector, along, identity, skew
+from kineta.spatial.wrench import Wrench
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +48,37 @@ def forward_dynamics(
 ) -> list[Ref]:
     """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links.
 
-    For mechanisms whose speeds and rates are ``one_to_one``.
+    For mechanisms whose speeds and rates follow from each other (``leading``), as those of absolute coordinates do.
     """
     graph = mechanism.graph
     links = mechanism.links
+    phi = _rate_forces(mechanism, tau)
     own = [_rigid(graph, link, w[i], applied.get(i)) for i, link in enumerate(links)]
     bias = [_bias_acceleration(graph, link, w, i) for i, link in enumerate(links)]
     eliminated: list[list[Elimination | None]] = [[] for _ in links]
     for i in reversed(range(len(links))):
         link, I = links[i], own[i]
-        for rate in reversed(link.rates):
-            I, step = _eliminate(mechanism, I, rate, tau)
-            eliminated[i].insert(0, step)
+        for j in reversed(range(len(link.rates))):
+            I, step = _eliminate(mechanism, I, (i, j), phi)
+            eliminated[i].append(step)
+        eliminated[i].reverse()
         if link.parent >= 0:
             own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
     return _outward(mechanism, bias, eliminated)
+
+
+def _rate_forces(mechanism: Mechanism, tau: Sequence[Ref]) -> dict[tuple[int, int], Ref]:
+    """Forces phi on the rates with tau_k = sum of phi du/dv_k, from the tips inwards: the last rate with a speed comes first."""
+    graph = mechanism.graph
+    rest = list(tau)
+    phi: dict[tuple[int, int], Ref] = {}
+    for (i, j), k in reversed((mechanism.leading or {}).items()):
+        by_speed = mechanism.links[i].rates[j].by_speed
+        phi[i, j] = graph.div(rest[k], by_speed[k])
+        for m, partial in by_speed.items():
+            if m != k:
+                rest[m] = graph.sub(rest[m], graph.mul(partial, phi[i, j]))
+    return phi
 
 
 def _rigid(graph: Graph, link: Link, w: Vector, applied: Wrench | None) -> Articulated:
@@ -88,21 +107,24 @@ def _bias_acceleration(graph: Graph, link: Link, w: Sequence[Vector], i: int) ->
 def _eliminate(
     mechanism: Mechanism,
     I: Articulated,
-    rate: Rate,
-    tau: Sequence[Ref],
+    at: tuple[int, int],
+    phi: Mapping[tuple[int, int], Ref],
 ) -> tuple[Articulated, Elimination | None]:
-    """The articulated inertia that is left when *rate* gives way to its force: I - U U^T / D, p + U u / D."""
-    if not rate.by_speed:
+    """The articulated inertia that is left when the rate *at* (link, number) gives way to its force phi::
+
+    u = phi - e . p        I - U U^T / D        p + U u / D
+    """
+    if at not in phi:
         return I, None
     graph = mechanism.graph
-    ((k, partial),) = rate.by_speed.items()
+    rate = mechanism.links[at[0]].rates[at[1]]
     e = rate.axis
     U = Wrench(I.B.row(e), I.A.column(e)) if rate.turns else Wrench(I.C.column(e), I.B.column(e))
     D = component(U, rate)
     if D == ZERO:
-        raise no_inertia(mechanism, k)
+        raise _singular(mechanism, at)
     inverse = graph.div(ONE, D)
-    u = graph.sub(graph.div(tau[k], partial), component(I.p, rate))
+    u = graph.sub(phi[at], component(I.p, rate))
     step = Elimination(U, inverse, u)
     n, f = U.n * inverse, U.f * inverse
     free = Articulated(
@@ -112,6 +134,14 @@ def _eliminate(
         I.p + Wrench(f * u, n * u),
     )
     return free, step
+
+
+def _singular(mechanism: Mechanism, at: tuple[int, int]) -> ModelError:
+    """Why the rate *at* (link, number) meets no inertia."""
+    speed = (mechanism.leading or {})[at]
+    rate, K = mechanism.links[at[0]].rates[at[1]], composites(mechanism)[at[0]]
+    alone = component(momentum_of_rate(mechanism.graph, rate, K), rate) == ZERO
+    return (no_inertia if alone else dependent)(mechanism, speed)
 
 
 def _without(M: Matrix, a: Vector, b: Vector, row: int, column: int | None = None) -> Matrix:
@@ -152,18 +182,20 @@ def _outward(
 ) -> list[Ref]:
     """Accelerations from the ground outwards: udot = (u - U . (wdot, a)) / D."""
     graph = mechanism.graph
+    leading = mechanism.leading or {}
     vdot = [ZERO] * len(mechanism.symbols.v)
     accelerations: list[Wrench] = []
     for i, link in enumerate(mechanism.links):
         at = accelerations[link.parent] if link.parent >= 0 else Wrench(-mechanism.gravity, Vector(graph))
         own = Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n)) + bias[i]
-        for rate, step in zip(link.rates, eliminated[i], strict=True):
+        for j, (rate, step) in enumerate(zip(link.rates, eliminated[i], strict=True)):
             if step is None:
                 continue
-            ((k, partial),) = rate.by_speed.items()
             resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
             udot = graph.mul(graph.sub(step.u, resisted), step.inverse)
-            vdot[k] = graph.div(udot, partial)
+            k = leading[i, j]
+            known = graph.sum([graph.mul(partial, vdot[m]) for m, partial in rate.by_speed.items() if m != k])
+            vdot[k] = graph.div(graph.sub(udot, known), rate.by_speed[k])
             e = along(graph, rate.axis, udot)
             own = own + (Wrench(Vector(graph), e) if rate.turns else Wrench(e, Vector(graph)))
         accelerations.append(own)

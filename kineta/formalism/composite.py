@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism.mechanism import Mechanism, Rate
-from kineta.formalism.newton_euler import Wrench
 from kineta.spatial.inertia import Moments, inertia_tensor
 from kineta.spatial.vector import along
+from kineta.spatial.wrench import Wrench
 
 
 def composites(mechanism: Mechanism) -> list[Moments]:

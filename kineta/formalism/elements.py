@@ -11,8 +11,8 @@ from kineta.expr.graph import ZERO, Ref, neg
 from kineta.expr.node import Expr
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism
-from kineta.formalism.newton_euler import Wrench
 from kineta.model.body import Station
+from kineta.model.check import CheckError
 from kineta.model.element import (
     Axes,
     Couple,
@@ -26,6 +26,7 @@ from kineta.model.element import (
 )
 from kineta.model.infer import POINT_COMPONENTS
 from kineta.spatial.vector import Vector
+from kineta.spatial.wrench import Wrench
 
 
 class Elements:
@@ -82,7 +83,7 @@ class Elements:
                 self._generalized(element)
             case Spring():
                 stiffness, deformation = self.expression(element.stiffness, element.deformation)
-                self._spring(stiffness, deformation)
+                self._spring(stiffness, self._of_position(element, deformation))
             case Damper():
                 self._damper(element)
             case LineSpring():
@@ -162,6 +163,16 @@ class Elements:
         else:
             self._spend(power)
 
+    def _of_position(self, element: Spring | LineSpring, deformation: Ref) -> Ref:
+        """*deformation*, or a free length, which must be a function of coordinates and time."""
+        if self.mechanism.symbols.by_speed(deformation):
+            text = (
+                "its deformation contains a speed; expected coordinates and the time. A force that depends on speeds is a "
+                "damper, or a force on a coordinate."
+            )
+            raise CheckError("Spring", element.name, element.location, text)
+        return deformation
+
     def _is_parameter(self, ref: Ref) -> bool:
         s = self.mechanism.symbols
         return self.mechanism.symbols.rates([ref]) == [ZERO] and not s.by_speed(ref)
@@ -171,7 +182,12 @@ class Elements:
     def _line_spring(self, element: LineSpring) -> None:
         g = self.graph
         stiffness, free = self.expression(element.stiffness, element.length)
-        line = self.kinematics.position(element.end) - self.kinematics.position(element.start)
+        line = self._line(element)
+        if free == ZERO and self._is_parameter(stiffness):  # no root: the force is smooth where the places meet
+            self.potential = g.add(self.potential, g.mul(g.mul(g.const(0.5), stiffness), line.dot(line)))
+            self._pull(element.start, element.end, line * stiffness)
+            return
+        self._of_position(element, free)
         length = g.sqrt(line.dot(line))
         if not self._is_parameter(stiffness) or not self._is_parameter(free):
             self._spring(stiffness, g.sub(length, free))
@@ -184,12 +200,22 @@ class Elements:
     def _line_damper(self, element: LineDamper) -> None:
         g = self.graph
         (damping,) = self.expression(element.damping)
-        line = self.kinematics.position(element.end) - self.kinematics.position(element.start)
+        line = self._line(element)
         velocity = self.kinematics.velocity(element.end) - self.kinematics.velocity(element.start)
         # D beta e with beta = e . velocity, e = line / |line|: no root is needed.
         force = line * g.div(g.mul(damping, line.dot(velocity)), line.dot(line))
         self._pull(element.start, element.end, force)
         self._spend(neg(force.dot(velocity)))
+
+    def _line(self, element: LineSpring | LineDamper) -> Vector:
+        """From the start of *element* to its end, in ground axes."""
+        line = self.kinematics.position(element.end) - self.kinematics.position(element.start)
+        if line.is_zero:
+            kind = "Spring" if isinstance(element, LineSpring) else "Damper"
+            raise CheckError(
+                kind, element.name, element.location, "the two places between which it acts are always the same."
+            )
+        return line
 
     def _pull(self, start: Station, end: Station, force: Vector) -> None:
         """Equal and opposite forces, *force* (ground axes) on the body at *start*."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref, neg
+from kineta.formalism.balance import generalized, rate_forces
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Link, Mechanism
-from kineta.formalism.newton_euler import Wrench, generalized, rate_forces
 from kineta.spatial.vector import Vector
+from kineta.spatial.wrench import Wrench
 
 
 def kinetic_energy(mechanism: Mechanism, kinematics: Kinematics) -> Ref:

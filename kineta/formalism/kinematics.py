@@ -1,13 +1,12 @@
-"""Where everything is and how it moves, in ground axes."""
+"""Where everything is and how it moves: velocities of the links in link axes, of bodies and points in ground axes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
 
-from kineta.expr.graph import ZERO, Ref
-from kineta.formalism.mechanism import Mechanism, Place
-from kineta.formalism.newton_euler import angular_velocities, velocities
+from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.formalism.mechanism import Link, Mechanism, Place
 from kineta.model.body import Station
 from kineta.spatial.vector import Matrix, Vector, along, identity
 
@@ -87,3 +86,38 @@ class Kinematics:
                         row[k] = add(row[k], mul(partial, entry))
             i = link.parent
         return rows
+
+
+def angular_velocities(mechanism: Mechanism) -> list[Vector]:
+    """w_i of every link, in its own axes::
+
+    w_i = Q^T w_p + e u
+    """
+    graph = mechanism.graph
+    w: list[Vector] = []
+    for link in mechanism.links:
+        own = link.outward(w[link.parent]) if link.parent >= 0 else Vector(graph)
+        w.append(own + relative(graph, link, turns=True))
+    return w
+
+
+def velocities(mechanism: Mechanism, w: Sequence[Vector]) -> list[Vector]:
+    """Velocity of the origin of every link, in its own axes::
+
+    v_i = Q^T (v_p + w_p x d) + e u
+    """
+    graph = mechanism.graph
+    v: list[Vector] = []
+    for link in mechanism.links:
+        base = v[link.parent] + w[link.parent].cross(link.offset) if link.parent >= 0 else Vector(graph)
+        v.append(link.outward(base) + relative(graph, link, turns=False))
+    return v
+
+
+def relative(graph: Graph, link: Link, *, turns: bool) -> Vector:
+    """Relative angular (``turns``) or linear velocity of a motion, in link axes."""
+    u = Vector(graph)
+    for rate in link.rates:
+        if rate.turns == turns:
+            u = u.plus(rate.axis, rate.speed)
+    return u

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from kineta.errors import ModelError
@@ -108,7 +109,7 @@ class Place:
     r: Vector
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mechanism:
     """All links, carriers first; the places of all bodies; the mass that does not move."""
 
@@ -123,16 +124,27 @@ class Mechanism:
         """The graph of all references."""
         return self.symbols.graph
 
+    @cached_property
+    def leading(self) -> dict[tuple[int, int], int] | None:
+        """For every rate (link, number) that speeds move, the one speed that no rate before it knows; None where not
+        all rates have one, or not all speeds are one. Rates and speeds then follow from each other one by one.
+        """
+        seen: set[int] = set()
+        found: dict[tuple[int, int], int] = {}
+        for i, link in enumerate(self.links):
+            for j, rate in enumerate(link.rates):
+                new = rate.by_speed.keys() - seen
+                if len(new) > 1 or (rate.by_speed and not new):
+                    return None
+                for k in new:
+                    found[i, j] = k
+                seen |= new
+        return found if len(seen) == len(self.symbols.v) else None
+
     @property
     def one_to_one(self) -> bool:
         """True where every speed moves exactly one rate, and no rate is moved by two: coordinates are relative."""
-        seen: set[int] = set()
-        for link in self.links:
-            for rate in link.rates:
-                if len(rate.by_speed) > 1 or seen & rate.by_speed.keys():
-                    return False
-                seen |= rate.by_speed.keys()
-        return len(seen) == len(self.symbols.v)
+        return self.leading is not None and all(len(r.by_speed) < 2 for link in self.links for r in link.rates)
 
 
 def mechanism(symbols: Symbols) -> Mechanism:
@@ -212,10 +224,8 @@ def _times(ref: Ref, sign: int) -> Ref:
 
 def _coordinate_axis(axis: Axis) -> tuple[int, int] | None:
     """Number and sign of the coordinate axis that *axis* is, or None."""
-    for i in range(3):
-        if abs(axis[i]) == 1.0:
-            return i, int(axis[i])
-    return None
+    along = [i for i in range(3) if axis[i]]
+    return (along[0], 1 if axis[along[0]] > 0 else -1) if len(along) == 1 else None
 
 
 def _aligned(graph: Graph, axis: Axis) -> tuple[Matrix, int, int]:
@@ -224,6 +234,10 @@ def _aligned(graph: Graph, axis: Axis) -> tuple[Matrix, int, int]:
     if found is not None:
         return identity(graph), *found
     x, y, z = axis
+    for k in range(3):
+        if axis[k] == 0.0:  # a turn about one coordinate axis brings another one there: fewer products
+            i, j = (k + 1) % 3, (k + 2) % 3
+            return about(graph, k, graph.const(axis[i]), graph.const(axis[j])), i, 1
     # The third axis along `axis`; the first, of all directions normal to it, lies in a coordinate plane: one zero.
     h = (x * x + y * y) ** 0.5
     first, second = ((-y / h, x / h, 0.0), (-x * z / h, -y * z / h, h)) if h > 1e-3 else _beside(axis)
@@ -294,6 +308,15 @@ def no_inertia(mechanism: Mechanism, speed: int) -> ModelError:
     return ModelError(
         f"Model '{system.name}': the speed '{system.v_names[speed]}' moves nothing that has inertia, so the mass matrix is "
         "singular. Give a body that it moves a mass or a moment of inertia."
+    )
+
+
+def dependent(mechanism: Mechanism, speed: int) -> ModelError:
+    """What to say of the *speed* (its place in v) that moves nothing by itself."""
+    system = mechanism.symbols.system
+    return ModelError(
+        f"Model '{system.name}': the mass matrix is singular: all inertia that the speed '{system.v_names[speed]}' moves is "
+        "moved in the same way by others. Leave out a coordinate, or give mass to what lies between their motions."
     )
 
 

@@ -14,57 +14,13 @@ U serves three times: for f, for n, and for the origins of the links carried.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.expr.graph import Ref, neg
+from kineta.formalism.balance import rate_forces
+from kineta.formalism.kinematics import relative
 from kineta.formalism.mechanism import Link, Mechanism
 from kineta.spatial.vector import Matrix, Vector, zeros
-
-
-@dataclass(frozen=True, slots=True)
-class Wrench:
-    """A force f and a couple n about the origin of a link, in link axes."""
-
-    f: Vector
-    n: Vector
-
-    def __add__(self, other: Wrench) -> Wrench:
-        return Wrench(self.f + other.f, self.n + other.n)
-
-
-def angular_velocities(mechanism: Mechanism) -> list[Vector]:
-    """w_i of every link, in its own axes::
-
-    w_i = Q^T w_p + e u
-    """
-    graph = mechanism.graph
-    w: list[Vector] = []
-    for link in mechanism.links:
-        own = link.outward(w[link.parent]) if link.parent >= 0 else Vector(graph)
-        w.append(own + relative(graph, link, turns=True))
-    return w
-
-
-def velocities(mechanism: Mechanism, w: Sequence[Vector]) -> list[Vector]:
-    """Velocity of the origin of every link, in its own axes::
-
-    v_i = Q^T (v_p + w_p x d) + e u
-    """
-    graph = mechanism.graph
-    v: list[Vector] = []
-    for link in mechanism.links:
-        base = v[link.parent] + w[link.parent].cross(link.offset) if link.parent >= 0 else Vector(graph)
-        v.append(link.outward(base) + relative(graph, link, turns=False))
-    return v
-
-
-def relative(graph: Graph, link: Link, *, turns: bool) -> Vector:
-    """Relative angular (``turns``) or linear velocity of a motion, in link axes."""
-    u = Vector(graph)
-    for rate in link.rates:
-        if rate.turns == turns:
-            u = u.plus(rate.axis, rate.speed)
-    return u
+from kineta.spatial.wrench import Wrench
 
 
 def accelerations(
@@ -120,7 +76,7 @@ def acceleration_matrix(w: Vector, wdot: Vector) -> Matrix:
 
 
 def inertia_wrench(link: Link, a: Vector, U: Matrix) -> Wrench:
-    """F and n of the mass of *link* (see the head of this file)."""
+    """Force f and couple n of the mass of *link* (see the head of this file)."""
     own = link.moments
     A = U.times(own.S)
     sub = U.graph.sub
@@ -131,33 +87,6 @@ def inertia_wrench(link: Link, a: Vector, U: Matrix) -> Wrench:
         sub(A.rows[1][0], A.rows[0][1]),
     )
     return Wrench(a * own.m + U @ own.c, own.c.cross(a) + vee)
-
-
-def rate_forces(mechanism: Mechanism, wrenches: Sequence[Wrench]) -> dict[tuple[int, int], Ref]:
-    """Forces on the rates that hold the *wrenches* of all links in balance, by (link, rate): the inward sweep::
-
-    phi = e . n  or  e . f          f_p += Q f          n_p += Q n + d x Q f
-    """
-    total = list(wrenches)
-    phi: dict[tuple[int, int], Ref] = {}
-    for i in reversed(range(len(mechanism.links))):
-        link, own = mechanism.links[i], total[i]
-        for j, rate in enumerate(link.rates):
-            phi[i, j] = (own.n if rate.turns else own.f)[rate.axis]
-        if link.parent >= 0:
-            f = link.inward(own.f)
-            total[link.parent] = total[link.parent] + Wrench(f, link.inward(own.n) + link.offset.cross(f))
-    return phi
-
-
-def generalized(mechanism: Mechanism, phi: Mapping[tuple[int, int], Ref]) -> list[Ref]:
-    """Forces on the speeds from forces on the rates: tau_k = sum of phi du/dv_k."""
-    add, mul = mechanism.graph.add, mechanism.graph.mul
-    tau = [ZERO] * len(mechanism.symbols.v)
-    for (i, j), force in phi.items():
-        for k, partial in mechanism.links[i].rates[j].by_speed.items():
-            tau[k] = add(tau[k], mul(partial, force))
-    return tau
 
 
 def inverse_dynamics(

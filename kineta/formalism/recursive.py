@@ -10,9 +10,10 @@ from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.walk import reachable
 from kineta.formalism import articulated, composite, newton_euler
+from kineta.formalism.balance import generalized
 from kineta.formalism.equations import Array, Derivation, Rule, matrix, scalar, vector
-from kineta.formalism.mechanism import Mechanism, no_inertia
-from kineta.formalism.solve import solve
+from kineta.formalism.mechanism import Mechanism, dependent, no_inertia
+from kineta.formalism.solve import SingularError, solve
 
 #: Operations that articulated bodies take for one rate, at most: what elimination has to undercut.
 ARTICULATED = 600
@@ -23,8 +24,8 @@ def _rate_forces(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], Re
 
 
 def _inverse(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
-    """Tau = M vdot + bias."""
-    tau = newton_euler.generalized(d.mechanism, _rate_forces(d, vdot))
+    """The generalised forces tau = M vdot + bias."""
+    tau = generalized(d.mechanism, _rate_forces(d, vdot))
     return [d.graph.sub(t, q) for t, q in zip(tau, d.elements.forces, strict=True)]
 
 
@@ -41,10 +42,10 @@ def _mass_and_bias(d: Derivation) -> Array:
 
 
 def _forward(d: Derivation) -> Array:
-    """Vdot from tau: the cheapest of the ways that apply."""
+    """The accelerations vdot from tau: the cheapest of the ways that apply."""
     ways = []
     nv = len(d.symbols.v)
-    if d.mechanism.one_to_one:
+    if d.mechanism.leading is not None:
         forces = [d.graph.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
         ways.append(articulated.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches))
     else:
@@ -53,7 +54,10 @@ def _forward(d: Derivation) -> Array:
         M, bias = d["mass_matrix"].refs, d["bias"].refs
         rows = [M[k * nv : (k + 1) * nv] for k in range(nv)]
         right = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)]
-        ways += [solve(d.graph, rows, right, order) for order in (range(nv)[::-1], range(nv))]
+        try:
+            ways += [solve(d.graph, rows, right, order) for order in (range(nv)[::-1], range(nv))]
+        except SingularError as error:
+            raise dependent(d.mechanism, error.row) from None
     return vector(ways[0] if len(ways) == 1 else min(ways, key=lambda refs: operations(d.graph, refs)))
 
 

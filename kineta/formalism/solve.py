@@ -7,10 +7,19 @@ from collections.abc import Sequence
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 
 
-def solve(graph: Graph, M: Sequence[Sequence[Ref]], b: Sequence[Ref], order: Sequence[int]) -> list[Ref]:
-    """X with M x = b by M = L^T D L; rows are eliminated in the sequence *order*.
+class SingularError(ArithmeticError):
+    """The row ``row`` of a matrix depends on the rows eliminated before it."""
 
-    From the tips to the ground the factors of a tree keep the zeros of M (RBDA, section 6.5)::
+    def __init__(self, row: int) -> None:
+        super().__init__(row)
+        self.row = row
+
+
+def solve(graph: Graph, M: Sequence[Sequence[Ref]], b: Sequence[Ref], order: Sequence[int]) -> list[Ref]:
+    """The x with M x = b by M = L^T D L; rows are eliminated in the sequence *order*.
+
+    Raises :class:`SingularError` for a pivot that is structurally zero. From the tips to the ground the factors of a tree
+    keep the zeros of M (RBDA, section 6.5)::
 
         L_ki = M_ki / M_kk          M_ij -= L_ki M_kj
     """
@@ -21,6 +30,8 @@ def solve(graph: Graph, M: Sequence[Sequence[Ref]], b: Sequence[Ref], order: Seq
     left = list(order)
     while left:
         k = left.pop(0)
+        if A[k][k] == ZERO:
+            raise SingularError(k)
         inverse = graph.div(ONE, A[k][k])
         active = [i for i in left if A[k][i] != ZERO]
         L = [(i, mul(A[k][i], inverse)) for i in active]

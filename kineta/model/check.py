@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
 from kineta.model.body import GROUND, Body, Inertia, Point
-from kineta.model.element import Element
+from kineta.model.element import Element, LineDamper, LineSpring
 from kineta.model.infer import ENERGIES, POINT_COMPONENTS, TIME, base_first
 from kineta.model.motion import Ball, Free, Motion
 from kineta.passes.evaluate import evaluate
@@ -210,6 +210,8 @@ def _symbols(system: System) -> None:
     seen = variables | points
     for element in system.elements:
         only(seen, words, element.expressions, record(element))
+        if isinstance(element, LineSpring | LineDamper):
+            only(parameters, "parameters", (*element.start.position, *element.end.position), record(element))
     for output in system.outputs:
         only(everything, "", [output.value], record(output))
     for name, value in system.initial:

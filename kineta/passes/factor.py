@@ -7,11 +7,13 @@ so no operation is ever added.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable, users
+from kineta.passes.linear import Constants
 from kineta.passes.substitute import signed
 
 #: Terms of a sum, and factors of a product, that are looked at together, at most: what keeps the pass linear.
@@ -41,6 +43,7 @@ class _Factoring:
         self.user = user
         self.parameters = parameters
         self.constant: set[int] = set()
+        self.constants = Constants(target)
         self.copy: dict[int, Ref] = {}
         self.products: dict[int, _Product] = {}
         self.sums: dict[int, list[_Product]] = {}
@@ -61,7 +64,7 @@ class _Factoring:
             if a >> 1 in constant:
                 constant.add(i)
         elif a >> 1 in constant and b >> 1 in constant:
-            copy[i] = target.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
+            copy[i] = self.constants.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
             constant.add(i)
         elif op == _MUL:
             self._visit_product(i, a, b)
@@ -109,6 +112,9 @@ class _Factoring:
 
 def _multiplied(graph: Graph, product: _Product) -> Ref:
     total, factors = product
+    if len(set(factors)) < len(factors):  # squares first: other products may have the same
+        powers = Counter(factors)
+        factors = [graph.call(Op.POW, x, graph.const(float(n))) for x, n in powers.items()]
     for x in factors:
         total = graph.mul(total, x)
     return total

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable, users
+from kineta.passes.linear import Constants
 from kineta.passes.substitute import signed
 
 _NEUTRAL = {int(Op.ADD): ZERO, int(Op.MUL): ONE}
@@ -21,6 +22,7 @@ def gather(source: Graph, roots: Sequence[Ref], parameters: Collection[str], tar
     order = reachable(source, roots)
     user = users(source, order, roots)
     constant: set[int] = set()
+    constants = Constants(target)
     copy: dict[int, Ref] = {}
     parts: dict[int, tuple[Ref, Ref]] = {}  # of a sum or product within another: what is constant, and the rest
     for i in order:
@@ -37,15 +39,16 @@ def gather(source: Graph, roots: Sequence[Ref], parameters: Collection[str], tar
             if a >> 1 in constant:
                 constant.add(i)
         elif a >> 1 in constant and b >> 1 in constant:
-            copy[i] = target.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
+            copy[i] = constants.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
             constant.add(i)
         elif op in _NEUTRAL:
-            call, neutral = target.add if op == Op.ADD else target.mul, _NEUTRAL[op]
+            neutral = _NEUTRAL[op]
             (c, x), (d, y) = (_split(r, op, neutral, copy, parts, constant) for r in (a, b))
+            together = constants.call(op, c, d), target.call(op, x, y)
             if user[i] == op:
-                parts[i] = call(c, d), call(x, y)
+                parts[i] = together
             else:
-                copy[i] = call(call(c, d), call(x, y))
+                copy[i] = target.call(op, *together)
         else:
             copy[i] = target.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
     return [signed(copy[r >> 1], r) for r in roots]

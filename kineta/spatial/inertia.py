@@ -7,10 +7,11 @@ As all of them are plain sums over the particles, distributions add, and may be 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.spatial.rotation import conjugated
-from kineta.spatial.vector import Matrix, Vector, identity, outer, zeros
+from kineta.spatial.vector import Matrix, Vector, outer, zeros
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,20 @@ def inertia_tensor(S: Matrix) -> Matrix:
 
 
 def second_moments(J: Matrix) -> Matrix:
-    """S = tr(J)/2 E - J, the inverse of :func:`inertia_tensor`."""
+    """S = tr(J)/2 E - J, the inverse of :func:`inertia_tensor`: S_xx = (J_yy + J_zz - J_xx)/2.
+
+    Numbers are taken as the decimals they were written as, so that the small moment of a slender body survives.
+    """
     graph = J.graph
-    half = graph.mul(graph.const(0.5), graph.sum(J.rows[i][i] for i in range(3)))
-    return identity(graph).scaled(half) - J
+    S = [[neg(entry) for entry in row] for row in J.rows]
+    diagonal = [J.rows[i][i] for i in range(3)]
+    values = [graph.value(entry) for entry in diagonal]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        if None in values:
+            twice = graph.add(graph.sub(diagonal[j], diagonal[i]), diagonal[k])
+            S[i][i] = graph.mul(graph.const(0.5), twice)
+        else:
+            exact = [Fraction(repr(value)) for value in values]
+            S[i][i] = graph.const(float((exact[j] + exact[k] - exact[i]) / 2))
+    return Matrix(graph, S)

@@ -56,8 +56,9 @@ def conjugated(R: Matrix, M: Matrix) -> Matrix:
             M.graph, [[M.rows[i][j] ^ s ^ t if M.rows[i][j] > 1 else ZERO for j, t in permuted] for i, s in permuted]
         )
     for e in range(3):
-        if R.rows[e][e] == ONE:
-            i, j = (e + 1) % 3, (e + 2) % 3
+        i, j = (e + 1) % 3, (e + 2) % 3
+        rows = R.rows
+        if rows[e][e] == ONE and rows[e][i] == rows[e][j] == rows[i][e] == rows[j][e] == ZERO:
             return turn_matrix(M, e, R.rows[i][i], R.rows[j][i])
     return R.times(M).times(R.T)
 

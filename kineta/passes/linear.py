@@ -1,0 +1,67 @@
+"""Sums of parameters in one form: numbers times parameters, each once. J_x - (J_x + J_y - J_z)/2 - ... is J_z.
+
+Moments of inertia are split and put together again; what remains of them should be what the model says.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.expr.op import Op
+
+#: Terms that a form may have: longer sums stay as they are.
+TERMS = 12
+
+#: What a constant expression is: numbers by the node (without its sign) that they multiply; ``ONE`` for a number alone.
+Form = dict[Ref, Fraction]
+
+
+class Constants:
+    """Constant expressions of a graph, made from each other in one form."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._forms: dict[int, Form] = {}
+
+    def call(self, op: int, a: Ref, b: Ref) -> Ref:
+        """The operation *op* of two constant expressions."""
+        if op == Op.ADD:
+            total = dict(self._form(a))
+            for node, factor in self._form(b).items():
+                total[node] = total.get(node, Fraction(0)) + factor
+            return self._made({n: f for n, f in total.items() if f}, self.graph.add(a, b))
+        value, other = self.graph.value(a), b
+        if value is None:
+            value, other = self.graph.value(b), a
+        if op == Op.MUL and value is not None and self.graph.value(other) is None:
+            factor = _exact(value)
+            return self._made({n: f * factor for n, f in self._form(other).items()}, self.graph.mul(a, b))
+        return self.graph.call(op, a, b)
+
+    def _form(self, ref: Ref) -> Form:
+        """The form of *ref*."""
+        value = self.graph.value(ref)
+        if value is not None:
+            return {ONE: _exact(value)} if value else {}
+        sign = -1 if ref & 1 else 1
+        known = self._forms.get(ref >> 1)
+        return {ref & -2: Fraction(sign)} if known is None else {n: sign * f for n, f in known.items()}
+
+    def _made(self, form: Form, plain: Ref) -> Ref:
+        """The expression of *form*; *plain* where the form is too long or made of numbers alone."""
+        if len(form) > TERMS or form.keys() <= {ONE}:
+            return self.graph.const(float(form.get(ONE, 0))) if form.keys() <= {ONE} else plain
+        graph = self.graph
+        sizes = {abs(f) for f in form.values()}
+        common = sizes.pop() if len(sizes) == 1 else Fraction(1)
+        terms = [graph.mul(graph.const(float(f / common)), n) for n, f in sorted(form.items(), key=lambda t: t[1] < 0)]
+        ref = graph.mul(graph.const(float(common)), graph.sum(terms))
+        if ref != ZERO:
+            self._forms[ref >> 1] = {n: -f for n, f in form.items()} if ref & 1 else form
+        return ref
+
+
+def _exact(value: float) -> Fraction:
+    """*value* as the decimal that it was written as."""
+    return Fraction(repr(value))

@@ -1,0 +1,18 @@
+"""Forces with their couples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kineta.spatial.vector import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Wrench:
+    """A force f and a couple n about the origin of a link, in link axes."""
+
+    f: Vector
+    n: Vector
+
+    def __add__(self, other: Wrench) -> Wrench:
+        return Wrench(self.f + other.f, self.n + other.n)
