@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pwd
+import shutil
+import time
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -26,15 +31,20 @@ class Maker:
         return b"some code"
 
 
+KEYS = [sha256(bytes([i])).hexdigest() for i in range(4)]
+KEY = KEYS[0]
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the store, which is not yet there."""
     monkeypatch.setenv("KINETA_CACHE_DIR", str(tmp_path / "store"))
-    return tmp_path / "store"
+    return tmp_path / "store" / "kineta-code"
 
 
 def twice(make: Callable[[], bytes]) -> None:
     for _ in range(2):
-        assert cache.stored("key", make) == b"some code"
+        assert cache.stored(KEY, make) == b"some code"
 
 
 def test_an_entry_is_made_once(here: Path) -> None:
@@ -42,55 +52,155 @@ def test_an_entry_is_made_once(here: Path) -> None:
     twice(make)
     assert make.calls == 1
     assert here.stat().st_mode & 0o777 == 0o700
-    assert [p.name for p in here.iterdir()] == ["key"]
+    assert [p.name for p in here.iterdir()] == [KEY]
+    assert (here / KEY).stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("damage", [lambda b: b[:-1], lambda b: b[:-1] + b"X", lambda b: b"X" + b[1:], lambda b: b""])
 def test_a_damaged_entry_is_made_anew_with_a_warning(here: Path, damage: Callable[[bytes], bytes]) -> None:
     make = Maker()
-    cache.stored("key", make)
-    entry = here / "key"
+    cache.stored(KEY, make)
+    entry = here / KEY
     entry.write_bytes(damage(entry.read_bytes()))
-    with pytest.warns(KinetaWarning, match=r"Code cache: the entry key is not used \(its content is damaged\)"):
-        assert cache.stored("key", make) == b"some code"
+    with pytest.warns(KinetaWarning, match=rf"Code cache: the entry {KEY[:12]} is not used \(its content is damaged\)"):
+        assert cache.stored(KEY, make) == b"some code"
     assert make.calls == 2
     twice(make)
     assert make.calls == 2
 
 
+def test_the_code_of_another_entry_is_not_run(here: Path) -> None:
+    cache.stored(KEY, lambda: b"other code")
+    shutil.copyfile(here / KEY, here / KEYS[1])
+    (here / KEYS[1]).chmod(0o600)
+    with pytest.warns(KinetaWarning, match=rf"the entry {KEYS[1][:12]} is not used \(its content is damaged\)"):
+        assert cache.stored(KEYS[1], Maker()) == b"some code"
+    assert cache.stored(KEY, Maker()) == b"other code"
+
+
 def test_what_others_may_write_is_not_run(here: Path) -> None:
     make = Maker()
-    cache.stored("key", make)
-    (here / "key").chmod(0o666)
+    cache.stored(KEY, make)
+    (here / KEY).chmod(0o666)
     with pytest.warns(KinetaWarning, match="others may write to it"):
-        cache.stored("key", make)
+        cache.stored(KEY, make)
     here.chmod(0o777)
     with pytest.warns(KinetaWarning, match="Set KINETA_CACHE_DIR to a private folder"):
-        cache.stored("key", make)
+        cache.stored(KEY, make)
     assert make.calls == 3
+
+
+def test_a_pipe_is_no_entry_and_does_not_wait(here: Path) -> None:
+    cache.stored(KEYS[1], Maker())
+    os.mkfifo(here / KEY, 0o600)
+    with pytest.warns(KinetaWarning, match=r"is not used \(it is no regular file\)"):
+        assert cache.stored(KEY, Maker()) == b"some code"
+    twice(Maker())
+
+
+def test_an_enormous_entry_is_not_read(here: Path) -> None:
+    cache.stored(KEY, Maker())
+    with (here / KEY).open("r+b") as file:
+        file.truncate(2**40)
+    with pytest.warns(KinetaWarning, match=rf"is not used \(it has {2**40} bytes, more than {cache.LIMIT}\)"):
+        assert cache.stored(KEY, Maker()) == b"some code"
+
+
+# -- the folder --------------------------------------------------------------------------------------------------------
 
 
 def test_a_folder_that_cannot_be_made_costs_only_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KINETA_CACHE_DIR", str(tmp_path / "file" / "store"))
     with pytest.warns(KinetaWarning, match="is not used"):
-        assert cache.stored("key", Maker()) == b"some code"
+        assert cache.stored(KEY, Maker()) == b"some code"
 
 
 def test_the_folder_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/of/me")
+    monkeypatch.setenv("KINETA_CACHE_DIR", "~/kc")
+    assert cache.folder() == Path("/home/of/me/kc/kineta-code")
     monkeypatch.delenv("KINETA_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", "/some/where")
-    assert cache.folder() == Path("/some/where/kineta")
+    assert cache.folder() == Path("/some/where/kineta/kineta-code")
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache.folder() == Path.home() / ".cache" / "kineta"
+    assert cache.folder() == Path("/home/of/me/.cache/kineta/kineta-code")
 
 
-def test_old_entries_make_room(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "LIMIT", 150)
-    for i in range(4):
-        cache.stored(f"key{i}", Maker())
-    assert sum(p.stat().st_size for p in here.iterdir()) <= 150
-    assert (here / "key3").exists()
+@pytest.mark.parametrize("chosen", ["", "~/kc"])
+def test_a_user_without_a_home_folder_gets_a_warning(chosen: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETA_CACHE_DIR", chosen)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
+    with pytest.warns(KinetaWarning, match=r"Code cache: the user has no home folder; code is compiled anew\. Set KIN"):
+        assert cache.stored(KEY, Maker()) == b"some code"
+
+
+# -- room --------------------------------------------------------------------------------------------------------------
+
+SIZE = 64
+
+
+@pytest.fixture
+def room_for_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "LIMIT", 2 * SIZE)
+
+
+def entry(here: Path, key: str, age: float) -> Path:
+    """An entry of 64 bytes, last used *age* seconds ago."""
+    cache.stored(key, lambda: b"." * (SIZE - 46))
+    os.utime(here / key, times=(time.time() - age,) * 2)
+    assert (here / key).stat().st_size == SIZE
+    return here / key
+
+
+@pytest.mark.usefixtures("room_for_two")
+def test_entries_unused_for_longest_make_room(here: Path) -> None:
+    first, second = entry(here, KEYS[0], 50), entry(here, KEYS[1], 40)
+    cache.stored(KEYS[0], Maker())
+    assert first.stat().st_mtime > second.stat().st_mtime
+    third = entry(here, KEYS[2], 0)
+    assert sorted(here.iterdir()) == sorted([first, third])
+
+
+@pytest.mark.usefixtures("room_for_two")
+def test_files_of_the_user_are_left_alone(here: Path, tmp_path: Path) -> None:
+    here.mkdir(parents=True, mode=0o700)
+    own = [here.parent / "thesis.txt", here / "thesis.txt", here / sha256(b"x").hexdigest(), here / ".kineta-notes.new"]
+    for path in own:
+        path.write_bytes(b"x" * 10 * SIZE)
+        os.utime(path, times=(0, 0))
+    (here / sha256(b"folder").hexdigest()).mkdir()
+    for i, key in enumerate(KEYS):
+        entry(here, key, 40 - i)
+    assert all(path.read_bytes() == b"x" * 10 * SIZE for path in own)
+    assert sorted(p.name for p in here.iterdir() if p.name in KEYS) == sorted(KEYS[2:])
+
+
+def test_what_killed_processes_left_goes_after_an_hour(here: Path) -> None:
+    here.mkdir(parents=True, mode=0o700)
+    old, new = here / f".kineta-{'0' * 16}.new", here / f".kineta-{'1' * 16}.new"
+    for path in (old, new):
+        path.write_bytes(b"half an entry")
+    os.utime(old, times=(time.time() - 4000,) * 2)
+    cache.stored(KEY, Maker())
+    assert sorted(here.iterdir()) == sorted([new, here / KEY])
+
+
+@pytest.mark.usefixtures("room_for_two")
+def test_another_process_may_trim_at_the_same_time(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone, kept = entry(here, KEYS[0], 50), entry(here, KEYS[1], 40)
+    whole = Path.lstat
+
+    def late(self: Path) -> os.stat_result:
+        if self == gone:
+            self.unlink()
+        return whole(self)
+
+    monkeypatch.setattr(Path, "lstat", late)
+    cache.stored(KEYS[2], Maker())
+    assert sorted(here.iterdir()) == sorted([kept, here / KEYS[2]])
 
 
 def test_stored_code_computes_the_same(here: Path) -> None:

@@ -1,0 +1,63 @@
+"""Files written completely or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from kineta.errors import ArgumentError
+
+#: Names of the files that are on their way, before they are moved onto their targets.
+TEMPORARY = r"\.kineta-[0-9a-f]{16}\.new"
+
+
+def write(contents: Mapping[Path, bytes]) -> None:
+    """Write every file of *contents*, as :func:`put` does. Raises :class:`ArgumentError` with the name of a target that
+    cannot be written.
+    """
+    for path in contents:
+        if not path.parent.is_dir():
+            raise ArgumentError(f"{path}: there is no folder '{path.parent}'.")
+    try:
+        put(contents)
+    except OSError as error:
+        raise ArgumentError(f"{error.filename}: the file cannot be written ({error.strerror}).") from None
+
+
+def put(contents: Mapping[Path, bytes], mode: int = 0o666) -> None:
+    """Write the files of *contents* beside their targets and move them there once all are complete.
+
+    *mode* are the permissions of the files before the umask. Raises :class:`OSError` with the target for its file name; the
+    targets are then as they were, and nothing is left beside them.
+    """
+    # A name of its own for every write: two runs that write one target never write into one file.
+    beside = {path: path.with_name(f".kineta-{secrets.token_hex(8)}.new") for path in contents}
+    try:
+        for path, content in contents.items():
+            with _blamed(path):
+                _create(beside[path], content, mode)
+        for path, new in beside.items():
+            with _blamed(path):
+                new.replace(path)
+    finally:
+        for new in beside.values():
+            with suppress(OSError):
+                new.unlink()
+
+
+def _create(path: Path, content: bytes, mode: int) -> None:
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        file.write(content)
+
+
+@contextmanager
+def _blamed(path: Path) -> Iterator[None]:
+    """Let an error of the system name *path*: it names the file beside it, or none."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
