@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from kineta.cli.common import Json, Model, Set, print_json, read, verb
 from kineta.errors import ArgumentError
+from kineta.files import write
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
@@ -113,16 +113,9 @@ def write_files(files: dict[Path, str], *, force: bool) -> None:
             raise ArgumentError(f"Expected a folder, found the file '{path.parent}'.")
         if path.exists() and not force:
             raise ArgumentError(f"{path} exists already; give --force to overwrite it.")
-    beside = {path: path.with_name(f".{path.name}.new") for path in files}
     try:
-        for path, text in files.items():
+        for path in files:
             path.parent.mkdir(parents=True, exist_ok=True)
-            beside[path].write_text(text, encoding="utf-8")
-        for path, new in beside.items():
-            new.replace(path)
     except OSError as error:
         raise ArgumentError(f"{error.filename}: the file cannot be written ({error.strerror}).") from None
-    finally:
-        for new in beside.values():
-            with suppress(OSError):
-                new.unlink()
+    write({path: text.encode() for path, text in files.items()})

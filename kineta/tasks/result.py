@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,20 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, MissingPackageError, ModelError, did_you_mean
+from kineta.files import write
 from kineta.model.infer import ENERGIES
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
+    from kineta.model.system import System
+
 FloatArray = NDArray[np.float64]
 
 _ENERGIES = (*ENERGIES, "work")
 
 
-@dataclass(frozen=True)
+def series_names(system: System) -> tuple[str, ...]:
+    """Names of the series that a run of *system* has: coordinates, speeds, energies, outputs."""
+    named = (*system.q_names, *system.v_names, *_ENERGIES, *(o.name for o in system.outputs))
+    return tuple(dict.fromkeys(named))
+
+
+@dataclass(frozen=True, eq=False)
 class Result:
-    """A motion.
+    """A motion. Two results are equal if they are one object.
 
     Attributes
     ----------
@@ -167,15 +177,21 @@ class Result:
     def save(self, path: str | Path) -> None:
         """Write the run to a file: NetCDF (``.nc``), read back by :func:`load`, or a table (``.csv``)."""
         path = Path(path)
-        if path.suffix == ".csv":
-            table = np.column_stack([self.t, *self.series.values()])
-            header = ",".join(["t", *self.series])
-            _replacing(path, lambda p: np.savetxt(p, table, "%.17g", ",", header=header, comments="", encoding="utf-8"))
-        elif path.suffix == ".nc":
-            data = self.to_xarray()
-            _replacing(path, lambda p: data.to_netcdf(p, engine=_netcdf()))
-        else:
+        if path.suffix not in (".nc", ".csv"):
             raise ArgumentError(f"Expected a file '.nc' or '.csv', found '{path.name}'.")
+        write({path: self._table() if path.suffix == ".csv" else self._netcdf()})
+
+    def _table(self) -> bytes:
+        text = io.StringIO()
+        table = np.column_stack([self.t, *self.series.values()])
+        np.savetxt(text, table, "%.17g", ",", header=",".join(["t", *self.series]), comments="")
+        return text.getvalue().encode()
+
+    def _netcdf(self) -> bytes:
+        # In memory: where the disk is full, the HDF5 library ends the process instead of raising an error.
+        memory = io.BytesIO()
+        self.to_xarray().to_netcdf(memory, engine=_netcdf())
+        return memory.getvalue()
 
     def plot(self, *names: str, ax: Any = None) -> Any:
         """Draw the series *names* (all coordinates, if not given) over time; returns the Matplotlib axes."""
@@ -190,20 +206,6 @@ def _netcdf() -> Any:
     except ImportError:
         raise MissingPackageError("h5netcdf", "xarray") from None
     return "h5netcdf"
-
-
-def _replacing(path: Path, write: Any) -> None:
-    """Let *write* fill a new file beside *path* and move it there: never half a file."""
-    if not path.parent.is_dir():
-        raise ArgumentError(f"{path}: there is no folder '{path.parent}'.")
-    beside = path.with_name(f".{path.name}.new")
-    try:
-        write(beside)
-        beside.replace(path)
-    except OSError as error:
-        raise ArgumentError(f"{path}: the file cannot be written ({error.strerror or error}).") from None
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def load(path: str | Path) -> Result:

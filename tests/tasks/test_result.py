@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,13 @@ def test_a_result_shows_itself_in_a_line() -> None:
     assert ROBOT.summary()["t"] == [0.0, 0.5]
 
 
+def test_a_result_is_equal_to_itself_only_and_can_be_a_key() -> None:
+    other = replace(ROBOT)
+    assert ROBOT == ROBOT
+    assert other != ROBOT
+    assert len({ROBOT, ROBOT, other}) == 2
+
+
 # -- xarray, pandas, files ---------------------------------------------------------------------------------------------
 
 
@@ -138,11 +145,10 @@ def test_a_write_that_fails_keeps_the_old_file(tmp_path: Path, monkeypatch: pyte
     ROBOT.save(target)
     before = target.read_bytes()
 
-    def fails(self: Any, path: Path, **rest: Any) -> None:
-        path.write_bytes(b"half a file")
+    def fails(self: Path, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(xarray.Dataset, "to_netcdf", fails)
+    monkeypatch.setattr(Path, "replace", fails)
     with pytest.raises(kn.ArgumentError, match=r"run\.nc: the file cannot be written \(No space left on device\)\."):
         ROBOT.save(target)
     assert target.read_bytes() == before
