@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.numerics import native
+from kineta.numerics import layout
+from kineta.numerics.problem import Problem
 from kineta.numerics.tableaux import Tableau
 
 FloatArray = NDArray[np.float64]
@@ -18,30 +19,11 @@ CHUNK, CHUNK_BYTES = 4096, 2**26
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """An initial value problem in machine code.
-
-    rhs : address of ``void f(const double *t, const double *y, const double *h, double *ydot)``
-    h : the block that rhs and events share
-    y0 : (n,) initial state; quaternions : offsets of the unit quaternions in it
-    events : address of a function as rhs with ``n_events`` results, 0 for none
-    """
-
-    rhs: int
-    h: FloatArray
-    t0: float
-    t1: float
-    y0: FloatArray
-    quaternions: Sequence[int] = ()
-    events: int = 0
-    n_events: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Piece:
     """Accepted steps: times at their ends, (k,), states there, (k, n), and interpolants, (k, coefficients, n) or None.
 
-    ``t0`` and ``y0`` are where the first of them starts. ``status`` is what the loop returned after the last of them.
+    ``t0`` and ``y0`` are where the first of them starts. ``status`` is what the loop returned after the last of them, and
+    ``crossed`` whether an event function changed its sign over that one; over the others none did.
     """
 
     t0: float
@@ -50,14 +32,19 @@ class Piece:
     y: FloatArray
     dense: FloatArray | None
     status: int
+    crossed: bool
 
 
 class Run:
-    """An integration in progress: iterate over it to get it piece by piece."""
+    """An integration in progress: iterate over it to get it piece by piece.
+
+    *integrate* is the compiled loop of the method *tableau*, a function of addresses as in :mod:`kineta.numerics.layout`.
+    """
 
     def __init__(
         self,
         tableau: Tableau,
+        integrate: Callable[..., int],
         problem: Problem,
         *,
         rtol: FloatArray | float,
@@ -68,15 +55,15 @@ class Run:
     ) -> None:
         self.tableau = tableau
         self.problem = problem
-        self._loop = native.integrator(tableau)
+        self._integrate = integrate
         n = len(problem.y0)
         self.n = n
-        self.padded = -(-max(n, problem.n_events, 1) // native.LANES) * native.LANES
-        self._ints = np.zeros(10, dtype=np.int64)
-        self._ints[[native.N, native.N_PADDED, native.N_EVENTS]] = n, self.padded, problem.n_events
-        self._ints[native.N_QUATERNIONS] = len(problem.quaternions)
-        self._ints[native.DENSE] = dense
-        self._reals = np.array([problem.t0, 0.0, problem.t1, max_step, problem.t0])
+        self.padded = -(-max(n, problem.n_events, 1) // layout.LANES) * layout.LANES
+        self._ints = np.zeros(layout.INTS, dtype=np.int64)
+        self._ints[[layout.N, layout.N_PADDED, layout.N_EVENTS]] = n, self.padded, problem.n_events
+        self._ints[layout.N_QUATERNIONS] = len(problem.quaternions)
+        self._ints[layout.DENSE] = dense
+        self._reals = np.array([problem.t0, 0.0, problem.t1, max_step])
         self._y = np.zeros(self.padded)
         self._y[:n] = problem.y0
         self._k = np.zeros((tableau.stages + 1 + len(tableau.extra), self.padded))
@@ -90,35 +77,18 @@ class Run:
         self._h = np.ascontiguousarray(problem.h)
         self._start(first_step)
 
-    def _call(self, address: int, t: float, y: FloatArray, out: FloatArray) -> None:
-        argument = np.array([t])
-        native.call(address, argument.ctypes.data, y.ctypes.data, self._h.ctypes.data, out.ctypes.data)
-
-    def derivative(self, t: float, y: FloatArray) -> FloatArray:
-        """The right-hand side, (n,)."""
-        out = np.zeros(self.padded)
-        padded = np.zeros(self.padded)
-        padded[: self.n] = y
-        self._call(self.problem.rhs, t, padded, out)
-        self._ints[native.EVALUATIONS] += 1
-        return out[: self.n]
-
-    def event_values(self, t: float, y: FloatArray) -> FloatArray:
-        """The event functions, (n_events,)."""
-        out = np.zeros(self.padded)
-        padded = np.zeros(self.padded)
-        padded[: self.n] = y
-        self._call(self.problem.events, t, padded, out)
-        return out[: self.problem.n_events]
+    def _rate(self, t: float, y: FloatArray) -> FloatArray:
+        self._ints[layout.EVALUATIONS] += 1
+        return self.problem.rate(t, y)
 
     def _start(self, first_step: float | None) -> None:
         """First derivative, first event values, and the step to try first (Hairer, II.4)."""
         p = self.problem
-        f0 = self.derivative(p.t0, p.y0)
+        f0 = self._rate(p.t0, p.y0)
         self._k[0, : self.n] = f0
         if p.n_events:
-            self._work[2, : p.n_events] = self.event_values(p.t0, p.y0)
-        self._reals[native.H] = self._first_step(f0) if first_step is None else first_step
+            self._work[2, : p.n_events] = p.event_values(p.t0, p.y0)
+        self._reals[layout.H] = self._first_step(f0) if first_step is None else first_step
 
     def _first_step(self, f0: FloatArray) -> float:
         p, span = self.problem, abs(self.problem.t1 - self.problem.t0)
@@ -132,7 +102,7 @@ class Run:
         if not np.isfinite(h0) or h0 == 0.0:
             return min(1e-6, span)
         direction = np.sign(p.t1 - p.t0)
-        f1 = self.derivative(p.t0 + direction * h0, p.y0 + direction * h0 * f0)
+        f1 = self._rate(p.t0 + direction * h0, p.y0 + direction * h0 * f0)
         with np.errstate(invalid="ignore"):  # a rate that is not finite there makes the first step h0
             d2 = norm(f1 - f0) / h0
         largest = max(d1, d2)
@@ -143,52 +113,50 @@ class Run:
     @property
     def evaluations(self) -> int:
         """Evaluations of the right-hand side so far."""
-        return int(self._ints[native.EVALUATIONS])
+        return int(self._ints[layout.EVALUATIONS])
 
     @property
     def rejected(self) -> int:
         """Steps tried in vain so far."""
-        return int(self._ints[native.REJECTED])
+        return int(self._ints[layout.REJECTED])
 
     def __iter__(self) -> Iterator[Piece]:
         """Pieces until the end or a failure; the last has a status that says which."""
         while True:
             piece = self._piece()
             yield piece
-            if piece.status not in (native.PAUSED, native.EVENT):
+            if piece.status not in (layout.PAUSED, layout.EVENT):
                 return
 
     def _piece(self) -> Piece:
-        t0, y0 = float(self._reals[native.T]), self._y[: self.n].copy()
+        t0, y0 = float(self._reals[layout.T]), self._y[: self.n].copy()
         times, states = np.empty(self.chunk), np.empty((self.chunk, self.padded))
-        dense = bool(self._ints[native.DENSE])
+        dense = bool(self._ints[layout.DENSE])
         interpolants = np.empty((self.chunk if dense else 0, self.tableau.coefficients, self.padded))
-        self._ints[[native.ACCEPTED, native.ALLOWED]] = 0, self.chunk
+        self._ints[[layout.ACCEPTED, layout.ALLOWED, layout.CROSSED]] = 0, self.chunk, 0
         arrays = (self._h, self._reals, self._ints, self._y, self._k, self._work, self._tolerances, self._quaternions)
         addresses = [a.ctypes.data for a in (*arrays, times, states, interpolants)]
-        status = self._loop(self.problem.rhs, self.problem.events, *addresses)
-        k = int(self._ints[native.ACCEPTED])
+        status = self._integrate(self.problem.rhs, self.problem.events, *addresses)
+        k = int(self._ints[layout.ACCEPTED])
         kept = interpolants[:k, :, : self.n] if dense else None
-        return Piece(t0, y0, times[:k].copy(), states[:k, : self.n].copy(), kept, status)
+        crossed = bool(self._ints[layout.CROSSED])
+        return Piece(t0, y0, times[:k].copy(), states[:k, : self.n].copy(), kept, status, crossed)
 
 
 class DenseOutput:
     """The solution at any time between the first and the last step: a function t -> (n,) or (n, len(t))."""
 
     def __init__(self, t: FloatArray, y: FloatArray, coefficients: FloatArray) -> None:
-        self.t_min, self.t_max = min(t[0], t[-1]), max(t[0], t[-1])
-        self.ts = t
-        self._y = y
-        self._F = coefficients
+        self._t, self._y, self._F = t, y, coefficients
 
     def __call__(self, t: FloatArray | float) -> FloatArray:
         """States at *t*: (n,) or (n, len(t))."""
         times = np.atleast_1d(np.asarray(t, dtype=np.float64))
-        forwards = self.ts[-1] >= self.ts[0]
-        knots = self.ts if forwards else -self.ts
+        forwards = self._t[-1] >= self._t[0]
+        knots = self._t if forwards else -self._t
         step = np.clip(np.searchsorted(knots, times if forwards else -times, side="left") - 1, 0, len(self._F) - 1)
-        h = self.ts[step + 1] - self.ts[step]
-        x = ((times - self.ts[step]) / np.where(h == 0, 1.0, h))[:, None]
+        h = self._t[step + 1] - self._t[step]
+        x = ((times - self._t[step]) / np.where(h == 0, 1.0, h))[:, None]
         value = interpolate(self._F[step], x) + self._y[step]
         return value[0] if np.ndim(t) == 0 else value.T
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean
-from kineta.numerics import native
-from kineta.numerics.explicit import DenseOutput, Problem, Run
-from kineta.numerics.tableaux import TABLEAUX
+from kineta.numerics import layout
+from kineta.numerics.explicit import DenseOutput, Run
+from kineta.numerics.problem import Problem
+from kineta.numerics.tableaux import TABLEAUX, Tableau
 
 FloatArray = NDArray[np.float64]
 
@@ -21,8 +22,8 @@ CVODE = ("CVODE", "CVODE_ADAMS")
 METHODS = (*TABLEAUX, *SCIPY, *CVODE)
 
 _FAILURES = {
-    native.STEP_TOO_SMALL: "the step size became too small to be seen in the time",
-    native.NOT_FINITE: "the accelerations are not finite, however small the step",
+    layout.STEP_TOO_SMALL: "the step size became too small to be seen in the time",
+    layout.NOT_FINITE: "the accelerations are not finite, however small the step",
 }
 
 
@@ -30,7 +31,8 @@ _FAILURES = {
 class Segment:
     """Accepted steps from (t0, y0): times (k,), states (k, n), and the solution between them.
 
-    ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed.
+    ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed. Event functions may have changed
+    their signs over the last step, and only where ``crossed`` is set.
     """
 
     t0: float
@@ -39,21 +41,31 @@ class Segment:
     y: FloatArray
     solution: Callable[[FloatArray], FloatArray] | None
     end: str | None
+    crossed: bool
 
 
 def _failed(t0: float, y0: FloatArray, why: str) -> Segment:
     """The end of a run that got no further than (t0, y0)."""
-    return Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, why.rstrip("."))
+    return Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, why.rstrip("."), False)
 
 
 class Integration:
     """A method at work on a problem; iterate over it for its segments.
 
-    Raises :class:`ArgumentError` for an unknown method, :class:`MissingPackageError` for CVODE without scikit-sundae.
+    *integrator* gives the compiled loop of a native method. Raises :class:`ArgumentError` for an unknown
+    method, :class:`MissingPackageError` for CVODE without scikit-sundae.
     """
 
     def __init__(
-        self, method: str, problem: Problem, *, rtol: float, atol: FloatArray | float, max_step: float, dense: bool
+        self,
+        integrator: Callable[[Tableau], Callable[..., int]],
+        method: str,
+        problem: Problem,
+        *,
+        rtol: float,
+        atol: FloatArray | float,
+        max_step: float,
+        dense: bool,
     ) -> None:
         if method not in METHODS:
             raise ArgumentError(
@@ -62,38 +74,40 @@ class Integration:
         self.method = method
         self.problem = problem
         self.options: dict[str, Any] = {"rtol": rtol, "atol": atol, "max_step": max_step}
-        native_method = TABLEAUX.get(method, TABLEAUX["dop853"])
-        self.run = Run(native_method, problem, **self.options, dense=dense)
         self.dense = dense
         self._evaluations = 0
+        self._run: Run | None = None
+        if method in TABLEAUX:
+            tableau = TABLEAUX[method]
+            self._run = Run(tableau, integrator(tableau), problem, **self.options, dense=dense)
 
     @property
     def evaluations(self) -> int:
         """Evaluations of the right-hand side so far."""
-        return self.run.evaluations if self.method in TABLEAUX else self._evaluations
+        return self._run.evaluations if self._run else self._evaluations
 
     @property
     def rejected(self) -> int:
         """Steps tried in vain so far, where the method tells."""
-        return self.run.rejected if self.method in TABLEAUX else 0
+        return self._run.rejected if self._run else 0
 
     def __iter__(self) -> Iterator[Segment]:
-        if self.method in TABLEAUX:
-            return self._native()
+        if self._run:
+            return self._native(self._run)
         return self._scipy() if self.method in SCIPY else self._cvode()
 
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""
         self._evaluations += 1
-        return self.run.derivative(t, y)
+        return self.problem.rate(t, y)
 
-    def _native(self) -> Iterator[Segment]:
-        for piece in self.run:
+    def _native(self, run: Run) -> Iterator[Segment]:
+        for piece in run:
             solution = None
             if piece.dense is not None:
                 solution = DenseOutput(np.r_[piece.t0, piece.t], np.vstack([piece.y0, piece.y]), piece.dense)
-            end = None if piece.status in (native.PAUSED, native.EVENT) else _FAILURES.get(piece.status, "")
-            yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end)
+            end = None if piece.status in (layout.PAUSED, layout.EVENT) else _FAILURES.get(piece.status, "")
+            yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, piece.crossed)
 
     def _scipy(self) -> Iterator[Segment]:
         import scipy.integrate
@@ -104,10 +118,10 @@ class Integration:
             t0, y0 = solver.t, solver.y.copy()
             message = solver.step()
             if solver.status == "failed" or solver.t == t0:  # LSODA reports success without moving
-                yield _failed(t0, y0, message or _FAILURES[native.STEP_TOO_SMALL])
+                yield _failed(t0, y0, message or _FAILURES[layout.STEP_TOO_SMALL])
                 return
             end = "" if solver.status == "finished" else None
-            yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solver.dense_output(), end)
+            yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solver.dense_output(), end, True)
 
     def _cvode(self) -> Iterator[Segment]:
         try:
@@ -128,10 +142,10 @@ class Integration:
             state = solver.step(p.t1, method="onestep", tstop=p.t1)
             t1, y1 = float(np.ravel(state.t)[-1]), np.atleast_2d(state.y)[-1].copy()
             if not state.success or t1 == t0:
-                yield _failed(t0, y0, _FAILURES[native.STEP_TOO_SMALL] if state.success else f"CVODE: {state.message}")
+                yield _failed(t0, y0, _FAILURES[layout.STEP_TOO_SMALL] if state.success else f"CVODE: {state.message}")
                 return
             solution = Hermite(t0, y0, self.rate(t0, y0), t1, y1, self.rate(t1, y1)) if self.dense else None
-            yield Segment(t0, y0, np.array([t1]), y1[None], solution, "" if t1 == p.t1 else None)
+            yield Segment(t0, y0, np.array([t1]), y1[None], solution, "" if t1 == p.t1 else None, True)
             t0, y0 = t1, y1
 
 

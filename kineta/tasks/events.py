@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 from kineta.errors import ArgumentError
 from kineta.expr.node import Expr
+from kineta.numerics.segments import Segment
 
 FloatArray = NDArray[np.float64]
 
@@ -48,21 +49,22 @@ def event(value: Expr, *, terminal: bool | int = False, direction: int = 0, name
 
 
 class Watch:
-    """Finds the events of a run, step by step; ``ended`` is the name of the one that ended it."""
+    """Finds the events of a run, segment by segment; ``ended`` is the name of the one that ended it."""
 
     def __init__(self, events: Sequence[Event], values: Callable[[float, FloatArray], FloatArray]) -> None:
         self.events = events
         self.values = values
         self.found: list[list[tuple[float, FloatArray]]] = [[] for _ in events]
         self.ended: str | None = None
-        self._last: FloatArray | None = None
 
-    def step(
-        self, t0: float, t1: float, y0: FloatArray, y1: FloatArray, solution: Callable[[FloatArray], FloatArray]
-    ) -> float | None:
-        """Record the events of one step; the time of the one that ends the run, if any."""
-        before = self.values(t0, y0) if self._last is None else self._last
-        after = self._last = self.values(t1, y1)
+    def look(self, segment: Segment) -> float | None:
+        """Record the events of *segment*; the time of the one that ends the run, if any."""
+        if not self.events or not segment.crossed:
+            return None
+        (t1, y1), solution = (float(segment.t[-1]), segment.y[-1]), segment.solution
+        t0, y0 = (float(segment.t[-2]), segment.y[-2]) if len(segment.t) > 1 else (segment.t0, segment.y0)
+        assert solution is not None
+        before, after = self.values(t0, y0), self.values(t1, y1)
         crossed = (before < 0) & (after >= 0) | (before > 0) & (after <= 0)
         zeros = []
         for i in np.flatnonzero(crossed).tolist():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from types import TracebackType
 from typing import Any
@@ -11,32 +12,42 @@ DELAY, PERIOD = 0.5, 0.1
 
 
 class Progress:
-    """Shows how far a run has come, where it is *shown*."""
+    """Shows how far a run has come, where it is *shown*: ``compiling``, until it has reached a time.
+
+    The bar is opened by a thread of its own, because nothing else can do it while code is compiled.
+    """
 
     def __init__(self, t0: float, t1: float, *, shown: bool) -> None:
         self.t0, self.t1, self.shown = t0, t1, shown
-        self._began = self._last = time.monotonic()
+        self._last = 0.0
+        self._state: dict[str, Any] = {"description": "compiling"}
         self._bar: Any = None
-        self._task: Any = None
+        self._opener = threading.Timer(DELAY, self._open)
+        self._opener.daemon = True
 
     def __enter__(self) -> Progress:
+        if self.shown:
+            self._opener.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self.shown:
+            self._opener.cancel()
+            self._opener.join()
         if self._bar is not None:
             self._bar.stop()
 
     def at(self, t: float) -> None:
         """The run has reached the time *t*."""
         now = time.monotonic()
-        if not self.shown or now - self._began < DELAY or now - self._last < PERIOD:
+        if not self.shown or now - self._last < PERIOD:
             return
         self._last = now
-        if self._bar is None:
-            self._open()
-        self._bar.update(self._task, completed=abs(t - self.t0), description=f"t = {t:.4g} s")
+        self._state = {"description": f"t = {t:.4g} s", "completed": abs(t - self.t0)}
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], **self._state)
 
     def _open(self) -> None:
         from rich.console import Console
@@ -44,6 +55,7 @@ class Progress:
         from rich.progress import Progress as Bar
 
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        self._bar = Bar(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task("", total=abs(self.t1 - self.t0))
-        self._bar.start()
+        bar = Bar(*columns, console=Console(stderr=True), transient=True)
+        bar.add_task(**self._state, total=abs(self.t1 - self.t0))
+        bar.start()
+        self._bar = bar

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.numerics.explicit import Problem
+from kineta.numerics.problem import Problem
 
 FloatArray = NDArray[np.float64]
 Rate = Callable[[float, FloatArray], FloatArray]

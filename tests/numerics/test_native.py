@@ -8,14 +8,20 @@ import numpy as np
 import pytest
 import scipy.integrate
 
-from kineta.numerics import native
-from kineta.numerics.explicit import DenseOutput, Problem, Run
+from kineta.codegen.integrator import integrator
+from kineta.numerics import layout
+from kineta.numerics.explicit import DenseOutput, Run
+from kineta.numerics.problem import Problem
 from kineta.numerics.tableaux import DOP853, DOPRI5, Tableau
 from tests.numerics.problems import FloatArray, address, problem, random_rate
 
 PEERS = [(DOP853, scipy.integrate.DOP853), (DOPRI5, scipy.integrate.RK45)]
 WITH_PEER = pytest.mark.parametrize(("tableau", "peer"), PEERS, ids=["dop853", "dopri5"])
 EACH = pytest.mark.parametrize("tableau", [DOP853, DOPRI5], ids=["dop853", "dopri5"])
+
+
+def start(tableau: Tableau, problem: Problem, **options: Any) -> Run:
+    return Run(tableau, integrator(tableau), problem, **options)
 
 
 def steps(run: Run) -> tuple[FloatArray, FloatArray, int]:
@@ -37,10 +43,10 @@ def test_steps_are_those_of_scipy(tableau: Tableau, peer: Any, seed: int) -> Non
     rtol = 10.0 ** -(2 + seed % 5)
     atol = rtol / 100
     noise = 1e-7  # of a step size: the estimated error is a small difference of large numbers
-    run = Run(tableau, problem(rate, t0, t1, y0), rtol=rtol, atol=atol, dense=True)
+    run = start(tableau, problem(rate, t0, t1, y0), rtol=rtol, atol=atol, dense=True)
     (piece,) = run
     theirs = scipy.integrate.solve_ivp(rate, (t0, t1), y0, method=peer, rtol=rtol, atol=atol, dense_output=True)
-    assert piece.status == native.DONE
+    assert piece.status == layout.DONE
     assert np.r_[t0, piece.t] == pytest.approx(theirs.t, abs=noise)
     assert piece.y == pytest.approx(theirs.y.T[1:], abs=10 * noise)
     extra = len(tableau.extra) * len(piece.t)
@@ -57,7 +63,7 @@ def test_error_falls_with_the_order_of_the_method(tableau: Tableau) -> None:
     errors = []
     for count in counts:
         size = 6.0 / count
-        run = Run(tableau, problem(rotation, 0.0, 6.0, [1, 0]), rtol=0.1, atol=1e9, max_step=size, first_step=size)
+        run = start(tableau, problem(rotation, 0.0, 6.0, [1, 0]), rtol=0.1, atol=1e9, max_step=size, first_step=size)
         t, y, _ = steps(run)
         assert len(t) == count + 1
         errors.append(np.abs(y[-1] - [np.cos(6), -np.sin(6)]).max())
@@ -67,7 +73,7 @@ def test_error_falls_with_the_order_of_the_method(tableau: Tableau) -> None:
 
 @EACH
 def test_interpolant_is_as_good_as_the_tolerance(tableau: Tableau) -> None:
-    (piece,) = Run(tableau, problem(rotation, 0.0, 10.0, [1, 0]), rtol=1e-10, atol=1e-10, dense=True)
+    (piece,) = start(tableau, problem(rotation, 0.0, 10.0, [1, 0]), rtol=1e-10, atol=1e-10, dense=True)
     dense = DenseOutput(np.r_[0.0, piece.t], np.vstack([[1, 0], piece.y]), piece.dense)  # type: ignore[arg-type]
     t = np.linspace(0, 10, 301)
     assert dense(t) == pytest.approx(np.array([np.cos(t), -np.sin(t)]), abs=2e-8)
@@ -75,18 +81,18 @@ def test_interpolant_is_as_good_as_the_tolerance(tableau: Tableau) -> None:
 
 
 def test_a_pause_changes_nothing() -> None:
-    whole = Run(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8)
-    parts = Run(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8)
+    whole = start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8)
+    parts = start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8)
     parts.chunk = 7
-    assert len(list(Run(DOPRI5, parts.problem, rtol=1e-8, atol=1e-8))) == 1
+    assert len(list(start(DOPRI5, parts.problem, rtol=1e-8, atol=1e-8))) == 1
     for a, b in zip(steps(whole)[:2], steps(parts)[:2], strict=True):
         assert np.array_equal(a, b)
 
 
 def test_a_pause_where_an_event_changes_sign() -> None:
     crossing = problem(rotation, 0.0, 10.0, [1, 0], events=address(lambda t, y: y[:1], 2), n_events=1)
-    pieces = list(Run(DOP853, crossing, rtol=1e-6, atol=1e-6))
-    assert [p.status for p in pieces] == [native.EVENT] * 3 + [native.DONE]
+    pieces = list(start(DOP853, crossing, rtol=1e-6, atol=1e-6))
+    assert [p.status for p in pieces] == [layout.EVENT] * 3 + [layout.DONE]
     for piece in pieces[:-1]:
         assert np.prod([piece.y[-2, 0] if len(piece.y) > 1 else piece.y0[0], piece.y[-1, 0]]) <= 0
 
@@ -102,16 +108,16 @@ def test_quaternions_are_made_units_at_every_step() -> None:
             / 2
         )
 
-    start = Problem(problem(turn, 0, 1, np.zeros(5)).rhs, np.zeros(1), 0.0, 9.0, np.array([5.0, 1, 0, 0, 0]), (1,))
-    _, y, _ = steps(Run(DOPRI5, start, rtol=1e-3, atol=1e-3))
+    spin = Problem(problem(turn, 0, 1, np.zeros(5)).rhs, np.zeros(1), 0.0, 9.0, np.array([5.0, 1, 0, 0, 0]), (1,))
+    _, y, _ = steps(start(DOPRI5, spin, rtol=1e-3, atol=1e-3))
     assert np.linalg.norm(y[:, 1:], axis=1) == pytest.approx(1, abs=1e-15)
     assert np.array_equal(y[:, 0], np.full(len(y), 5.0))
 
 
 @EACH
 def test_a_pole_ends_the_run_before_it(tableau: Tableau) -> None:
-    t, y, status = steps(Run(tableau, problem(lambda t, y: y**2, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
-    assert status in (native.STEP_TOO_SMALL, native.NOT_FINITE)
+    t, y, status = steps(start(tableau, problem(lambda t, y: y**2, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
+    assert status in (layout.STEP_TOO_SMALL, layout.NOT_FINITE)
     assert 1 - 1e-6 < t[-1] < 1 + 1e-6
     early = t < 0.9
     assert y[early, 0] == pytest.approx(1 / (1 - t[early]), rel=1e-5)
@@ -123,7 +129,7 @@ def test_a_rate_that_stops_being_finite_ends_the_run(tableau: Tableau) -> None:
         with np.errstate(invalid="ignore"):
             return -1 - 0 * np.sqrt(y)
 
-    t, y, status = steps(Run(tableau, problem(rate, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
-    assert status == native.NOT_FINITE
+    t, y, status = steps(start(tableau, problem(rate, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
+    assert status == layout.NOT_FINITE
     assert t[-1] == pytest.approx(1.0, abs=1e-6)
     assert np.isfinite(y).all()

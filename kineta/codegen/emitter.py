@@ -1,0 +1,103 @@
+"""A function over blocks of memory, written instruction by instruction with LLVM's builder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from kineta.codegen.target import host
+from kineta.numerics import layout
+
+REAL = ir.DoubleType()
+INT = ir.IntType(64)
+POINTER = ir.PointerType()
+#: A compiled function of four addresses.
+FUNCTION = ir.FunctionType(ir.VoidType(), [POINTER] * 4).as_pointer()
+VECTOR = ir.VectorType(REAL, layout.LANES)
+
+
+def constant(value: float) -> ir.Constant:
+    """A real number."""
+    return ir.Constant(REAL, value)
+
+
+def number(value: int) -> ir.Constant:
+    """An integer."""
+    return ir.Constant(INT, value)
+
+
+class Emitter:
+    """Writer of a module with one function, from addresses to an integer.
+
+    ``at`` has its arguments by name: addresses of functions, then of blocks. ``b`` is LLVM's builder. States are padded to
+    ``padded`` numbers, a multiple of :data:`~kineta.numerics.layout.LANES`, and worked on vector by vector.
+    """
+
+    padded: Any
+
+    def __init__(self, name: str, functions: Sequence[str], blocks: Sequence[str]) -> None:
+        self.module = ir.Module(name)
+        self.module.triple = host().triple
+        kinds = [FUNCTION] * len(functions) + [POINTER] * len(blocks)
+        self.function = ir.Function(self.module, ir.FunctionType(INT, kinds), name)
+        self.at = dict(zip((*functions, *blocks), self.function.args, strict=True))
+        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
+
+    def _intrinsic(self, name: str, *arguments: Any, result: ir.Type | None = None) -> Any:
+        """LLVM's function *name* for the kind of the last argument."""
+        kind = arguments[-1].type
+        full = f"llvm.{name}.{'f64' if kind == REAL else f'v{layout.LANES}f64'}"
+        signature = ir.FunctionType(result or kind, [a.type for a in arguments])
+        function = self.module.globals.get(full) or ir.Function(self.module, signature, full)
+        return self.b.call(function, arguments)
+
+    def _get(self, block: str, index: int) -> Any:
+        kind = INT if block == "ints" else REAL
+        return self.b.load(self._address(self.at[block], number(index), kind), typ=kind)
+
+    def _set(self, block: str, index: int, value: Any) -> None:
+        kind = INT if block == "ints" else REAL
+        self.b.store(value, self._address(self.at[block], number(index), kind))
+
+    def _count(self, index: int, by: int = 1) -> None:
+        self._set("ints", index, self.b.add(self._get("ints", index), number(by)))
+
+    def _address(self, base: Any, index: Any, kind: ir.Type = REAL) -> Any:
+        return self.b.gep(base, [index], source_etype=kind)
+
+    def _row(self, base: Any, row: int) -> Any:
+        """Start of the padded vector number *row* of an array of them."""
+        return self._address(base, self.b.mul(self.padded, number(row)))
+
+    def _for(self, count: Any, body: Callable[[Any], None]) -> None:
+        """A loop with i from 0 to count - 1."""
+        b = self.b
+        before = b.block
+        head, inner, after = (self.function.append_basic_block(n) for n in ("head", "body", "after"))
+        b.branch(head)
+        b.position_at_end(head)
+        i = b.phi(INT)
+        i.add_incoming(number(0), before)
+        b.cbranch(b.icmp_signed("<", i, count), inner, after)
+        b.position_at_end(inner)
+        body(i)
+        i.add_incoming(b.add(i, number(1)), b.block)
+        b.branch(head)
+        b.position_at_end(after)
+
+    def _for_lanes(self, body: Callable[[Any], None]) -> None:
+        """A loop over the vectors of a padded state; *body* gets the index of the first lane."""
+        self._for(self.b.udiv(self.padded, number(layout.LANES)), lambda i: body(self.b.mul(i, number(layout.LANES))))
+
+    def _load(self, base: Any, index: Any) -> Any:
+        return self.b.load(self._address(base, index), typ=VECTOR, align=8)
+
+    def _store(self, value: Any, base: Any, index: Any) -> None:
+        self.b.store(value, self._address(base, index), align=8)
+
+    def _splat(self, value: Any) -> Any:
+        first = self.b.insert_element(ir.Constant(VECTOR, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), layout.LANES), [0] * layout.LANES)
+        return self.b.shuffle_vector(first, ir.Constant(VECTOR, ir.Undefined), mask)

@@ -1,0 +1,105 @@
+"""What a run keeps: times and states to return, and the solution between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.numerics.segments import Segment
+
+FloatArray = NDArray[np.float64]
+
+
+def normalise(rows: FloatArray, quaternions: Sequence[int]) -> None:
+    """Make the quaternions of states (k, n) units again."""
+    for offset in quaternions:
+        rows[:, offset : offset + 4] /= np.linalg.norm(rows[:, offset : offset + 4], axis=1, keepdims=True)
+
+
+class Record:
+    """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
+
+    Of a state, the first *states* numbers are coordinates and speeds; *quaternions* are offsets in them.
+    """
+
+    def __init__(self, grid: FloatArray | None, states: int, quaternions: Sequence[int], *, keep: bool) -> None:
+        self.grid, self.states, self.quaternions, self.keep = grid, states, quaternions, keep
+        # One list for both: an interruption may come between any two statements.
+        self.rows: list[tuple[FloatArray, FloatArray]] = []
+        self.segments: list[Segment] = []
+        self.steps = 0
+        self._until: float | None = None
+        self._next = 0
+
+    def start(self, t: float, y: FloatArray) -> None:
+        """The initial state."""
+        if self.grid is None:
+            self._add(np.array([t]), y[None])
+
+    def segment(self, segment: Segment, until: float | None) -> None:
+        """What to record of *segment*, up to the time *until*."""
+        self.steps += len(segment.t)
+        self._until = until
+        if self.keep:
+            self.segments.append(segment)
+        last = segment.t[-1] if until is None else until
+        direction = np.sign(segment.t[-1] - segment.t0)
+        if self.grid is not None:
+            self._on_grid(self.grid, segment, last, direction)
+        else:
+            inside = (segment.t - last) * direction <= 0
+            self._add(segment.t[inside], segment.y[inside])
+        if until is not None and segment.solution is not None and (not self.rows or self.rows[-1][0][-1] != until):
+            self._add(np.array([until]), np.asarray(segment.solution(np.array([until]))).T)
+
+    def _on_grid(self, grid: FloatArray, segment: Segment, last: float, direction: float) -> None:
+        end = self._next
+        while end < len(grid) and (grid[end] - last) * direction <= 0:
+            end += 1
+        times, self._next = grid[self._next : end], end
+        if len(times) and segment.solution is not None:
+            self._add(times, np.asarray(segment.solution(times)).T)
+
+    def _add(self, t: FloatArray, y: FloatArray) -> None:
+        if len(t):
+            normalise(y, self.quaternions)
+            self.rows.append((t, y))
+
+    def solution(self) -> Solution | None:
+        """The solution of what was kept, up to a terminal event."""
+        if not self.segments:
+            return None
+        return Solution(self.segments, self._until, self.states, self.quaternions)
+
+
+class Solution:
+    """Coordinates and speeds as a function of the time: t -> (states,) or (states, len(t)).
+
+    It holds from ``t_min`` to ``t_max``: over all steps, or up to the event that ended the run. Beyond, the polynomial of
+    the nearest step goes on, as in SciPy.
+    """
+
+    def __init__(
+        self, segments: Sequence[Segment], until: float | None, states: int, quaternions: Sequence[int]
+    ) -> None:
+        self._segments = segments
+        self._states = states
+        self._quaternions = quaternions
+        ends = (segments[0].t0, float(segments[-1].t[-1]) if until is None else until)
+        self.t_min, self.t_max = min(ends), max(ends)
+        self._sign = 1.0 if ends[1] >= ends[0] else -1.0
+        self._ends = self._sign * np.array([s.t[-1] for s in segments])
+
+    def __call__(self, t: FloatArray | float) -> FloatArray:
+        """States at *t*."""
+        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        which = np.searchsorted(self._ends, self._sign * times).clip(0, len(self._ends) - 1)
+        out = np.empty((self._segments[0].y.shape[1], len(times)))
+        for i in np.unique(which):
+            solution = self._segments[i].solution
+            assert solution is not None
+            out[:, which == i] = solution(times[which == i])
+        normalise(out.T, self._quaternions)
+        return out[: self._states, 0] if np.ndim(t) == 0 else out[: self._states]
