@@ -93,8 +93,19 @@ def test_a_pause_where_an_event_changes_sign() -> None:
     crossing = problem(rotation, 0.0, 10.0, [1, 0], events=address(lambda t, y: y[:1], 2), n_events=1)
     pieces = list(start(DOP853, crossing, rtol=1e-6, atol=1e-6))
     assert [p.status for p in pieces] == [layout.EVENT] * 3 + [layout.DONE]
-    for piece in pieces[:-1]:
-        assert np.prod([piece.y[-2, 0] if len(piece.y) > 1 else piece.y0[0], piece.y[-1, 0]]) <= 0
+    assert [p.crossed for p in pieces] == [True] * 3 + [False]
+    for piece in pieces:
+        values = np.r_[piece.y0[0], piece.y[:, 0]]
+        crossed = values[:-1] * values[1:] <= 0
+        assert not crossed[:-1].any()
+        assert crossed[-1] == piece.crossed
+
+
+def test_a_change_of_sign_over_the_last_step_ends_the_run_with_it() -> None:
+    crossing = problem(rotation, 0.0, np.pi / 2 + 1e-3, [1, 0], events=address(lambda t, y: y[:1], 2), n_events=1)
+    *_, last = start(DOP853, crossing, rtol=1e-6, atol=1e-6)
+    assert (last.status, last.crossed) == (layout.DONE, True)
+    assert np.all(np.diff(last.t) > 0)
 
 
 def test_quaternions_are_made_units_at_every_step() -> None:

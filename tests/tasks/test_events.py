@@ -56,6 +56,24 @@ def test_a_terminal_event_ends_the_run(terminal: int, index: int, recorded: dict
         assert np.array_equal(result.t[:-1], np.arange(0, result.t[-1], 1.0))
 
 
+@pytest.mark.parametrize("method", ["dop853", "RK45", "CVODE"])
+def test_the_solution_ends_at_a_terminal_event(method: str) -> None:
+    result = kn.simulate(OSCILLATOR, 10.0, events=kn.event(x, terminal=2), dense_output=True, method=method)
+    assert (result.sol.t_min, result.sol.t_max) == (0.0, result.t_events[0][-1])
+    assert result.sol(result.sol.t_max) == pytest.approx(result.y[:, -1], abs=1e-14)
+    back = kn.simulate(OSCILLATOR, (10.0, 0.0), **at(10), events=[kn.event(x, terminal=True)], dense_output=True)
+    assert (back.sol.t_min, back.sol.t_max) == (back.t_events[0][0], 10.0)
+    whole = kn.simulate(OSCILLATOR, 10.0, events=x, dense_output=True, method=method)
+    assert (whole.sol.t_min, whole.sol.t_max) == (0.0, 10.0)
+
+
+def test_an_event_in_the_last_step() -> None:
+    result = kn.simulate(OSCILLATOR, 0.8, events=x)
+    assert result.t_events[0] == pytest.approx([np.pi / 4], abs=1e-8)
+    assert result.t[-2] < np.pi / 4 < result.t[-1] == 0.8
+    assert len(result.t) == result.steps + 1
+
+
 def test_a_terminal_event_backwards() -> None:
     result = kn.simulate(OSCILLATOR, (10.0, 0.0), **at(10), events=[kn.event(x, terminal=True)])
     assert result.t[-1] == pytest.approx(ZEROS[-1], abs=1e-8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import kineta as kn
 from kineta.errors import MissingPackageError
 from kineta.numerics.segments import METHODS
+from kineta.tasks.code import bound
 from kineta.tasks.progress import Progress
 from tests.support import EXAMPLES
 from tests.tasks.models import OSCILLATOR, PENDULUM, block
@@ -200,13 +202,40 @@ def test_an_interruption_keeps_what_was_computed(method: str, monkeypatch: pytes
     assert result.sol(result.t[-1] / 2) == pytest.approx([np.cos(result.t[-1]), -2 * np.sin(result.t[-1])], abs=1e-3)
 
 
-def test_a_run_shows_how_far_it_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal, and no patience."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setattr("kineta.tasks.progress.DELAY", 0.0)
     monkeypatch.setattr("kineta.tasks.progress.PERIOD", 0.0)
-    kn.simulate(PENDULUM, 1.0, method="RK45", progress=True)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_run_shows_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress(0.0, 8.0, shown=True) as bar:
+        while bar._bar is None:
+            time.sleep(0.001)
+        bar.at(2.0)
+        time.sleep(0.3)
     shown = capsys.readouterr()
     assert shown.out == ""
-    kn.simulate(PENDULUM, 1.0, method="RK45")
+    assert "compiling" in shown.err
+    assert "t = 2 s" in shown.err
+    assert "25%" in shown.err
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_run_that_is_compiled_says_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def slow(*given: Any) -> Any:
+        time.sleep(0.3)
+        return bound(*given)
+
+    monkeypatch.setattr("kineta.tasks.simulate.bound", slow)
+    kn.simulate(PENDULUM, 1.0, progress=True)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "compiling" in shown.err
+    kn.simulate(PENDULUM, 1.0)
     assert capsys.readouterr().err == ""
 
 
