@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -42,11 +43,11 @@ def energy_error(robot: Robot, y: FloatArray) -> float:
     return float(np.abs(total - total[0]).max() / kinetic.max())
 
 
-def kineta_run(robot: Robot) -> Callable[[float], Motion]:
+def kineta_run(robot: Robot, **options: Any) -> Callable[[float], Motion]:
     equations = kn.derive(robot.system)
 
     def run(tolerance: float) -> Motion:
-        result = kn.simulate(equations, SPAN, v=np.zeros(6), rtol=tolerance, atol=tolerance)
+        result = kn.simulate(equations, SPAN, v=np.zeros(6), rtol=tolerance, atol=tolerance, **options)
         return Motion(result.y, result.nfev)
 
     return run
@@ -87,7 +88,13 @@ def main(quick: bool = False) -> None:
     began = time.perf_counter()
     kn.simulate(robot.system, SPAN, v=np.zeros(6), rtol=1e-10, atol=1e-10)
     first = time.perf_counter() - began
-    runs = {"SciPy DOP853, pin.aba": scipy_run(robot), "kineta dop853": kineta_run(robot)}
+    never = kn.symbol(robot.system.q_names[0]) - 100
+    runs = {
+        "SciPy DOP853, pin.aba": scipy_run(robot),
+        "kineta dop853": kineta_run(robot),
+        "the same, solution kept": kineta_run(robot, dense_output=True),
+        "the same, an event that never comes": kineta_run(robot, events=never),
+    }
     found = {name: loosest(robot, run) for name, run in runs.items()}
     calls = {name: (lambda run=run, tolerance=found[name][0]: run(tolerance)) for name, run in runs.items()}
     seconds = interleaved(calls, 3 if quick else 9)
