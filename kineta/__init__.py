@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kineta.codegen.sympy import expression as from_sympy
-    from kineta.compiler import Equations, Function, derive
+    from kineta.compiler import Equations, derive
     from kineta.errors import (
         ArgumentError,
         ExpressionError,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         tanh,
     )
     from kineta.expr.node import Expr, symbol, symbols
+    from kineta.function import Function
     from kineta.model.body import Body, Inertia, Point, Station, body, inertia, point, station
     from kineta.model.build import (
         couple,
@@ -71,12 +72,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _FROM = {
-    "kineta.compiler": "Equations Function derive",
+    "kineta.compiler": "Equations derive",
     "kineta.errors": "ArgumentError ExpressionError KinetaError KinetaWarning MissingPackageError ModelError SimulationError",
     "kineta.codegen.sympy": "from_sympy",
     "kineta.expr.count": "Operations",
     "kineta.expr.function": "acos asin atan atan2 cos cosh exp log maximum minimum sign sin sinh sqrt step tan tanh",
     "kineta.expr.node": "Expr symbol symbols",
+    "kineta.function": "Function",
     "kineta.model.body": "Body Inertia Point Station body inertia point station",
     "kineta.model.build": "couple damper force generalized_force line_damper line_spring spring",
     "kineta.model.io": "dumps load loads",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kineta.expr.graph import Graph
+from kineta.expr.graph import Graph, Ref
 from kineta.formalism.equations import Array, Derivation
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.system import System
@@ -28,7 +28,7 @@ _LETTERS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Formulas:
     """*quantity* after the passes that make it cheaper: references *array* into a graph of its own."""
 
@@ -45,6 +45,12 @@ class Formulas:
     def system(self) -> System:
         """The system whose quantity this is."""
         return self.symbols.system
+
+    def __repr__(self) -> str:
+        return f"<Formulas of {self.quantity} of '{self.system.name}'>"
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{aligned(self.latex(), 'aligned')}\n$$"
 
     def text(self) -> Iterator[str]:
         """``z1 = ...`` for every part that is needed twice, then ``name = ...`` for every entry."""
@@ -74,10 +80,19 @@ class Formulas:
 
 def formulas(derivation: Derivation, quantity: str) -> Formulas:
     """The formulas of *quantity*. From a derivation in which nothing else was asked for, they are always the same."""
-    system, array = derivation.symbols.system, derivation[quantity]
-    own = symbols(system, Graph())
-    refs = simplify(derivation.graph, array.refs, system.parameter_names, own.graph)
-    return Formulas(own, quantity, Array(array.shape, tuple(refs)))
+    array = derivation[quantity]
+    own, functions = simplified(derivation, {quantity: array.refs}, derivation.symbols.system.parameter_names)
+    return Formulas(own, quantity, array.of(functions[quantity]))
+
+
+def simplified(
+    derivation: Derivation, functions: Mapping[str, Sequence[Ref]], given: Collection[str]
+) -> tuple[Symbols, dict[str, list[Ref]]]:
+    """*functions* of a derivation, simplified each by itself where the symbols *given* are constant, in one graph of their
+    own; with the symbols of that graph.
+    """
+    own = symbols(derivation.symbols.system, Graph())
+    return own, {n: simplify(derivation.graph, refs, given, own.graph) for n, refs in functions.items()}
 
 
 def aligned(lines: Iterable[str], environment: str) -> str:

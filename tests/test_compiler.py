@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,8 +11,8 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.compiler import BACKENDS, parameter_values
 from kineta.errors import ArgumentError
+from kineta.function import BACKENDS, parameter_values
 from tests.support import EXAMPLES
 
 Q, R = kn.symbol("q"), kn.symbol("r")
@@ -59,7 +60,10 @@ def test_functions_agree_with_the_textbook_for_any_leading_axes(backend: str, le
     f = {n: EQUATIONS.function(n, backend) for n in ("mass_matrix", "bias", "mass_and_bias", "inverse", "forward")}
     close(f["mass_matrix"](0, q, v), M)
     close(f["bias"](0, q, v), bias)
-    close(f["mass_and_bias"](0, q, v), np.concatenate([M.reshape(*lead, 4), bias], axis=-1))
+    both = f["mass_and_bias"](0, q, v)
+    assert both._fields == ("mass_matrix", "bias")
+    close(both.mass_matrix, M)
+    close(both.bias, bias)
     close(f["inverse"](0, q, v, vdot), tau)
     close(f["forward"](0, q, v, tau), vdot)
     close(f["forward"](0, q, v, tau=0.0), np.linalg.solve(M, -bias[..., None])[..., 0])
@@ -100,7 +104,9 @@ def test_fixed_parameters_are_numbers_of_the_equations() -> None:
     for quantity in EQUATIONS.quantities:
         if quantity not in ("inverse", "outputs"):
             fixed, free = (kn.derive(s).function(quantity) for s in (system.fixed(), system))
-            close(fixed(*state), free(*state))
+            one, other = fixed(*state), free(*state)
+            for a, b in zip(one, other, strict=True) if isinstance(one, tuple) else [(one, other)]:
+                close(a, b)
             assert fixed.setup.n_outputs == 0
     part = kn.derive(system.fixed(["g"]))
     close(part.function("bias")(*state, p={"m": 2}), EQUATIONS.function("bias")(*state, p={"m": 2}))
@@ -127,7 +133,7 @@ def test_backends_agree_on_every_example(model: str) -> None:
     equations = kn.derive(kn.load(EXAMPLES / f"{model}.kin"))
     s = equations.system
     q, v = RNG.uniform(-1, 1, (3, s.nq)), RNG.uniform(-1, 1, (3, s.nv))
-    for quantity in ("energy", "mass_and_bias", "forward", "outputs"):
+    for quantity in ("energy", "mass_matrix", "bias", "forward", "outputs"):
         one, other = (equations.function(quantity, backend) for backend in BACKENDS)
         np.testing.assert_allclose(one(0.2, q, v), other(0.2, q, v), rtol=1e-10, atol=1e-11)
         np.testing.assert_allclose(one(0.2, q[0], v[0]), one(0.2, q, v)[0], rtol=1e-10, atol=1e-11)
@@ -263,3 +269,31 @@ def test_a_speed_that_moves_nothing_is_named() -> None:
         "Model 'wheel': the speed 'q'' moves nothing that has inertia, so the mass matrix is singular. "
         "Give a body that it moves a mass or a moment of inertia."
     )
+
+
+def test_rows_of_parameters_are_compiled_and_agree_with_one_at_a_time() -> None:
+    f = EQUATIONS.function("forward")
+    rows = RNG.uniform(0.5, 2.0, (5, 3))
+    q, v = RNG.uniform(-1, 1, (5, 2)), RNG.uniform(-1, 1, (5, 2))
+    close(f(0.0, q, v, 0.0, rows), np.stack([f(0.0, *state, 0.0, p) for *state, p in zip(q, v, rows, strict=True)]))
+
+
+def test_equations_and_functions_are_sent_between_processes() -> None:
+    again = pickle.loads(pickle.dumps(EQUATIONS))
+    f, g = EQUATIONS.function("bias"), pickle.loads(pickle.dumps(EQUATIONS.function("bias")))
+    assert again.system == EQUATIONS.system
+    assert {EQUATIONS: 1}[EQUATIONS] == 1
+    close(f(0.0, [0.1, 0.2], [1, 2]), g(0.0, [0.1, 0.2], [1, 2]))
+
+
+def test_complex_numbers_are_refused() -> None:
+    with pytest.raises(kn.ArgumentError, match=re.escape("Expected real numbers for q, found complex ones.")):
+        EQUATIONS.function("bias")(0.0, np.array([1j, 0]), [0, 0])
+
+
+def test_explain_counts_after_every_pass() -> None:
+    counts = EQUATIONS.explain("forward")
+    assert list(counts) == ["derived", "factor", "gather"]
+    totals = [n.total for n in counts.values()]
+    assert totals == sorted(totals, reverse=True)
+    assert counts["gather"] == EQUATIONS.operations("forward")

@@ -45,11 +45,13 @@ def evaluate(
     if quantity == "inverse" and "vdot" not in extra:
         extra["vdot"] = np.zeros(system.nv)
     value = function(t, *state, **extra)
-    if not np.isfinite(value).all():
+    parts: dict[str, Any] = value._asdict() if hasattr(value, "_asdict") else {quantity: value}
+    if not all(np.isfinite(x).all() for x in parts.values()):
         raise ArgumentError(
             f"Model '{system.name}': {quantity} is not finite in this state; the mass matrix may be singular there."
         )
     if json:
+        shapes, values = ({n: f(x) for n, x in parts.items()} for f in (lambda x: list(x.shape), np.ndarray.tolist))
         print_json(
             {
                 "model": system.name,
@@ -59,12 +61,14 @@ def evaluate(
                 "v": state[1].tolist(),
                 **{n: x.tolist() for n, x in extra.items()},
                 "parameters": {p.name: p.value for p in system.parameters if not p.fixed},
-                "shape": list(value.shape),
-                "value": value.tolist(),
+                "shape": shapes if len(parts) > 1 else shapes[quantity],
+                "value": values if len(parts) > 1 else values[quantity],
             }
         )
     else:
-        typer.echo(np.array2string(value, precision=12, separator=", ", threshold=10**6, max_line_width=120))
+        for name, x in parts.items():
+            shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
+            typer.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
 
 
 def _speeds(system: Any, option: str, given: Any) -> Any:

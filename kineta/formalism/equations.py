@@ -7,7 +7,7 @@ dynamics. Kinematics, energies and what the elements do are the same for all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -27,20 +27,39 @@ from kineta.passes.cancel import cancel
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """References in row-major order, with their shape."""
+    """References in row-major order, with their shape; a quantity of several arrays names its ``parts`` and their shapes."""
 
     shape: tuple[int, ...]
     refs: tuple[Ref, ...]
+    parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.refs) == prod(self.shape), (self.shape, len(self.refs))
+
+    def of(self, refs: Sequence[Ref]) -> Array:
+        """Other references in the same shape."""
+        return replace(self, refs=tuple(refs))
+
+
+#: Input blocks that a quantity takes beside t, q, v.
+_INPUTS: Mapping[str, tuple[str, ...]] = {
+    "inverse": ("vdot",),
+    "forward": ("tau",),
+    "state_rate": ("tau",),
+    "power": ("tau",),
+}
+
+
+def inputs_of(quantity: str) -> tuple[str, ...]:
+    """Input blocks that *quantity* takes beside t, q, v: the accelerations ``vdot``, or added forces ``tau``."""
+    return _INPUTS.get(quantity, ())
 
 
 #: How a quantity is derived.
 Rule = Callable[["Derivation"], Array]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Derivation:
     """A system in the variables of one graph, and the rules by which its quantities are derived."""
 
@@ -92,7 +111,7 @@ class Derivation:
         """*array* without what cancels: forces on absolute coordinates are differences. On relative ones nothing does."""
         if self.mechanism.one_to_one:
             return array
-        return Array(array.shape, tuple(cancel(self.graph, array.refs)))
+        return array.of(cancel(self.graph, array.refs))
 
 
 def scalar(ref: Ref) -> Array:

@@ -38,7 +38,9 @@ def _bias(d: Derivation) -> Array:
 
 
 def _mass_and_bias(d: Derivation) -> Array:
-    return vector(d["mass_matrix"].refs + d["bias"].refs)
+    M, bias = d["mass_matrix"], d["bias"]
+    refs = M.refs + bias.refs
+    return Array((len(refs),), refs, (("mass_matrix", M.shape), ("bias", bias.shape)))
 
 
 def _forward(d: Derivation) -> Array:

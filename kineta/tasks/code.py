@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
-from kineta.compiler import Equations, parameter_values
+from kineta.compiler import Equations
 from kineta.errors import ArgumentError, did_you_mean
-from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.graph import ZERO, Ref
 from kineta.expr.node import Expr, expr
 from kineta.expr.program import Program
 from kineta.formalism.equations import Derivation
-from kineta.formalism.symbols import symbols
+from kineta.formulas import simplified
+from kineta.function import parameter_values
 from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
-from kineta.passes.simplify import simplify
 from kineta.passes.substitute import substitute
 from kineta.tasks import arguments
 
@@ -95,11 +95,8 @@ def _programs(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> 
     """Setup, programs by name, and whether the work done is part of the state."""
     system, d = equations.system, equations.alone()
     functions, works = _functions(d, forces, watched)
-    own = symbols(system, Graph())
-    given = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names))
-    outputs = {
-        name: {name: ((len(refs),), simplify(d.graph, refs, given, own.graph))} for name, refs in functions.items()
-    }
+    own, functions = simplified(d, functions, (*system.parameter_names, *(f"tau.{n}" for n in system.v_names)))
+    outputs = {name: {name: ((len(refs),), refs)} for name, refs in functions.items()}
     work = [own.graph.symbol("work done")] * works
     inputs = {"t": (own.t,), "y": (*own.q, *own.v, *work)}
     return *hoist(own.graph, inputs, outputs, [*own.p, *own.tau], "run"), works

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.compiler import parameter_values
 from kineta.errors import ArgumentError, did_you_mean
+from kineta.function import parameter_values
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks.arguments import array, number

@@ -29,6 +29,7 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "model",
         "bodies",
         "coordinates",
+        "inferred",
         "speeds",
         "parameters",
         "elements",
@@ -39,7 +40,7 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
     assert found["bodies"] == [b.name for b in system.bodies]
     assert (found["coordinates"], found["speeds"]) == (list(system.q_names), list(system.v_names))
     assert found["parameters"] == {p.name: p.value for p in system.parameters}
-    assert [set(c) for c in found["checks"]] == [{"name", "measure", "value", "passed"}] * 2
+    assert [set(c) for c in found["checks"]] == [{"name", "measure", "value", "passed", "fault"}] * 2
     assert all(c["passed"] for c in found["checks"])
 
 
@@ -51,13 +52,52 @@ def test_check_says_what_was_understood(kineta: Command) -> None:
     assert "ok: mass matrix is positive definite" in done.out
 
 
-def test_a_failed_check_ends_with_2(kineta: Command, here: Path) -> None:
-    (here / "twice.kin").write_text("A | Rz(q1), Rz(q2) = 1, 1, 1, 1;")
-    done = kineta("check", "twice.kin")
+def test_a_failed_check_names_the_speed_and_ends_with_2(kineta: Command, here: Path) -> None:
+    (here / "idle.kin").write_text("Cart | Sx(q1) = 2; Wheel ~ Cart | Rz(q2) = 1;")
+    done = kineta("check", "idle.kin")
     assert done.code == 2
-    assert "FAILED: mass matrix is positive definite (smallest eigenvalue 0)" in done.out
-    done = kineta("check", "twice.kin", "--json")
+    assert done.out.endswith(
+        "  FAILED: mass matrix is positive definite (smallest scaled eigenvalue 0): the speed 'q2'' moves no inertia. "
+        "Give a body that it moves a mass or a moment of inertia, or start elsewhere.\n"
+    )
+    done = kineta("check", "idle.kin", "--json")
     assert (done.code, done.json["checks"][0]["passed"]) == (2, False)
+    (here / "twice.kin").write_text("A | Rz(q1), Rz(q2) = 1, 1, 1, 1;")
+    assert kineta("check", "twice.kin").code == 2
+
+
+def test_units_do_not_decide_whether_a_mass_matrix_is_singular(kineta: Command, here: Path) -> None:
+    (here / "ship.kin").write_text("Ship | Sx(q1) = 200000; Gyro ~ Ship | Rz(q2) = Jz(1e-8);")
+    done = kineta("check", "ship.kin", "--json")
+    assert (done.code, done.json["checks"][0]["value"]) == (0, 1.0)
+
+
+def test_a_mass_matrix_that_is_not_finite_is_no_number(kineta: Command, here: Path) -> None:
+    (here / "pole.kin").write_text("parameters k = 0;\nA | Sx(q + 1/k) = 1, 1, 1, 1;\nB ~ A | Rz(q2/k) = 1, 1, 1, 1;")
+    done = kineta("check", "pole.kin")
+    assert done.code == 2
+    assert "(smallest scaled eigenvalue nan): it is not finite; check the initial state and the parameters." in done.out
+
+
+def test_check_says_where_the_coordinates_come_from(kineta: Command, here: Path) -> None:
+    (here / "found.kin").write_text("A | Rz(phi), Sx(q1) = 1, 1, 1, 1; parameters a = 1;")
+    (here / "listed.kin").write_text("A | Rz(phi), Sx(q1) = 1, 1, 1, 1; coordinates q1, phi;")
+    for options in ([], ["--set", "a=2"]):
+        assert "  coordinates: phi, q1 (found in the motions)\n" in kineta("check", "found.kin", *options).out
+        assert kineta("check", "found.kin", "--json", *options).json["inferred"] is True
+    assert "  coordinates: q1, phi\n" in kineta("check", "listed.kin").out
+    assert kineta("check", "listed.kin", "--json").json["inferred"] is False
+
+
+def test_check_says_that_nothing_moves(kineta: Command, here: Path) -> None:
+    (here / "still.kin").write_text("A | Sz(h) = 1; parameters h = 1;")
+    done = kineta("check", "still.kin")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(
+        "still: 1 body, 0 degrees of freedom\n"
+        "  nothing moves: no motion names a coordinate. Name one q1, or list it: coordinates ...\n"
+    )
+    assert kineta("check", "still.kin", "--json").json["checks"] == []
 
 
 def test_check_names_parameters_without_values(kineta: Command, here: Path) -> None:
@@ -148,8 +188,10 @@ def test_every_quantity_has_equations_and_numbers(kineta: Command) -> None:
     for quantity in equations.quantities:
         size = int(np.prod(equations.expressions(quantity).shape))
         found = kineta("eval", CART, "--quantity", quantity, "--backend", "numpy", "--json").json
-        assert np.shape(found["value"]) == tuple(found["shape"])
-        assert np.size(found["value"]) == size
+        parts = found["value"] if isinstance(found["value"], dict) else {quantity: found["value"]}
+        shapes = found["shape"] if isinstance(found["shape"], dict) else {quantity: found["shape"]}
+        assert {n: list(np.shape(x)) for n, x in parts.items()} == shapes
+        assert sum(np.size(x) for x in parts.values()) == size
         printed = kineta("derive", CART, "--quantity", quantity, "--json").json["equations"]
         assert len([line for line in printed if not line.startswith("z")]) == size
 
@@ -174,6 +216,14 @@ def test_simulate_writes_what_it_says(kineta: Command, here: Path) -> None:
     np.testing.assert_array_equal(run.y, expected.y)
     assert (here / "out.png").read_bytes().startswith(b"\x89PNG")
     assert sorted(p.name for p in here.iterdir()) == ["out.png", "run.nc"]
+
+
+def test_simulate_draws_the_series_asked_for(kineta: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("kineta.views.plot.figure", lambda result, path, *names: asked.extend(names))
+    done = kineta("simulate", CART, "--to", "0.1", "--plot", "out.svg", "--series", "q2', E.x,energy,,E.x")
+    assert (done.code, done.err) == (0, "")
+    assert asked == ["q2'", "E.x", "energy"]
 
 
 def test_simulate_prints_a_table(kineta: Command, here: Path) -> None:
