@@ -11,7 +11,7 @@ from kineta.spatial.wrench import Wrench
 
 
 def kinetic_energy(mechanism: Mechanism, kinematics: Kinematics) -> Ref:
-    """T = sum of (m v.v + J w.w)/2 + v.(w x c) over the links, moments about the link origins (1.1)."""
+    """T = sum of (m v.v + J w.w)/2 + v.(w x c) over the links, moments about the link origins (Andreev (1.1))."""
     g = mechanism.graph
     half = g.const(0.5)
     twice = [ZERO]

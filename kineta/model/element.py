@@ -61,7 +61,7 @@ class Couple:
 
 @dataclass(frozen=True, slots=True)
 class GeneralizedForce:
-    """A force of value *characteristic* that works on the change of *coordinate* (2.1): Q_k = P d(coordinate)/dq_k.
+    """A force of value *characteristic* that works on the change of *coordinate* (Andreev (2.1)): Q_k = P d(coordinate)/dq_k.
 
     Where *coordinate* contains speeds it is a rate, and Q_k = P d(coordinate)/dv_k.
     """

@@ -1,1 +1,1 @@
-"""Passes: from graph to graph. Derivatives, substitution, evaluation, hoisting."""
+"""Passes: from graph to graph. Derivatives, substitution, evaluation, simplification, hoisting."""

@@ -9,7 +9,7 @@ from kineta.spatial.vector import Matrix, Vector, identity, outer, skew
 
 
 def about(graph: Graph, axis: int, cosine: Ref, sine: Ref) -> Matrix:
-    """R_e(a), active and right-handed: components after the turn to components before; *axis* is 0, 1 or 2 (theory A.2)."""
+    """R_e(a), active and right-handed: components after the turn to components before; *axis* is 0, 1 or 2 (docs/theory.md, 1)."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
     rows = [[ZERO] * 3 for _ in range(3)]
     rows[axis][axis] = ONE
@@ -100,7 +100,7 @@ def quaternion_matrix(graph: Graph, quaternion: Sequence[Ref]) -> Matrix:
 
 
 def quaternion_rate(graph: Graph, quaternion: Sequence[Ref], omega: Vector) -> tuple[Ref, Ref, Ref, Ref]:
-    """dp/dt = p (0, omega) / 2, omega in the axes after the turn (Golubev; Rodionov R.9)."""
+    """dp/dt = p (0, omega) / 2, omega in the axes after the turn (Golubev; docs/theory.md, 1)."""
     add, sub, mul = graph.add, graph.sub, graph.mul
     w, x, y, z = quaternion
     a, b, c = (omega * graph.const(0.5)).refs

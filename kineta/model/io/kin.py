@@ -380,7 +380,7 @@ def _name_of(file: str) -> str:
 
 
 class _InertiaList:
-    """The list behind ``=`` of a body: by position (m, Jx, Jy, Jz), by keys, or a mass alone (theory A.2)."""
+    """The list behind ``=`` of a body: by position (m, Jx, Jy, Jz), by keys, or a mass alone."""
 
     def __init__(self, statements: _Statements, body: str, node: Node) -> None:
         self.statements = statements
