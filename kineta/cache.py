@@ -61,7 +61,8 @@ def stored(key: str, make: Callable[[], bytes]) -> bytes:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(f"Code cache: {message}", KinetaWarning, stacklevel=4)
+    # At this place, not at that of a caller: what is said of the folder is said once.
+    warnings.warn(f"Code cache: {message}", KinetaWarning, stacklevel=1)
 
 
 def _usable() -> Path | None:

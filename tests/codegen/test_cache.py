@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import time
+import warnings
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
@@ -135,6 +136,16 @@ def test_a_user_without_a_home_folder_gets_a_warning(chosen: str, monkeypatch: p
     monkeypatch.setattr(pwd, "getpwuid", {}.__getitem__)
     with pytest.warns(KinetaWarning, match=r"Code cache: the user has no home folder; code is compiled anew\. Set KIN"):
         assert cache.stored(KEY, Maker()) == b"some code"
+
+
+def test_one_cause_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KINETA_CACHE_DIR", str(tmp_path / "file" / "store"))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for key in KEYS:
+            cache.stored(key, Maker())
+    assert len(caught) == 1
 
 
 # -- room --------------------------------------------------------------------------------------------------------------
