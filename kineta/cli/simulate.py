@@ -29,6 +29,7 @@ from kineta.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from kineta.model.system import System
     from kineta.tasks.result import Result
 
 #: Energy may deviate from the work done by this much, relative to the energies at play, before it counts as a failed check.
@@ -53,6 +54,14 @@ def simulate(
         int, typer.Option(parser=whole(2, MOST), metavar="NUMBER", help="Number of equidistant times recorded.")
     ] = 1001,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).", show_default=False)] = None,
+    series: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Draw just these: coordinates, speeds, energies, outputs.",
+            show_default=False,
+        ),
+    ] = None,
     save: Annotated[Path | None, typer.Option(help="Write the run (.nc or .csv).", show_default=False)] = None,
     settings: Set = None,
     json: Json = False,
@@ -62,6 +71,7 @@ def simulate(
 
     _check_targets(plot, save)
     system = with_values(read(model, settings))
+    drawn = _series(system, series, plot)
     result = run(
         system,
         to,
@@ -77,7 +87,7 @@ def simulate(
     if save is not None:
         result.save(save)
     if plot is not None:
-        _picture(result, plot)
+        _picture(result, plot, drawn)
     if json:
         print_json({**result.summary(), "parameters": dict(result.parameters), "final": _final(result)})
     else:
@@ -128,13 +138,47 @@ def _check_targets(plot: Path | None, save: Path | None) -> None:
             raise ArgumentError(f"{option}: nothing can be written to the folder '{path.parent}'.")
 
 
-def _picture(result: Result, path: Path) -> None:
+def _series(system: System, given: str | None, plot: Path | None) -> list[str]:
+    """The names that ``--series`` gives. Raises :class:`ArgumentError` for one that a run of *system* does not have."""
+    from kineta.errors import ArgumentError, did_you_mean
+    from kineta.tasks.result import series_names
+
+    if given is None:
+        return []
+    names = [n for n in dict.fromkeys(part.strip() for part in given.split(",")) if n]
+    if not names:
+        raise ArgumentError(f"--series: expected names separated by commas, found '{given}'.")
+    if plot is None:
+        raise ArgumentError("--series: expected --plot FILE beside it, the picture to draw into.")
+    known = series_names(system)
+    for name in names:
+        if name not in known:
+            of_a_point = _of_a_point(system, name)
+            hint = f" Add 'output {name};' to the model." if of_a_point else did_you_mean(name, known)
+            raise ArgumentError(
+                f"--series: model '{system.name}' has no coordinate, speed, energy or output '{name}'.{hint}"
+            )
+    return names
+
+
+def _of_a_point(system: System, name: str) -> bool:
+    """Whether *name* could be an output: ``P.x`` ... ``P.vz`` of a body or point P."""
+    from kineta.model.infer import POINT_COMPONENTS
+
+    owner, _, component = name.partition(".")
+    return component in POINT_COMPONENTS and owner in (
+        *(b.name for b in system.bodies),
+        *(p.name for p in system.points),
+    )
+
+
+def _picture(result: Result, path: Path, names: list[str]) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
     from kineta.views.plot import figure
 
-    figure(result, path)
+    figure(result, path, *names)
 
 
 def _final(result: Result) -> dict[str, float]:

@@ -2,84 +2,185 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kineta.errors import ArgumentError, MissingPackageError
+from kineta.files import write
 
 if TYPE_CHECKING:
     from kineta.tasks.result import Result
 
+#: Series of one panel that is drawn without being asked for.
+MOST = 12
+_ENERGIES = ("kinetic_energy", "potential_energy", "energy", "work")
+#: Lines differ in colour; Matplotlib has ten of these, and then in style.
+_COLOURS, _STYLES = 10, ("-", "--", ":", "-.")
+#: Entries of one column of a legend.
+_COLUMN = 12
+
 
 def plot(result: Result, *names: str, ax: Any = None) -> Any:
-    """Draw the series *names* (all coordinates, if none are given) of *result* over time; returns the axes."""
-    chosen = names or _coordinates(result)
-    series = [(name, result[name]) for name in chosen]
-    if ax is None:
+    """Draw the series *names* (the coordinates, if none are given) of *result* over time; returns the axes."""
+    chosen = names or result.q_names[:MOST]
+    own = ax is None
+    if own:
+        for name in chosen:
+            # An unknown name leaves no empty figure behind.
+            result[name]
         ax = _pyplot().subplots(layout="constrained")[1]
-    for name, values in series:
-        ax.plot(result.t, values, label=name, linewidth=1.4)
-    units = {result.units.get(name, "") for name in chosen} - {""}
-    ax.set_xlabel("t [s]")
-    ax.set_ylabel(f"[{', '.join(sorted(units))}]" if units else "")
-    ax.grid(alpha=0.3)
-    ax.margins(x=0)
-    if len(series) > 1:
-        ax.legend(fontsize="small", ncols=max(1, len(series) // 4), framealpha=0.8)
+    _lines(result, chosen, ax)
+    if not names and len(result.q_names) > MOST:
+        ax.set_title(_of("coordinates", result.q_names), fontsize="medium")
+    if len(chosen) > 1:
+        _legend(ax, outside=own)
     else:
         ax.set_title(chosen[0])
     return ax
 
 
-def figure(result: Result, path: str | Path) -> None:
-    """Write a picture of the run: coordinates, speeds, energies, and how well their balance holds."""
+def figure(result: Result, path: str | Path, *names: str) -> None:
+    """Write a picture of the run to a file.
+
+    With *names* it has one panel of these series for each unit. Without, it has such panels of the coordinates, the speeds
+    and the outputs of the model, and one each of the energies and of how well their balance holds. Raises
+    :class:`ArgumentError` for an unknown series, for a kind of file that Matplotlib does not know, and for a file that
+    cannot be written.
+    """
+    panels = _chosen(result, names) if names else _overview(result)
     plt = _pyplot()
     path = Path(path)
-    fig, axes = plt.subplots(2, 2, figsize=(11, 7), layout="constrained", sharex=True)
+    columns = min(2, len(panels))
+    rows = -(-len(panels) // columns)
+    fig = plt.figure(figsize=(6.5 * columns, 0.5 + 2.75 * rows), layout="constrained")
     try:
         known = fig.canvas.get_supported_filetypes()
         if path.suffix.lstrip(".") not in known:
             raise ArgumentError(f"Expected a picture file ({', '.join(sorted(known))}), found '{path.name}'.")
-        fig.suptitle(f"{result.model}: {result.message}", fontsize="medium")
-        plot(result, ax=axes[0, 0]).set_title("coordinates", fontsize="medium")
-        plot(result, *_speeds(result), ax=axes[0, 1]).set_title("speeds", fontsize="medium")
-        _energies(result, axes[1, 0])
-        _balance(result, axes[1, 1])
-        fig.savefig(path, dpi=130)
-    except OSError as error:
-        raise ArgumentError(f"{path}: the picture cannot be written ({error.strerror}).") from None
+        fig.suptitle(textwrap.fill(f"{result.model}: {result.message}", 60 * columns), fontsize="medium")
+        grid = fig.add_gridspec(rows, columns)
+        for i, panel in enumerate(panels):
+            alone = i == len(panels) - 1 and i % columns == 0
+            panel.draw(fig.add_subplot(grid[i // columns, :] if alone else grid[i // columns, i % columns]))
+        fig.align_ylabels()
+        picture = io.BytesIO()
+        fig.savefig(picture, format=path.suffix.lstrip("."), dpi=110)
     finally:
         plt.close(fig)
+    write({path: picture.getvalue()})
 
 
-def _coordinates(result: Result) -> Sequence[str]:
-    return result.q_names[:12]
+# -- panels ------------------------------------------------------------------------------------------------------------
 
 
-def _speeds(result: Result) -> Sequence[str]:
-    return result.v_names[:12]
+@dataclass(frozen=True)
+class _Panel:
+    """One pair of axes: its title, what draws into it, and whether a legend names the lines."""
+
+    title: str
+    lines: Callable[[Any], None]
+    named: bool = True
+
+    def draw(self, ax: Any) -> None:
+        self.lines(ax)
+        ax.set_title(self.title, fontsize="medium")
+        if self.named:
+            _legend(ax, outside=True)
+
+
+def _overview(result: Result) -> list[_Panel]:
+    """What a picture shows if nothing is asked for: coordinates beside their speeds, then all else."""
+    states = [
+        (_rank(unit), _panel(result, title, names))
+        for title, series in (("coordinates", result.q_names), ("speeds", result.v_names))
+        for unit, names in _by_unit(result, series)
+    ]
+    outputs = _by_unit(result, [n for n in result.outputs if n not in _ENERGIES])
+    return [
+        *(panel for _, panel in sorted(states, key=lambda s: s[0])),
+        *(_panel(result, "outputs", names) for _, names in outputs),
+        _Panel("energies, change since the start", partial(_energies, result)),
+        _Panel("energy - work, change since the start", partial(_balance, result), named=False),
+    ]
+
+
+def _chosen(result: Result, names: Iterable[str]) -> list[_Panel]:
+    for name in names:
+        result[name]
+    return [_Panel("", partial(_lines, result, group)) for _, group in _by_unit(result, names)]
+
+
+def _panel(result: Result, title: str, names: Sequence[str]) -> _Panel:
+    return _Panel(_of(title, names), partial(_lines, result, names[:MOST]))
+
+
+def _of(title: str, names: Sequence[str]) -> str:
+    """*title*, which says how many of *names* are drawn where it is not all."""
+    return title if len(names) <= MOST else f"{title}, first {MOST} of {len(names)}"
+
+
+def _by_unit(result: Result, names: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Units with the *names* of their series: angles, lengths, all else."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(result.units.get(name, ""), []).append(name)
+    return sorted(groups.items(), key=lambda g: _rank(g[0]))
+
+
+def _rank(unit: str) -> int:
+    known = ("rad", "m")
+    base = unit.removesuffix("/s")
+    return known.index(base) if base in known else len(known)
+
+
+# -- axes --------------------------------------------------------------------------------------------------------------
+
+
+def _lines(result: Result, names: Sequence[str], ax: Any) -> None:
+    for i, name in enumerate(names):
+        style = _STYLES[i // _COLOURS % len(_STYLES)]
+        ax.plot(result.t, result[name], style, label=name, linewidth=1.4)
+    units = {result.units.get(name, "") for name in names} - {""}
+    _frame(ax, f"[{', '.join(sorted(units))}]" if units else "")
 
 
 def _energies(result: Result, ax: Any) -> None:
-    for name in ("kinetic_energy", "potential_energy", "energy", *(["work"] if result.work.any() else [])):
-        # Work lies on energy where all is well: dashes show both.
-        style = "--" if name == "work" else "-"
-        ax.plot(result.t, result[name] - result[name][0], style, label=name.replace("_", " "), linewidth=1.4)
-    ax.set_title("energies, change since the start", fontsize="medium")
-    ax.set_xlabel("t [s]")
-    ax.set_ylabel("[J]")
-    ax.legend(fontsize="small", framealpha=0.8)
-    ax.grid(alpha=0.3)
+    # The energy may lie on one of its parts or on the work: it is drawn first, and broad.
+    ax.plot(result.t, _change(result.energy), color="0.75", label="energy", linewidth=4.0)
+    for name, style in (("kinetic", "-"), ("potential", "-"), ("work", "--")):
+        values = result.series[name if name == "work" else f"{name}_energy"]
+        if name != "work" or values.any():
+            ax.plot(result.t, _change(values), style, label=name, linewidth=1.4)
+    _frame(ax, "[J]")
 
 
 def _balance(result: Result, ax: Any) -> None:
-    kept = result.energy - result.work
-    ax.plot(result.t, kept - kept[0], linewidth=1.2)
-    ax.set_title("energy - work, change since the start", fontsize="medium")
+    ax.plot(result.t, _change(result.energy - result.work), linewidth=1.2)
+    _frame(ax, "[J]")
+
+
+def _change(values: Any) -> Any:
+    """*values* (k,) less the first of them; there may be none."""
+    return values - values[:1]
+
+
+def _frame(ax: Any, unit: str) -> None:
     ax.set_xlabel("t [s]")
-    ax.set_ylabel("[J]")
+    ax.set_ylabel(unit)
     ax.grid(alpha=0.3)
+    ax.margins(x=0)
+
+
+def _legend(ax: Any, *, outside: bool) -> None:
+    """A legend right of the axes, or where it covers least of what is drawn."""
+    columns = -(-len(ax.lines) // _COLUMN)
+    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)} if outside else {"loc": "best"}
+    ax.legend(fontsize="small", labelspacing=0.35, ncols=columns, frameon=not outside, framealpha=0.8, **place)
 
 
 def _pyplot() -> Any:

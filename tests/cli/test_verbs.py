@@ -218,14 +218,6 @@ def test_simulate_writes_what_it_says(kineta: Command, here: Path) -> None:
     assert sorted(p.name for p in here.iterdir()) == ["out.png", "run.nc"]
 
 
-def test_simulate_draws_the_series_asked_for(kineta: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr("kineta.views.plot.figure", lambda result, path, *names: asked.extend(names))
-    done = kineta("simulate", CART, "--to", "0.1", "--plot", "out.svg", "--series", "q2', E.x,energy,,E.x")
-    assert (done.code, done.err) == (0, "")
-    assert asked == ["q2'", "E.x", "energy"]
-
-
 def test_simulate_prints_a_table(kineta: Command, here: Path) -> None:
     done = kineta("simulate", CART, "--to", "20 ms", "--samples", "3", "--save", "a[red]b.csv")
     assert (done.code, done.err) == (0, "")

@@ -220,20 +220,103 @@ def test_plot_draws_what_it_is_asked_for() -> None:
     plt.close("all")
 
 
+def test_more_lines_than_can_be_told_apart_are_not_dropped_in_silence() -> None:
+    import matplotlib.pyplot as plt
+
+    links = "".join(f"b{i} {f'~ b{i - 1}' if i else ''} | Rz(q{i}), Sx(1) = 1, 1, 1, 1;\n" for i in range(14))
+    run = kn.simulate(kn.loads(f"model chain; {links}"), 0.01)
+    ax = run.plot()
+    assert (len(ax.lines), ax.get_title()) == (12, "coordinates, first 12 of 14")
+    panels = drawn(run)
+    assert [len(a.lines) for a in panels[:2]] == [12, 12]
+    assert [a.get_title() for a in panels[:2]] == ["coordinates, first 12 of 14", "speeds, first 12 of 14"]
+    (all_of_them,) = drawn(run, *run.q_names)
+    assert len({(line.get_color(), line.get_linestyle()) for line in all_of_them.lines}) == 14
+    plt.close("all")
+
+
+def drawn(result: kn.Result, *names: str) -> list[Any]:
+    """The axes of the picture of *result*."""
+    import matplotlib.figure
+
+    found: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matplotlib.figure.Figure, "savefig", lambda self, *_, **__: found.extend(self.axes))
+        patch.setattr("kineta.views.plot.write", lambda _: None)
+        figure(result, "run.png", *names)
+    return found
+
+
+def shown(axes: Any) -> tuple[str, str, list[str]]:
+    """Title, unit, and the names in the legend."""
+    legend = axes.get_legend()
+    return axes.get_title(), axes.get_ylabel(), [t.get_text() for t in legend.get_texts()] if legend else []
+
+
+def test_a_picture_has_one_panel_per_unit() -> None:
+    assert [shown(a) for a in drawn(ROBOT)] == [
+        ("coordinates", "[rad]", ["q1", "q2", "q4", "q5", "q6"]),
+        ("speeds", "[rad/s]", ["q1'", "q2'", "q4'", "q5'", "q6'"]),
+        ("coordinates", "[m]", ["q3"]),
+        ("speeds", "[m/s]", ["q3'"]),
+        ("outputs", "[m]", ["Корпус.x", "Корпус.y", "Корпус.z"]),
+        ("energies, change since the start", "[J]", ["energy", "kinetic", "potential", "work"]),
+        ("energy - work, change since the start", "[J]", []),
+    ]
+    satellite = kn.simulate(kn.load(EXAMPLES / "free_satellite.kin"), 0.1)
+    assert ("coordinates", "", ["sat.qw", "sat.qx", "sat.qy", "sat.qz"]) in [shown(a) for a in drawn(satellite)]
+
+
+def test_a_picture_of_chosen_series() -> None:
+    panels = drawn(ROBOT, "Корпус.x", "q1", "energy", "q3", "q2")
+    assert [shown(a) for a in panels] == [
+        ("", "[rad]", ["q1", "q2"]),
+        ("", "[m]", ["Корпус.x", "q3"]),
+        ("", "[J]", ["energy"]),
+    ]
+    assert np.array_equal(panels[1].lines[0].get_ydata(), ROBOT["Корпус.x"])
+    with pytest.raises(kn.ArgumentError, match=r"there is no series 'q11'\. Did you mean 'q1'\?"):
+        figure(ROBOT, "run.png", "q11")
+
+
+def test_legends_cover_nothing() -> None:
+    import matplotlib.pyplot as plt
+
+    for axes in (ROBOT.plot(), *drawn(ROBOT), *drawn(ROBOT, *ROBOT.series)):
+        if axes.get_legend() is not None:
+            axes.figure.draw_without_rendering()
+            box = axes.get_legend().get_window_extent()
+            assert box.x0 >= axes.get_window_extent().x1
+            assert all(
+                box.count_overlaps([a.get_tightbbox(for_layout_only=True)]) <= (a is axes) for a in axes.figure.axes
+            )
+    plt.close("all")
+
+
 def test_a_picture_of_a_run(tmp_path: Path) -> None:
     import matplotlib.pyplot as plt
 
     own = plt.figure()
-    figure(ROBOT, tmp_path / "run.png")
-    assert (tmp_path / "run.png").read_bytes()[:4] == b"\x89PNG"
+    for kind, head in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+        figure(ROBOT, tmp_path / f"run.{kind}")
+        assert (tmp_path / f"run.{kind}").read_bytes().startswith(head)
     with pytest.raises(kn.ArgumentError, match=r"Expected a picture file \(.*png.*\), found 'run\.txt'\."):
         figure(ROBOT, tmp_path / "run.txt")
-    with pytest.raises(
-        kn.ArgumentError, match=r"run\.png: the picture cannot be written \(No such file or directory\)\."
-    ):
+    with pytest.raises(kn.ArgumentError, match=r"run\.png: there is no folder '.*nowhere'\."):
         figure(ROBOT, tmp_path / "nowhere" / "run.png")
     assert plt.get_fignums() == [own.number]
     plt.close(own)
+
+
+def test_a_picture_that_fails_keeps_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Path, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "run.png").write_text("old")
+    monkeypatch.setattr(Path, "replace", fails)
+    with pytest.raises(kn.ArgumentError, match=r"run\.png: the file cannot be written \(No space left on device\)\."):
+        figure(ROBOT, tmp_path / "run.png")
+    assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
 
 
 def test_a_run_that_failed_before_its_first_record_can_still_be_shown_and_kept(tmp_path: Path) -> None:
@@ -244,3 +327,5 @@ def test_a_run_that_failed_before_its_first_record_can_still_be_shown_and_kept(t
     empty.save(tmp_path / "run.nc")
     assert kn.load_result(tmp_path / "run.nc").message == empty.message
     assert len(empty.plot("x").lines) == 1
+    figure(empty, tmp_path / "run.png")
+    assert (tmp_path / "run.png").exists()

@@ -1,0 +1,39 @@
+"""``kineta simulate --plot``: the picture, and the series that are asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import CART, Command
+
+
+def test_the_series_asked_for_are_drawn(kineta: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("kineta.views.plot.figure", lambda result, path, *names: asked.extend(names))
+    done = kineta("simulate", CART, "--to", "0.1", "--plot", "out.svg", "--series", "q2', E.x,energy,,E.x")
+    assert (done.code, done.err) == (0, "")
+    assert asked == ["q2'", "E.x", "energy"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--series", "q1"], "--series: expected --plot FILE beside it, the picture to draw into."),
+        (["--series", ",", "--plot", "a.png"], "--series: expected names separated by commas, found ','."),
+        (
+            ["--to", "1e9", "--series", "q1,E.vxx", "--plot", "a.png"],
+            "--series: model 'cart_pendulum' has no coordinate, speed, energy or output 'E.vxx'. Did you mean 'E.vx'?",
+        ),
+        (
+            ["--to", "1e9", "--series", "Rod.x", "--plot", "a.png"],
+            "--series: model 'cart_pendulum' has no coordinate, speed, energy or output 'Rod.x'. "
+            "Add 'output Rod.x;' to the model.",
+        ),
+    ],
+)
+def test_series_that_make_no_sense(kineta: Command, here: Path, options: list[str], message: str) -> None:
+    done = kineta("simulate", CART, *options)
+    assert (done.code, done.out, done.err) == (1, "", f"kineta: {message}\n")
+    assert list(here.iterdir()) == []
