@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from kineta.cli.common import CHECK_FAILED, Json, Model, Set, console, print_json, read, verb
 
 if TYPE_CHECKING:
+    from kineta.compiler import Equations
     from kineta.model.system import System
 
 
@@ -34,6 +36,7 @@ def described(system: System) -> dict[str, Any]:
         "model": system.name,
         "bodies": [b.name for b in system.bodies],
         "coordinates": list(system.q_names),
+        "inferred": system.inferred,
         "speeds": list(system.v_names),
         "parameters": {p.name: p.value for p in system.parameters},
         "elements": {e.name: type(e).__name__ for e in system.elements},
@@ -42,33 +45,64 @@ def described(system: System) -> dict[str, Any]:
 
 
 def laws(system: System) -> list[dict[str, Any]]:
-    """Checks at the initial state: names, figures, and whether they passed; none where a parameter has no value."""
+    """Checks at the initial state: names, figures, and whether they passed; none where a parameter has no value, and none
+    where nothing can move.
+    """
     import numpy as np
 
     from kineta.compiler import derive
     from kineta.tasks.state import initial_state
 
-    if any(p.value is None for p in system.parameters):
+    if any(p.value is None for p in system.parameters) or not system.nv:
         return []
-    q, v = initial_state(system)
+    state = initial_state(system)
     equations = derive(system)
-    M = equations.function("mass_matrix", "numpy")(0.0, q, v)
-    values = np.linalg.eigvalsh(M) if np.isfinite(M).all() else np.full(len(M), np.nan)
-    definite = bool(values[0] > 1e-12 * values[-1])
-    results = [_finding("mass matrix is positive definite", "smallest eigenvalue", values[0], passed=definite)]
-    if definite:
-        vdot = np.linspace(-1.0, 1.0, system.nv)
-        tau = equations.function("inverse", "numpy")(0.0, q, v, vdot)
-        back = equations.function("forward", "numpy")(0.0, q, v, tau)
-        error = float(np.abs(back - vdot).max()) / float(np.linalg.cond(M))
-        results.append(
-            _finding("forward dynamics undo inverse dynamics", "relative error", error, passed=error < 1e-12)
-        )
-    return results
+    M = equations.function("mass_matrix", "numpy")(0.0, *state)
+    if not np.isfinite(M).all():
+        return [_definite(float("nan"), "it is not finite; check the initial state and the parameters")]
+    return list(_of_mass(equations, M, state))
 
 
-def _finding(name: str, measure: str, value: float, *, passed: bool) -> dict[str, Any]:
-    return {"name": name, "measure": measure, "value": float(value), "passed": passed}
+def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
+    """Findings for the mass matrix *M* at *state*."""
+    from kineta.tasks.mass import SINGULAR, least_inertia
+
+    smallest, idle = least_inertia(M)
+    if smallest > SINGULAR:
+        yield _definite(smallest)
+        yield _inverse(equations, M, state)
+        return
+    name = equations.system.v_names[idle]
+    yield _definite(
+        smallest,
+        f"the speed '{name}' moves no inertia. Give a body that it moves a mass or a moment of inertia, or start elsewhere",
+    )
+
+
+def _definite(smallest: float, fault: str = "") -> dict[str, Any]:
+    return _finding("mass matrix is positive definite", "smallest scaled eigenvalue", smallest, fault)
+
+
+def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, Any]:
+    """Whether forward dynamics give back the accelerations from the forces that belong to them.
+
+    Both are scaled with the diagonal of *M*, so that units do not count. Rounding errors grow with the condition number of
+    the scaled matrix, and with forces that cancel: the error is divided by both.
+    """
+    import numpy as np
+
+    scale = np.sqrt(M.diagonal())
+    vdot = np.linspace(-1.0, 1.0, len(M)) / scale
+    tau = equations.function("inverse", "numpy")(0.0, *state, vdot)
+    back = equations.function("forward", "numpy")(0.0, *state, tau)
+    size = max(1.0, float(np.abs(tau / scale).max())) * float(np.linalg.cond(M / np.outer(scale, scale)))
+    error = float(np.abs((back - vdot) * scale).max()) / size
+    fault = "" if error < 1e-12 else "they contradict each other; please report the model"
+    return _finding("forward dynamics undo inverse dynamics", "relative error over condition number", error, fault)
+
+
+def _finding(name: str, measure: str, value: float, fault: str) -> dict[str, Any]:
+    return {"name": name, "measure": measure, "value": value, "passed": not fault, "fault": fault}
 
 
 def _print(summary: dict[str, Any]) -> None:
@@ -83,15 +117,19 @@ def _print(summary: dict[str, Any]) -> None:
         f"{speeds} {'degree' if speeds == 1 else 'degrees'} of freedom",
         "bold",
     )
+    if not speeds:
+        say("  nothing moves: no motion names a coordinate. Name one q1, or list it: coordinates ...")
     for label in ("bodies", "coordinates", "elements", "outputs"):
         if summary[label]:
-            say(f"  {label}: {', '.join(summary[label])}")
+            inferred = " (found in the motions)" if label == "coordinates" and summary["inferred"] else ""
+            say(f"  {label}: {', '.join(summary[label])}{inferred}")
     shown = ", ".join(n if x is None else f"{n} = {x:g}" for n, x in summary["parameters"].items())
     if shown:
         say(f"  parameters: {shown}")
     for finding in summary["checks"]:
         mark, style = ("ok", "green") if finding["passed"] else ("FAILED", "red")
-        say(f"  {mark}: {finding['name']} ({finding['measure']} {finding['value']:.2g})", style)
+        fault = f": {finding['fault']}." if finding["fault"] else ""
+        say(f"  {mark}: {finding['name']} ({finding['measure']} {finding['value']:.2g}){fault}", style)
     missing = [n for n, x in summary["parameters"].items() if x is None]
     if missing:
         say(f"  not checked against the laws: without values for {', '.join(missing)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,12 @@ from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.element import Element, LineDamper, LineSpring
-from kineta.model.infer import ENERGIES, POINT_COMPONENTS, TIME, base_first
+from kineta.model.infer import COORDINATE, ENERGIES, POINT_COMPONENTS, TIME, base_first
 from kineta.model.motion import Ball, Free, Motion
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
-    from kineta.model.system import Output, System
+    from kineta.model.system import Output, Parameter, System
 
 
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
@@ -163,6 +163,43 @@ def _coordinates(system: System) -> None:
             raise _of_model(system, f"motion {name}", message)
 
 
+def check_inferred(system: System, parameters: Iterable[Parameter]) -> None:
+    """Raise :class:`CheckError` where a coordinate found in an angle is rather a misspelt one of the declared *parameters*.
+
+    That is one letter left out, added or changed, or two exchanged. An initial value, or the use of its speed, tells that a
+    coordinate is meant.
+    """
+    near = {variant: p.name for p in parameters for variant in _variants(p.name)}
+    used = [*(x for e in system.elements for x in e.expressions), *(o.value for o in system.outputs)]
+    meant = {n.rstrip("'") for n, _ in system.initial}
+    meant |= {n.rstrip("'") for x in used for n in x.symbols() if n.endswith("'")}
+    found = set(system.coordinates) - meant - system.joints.keys()
+    for body in system.bodies:
+        for name in (n for m in body.motions for n in _argument_symbols(m) if n in found):
+            other = next((near[v] for v in _variants(name) if v in near), None)
+            if other is not None and not COORDINATE.match(name):
+                text = f"'{name}' is no declared parameter. Did you mean '{other}'?"
+                text += _advice(system.coordinates, name, body.location)
+                raise CheckError("Body", body.name, body.location, text, symbol=name)
+
+
+def _variants(name: str) -> Iterator[str]:
+    """*name*, and it without one of its letters: names that are alike have one of these in common."""
+    name = name.casefold()
+    yield name
+    if len(name) > 2:
+        yield from (name[:i] + name[i + 1 :] for i in range(len(name)))
+
+
+def _advice(coordinates: tuple[str, ...], name: str, location: Location | None) -> str:
+    """How to make a coordinate of *name*, in the language or, without a *location* in a text, in Python."""
+    if not _NAME.fullmatch(name):
+        return ""
+    every = coordinates if name in coordinates else (*coordinates, name)
+    listed = f"coordinates={list(every)}" if location is None else f"coordinates {', '.join(every)};"
+    return f" If it is a coordinate, list it: {listed}"
+
+
 def _of_model(system: System, part: str, message: str) -> CheckError:
     return CheckError("Model", system.name, None, message, part=part)
 
@@ -184,12 +221,18 @@ def _symbols(system: System) -> None:
     variables = parameters | {TIME, *system.q_names, *system.v_names}
     everything = variables | points | set(ENERGIES)
 
-    def only(allowed: set[str], words: str, values: Iterable[Expr | None], fault: Callable[..., CheckError]) -> None:
+    def only(
+        allowed: set[str],
+        words: str,
+        values: Iterable[Expr | None],
+        fault: Callable[..., CheckError],
+        advice: Callable[[str], str] = lambda _: "",
+    ) -> None:
         for value in values:
             for name in value.symbols() if value is not None else ():
                 if name in allowed:
                     continue
-                message = f"unknown symbol '{name}'.{did_you_mean(name, allowed)}"
+                message = f"unknown symbol '{name}'.{did_you_mean(name, allowed)}{advice(name)}"
                 if name in everything:
                     message = f"{_meaning(system, name)} '{name}' has no place here; expected {words} only."
                 raise fault(message, symbol=name)
@@ -201,7 +244,8 @@ def _symbols(system: System) -> None:
     for body in system.bodies:
         own = body.inertia
         motions = [_argument(m) for m in body.motions]
-        only(arguments, "coordinates, parameters and the time", motions, record(body))
+        advice = partial(_advice, system.coordinates, location=body.location)
+        only(arguments, "coordinates, parameters and the time", motions, record(body), advice)
         entries = (own.mass, *own.com, *own.moments, *own.products)
         only(parameters, "parameters", entries, partial(record(body), part=f"inertia {body.name}"))
     for point in system.points:

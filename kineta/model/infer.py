@@ -19,7 +19,8 @@ TIME = "t"
 ENERGIES = ("kinetic_energy", "potential_energy", "energy")
 #: Components of a point or body that an expression may name: position, then velocity.
 POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
-_COORDINATE = re.compile(r"q_?\d*$")
+#: Names of coordinates by convention.
+COORDINATE = re.compile(r"q_?\d*$")
 
 
 def infer_coordinates(bodies: Iterable[Body], parameters: Collection[str] = ()) -> tuple[str, ...]:
@@ -38,7 +39,7 @@ def infer_coordinates(bodies: Iterable[Body], parameters: Collection[str] = ()) 
             turns = isinstance(motion, Rotation)
             for name in _by_number(motion.argument.symbols()):
                 other = name == TIME or "." in name or "'" in name or name in parameters
-                if not other and (turns or _COORDINATE.match(name)):
+                if not other and (turns or COORDINATE.match(name)):
                     found[name] = None
     return tuple(found)
 

@@ -11,7 +11,7 @@ from numbers import Real
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, Scalar, expr
 from kineta.model.body import Body, Point, Vector3, vector
-from kineta.model.check import check
+from kineta.model.check import check, check_inferred
 from kineta.model.element import Element
 from kineta.model.infer import base_first, infer_coordinates, infer_parameters
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
@@ -113,12 +113,20 @@ class System:
         if isinstance(parameters, Mapping):
             parameters = [Parameter(n, v) for n, v in parameters.items()]
         declared = None if parameters is None else tuple(parameters)
+        put("_inferred", coordinates is None)
         if coordinates is None:
             put("coordinates", infer_coordinates(self.bodies, {p.name for p in declared or ()}))
         else:
             put("coordinates", tuple(str(c) for c in coordinates))
+        if coordinates is None and declared is not None:
+            check_inferred(self, declared)
         put("parameters", tuple(Parameter(n) for n in infer_parameters(self)) if declared is None else declared)
         check(self)
+
+    @property
+    def inferred(self) -> bool:
+        """Whether the coordinates were found in the motions: the description did not list them."""
+        return bool(self.__dict__["_inferred"])
 
     @cached_property
     def joints(self) -> dict[str, Ball | Free]:
@@ -170,4 +178,7 @@ class System:
     def replace(self, **changes: object) -> System:
         """A copy with some of the constructor's arguments changed."""
         arguments = {f.name: getattr(self, f.name) for f in fields(self)}
-        return System(**{**arguments, **changes})
+        copy = System(**{**arguments, **changes})
+        if "coordinates" not in changes:
+            object.__setattr__(copy, "_inferred", self.inferred)
+        return copy

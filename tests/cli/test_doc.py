@@ -25,7 +25,7 @@ BLOCK = re.compile(r"^```(console|c|xml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 #: What differs from run to run.
 VARYING = re.compile(
-    r"relative error \S+|energy balance [^\s\",]+|\d+ steps, \d+ evaluations, \S+ s"
+    r"relative error over condition number \S+|energy balance [^\s\",]+|\d+ steps, \d+ evaluations, \S+ s"
     r'|"(?:steps|rejected|evaluations|energy_balance|seconds)": [^{,}]+|(?:read|derived) in \d+ ms'
 )
 

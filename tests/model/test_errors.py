@@ -107,7 +107,7 @@ SYMBOLS = [
     ("parameters mass = 1;\nA | Rz(q1) = mas;", "Body 'A' (m.kin:2:14): unknown symbol 'mas'. Did you mean 'mass'?"),
     (
         "parameters l = 1;\nA | Rz(q1),\n    Sx(l*cos(q1) + q5) = 1; coordinates q1;",
-        "Body 'A' (m.kin:3:20): unknown symbol 'q5'.",
+        "Body 'A' (m.kin:3:20): unknown symbol 'q5'. If it is a coordinate, list it: coordinates q1, q5;",
     ),
     (
         "A | Rz(q1), Sx(q1') = 1;",
@@ -152,6 +152,20 @@ SYMBOLS = [
         "A | Rz(q1) = 1; parameters alpha = 1, b = 2*alhpa;",
         "m.kin:1:45: parameter 'b': expected numbers and parameters with a value given before, found 'alhpa'. "
         "Did you mean 'alpha'?",
+    ),
+    (
+        "parameters m = 1;\nB | Sx(x) = m;",
+        "Body 'B' (m.kin:2:8): unknown symbol 'x'. If it is a coordinate, list it: coordinates x;",
+    ),
+    (
+        "parameters alpha = 30 deg, m = 1, J = 0.1;\nSlider | Ry(alhpa), Sx(q1) = m, J, J, J;",
+        "Body 'Slider' (m.kin:2:13): 'alhpa' is no declared parameter. Did you mean 'alpha'? If it is a coordinate, "
+        "list it: coordinates alhpa, q1;",
+    ),
+    (
+        "constants Tilt = 0.1;\nA | Rx(tilt), Rz(q1) = 1;",
+        "Body 'A' (m.kin:2:8): 'tilt' is no declared parameter. Did you mean 'Tilt'? If it is a coordinate, list it: "
+        "coordinates tilt, q1;",
     ),
     ("A | Rz(q'), Rz(q1) = 1;", "Body 'A' (m.kin:1:8): unknown symbol 'q''."),
 ]
@@ -290,7 +304,7 @@ QUANTITIES = [
     ("A | Rz(q1/0) = 1;", "m.kin:1:8: Division by zero."),
     (
         "A | Rz(q1) = 1; parameters a = 1e200, b = a*a;",
-        "m.kin:1:43: parameter 'b': expected a finite number, found 'a*a', which is none.",
+        "m.kin:1:43: parameter 'b': expected a finite number, found 'a^2', which is none.",
     ),
     ("A | Rz(q1) = 1; parameters a = 0, b = 1/a;", "m.kin:1:39: parameter 'b': div(1, 0) is not a finite number."),
 ]

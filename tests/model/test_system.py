@@ -36,6 +36,28 @@ def test_coordinates_are_found(motions: Any, parameters: Any, coordinates: tuple
     assert system(*motions, parameters=parameters).coordinates == coordinates
 
 
+def test_a_coordinate_near_a_parameter_is_refused_unless_something_tells_that_it_is_meant() -> None:
+    sentence = "Body 'A': 'phi' is no declared parameter. Did you mean 'phi0'? If it is a coordinate, list it: "
+    with pytest.raises(kn.ModelError) as raised:
+        system(kn.Rz(phi), parameters={"phi0": 1, "m": 1})
+    assert str(raised.value) == f"{sentence}coordinates=['phi']"
+    for said in (
+        {"initial": {"phi": kn.symbol("phi0")}},
+        {"elements": [kn.damper("d", 1, kn.symbol("phi'"))]},
+        {"outputs": {"rate": kn.symbol("phi'")}},
+        {"coordinates": ["phi"]},
+    ):
+        assert system(kn.Rz(phi), parameters={"phi0": 1, "m": 1}, **said).coordinates == ("phi",)
+    assert system(kn.Rz(q), kn.Ry(phi), parameters={"q0": 1, "psi_1": 1, "m": 1}).coordinates == ("q", "phi")
+
+
+def test_a_system_knows_whether_its_coordinates_were_found() -> None:
+    assert system(kn.Rz(q)).inferred
+    assert system(kn.Rz(q)).replace(name="T").inferred
+    assert not system(kn.Rz(q)).replace(coordinates=["q"]).inferred
+    assert not system(kn.Rz(q), coordinates=["q"]).inferred
+
+
 def test_the_printed_models_need_no_declarations() -> None:
     text = "Колонна | Rz(Fi1), Sz(h) = Jz(J_1z);\nПлечо~Колонна | Sz(h1), Ry(Fi2), Sx(l2) = m2, J_2x, J_2z, J_2y;"
     found = kn.loads(text)
