@@ -19,15 +19,13 @@ from kineta.numerics.segments import Integration
 from kineta.tasks import arguments, outcome
 from kineta.tasks.code import Bound, bound
 from kineta.tasks.events import Event, Watch
+from kineta.tasks.mass import SINGULAR, least_inertia
 from kineta.tasks.progress import Progress
 from kineta.tasks.record import Record
 from kineta.tasks.result import Result
 from kineta.tasks.state import initial_state, quaternion_offsets
 
 FloatArray = NDArray[np.float64]
-
-#: Smallest eigenvalue of a scaled mass matrix at which it counts as singular.
-SINGULAR = 1e-12
 
 
 def simulate(
@@ -111,20 +109,6 @@ def _check_start(equations: Equations, made: Bound, t0: float, y0: FloatArray) -
     raise SimulationError(
         f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters."
     )
-
-
-def least_inertia(M: FloatArray) -> tuple[float, int]:
-    """Smallest eigenvalue of the mass matrix *M* (nv, nv) with its diagonal scaled to one, and the index of the speed that
-    has the largest part in it. Masses and moments of inertia, of any size, are then compared without units.
-    """
-    diagonal = M.diagonal()
-    scale = np.sqrt(np.maximum(diagonal, 0.0))
-    # What is left of a zero by rounding is of the size of the unit roundoff squared.
-    idle = scale <= 1e-14 * scale.max()
-    if idle.any():
-        return 0.0 if diagonal.min() >= 0 else float("-inf"), int(diagonal.argmin())
-    values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
-    return float(values[0]), int(np.abs(vectors[:, 0]).argmax())
 
 
 def _integrate(run: Integration, record: Record, watch: Watch, bar: Progress) -> tuple[int, str]:
