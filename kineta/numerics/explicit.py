@@ -71,10 +71,14 @@ class Run:
         self._tolerances = np.ones((2, self.padded))
         self._tolerances[0, :n], self._tolerances[1] = atol, 0.0
         self._tolerances[1, :n] = rtol
-        self._quaternions = np.array([*problem.quaternions], dtype=np.int64)
         per_step = 8 * self.padded * (1 + tableau.coefficients * dense) + 8
         self.chunk = int(max(16, min(CHUNK, CHUNK_BYTES // per_step)))
-        self._h = np.ascontiguousarray(problem.h)
+        interpolants = (self.chunk if dense else 0, tableau.coefficients, self.padded)
+        self._record = np.empty(self.chunk), np.empty((self.chunk, self.padded)), np.empty(interpolants)
+        blocks = (np.ascontiguousarray(problem.h), self._reals, self._ints, self._y, self._k, self._work)
+        self._blocks = (*blocks, self._tolerances, np.array([*problem.quaternions], dtype=np.int64), *self._record)
+        # Looked up once: with many events there are as many calls.
+        self._addresses = [b.ctypes.data for b in self._blocks]
         self._start(first_step)
 
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
@@ -130,17 +134,12 @@ class Run:
 
     def _piece(self) -> Piece:
         t0, y0 = float(self._reals[layout.T]), self._y[: self.n].copy()
-        times, states = np.empty(self.chunk), np.empty((self.chunk, self.padded))
-        dense = bool(self._ints[layout.DENSE])
-        interpolants = np.empty((self.chunk if dense else 0, self.tableau.coefficients, self.padded))
         self._ints[[layout.ACCEPTED, layout.ALLOWED, layout.CROSSED]] = 0, self.chunk, 0
-        arrays = (self._h, self._reals, self._ints, self._y, self._k, self._work, self._tolerances, self._quaternions)
-        addresses = [a.ctypes.data for a in (*arrays, times, states, interpolants)]
-        status = self._integrate(self.problem.rhs, self.problem.events, *addresses)
-        k = int(self._ints[layout.ACCEPTED])
-        kept = interpolants[:k, :, : self.n] if dense else None
-        crossed = bool(self._ints[layout.CROSSED])
-        return Piece(t0, y0, times[:k].copy(), states[:k, : self.n].copy(), kept, status, crossed)
+        status = self._integrate(self.problem.rhs, self.problem.events, *self._addresses)
+        k, crossed = int(self._ints[layout.ACCEPTED]), bool(self._ints[layout.CROSSED])
+        times, states, interpolants = self._record
+        dense = interpolants[:k, :, : self.n].copy() if self._ints[layout.DENSE] else None
+        return Piece(t0, y0, times[:k].copy(), states[:k, : self.n].copy(), dense, status, crossed)
 
 
 class DenseOutput:
