@@ -1,4 +1,4 @@
-"""What the elements of a system do: wrenches on links, generalised forces, potential, power (Andreev (2.1); docs/theory.md, 7)."""
+"""What the elements of a system do: wrenches on links, generalised forces, potential, power (docs/theory.md, 7)."""
 
 from __future__ import annotations
 

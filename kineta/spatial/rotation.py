@@ -9,7 +9,7 @@ from kineta.spatial.vector import Matrix, Vector, identity, outer, skew
 
 
 def about(graph: Graph, axis: int, cosine: Ref, sine: Ref) -> Matrix:
-    """R_e(a), active and right-handed: components after the turn to components before; *axis* is 0, 1 or 2 (docs/theory.md, 1)."""
+    """R_e(a), active and right-handed: components after the turn to components before; *axis* is 0, 1 or 2."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
     rows = [[ZERO] * 3 for _ in range(3)]
     rows[axis][axis] = ONE
