@@ -29,6 +29,8 @@ from kineta.cli.common import (
 )
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from kineta.model.system import System
     from kineta.tasks.result import Result
 
@@ -182,23 +184,31 @@ def _picture(result: Result, path: Path, names: list[str]) -> None:
 
 
 def _final(result: Result) -> dict[str, float]:
-    """The last values of everything."""
-    return {name: float(values[-1]) for name, values in result.series.items()}
+    """The last values of everything; nothing, if not even the start was recorded."""
+    return {name: float(values[-1]) for name, values in result.series.items() if len(values)}
 
 
 def _print(result: Result, written: list[Path]) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
     out = console()
     out.print(f"[bold]{escape(result.model)}[/]: {escape(result.message)}", soft_wrap=True)
     out.print(f"  {result.method}: {result.steps} steps, {result.nfev} evaluations, {result.seconds:.3g} s")
+    if len(result.t):
+        out.print(_table(result))
+    for path in written:
+        typer.echo(f"written: {path}")
+
+
+def _table(result: Result) -> Table:
+    """The first and the last recorded value of everything."""
+    from rich.markup import escape
+    from rich.table import Table
+
     table = Table(show_edge=False, pad_edge=False)
     for column in ("", "start", "end"):
         table.add_column(column, justify="left" if not column else "right")
     for name, values in result.series.items():
         unit = result.units.get(name, "J" if name.endswith("energy") or name == "work" else "")
         table.add_row(escape(f"{name} [{unit}]" if unit else name), f"{values[0]:.6g}", f"{values[-1]:.6g}")
-    out.print(table)
-    for path in written:
-        typer.echo(f"written: {path}")
+    return table

@@ -144,7 +144,9 @@ def _rank(unit: str) -> int:
 def _lines(result: Result, names: Sequence[str], ax: Any) -> None:
     for i, name in enumerate(names):
         style = _STYLES[i // _COLOURS % len(_STYLES)]
-        ax.plot(result.t, result[name], style, label=name, linewidth=1.4)
+        # Matplotlib leaves out of legends what begins with an underscore.
+        label = f" {name}" if name.startswith("_") else name
+        ax.plot(result.t, result[name], style, label=label, linewidth=1.4)
     units = {result.units.get(name, "") for name in names} - {""}
     _frame(ax, f"[{', '.join(sorted(units))}]" if units else "")
 

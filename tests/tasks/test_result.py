@@ -220,6 +220,12 @@ def test_plot_draws_what_it_is_asked_for() -> None:
     plt.close("all")
 
 
+def test_a_legend_names_what_begins_with_an_underscore() -> None:
+    run = kn.simulate(kn.loads("coordinates _x, y; A | Sx(_x), Rz(y) = 1, 1, 1, 1;"), 0.1)
+    names = [shown(axes)[2] for axes in drawn(run, "_x", "y")]
+    assert names == [["y"], [" _x"]]
+
+
 def test_more_lines_than_can_be_told_apart_are_not_dropped_in_silence() -> None:
     import matplotlib.pyplot as plt
 
