@@ -35,8 +35,10 @@ class Record:
 
     def start(self, t: float, y: FloatArray) -> None:
         """The initial state."""
-        if self.grid is None:
+        first = self.grid is not None and len(self.grid) > 0 and self.grid[0] == t
+        if self.grid is None or first:
             self._add(np.array([t]), y[None])
+        self._next = int(first)
 
     def segment(self, segment: Segment, until: float | None) -> None:
         """What to record of *segment*, up to the time *until*."""
