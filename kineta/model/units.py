@@ -19,6 +19,12 @@ MOMENT_OF_INERTIA: Dimension = (2, 1, 0, 0)
 ACCELERATION: Dimension = (1, 0, -2, 0)
 FORCE: Dimension = (1, 1, -2, 0)
 COUPLE: Dimension = (2, 1, -2, 0)
+ENERGY = COUPLE
+POWER: Dimension = (2, 1, -3, 0)
+STIFFNESS: Dimension = (0, 1, -2, 0)
+DAMPING: Dimension = (0, 1, -1, 0)
+VELOCITY: Dimension = (1, 0, -1, 0)
+RATE: Dimension = (0, 0, -1, 0)
 ANGLE = NUMBER
 
 _KNOWN = {
@@ -30,10 +36,12 @@ _KNOWN = {
     ACCELERATION: "an acceleration",
     FORCE: "a force",
     COUPLE: "a couple",
-    (1, 0, -1, 0): "a velocity",
-    (0, 0, -1, 0): "a rate or an angular velocity",
-    (0, 1, -2, 0): "a stiffness",
-    (0, 1, -1, 0): "a damping",
+    POWER: "a power",
+    VELOCITY: "a velocity",
+    RATE: "a rate or an angular velocity",
+    STIFFNESS: "a stiffness",
+    DAMPING: "a damping",
+    (2, 1, -1, 0): "a torsional damping",
 }
 
 
@@ -70,6 +78,10 @@ def _table() -> dict[str, Unit]:
             "kg": Unit(1.0, MASS),
             "mg": Unit(1e-6, MASS),
             "ug": Unit(1e-9, MASS),
+            "dm": Unit(0.1, LENGTH),
+            "bar": Unit(1e5, (-1, 1, -2, 0)),
+            "mbar": Unit(100, (-1, 1, -2, 0)),
+            "hPa": Unit(100, (-1, 1, -2, 0)),
             "min": Unit(60, TIME),
             "h": Unit(3600, TIME),
             "deg": Unit(math.pi / 180, NUMBER),
@@ -93,8 +105,7 @@ def unit(text: str) -> Unit:
     for operator, name, exponent in _FACTOR.findall(text):
         known = UNITS.get(name)
         if known is None:
-            product = " Put spaces around the operator where a product is meant." if operator else ""
-            raise ModelError(f"Expected a unit, found '{name}'.{did_you_mean(name, UNITS) or product}")
+            raise ModelError(f"Expected a unit, found '{name}'.{_advice(name, behind=operator)}")
         if len(exponent.lstrip("-")) > 1:
             raise ModelError(f"Expected a unit, found '{name}' with an exponent of more than one digit.")
         power = int(exponent or 1) * (-1 if operator == "/" else 1)
@@ -104,6 +115,39 @@ def unit(text: str) -> Unit:
         raise ModelError(f"Expected a unit, found '{_short(text)}', which is out of the range of numbers.")
     a, b, c, d = dimension
     return Unit(factor, (a, b, c, d))
+
+
+#: What is written for some units that are none here.
+_ELSEWHERE = {
+    "kmh": "km/h",
+    "kph": "km/h",
+    "sec": "s",
+    "hr": "h",
+    "degrees": "deg",
+}
+
+
+def _advice(name: str, behind: str) -> str:
+    """What may be meant by the unknown unit *name*, which stands *behind* an operator or nothing."""
+    if name == "t":
+        return " The name t stands for the time; a tonne is written Mg." + _spaces(behind)
+    if name in _ELSEWHERE:
+        return f" Did you mean '{_ELSEWHERE[name]}'?"
+    for i in range(1, len(name)):
+        a, b = UNITS.get(name[:i]), UNITS.get(name[i:])
+        if a is not None and b is not None and a.dimension != b.dimension:
+            return f" Did you mean '{name[:i]}*{name[i:]}'?"
+    return did_you_mean(name, (u for u in UNITS if u[0].casefold() == name[0].casefold())) or _spaces(behind)
+
+
+def _spaces(behind: str) -> str:
+    return " Put spaces around the operator where a product is meant." if behind else ""
+
+
+def times(a: Dimension, b: Dimension, power: float = 1) -> Dimension:
+    """The dimension of a quantity of dimension *a*, times one of *b* raised to *power*."""
+    w, x, y, z = (i + power * j for i, j in zip(a, b, strict=True))
+    return w, x, y, z
 
 
 def _short(text: str) -> str:

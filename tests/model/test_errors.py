@@ -267,6 +267,57 @@ QUANTITIES = [
         "m.kin:1:28: the stiffness of spring 's' must be a stiffness [kg/s^2], found a force [kg*m/s^2].",
     ),
     (
+        "A | Sx(q1) = 1; spring s = 4 N*s/m on q1 - 5 cm;",
+        "m.kin:1:28: the stiffness of spring 's' on a length [m] must be a stiffness [kg/s^2], found a damping [kg/s].",
+    ),
+    (
+        "A | Rz(q1) = 1; spring s = 4 N/m on q1 - 5 cm;",
+        "m.kin:1:37: an angle or a number without dimension and a length [m] cannot be added or compared.",
+    ),
+    (
+        "A | Rz(q1) = 1; spring s = 4 N/m on q1;",
+        "m.kin:1:28: the stiffness of spring 's' on an angle or a number without dimension must be a couple "
+        "[kg*m^2/s^2], found a stiffness [kg/s^2].",
+    ),
+    (
+        "A | Sx(q1) = 1; damper s = 4 N/m on q1;",
+        "m.kin:1:28: the damping of damper 's' on a velocity [m/s] must be a damping [kg/s], found a stiffness [kg/s^2].",
+    ),
+    (
+        "A | Ball(b) = 1; damper s = 4 N*s/m on b.wx;",
+        "m.kin:1:29: the damping of damper 's' on a rate or an angular velocity [1/s] must be a torsional damping "
+        "[kg*m^2/s], found a damping [kg/s].",
+    ),
+    (
+        "A | Rz(q1) = 1; force f = 3 N on q1;",
+        "m.kin:1:27: the value of force 'f' on an angle or a number without dimension must be a couple "
+        "[kg*m^2/s^2], found a force [kg*m/s^2].",
+    ),
+    (
+        "A | Sx(x) = 1; coordinates x; force f = -3 N/m*x' on x;",
+        "m.kin:1:41: the value of force 'f' on a length [m] must be a force [kg*m/s^2], found a quantity [kg*m/s^3].",
+    ),
+    (
+        "A | Free(f) = 1; force p = 3 N*m on f.vx;",
+        "m.kin:1:28: the value of force 'p' on a velocity [m/s] must be a force [kg*m/s^2], found a couple [kg*m^2/s^2].",
+    ),
+    (
+        "A | Free(f) = 1; point P on A = (0, 0, 0); force p = 3 N*m on P.z;",
+        "m.kin:1:54: the value of force 'p' on a length [m] must be a force [kg*m/s^2], found a couple [kg*m^2/s^2].",
+    ),
+    (
+        "A | Sx(q1) = 1; force f on A = (3 N*q1, 0, 0);",
+        "m.kin:1:33: force 'f' must be a force [kg*m/s^2], found a couple [kg*m^2/s^2].",
+    ),
+    ("A | Sx(q1) = Nm; parameters Nm = 3 Nm;", "m.kin:1:34: Expected a unit, found 'Nm'. Did you mean 'N*m'?"),
+    ("A | Sx(q1) = 1; force f = 2 kNmm on q1;", "m.kin:1:27: Expected a unit, found 'kNmm'. Did you mean 'kN*mm'?"),
+    ("A | Sx(90 kmh*t) = 1;", "m.kin:1:8: Expected a unit, found 'kmh'. Did you mean 'km/h'?"),
+    (
+        "A | Sx(3 m*t) = 1;",
+        "m.kin:1:8: Expected a unit, found 't'. The name t stands for the time; a tonne is written Mg. "
+        "Put spaces around the operator where a product is meant.",
+    ),
+    (
         "A | Rz(q1) = 1; spring s = 5, 1 N between A and ground;",
         "m.kin:1:31: the length of spring 's' must be a length [m], found a force [kg*m/s^2].",
     ),
@@ -288,7 +339,7 @@ QUANTITIES = [
     ),
     ("A | Rz(sin(3 kg)) = 1;", "m.kin:1:8: sin takes an angle or a number, found a mass [kg]."),
     ("A | Rz(q1), Sx(3 metre) = 1;", "m.kin:1:16: Expected a unit, found 'metre'."),
-    ("A | Rz(q1), Sx(3 kgm) = 1;", "m.kin:1:16: Expected a unit, found 'kgm'. Did you mean 'km'?"),
+    ("A | Rz(q1), Sx(3 kgm) = 1;", "m.kin:1:16: Expected a unit, found 'kgm'. Did you mean 'kg*m'?"),
     (
         "A | Rz(q1), Sx(3 m*l) = 1;",
         "m.kin:1:16: Expected a unit, found 'l'. Put spaces around the operator where a product is meant.",
@@ -359,6 +410,23 @@ def test_the_triangle_rule_can_be_waived(word: str) -> None:
     (body,) = kn.loads(f"A | Rz(q1) = {entries};").bodies
     assert getattr(body.inertia, word)
     assert body.inertia.moments[2].value == 3
+
+
+#: What is without a unit, of one kind as well as of another, or is not known, goes with everything.
+ANYTHING = [
+    "spring s = 4 on q1 - 1; damper d = 3 on q1; force f = q1 on q1;",
+    "parameters k, d = 2; spring s = k on q1 - 5 deg; damper e = d on q1'; force f = k*q1' on q1;",
+    "spring s = 4 N*m on q1 - 30 deg; spring r = 4 N/m on x - 5 cm; damper d = 2 N*s/m on x; damper e = 2 N*m*s on q1';",
+    "force f = 3 N*sin(t) on q1; force g = 3 N on x; force h = 3 N*m on q1'; force i = 3 N on A.x; force j = 4 N on A.vz;",
+    "spring s = 3 N*m on x - q1; force f on A = (x, q1', exp(x)); output a = x + q1, b = sin(x), c = x + x^3;",
+    "spring s = 3 N*m on both - 1 m; spring r = 3 N/m on both;",
+]
+
+
+@pytest.mark.parametrize("statements", ANYTHING)
+def test_dimensions_that_are_not_known_go_with_everything(statements: str) -> None:
+    system = kn.loads(f"A | Sx(x), Rz(q1), Sx(both), Rx(both) = 1; coordinates x, q1, both; {statements}")
+    assert kn.loads(kn.dumps(system)) == system
 
 
 def test_brackets_without_end_are_refused() -> None:

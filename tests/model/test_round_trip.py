@@ -42,7 +42,7 @@ force motor = F*l - 2*q1' on q1;
 couple twist on Arm = (0, 0, 5 N*m) in body;
 spring line = k, 2*l between Tip and Hook;
 spring cord = k between Cart at (0, l, 0) and ground at (1, 2, 3);
-spring knee = k on (q1 - q2)^2;
+spring knee = 7 N*m on (q1 - q2)^2;
 damper strut = c between Tip and Probe;
 damper hinge = c on q1' - Tip.vx;
 
@@ -98,7 +98,7 @@ def rich() -> kn.System:
             kn.couple("twist", arm, (0, 0, 5), "body"),
             kn.line_spring("line", k, tip, hook, length=2 * l),
             kn.line_spring("cord", k, kn.station(cart, (0, l, 0)), kn.station("ground", (1, 2, 3))),
-            kn.spring("knee", k, (q1 - q2) ** 2),
+            kn.spring("knee", 7, (q1 - q2) ** 2),
             kn.line_damper("strut", c, tip, probe),
             kn.damper("hinge", c, rate - kn.symbol("Tip.vx")),
         ],

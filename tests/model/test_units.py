@@ -43,6 +43,17 @@ CONVERSIONS = [
     ("7 N*m/rad", 7, units.COUPLE),
     ("3 kW", 3000, (2, 1, -3, 0)),
     ("2 MPa", 2e6, (-1, 1, -2, 0)),
+    ("2 bar", 2e5, (-1, 1, -2, 0)),
+    ("3 mbar", 300, (-1, 1, -2, 0)),
+    ("3 hPa", 300, (-1, 1, -2, 0)),
+    ("4 kPa", 4000, (-1, 1, -2, 0)),
+    ("5 dm", 0.5, units.LENGTH),
+    ("2 Mg", 2000, units.MASS),
+    ("3 MN", 3e6, units.FORCE),
+    ("3 mN", 3e-3, units.FORCE),
+    ("3 kJ", 3000, units.COUPLE),
+    ("3 W", 3, (2, 1, -3, 0)),
+    ("2 h", 7200, units.TIME),
     ("12 V", 12, (2, 1, -3, -1)),
     ("1.5e-3", 1.5e-3, None),
     (".5", 0.5, None),
@@ -99,6 +110,26 @@ def test_dimensions_combine(expression: str, dimension: units.Dimension) -> None
 )
 def test_dimensions_have_names(dimension: units.Dimension, name: str) -> None:
     assert units.name(dimension) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("Nm", " Did you mean 'N*m'?"),
+        ("kNmm", " Did you mean 'kN*mm'?"),
+        ("Ns/m", " Did you mean 'N*s'?"),
+        ("kmh", " Did you mean 'km/h'?"),
+        ("Kg", " Did you mean 'kg'?"),
+        ("sec", " Did you mean 's'?"),
+        ("degrees", " Did you mean 'deg'?"),
+        ("t", " The name t stands for the time; a tonne is written Mg."),
+        ("inch", ""),
+    ],
+)
+def test_an_unknown_unit_is_answered_with_the_one_meant(text: str, advice: str) -> None:
+    with pytest.raises(kn.ModelError) as raised:
+        units.quantity(f"3 {text}")
+    assert str(raised.value) == f"Expected a unit, found '{text.split('/')[0]}'.{advice}"
 
 
 @pytest.mark.parametrize("text", ["", "m", "1,5", "1 2", "0x10", "nan", "inf", "one", "1 m +"])

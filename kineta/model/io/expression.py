@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lark import Token, Tree
@@ -27,24 +27,28 @@ _FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """An expression with its dimension; None where it is not known, so that anything goes with it. ``plain`` marks numbers
-    written without a unit, and values of functions such as sin: they may stand for anything in SI.
+    written without a unit, and values of functions such as sin: they may stand for anything in SI. ``shown`` is True where
+    a unit was written in the text; else the dimension only follows from the motions.
     """
 
     value: Expr
     dimension: Dimension | None = None
     plain: bool = False
+    shown: bool = True
 
 
 class Reader:
     """Turns trees of expressions into quantities.
 
-    ``dimensions`` are those of the symbols that have one; ``places`` those where symbols were read, in order. Errors carry the
-    place in ``file``.
+    ``dimensions`` are those of the parameters that were declared with a unit, ``moving`` those of coordinates, speeds and
+    components of points, which count only beside what has a unit: numbers without one may stand for anything. ``places`` are
+    those where symbols were read, in order. Errors carry the place in ``file``.
     """
 
     def __init__(self, file: str, dimensions: Mapping[str, Dimension]) -> None:
         self.file = file
         self.dimensions = dimensions
+        self.moving: Mapping[str, Dimension] = {}
         self.places: dict[str, list[Location]] = {}
 
     def location(self, node: Tree[Token] | Token) -> Location:
@@ -55,10 +59,15 @@ class Reader:
     def expression(self, node: Tree[Token], expected: Dimension | None = None, what: str = "") -> Expr:
         """The expression *node*, which must have the dimension *expected*, being *what*."""
         quantity = self.quantity(node)
+        if quantity.shown:
+            self.expect(node, quantity, expected, what)
+        return quantity.value
+
+    def expect(self, node: Tree[Token], quantity: Quantity, expected: Dimension | None, what: str) -> None:
+        """Raise where *quantity*, read from *node* and being *what*, is known to have another dimension than *expected*."""
         found = quantity.dimension
         if expected is not None and found is not None and not quantity.plain and found != expected:
             raise ModelError(f"{what} must be {units.name(expected)}, found {units.name(found)}.", self.location(node))
-        return quantity.value
 
     def quantity(self, node: Tree[Token]) -> Quantity:
         """The expression *node* with its dimension. Parts come before wholes, so that no depth of brackets is too deep."""
@@ -79,7 +88,10 @@ class Reader:
         name = str(children[0])
         if name in CONSTANTS:
             return Quantity(expr(CONSTANTS[name]), NUMBER)
-        return Quantity(self.symbol(children[0]), self.dimensions.get(name))
+        value, dimension = self.symbol(children[0]), self.dimensions.get(name)
+        if dimension is None and name in self.moving:
+            return Quantity(value, self.moving[name], shown=False)
+        return Quantity(value, dimension)
 
     def symbol(self, token: Token) -> Expr:
         """The symbol that *token* names; its place is remembered for errors."""
@@ -101,14 +113,14 @@ class Reader:
             # A bare number may stand for a length or a mass in SI, so its product with something else can be anything.
             dimension = NUMBER if total.plain and other.plain else None
             if not (total.plain or other.plain or total.dimension is None or other.dimension is None):
-                dimension = _times(total.dimension, other.dimension, -1 if divides else 1)
-            total = Quantity(value, dimension, total.plain and other.plain)
+                dimension = units.times(total.dimension, other.dimension, -1 if divides else 1)
+            total = Quantity(value, dimension, total.plain and other.plain, total.shown or other.shown)
         return total
 
     def _unary(self, node: Tree[Token], children: list[Any]) -> Quantity:
         *signs, operand = children
-        minus = signs.count("-") % 2
-        return Quantity(-operand.value if minus else operand.value, operand.dimension, operand.plain)
+        quantity: Quantity = operand
+        return replace(quantity, value=-quantity.value) if signs.count("-") % 2 else quantity
 
     _exponent = _unary
 
@@ -119,8 +131,8 @@ class Reader:
             value = exponent.value**value
         dimension = None
         if base.dimension is not None and value.value is not None:
-            dimension = _times(NUMBER, base.dimension, value.value)
-        return Quantity(base.value**value, dimension, base.plain)
+            dimension = units.times(NUMBER, base.dimension, value.value)
+        return Quantity(base.value**value, dimension, base.plain, base.shown)
 
     def _call(self, node: Tree[Token], children: list[Any]) -> Quantity:
         name, arguments = str(children[0]), children[1:]
@@ -131,15 +143,15 @@ class Reader:
         if len(arguments) != wanted:
             raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")
         value = call(op, *(a.value for a in arguments))
-        first = arguments[0]
+        first: Quantity = arguments[0]
         if wanted == 2:
             both = _joined(first, arguments[1], value)
             return both if name in _KEEPS else Quantity(value, NUMBER, plain=True)
-        if name not in _FREE and first.dimension not in (None, NUMBER):
-            raise ModelError(f"{name} takes an angle or a number, found {units.name(first.dimension or NUMBER)}.")
+        if name not in _FREE and first.shown and first.dimension is not None and first.dimension != NUMBER:
+            raise ModelError(f"{name} takes an angle or a number, found {units.name(first.dimension)}.")
         if op == Op.SQRT and first.dimension is not None:
-            return Quantity(value, _times(NUMBER, first.dimension, 0.5), first.plain)
-        return Quantity(value, first.dimension, first.plain) if name in _KEEPS else Quantity(value, NUMBER, plain=True)
+            return Quantity(value, units.times(NUMBER, first.dimension, 0.5), first.plain, first.shown)
+        return replace(first, value=value) if name in _KEEPS else Quantity(value, NUMBER, plain=True)
 
 
 def _joined(a: Quantity, b: Quantity, value: Expr) -> Quantity:
@@ -147,12 +159,10 @@ def _joined(a: Quantity, b: Quantity, value: Expr) -> Quantity:
     if a.dimension is None or b.dimension is None:
         return Quantity(value)
     if a.plain or b.plain:
-        return Quantity(value, b.dimension if a.plain else a.dimension, a.plain and b.plain)
-    if a.dimension != b.dimension:
+        return replace(b if a.plain else a, value=value)
+    shown = a.shown or b.shown
+    if a.dimension == b.dimension:
+        return Quantity(value, a.dimension, shown=shown)
+    if shown:
         raise ModelError(f"{units.name(a.dimension)} and {units.name(b.dimension)} cannot be added or compared.")
-    return Quantity(value, a.dimension)
-
-
-def _times(a: Dimension, b: Dimension, power: float) -> Dimension:
-    w, x, y, z = (i + power * j for i, j in zip(a, b, strict=True))
-    return w, x, y, z
+    return Quantity(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,9 @@ from kineta.model.element import (
     LineSpring,
     Spring,
 )
-from kineta.model.io.expression import Reader
-from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, unit
+from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
+from kineta.model.io.expression import Quantity, Reader
+from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names, unit
 from kineta.model.system import Output, Parameter, System
 from kineta.model.units import Dimension
 from kineta.passes.evaluate import evaluate
@@ -43,6 +44,8 @@ DEPTH = 10_000
 
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
+#: Statements that are read before all others.
+_STAGES = (("parameters", "constants"), ("point", "body", "frame", "coordinates"))
 _LATER = ("constraint", "program", "loop", "quasi")
 _MOMENTS = {"Jx": 0, "Jy": 1, "Jz": 2}
 _PRODUCTS = {"Jxy": 0, "Jxz": 1, "Jyz": 2}
@@ -92,11 +95,12 @@ class _Statements:
         """The system of the statements of *tree*: declarations first, so that the order of statements is free."""
         self.reader = Reader(self.file, self.dimensions)
         statements = [s for s in tree.children if isinstance(s, Tree)]
-        for stage in (("parameters", "constants"), ("point", "body", "frame"), None):
+        for stage in (*_STAGES, None):
+            if stage is None:
+                self.reader.moving = self._moving()
             for statement in statements:
                 kind = str(statement.data)
-                early = kind in ("parameters", "constants", "point", "body", "frame")
-                if kind in stage if stage else not early:
+                if kind in stage if stage else not any(kind in early for early in _STAGES):
                     getattr(self, f"_{kind}")(statement)
         try:
             return self._system()
@@ -290,8 +294,16 @@ class _Statements:
 
     def _force_along(self, node: Node) -> None:
         name, characteristic, coordinate = node.children
-        P, rho = self.reader.expression(characteristic), self.reader.expression(coordinate)
-        self.elements.append(GeneralizedForce(str(name), P, rho, self._at(name)))
+        P, rho = self.reader.quantity(characteristic), self.reader.quantity(coordinate)
+        work = units.POWER if _has_speeds(rho.value) else units.ENERGY
+        self._fits(characteristic, P, f"the value of force '{name}'", rho, work)
+        self.elements.append(GeneralizedForce(str(name), P.value, rho.value, self._at(name)))
+
+    def _fits(self, node: Node, value: Quantity, what: str, along: Quantity, work: Dimension, power: int = 1) -> None:
+        """Raise where *value*, read from *node* and being *what*, times *along* to a *power* is known to be no *work*."""
+        if along.dimension is not None and not along.plain and value.shown:
+            expected = units.times(work, along.dimension, -power)
+            self.reader.expect(node, value, expected, f"{what} on {units.name(along.dimension)}")
 
     def _couple(self, node: Node) -> None:
         name, body, components, axes = node.children
@@ -300,12 +312,13 @@ class _Statements:
 
     def _spring(self, node: Node) -> None:
         name, stiffness, deformation = node.children
-        C, gamma = self.reader.expression(stiffness), self.reader.expression(deformation)
-        self.elements.append(Spring(str(name), C, gamma, self._at(name)))
+        C, gamma = self.reader.quantity(stiffness), self.reader.quantity(deformation)
+        self._fits(stiffness, C, f"the stiffness of spring '{name}'", gamma, units.ENERGY, 2)
+        self.elements.append(Spring(str(name), C.value, gamma.value, self._at(name)))
 
     def _line_spring(self, node: Node) -> None:
         name, stiffness, length, start, end = node.children
-        C = self.reader.expression(stiffness, (0, 1, -2, 0), f"the stiffness of spring '{name}'")
+        C = self.reader.expression(stiffness, units.STIFFNESS, f"the stiffness of spring '{name}'")
         free = (
             expr(0)
             if length is None
@@ -316,12 +329,16 @@ class _Statements:
 
     def _damper(self, node: Node) -> None:
         name, damping, rate = node.children
-        D, beta = self.reader.expression(damping), self.reader.expression(rate)
-        self.elements.append(Damper(str(name), D, beta, self._at(name)))
+        D, beta = self.reader.quantity(damping), self.reader.quantity(rate)
+        along = beta
+        if beta.dimension is not None and not _has_speeds(beta.value):
+            along = replace(beta, dimension=units.times(beta.dimension, units.TIME, -1))
+        self._fits(damping, D, f"the damping of damper '{name}'", along, units.POWER, 2)
+        self.elements.append(Damper(str(name), D.value, beta.value, self._at(name)))
 
     def _line_damper(self, node: Node) -> None:
         name, damping, start, end = node.children
-        D = self.reader.expression(damping, (0, 1, -1, 0), f"the damping of damper '{name}'")
+        D = self.reader.expression(damping, units.DAMPING, f"the damping of damper '{name}'")
         first, last = (self._station(*p.children) for p in (start, end))
         self.elements.append(LineDamper(str(name), D, first, last, self._at(name)))
 
@@ -341,8 +358,7 @@ class _Statements:
         dimension = self._dimensions.get(name.rstrip("'"))
         if dimension is None or not name.endswith("'"):
             return dimension
-        w, x, y, z = dimension
-        return w, x, y - 1, z
+        return units.times(dimension, units.TIME, -1)
 
     @cached_property
     def _dimensions(self) -> dict[str, Dimension]:
@@ -353,6 +369,25 @@ class _Statements:
                 if motion.argument.name is not None:
                     shown.setdefault(motion.argument.name, dimension)
         return shown
+
+    def _moving(self) -> dict[str, Dimension]:
+        """Dimensions of coordinates and speeds that motions show, and of components of points and bodies."""
+        declared = {p.name for p in self.parameters or ()}
+        listed = infer_coordinates(self.bodies, declared) if self.coordinates is None else self.coordinates
+        motions = [m for b in self.bodies for m in b.motions]
+        shifted = {m.argument.name for m in motions if isinstance(m, Shift)}
+        turned = {m.argument.name for m in motions if isinstance(m, Rotation)}
+        found: dict[str, Dimension] = {}
+        for name in set(listed) - declared:
+            if (name in shifted) != (name in turned):  # what is both stands for either
+                found |= {n: self._kind(n) or units.NUMBER for n in (name, f"{name}'")}
+        for motion in motions:
+            if isinstance(motion, Ball | Free):
+                found |= {n: units.NUMBER if ".q" in n else units.LENGTH for n in coordinate_names(motion)}
+                found |= {n: units.RATE if ".w" in n else units.VELOCITY for n in speed_names(motion)}
+        for owner in (*(b.name for b in self.bodies), *self.points):
+            found |= {f"{owner}.{c}": units.VELOCITY if c[0] == "v" else units.LENGTH for c in POINT_COMPONENTS}
+        return found
 
     def _output(self, node: Node) -> None:
         for shown in node.children:
@@ -371,6 +406,12 @@ class _Statements:
                 yield label, self.reader.symbol(name.update(value=label))
         else:
             yield str(name), self.reader.symbol(name)
+
+
+def _has_speeds(value: Expr) -> bool:
+    """Whether *value* names a speed, of a coordinate or a point."""
+    velocities = {c for c in POINT_COMPONENTS if c[0] == "v"} | {"wx", "wy", "wz"}
+    return any(n.endswith("'") or ("." in n and n.rpartition(".")[2] in velocities) for n in value.symbols())
 
 
 def _name_of(file: str) -> str:
