@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -43,7 +44,7 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(function)
     def run(*args: Any, **options: Any) -> None:
-        with warnings.catch_warnings(), _said(options.get("model")):
+        with warnings.catch_warnings(), said(options.get("model")):
             warnings.simplefilter("default", KinetaWarning)
             warnings.showwarning = _show_warning
             function(*args, **options)
@@ -52,7 +53,8 @@ def verb(function: Callable[..., None]) -> Callable[..., None]:
 
 
 @contextmanager
-def _said(model: Path | None) -> Iterator[None]:
+def said(model: Path | None) -> Iterator[None]:
+    """Errors inside become one sentence, which names *model* where the error does not, and an exit code."""
     try:
         yield
     except ExpressionError as error:
@@ -118,21 +120,16 @@ def with_settings(system: System, settings: Sequence[str]) -> System:
     """*system* with other values of parameters. Raises :class:`ArgumentError` for what is no ``name=value``."""
     from dataclasses import replace
 
-    from kineta.model.units import quantity
-
     values: dict[str, float] = {}
-    names = [p.name for p in system.parameters]
+    known = {p.name: p for p in system.parameters}
     for setting in settings:
         name, equals, text = setting.partition("=")
         name = name.strip()
         if not equals:
             raise ArgumentError(f"--set: expected NAME=VALUE, found '{setting}'.")
-        if name not in names:
-            raise ArgumentError(f"--set: model '{system.name}' has no parameter '{name}'.{did_you_mean(name, names)}")
-        try:
-            values[name] = quantity(text)[0]
-        except KinetaError as error:
-            raise ArgumentError(f"--set {name}: {error}") from None
+        if name not in known:
+            raise ArgumentError(f"--set: model '{system.name}' has no parameter '{name}'.{did_you_mean(name, known)}")
+        values[name] = _number(f"--set {name}", text, known[name].dimension)
     if not values:
         return system
     return system.replace(parameters=[replace(p, value=values.get(p.name, p.value)) for p in system.parameters])
@@ -187,8 +184,11 @@ def _quantity(text: str | float, dimension: Dimension) -> float:
     return value
 
 
-def numbers(option: str, text: str | None) -> Any:
-    """The value of an option such as ``--q``: None, a list of numbers, or a mapping of names to numbers."""
+def numbers(option: str, text: str | None, system: System) -> Any:
+    """The value of an option such as ``--q``: None, a list of numbers, or a mapping of names to numbers.
+
+    Units must be those of the coordinates or speeds of *system*, where its motions show them.
+    """
     if text is None:
         return None
     if text.startswith("@"):
@@ -196,19 +196,40 @@ def numbers(option: str, text: str | None) -> Any:
     if text.lstrip().startswith(("[", "{")):
         return _from_json(option, text, text)
     parts = [p.strip() for p in text.split(",") if p.strip()]
-    if parts and all("=" in p for p in parts):
-        pairs = (p.split("=", 1) for p in parts)
-        return {n.strip(): _number(option, x) for n, x in pairs}
-    return [_number(option, p) for p in parts]
+    names: Sequence[str] = system.q_names if option == "--q" else system.v_names
+    named = bool(parts) and all("=" in p for p in parts)
+    if named:
+        names = [p.partition("=")[0].strip() for p in parts]
+        parts = [p.partition("=")[2] for p in parts]
+    shown = _dimensions(option, system)
+    pairs = zip_longest(names[: len(parts)], parts, fillvalue="")
+    values = [_number(f"{option} {n}".strip(), x, shown.get(n)) for n, x in pairs]
+    return dict(zip(names, values, strict=True)) if named else values
 
 
-def _number(option: str, text: str) -> float:
-    from kineta.model.units import quantity
+def _dimensions(option: str, system: System) -> dict[str, Dimension]:
+    """Dimensions of what the option gives for a coordinate or speed, as far as the motions show them."""
+    from kineta.model import infer, units
+
+    shown = {n: units.unit(u).dimension for n, u in infer.units(system).items()}
+    if option == "--tau":
+        return {n: units.times(units.POWER, d, -1) for n, d in shown.items()}
+    if option == "--vdot":
+        return {n: units.times(d, units.TIME, -1) for n, d in shown.items()}
+    return shown
+
+
+def _number(where: str, text: str, dimension: Dimension | None = None) -> float:
+    """The value of *text*, of the *dimension* expected if it has a unit."""
+    from kineta.model.units import name, quantity
 
     try:
-        return quantity(text)[0]
+        value, found = quantity(text)
     except KinetaError as error:
-        raise ArgumentError(f"{option}: {error}") from None
+        raise ArgumentError(f"{where}: {error}") from None
+    if dimension is not None and found not in (None, dimension):
+        raise ArgumentError(f"{where}: Expected {name(dimension)}, found '{text.strip()}'.")
+    return value
 
 
 def _file(option: str, name: str) -> str:

@@ -35,8 +35,8 @@ def evaluate(
     system = with_values(read(model, settings))
     equations = derive(system, formalism)
     function = equations.function(quantity, backend)
-    state = initial_state(system, numbers("--q", q), numbers("--v", v))
-    given = {"tau": numbers("--tau", tau), "vdot": numbers("--vdot", vdot)}
+    state = initial_state(system, numbers("--q", q, system), numbers("--v", v, system))
+    given = {"tau": numbers("--tau", tau, system), "vdot": numbers("--vdot", vdot, system)}
     takes = function.arguments
     for name, text in (("tau", tau), ("vdot", vdot)):
         if text is not None and name not in takes:

@@ -10,7 +10,7 @@ import typer
 
 from kineta import __version__
 from kineta.cli.check import check
-from kineta.cli.common import BAD_INPUT, INTERRUPTED
+from kineta.cli.common import BAD_INPUT, INTERRUPTED, said
 from kineta.cli.derive import derive
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
@@ -58,8 +58,14 @@ def main() -> None:
         # Names of any script are printed even where the encoding has no letters for them.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    if sys.stdout is None:
+        typer.echo("kineta: The output cannot be written: standard output is closed.", err=True)
+        raise SystemExit(BAD_INPUT)
     try:
-        code = app(prog_name="kineta", standalone_mode=False)
+        with said(None):
+            code = app(prog_name="kineta", standalone_mode=False)
+    except typer.Exit as left:
+        raise SystemExit(left.exit_code) from None
     except typer.Abort:
         typer.echo("kineta: Interrupted.", err=True)
         raise SystemExit(INTERRUPTED) from None

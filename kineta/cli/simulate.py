@@ -77,9 +77,9 @@ def simulate(
     result = run(
         system,
         to,
-        q=numbers("--q", q),
-        v=numbers("--v", v),
-        tau=_forces(numbers("--tau", tau)),
+        q=numbers("--q", q, system),
+        v=numbers("--v", v, system),
+        tau=_forces(numbers("--tau", tau, system)),
         method=method,
         rtol=rtol,
         atol=atol,

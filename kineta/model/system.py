@@ -15,6 +15,7 @@ from kineta.model.check import check, check_inferred
 from kineta.model.element import Element
 from kineta.model.infer import base_first, infer_coordinates, infer_parameters
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
+from kineta.model.units import Dimension
 
 
 def _is_number(value: object) -> bool:
@@ -26,13 +27,15 @@ class Parameter:
     """A parameter in SI units.
 
     ``value`` is None where it must be given at run time. A ``fixed`` parameter is a number in the equations and in the
-    code: it is folded and cannot be changed without a new derivation.
+    code: it is folded and cannot be changed without a new derivation. ``dimension`` is that of the unit with which a text has
+    declared it, None where there was none.
     """
 
     name: str
     value: float | None = None
     fixed: bool = False
     location: Location | None = field(default=None, compare=False, repr=False)
+    dimension: Dimension | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.value is None:

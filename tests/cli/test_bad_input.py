@@ -57,9 +57,15 @@ STATE = [
     ("--q 1", r"Expected q of shape \(2,\) for \(q1, q2\), found shape \(1,\)\."),
     ("--q 1,2,3", r"Expected q of shape \(2,\) for \(q1, q2\), found shape \(3,\)\."),
     ("--v ,", r"Expected v of shape \(2,\) for \(q1', q2'\), found shape \(0,\)\."),
-    ("--q nan,1", rf"--q: {NUMBER} 'nan'\."),
-    ("--q 1,two", rf"--q: {NUMBER} 'two'\."),
-    ("--q 1,2q", r"--q: Expected a unit, found 'q'\."),
+    ("--q nan,1", rf"--q q1: {NUMBER} 'nan'\."),
+    ("--q 1,two", rf"--q q2: {NUMBER} 'two'\."),
+    ("--q 1,2q", r"--q q2: Expected a unit, found 'q'\."),
+    ("--q q1=1,q2=1kg", r"--q q2: Expected an angle or a number without dimension, found '1kg'\."),
+    ("--q 1kg,2", r"--q q1: Expected a length \[m\], found '1kg'\."),
+    ("--v 1,2m/s", r"--v q2': Expected a rate or an angular velocity \[1/s\], found '2m/s'\."),
+    ("--tau q2'=2N", r"--tau q2': Expected a couple \[kg\*m\^2/s\^2\], found '2N'\."),
+    ("--quantity inverse --vdot 1m,2", r"--vdot q1': Expected an acceleration \[m/s\^2\], found '1m'\."),
+    ("--set m1=2m", r"--set m1: Expected a mass \[kg\], found '2m'\."),
     ("--q [NaN,1]", r"--q: expected a list of finite numbers or a mapping of names to them, found '\[NaN,1\]'\."),
     ("--q [1e999,1]", r"--q: expected a list of finite numbers"),
     (f"--q [{'9' * 400},1]", r"--q: expected a list of finite numbers"),
@@ -137,6 +143,7 @@ OTHER = [
     ("examples copy puma560 nope --to new", r"There is no example 'nope' "),
     ("examples copy puma560 --to file", r"Expected a folder, found the file 'file'\."),
     ("simulat robot.kin", r"No such command 'simulat'\. Did you mean 'simulate'\? See kineta --help\."),
+    ("sumulate robot.kin", r"No such command 'sumulate'\. Did you mean 'simulate'\? See kineta --help\.\n"),
     ("check", r"Missing argument 'model'\. See kineta check --help\."),
     ("check robot.kin typo.kin", r"unexpected extra argument.*typo\.kin"),
     ("check robot.kin --set", r"Option '--set' requires an argument"),
@@ -217,6 +224,9 @@ def test_a_state_without_finite_accelerations(kineta: Command, folder: Path) -> 
     refused(kineta, folder, ["derive", "pole.kin", "--fix"], r"pole\.kin: Division by zero\.")
     refused(kineta, folder, ["eval", "pole.kin"], r"Model 'pole': forward is not finite in this state")
     refused(kineta, folder, ["simulate", "pole.kin"], r"Model 'pole': q'' is not finite in the initial state")
+    ship = "Ship | Sx(q) = 200000;\nGyro ~ Ship | Rz(q2) = Jz(1e-8);\nforce f = 1/k on q;\n"
+    (folder / "ship.kin").write_text(f"parameters k = 0;\n{ship}")
+    refused(kineta, folder, ["simulate", "ship.kin"], r"Model 'ship': q'' is not finite in the initial state")
 
 
 def test_a_missing_package_is_named_before_the_run(

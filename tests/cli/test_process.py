@@ -56,6 +56,13 @@ def test_a_reader_that_leaves_ends_the_command_in_silence(arguments: tuple[str, 
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize("arguments", [("eval", CART), ("check", CART, "--json"), ("--version",)])
+def test_a_closed_output_is_said(arguments: tuple[str, ...]) -> None:
+    done = run(*arguments, stdout=None, preexec_fn=lambda: os.close(1))
+    message = "kineta: The output cannot be written: standard output is closed.\n"
+    assert (done.returncode, done.stderr) == (1, message)
+
+
 def test_a_full_disk_is_said(kineta: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     class Full(io.RawIOBase):
         def writable(self) -> bool:
@@ -66,8 +73,9 @@ def test_a_full_disk_is_said(kineta: Command, monkeypatch: pytest.MonkeyPatch) -
 
     with monkeypatch.context() as patched:
         patched.setattr("sys.stdout", io.TextIOWrapper(Full(), write_through=True))
-        done = kineta("eval", CART, "--json")
-    assert (done.code, done.err) == (1, "kineta: The output cannot be written: No space left on device.\n")
+        for arguments in (("eval", CART, "--json"), ("--help",), ("check", "--help")):
+            done = kineta(*arguments)
+            assert (done.code, done.err) == (1, "kineta: The output cannot be written: No space left on device.\n")
 
 
 def test_names_of_any_script_are_printed_in_any_encoding() -> None:

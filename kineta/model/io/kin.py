@@ -168,7 +168,7 @@ class _Statements:
                 value = self._number(quantity.value, tree, f"parameter '{name}'")
             elif fixed:
                 raise ModelError(f"constant '{name}': expected a value, found none.", self._at(name))
-            self.parameters.append(Parameter(str(name), value, fixed, self._at(name)))
+            self.parameters.append(Parameter(str(name), value, fixed, self._at(name), self.dimensions.get(str(name))))
 
     def _constants(self, node: Node) -> None:
         self._parameters(node, fixed=True)
