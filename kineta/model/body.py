@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 
 from kineta.errors import ArgumentError, Location
-from kineta.expr.node import Expr, Scalar, expr
+from kineta.expr.node import Expr, Scalar
+from kineta.model.given import Vector3, records, scalar, shown, vector, word
 from kineta.model.motion import Motion
 
 #: Name of the fixed frame.
 GROUND = "ground"
-
-Vector3 = tuple[Expr, Expr, Expr]
-
-
-def vector(values: Sequence[Scalar]) -> Vector3:
-    """Three scalars as expressions. Raises :class:`ArgumentError` for another number of them."""
-    components = tuple(values)
-    if len(components) != 3:
-        raise ArgumentError(f"Expected three components, found {len(components)}: {components}.")
-    x, y, z = components
-    return expr(x), expr(y), expr(z)
-
 
 _NONE: Vector3 = vector((0, 0, 0))
 
@@ -50,6 +40,9 @@ class Inertia:
     unchecked: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "mass", scalar(self.mass))
+        for name in ("com", "moments", "products"):
+            object.__setattr__(self, name, vector(getattr(self, name)))
         if self.lumped and all(m.value != 0 for m in self.moments):
             object.__setattr__(self, "lumped", False)
 
@@ -58,14 +51,18 @@ def inertia(
     mass: Scalar = 0.0,
     moments: Sequence[Scalar] = (0, 0, 0),
     products: Sequence[Scalar] = (0, 0, 0),
-    *,
+    *more: Scalar,
     com: Sequence[Scalar] = (0, 0, 0),
     lumped: bool = False,
     unchecked: bool = False,
 ) -> Inertia:
     """:class:`Inertia` from numbers or expressions."""
+    if more or isinstance(moments, Real | Expr):
+        raise ArgumentError(
+            "Expected a mass and three moments, as in kn.inertia(m, (Jx, Jy, Jz)), found single numbers."
+        )
     return Inertia(
-        mass=expr(mass),
+        mass=scalar(mass),
         com=vector(com),
         moments=vector(moments),
         products=vector(products),
@@ -88,11 +85,23 @@ class Body:
     inertia: Inertia = Inertia()
     location: Location | None = field(default=None, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        records(self.motions, Motion, f"motions of body '{self.name}'", "kn.Rz(q1)")
+        own: object = self.inertia
+        if not isinstance(own, Inertia):
+            example = f"kn.inertia({own})" if isinstance(own, Real | Expr) else "kn.inertia(m, (Jx, Jy, Jz))"
+            raise ArgumentError(f"Body '{self.name}': expected an Inertia, found {shown(own)}; write {example}.")
+
 
 def body(name: str, motions: Iterable[Motion], inertia: Inertia | None = None, *, base: str | Body = GROUND) -> Body:
     """A :class:`Body` on *base* (a body, its name, or the ground)."""
-    on = base.name if isinstance(base, Body) else base
-    return Body(name, on, tuple(motions), Inertia() if inertia is None else inertia)
+    own = records(motions, Motion, f"motions of body '{name}'", "kn.Rz(q1)")
+    return Body(name, _name(base), own, Inertia() if inertia is None else inertia)
+
+
+def _name(body: Body | str) -> str:
+    """The name of a body, or the name itself."""
+    return body.name if isinstance(body, Body) else word(body, "a body or its name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +119,7 @@ class Point:
 
 def point(name: str, body: str | Body, position: Sequence[Scalar] = (0, 0, 0)) -> Point:
     """A :class:`Point` of *body* (a body or its name)."""
-    return Point(name, body.name if isinstance(body, Body) else body, vector(position))
+    return Point(name, _name(body), vector(position))
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,5 +136,5 @@ def station(at: Station | Point | Body | str, position: Sequence[Scalar] | None 
         return at
     if isinstance(at, Point):
         return Station(at.body, at.position)
-    name = at.name if isinstance(at, Body) else at
+    name = at.name if isinstance(at, Body) else word(at, "a point, a body or the name of one")
     return Station(name, _NONE if position is None else vector(position))

@@ -95,11 +95,11 @@ def _spelled(system: System) -> None:
     records += [("Parameter", p.name, p.location) for p in system.parameters]
     names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
     for kind, name, location in names:
-        if not _NAME.fullmatch(name):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             text = "expected a name of letters, digits and '_', not starting with a digit."
             raise CheckError(kind, name, location, text, part=f"coordinate {name}")
     for output in system.outputs:
-        if not _LABEL.fullmatch(output.name):
+        if not isinstance(output.name, str) or not _LABEL.fullmatch(output.name):
             raise CheckError("Output", output.name, output.location, "expected a name such as x, P.x or q1'.")
 
 

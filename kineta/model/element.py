@@ -11,7 +11,8 @@ from typing import Literal
 
 from kineta.errors import Location
 from kineta.expr.node import Expr
-from kineta.model.body import Station, Vector3
+from kineta.model.body import Station
+from kineta.model.given import Vector3
 
 #: In whose axes the components of a force or couple are given.
 Axes = Literal["body", "ground"]

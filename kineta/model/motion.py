@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kineta.errors import ModelError
-from kineta.expr.node import Expr, Scalar, expr
+from kineta.errors import ArgumentError, ModelError
+from kineta.expr.node import Expr, Scalar
+from kineta.model.given import scalar, shown, word
 
 #: A unit vector in the axes of the frame in which the motion starts.
 Axis = tuple[float, float, float]
@@ -55,6 +56,9 @@ class Ball:
 
     name: str
 
+    def __post_init__(self) -> None:
+        word(self.name, "a name for the motion, as in kn.Ball('b')")
+
 
 @dataclass(frozen=True, slots=True)
 class Free:
@@ -67,6 +71,9 @@ class Free:
     """
 
     name: str
+
+    def __post_init__(self) -> None:
+        word(self.name, "a name for the motion, as in kn.Free('b')")
 
 
 Motion = Rotation | Shift | Ball | Free
@@ -89,7 +96,10 @@ def speed_names(motion: Ball | Free) -> tuple[str, ...]:
 
 def unit(axis: Sequence[float]) -> Axis:
     """*axis* with length one; raises :class:`ModelError` for a zero vector, or another number of components than three."""
-    components = tuple(float(a) for a in axis)
+    try:
+        components = tuple(float(a) for a in axis)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"Expected an axis of three numbers, as in (0, 0, 1), found {shown(axis)}.") from None
     if len(components) != 3:
         raise ModelError(f"Expected an axis of three components, found {len(components)}: {components}.")
     x, y, z = components
@@ -110,39 +120,39 @@ def _whole(a: float) -> float:
 
 def Rx(angle: Scalar) -> Rotation:
     """Turn about the current x axis by *angle* [rad]."""
-    return Rotation(X, expr(angle))
+    return Rotation(X, scalar(angle))
 
 
 def Ry(angle: Scalar) -> Rotation:
     """Turn about the current y axis by *angle* [rad]."""
-    return Rotation(Y, expr(angle))
+    return Rotation(Y, scalar(angle))
 
 
 def Rz(angle: Scalar) -> Rotation:
     """Turn about the current z axis by *angle* [rad]."""
-    return Rotation(Z, expr(angle))
+    return Rotation(Z, scalar(angle))
 
 
 def R(axis: Sequence[float], angle: Scalar) -> Rotation:
     """Turn about the fixed *axis* (any length) by *angle* [rad]."""
-    return Rotation(unit(axis), expr(angle))
+    return Rotation(unit(axis), scalar(angle))
 
 
 def Sx(distance: Scalar) -> Shift:
     """Shift along the current x axis by *distance* [m]."""
-    return Shift(X, expr(distance))
+    return Shift(X, scalar(distance))
 
 
 def Sy(distance: Scalar) -> Shift:
     """Shift along the current y axis by *distance* [m]."""
-    return Shift(Y, expr(distance))
+    return Shift(Y, scalar(distance))
 
 
 def Sz(distance: Scalar) -> Shift:
     """Shift along the current z axis by *distance* [m]."""
-    return Shift(Z, expr(distance))
+    return Shift(Z, scalar(distance))
 
 
 def S(axis: Sequence[float], distance: Scalar) -> Shift:
     """Shift along the fixed *axis* (any length) by *distance* [m]."""
-    return Shift(unit(axis), expr(distance))
+    return Shift(unit(axis), scalar(distance))

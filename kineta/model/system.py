@@ -9,10 +9,11 @@ from functools import cached_property
 from numbers import Real
 
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
-from kineta.expr.node import Expr, Scalar, expr
-from kineta.model.body import Body, Point, Vector3, vector
+from kineta.expr.node import Expr, Scalar
+from kineta.model.body import Body, Point
 from kineta.model.check import check, check_inferred
 from kineta.model.element import Element
+from kineta.model.given import Vector3, records, scalar, shown, vector, word
 from kineta.model.infer import base_first, infer_coordinates, infer_parameters
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.units import Dimension
@@ -38,6 +39,7 @@ class Parameter:
     dimension: Dimension | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        word(self.name, "the name of a parameter")
         if self.value is None:
             return
         if not _is_number(self.value):
@@ -54,6 +56,17 @@ class Output:
     name: str
     value: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "value", scalar(self.value))
+
+
+def _initial(given: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]]) -> tuple[tuple[str, Expr], ...]:
+    pairs = list(given.items() if isinstance(given, Mapping) else given if isinstance(given, Iterable) else [given])
+    for pair in pairs:
+        if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise ArgumentError(f"Expected initial values by name, as in {{'q1': 0.5}}, found {shown(pair)}.")
+    return tuple((name, scalar(value)) for name, value in pairs)
 
 
 @dataclass(frozen=True, init=False)
@@ -104,23 +117,24 @@ class System:
             object.__setattr__(self, name, value)
 
         put("name", name)
-        put("bodies", tuple(bodies))
+        put("bodies", records(bodies, Body, "bodies", "kn.body(name, motions, inertia)"))
         put("gravity", vector(gravity))
-        put("elements", tuple(elements))
-        put("points", tuple(points))
-        pairs = initial.items() if isinstance(initial, Mapping) else initial
-        put("initial", tuple((n, expr(v)) for n, v in pairs))
+        put("elements", records(elements, Element, "elements", "kn.spring(name, k, q1)"))
+        put("points", records(points, Point, "points", "kn.point(name, body, (0, 0, 1))"))
+        put("initial", _initial(initial))
         if isinstance(outputs, Mapping):
-            outputs = [Output(n, expr(v)) for n, v in outputs.items()]
-        put("outputs", tuple(outputs))
+            outputs = [Output(n, scalar(v)) for n, v in outputs.items()]
+        put("outputs", records(outputs, Output, "outputs", "kn.Output(name, value)"))
         if isinstance(parameters, Mapping):
             parameters = [Parameter(n, v) for n, v in parameters.items()]
-        declared = None if parameters is None else tuple(parameters)
+        example = "kn.Parameter(name, value)"
+        declared = None if parameters is None else records(parameters, Parameter, "parameters", example)
         put("_inferred", coordinates is None)
         if coordinates is None:
             put("coordinates", infer_coordinates(self.bodies, {p.name for p in declared or ()}))
         else:
-            put("coordinates", tuple(str(c) for c in coordinates))
+            names = records(coordinates, str | Expr, "names of coordinates", "'q1'")
+            put("coordinates", tuple(str(c) for c in names))
         if coordinates is None and declared is not None:
             check_inferred(self, declared)
         put("parameters", tuple(Parameter(n) for n in infer_parameters(self)) if declared is None else declared)
@@ -181,6 +195,8 @@ class System:
     def replace(self, **changes: object) -> System:
         """A copy with some of the constructor's arguments changed."""
         arguments = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in changes.keys() - arguments.keys():
+            raise ArgumentError(f"A System has no '{name}' to replace.{did_you_mean(name, arguments)}")
         copy = System(**{**arguments, **changes})
         if "coordinates" not in changes:
             object.__setattr__(copy, "_inferred", self.inferred)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kineta.errors import ArgumentError, ModelError, did_you_mean
+from kineta.model.given import shown
 from kineta.model.system import System
 
 _SUFFIXES = (".kin", ".urdf")
@@ -15,6 +16,8 @@ def load(path: str | Path, *, floating: bool = False) -> System:
 
     *floating* is for URDF, which does not say how the root link stands: True lets it float freely, else it is fixed.
     """
+    if not isinstance(path, str | Path):
+        raise ArgumentError(f"Expected the path of a model file, found {shown(path)}.")
     path = Path(path)
     if path.suffix == ".urdf":
         from kineta.model.io import urdf
@@ -34,6 +37,8 @@ def loads(text: str, file: str = "<text>") -> System:
     """The system that a text in the language ``.kin`` describes; *file* is the name shown in errors."""
     from kineta.model.io import kin
 
+    if not isinstance(text, str):
+        raise ArgumentError(f"Expected a text in the language .kin, found {shown(text)}; kineta.load reads a file.")
     return kin.read(text, file)
 
 
@@ -41,6 +46,8 @@ def dumps(system: System) -> str:
     """*system* as text in the language ``.kin``; reading it gives an equal system."""
     from kineta.model.io import write
 
+    if not isinstance(system, System):
+        raise ArgumentError(f"Expected a System, found {shown(system)}.")
     return write.write(system)
 
 

@@ -16,7 +16,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
 from kineta.model import units
-from kineta.model.body import GROUND, Body, Inertia, Point, Station, Vector3, vector
+from kineta.model.body import GROUND, Body, Inertia, Point, Station
 from kineta.model.check import STATEMENTS, CheckError
 from kineta.model.element import (
     Axes,
@@ -29,6 +29,7 @@ from kineta.model.element import (
     LineSpring,
     Spring,
 )
+from kineta.model.given import Vector3, vector
 from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
 from kineta.model.io.expression import Quantity, Reader
 from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names, unit

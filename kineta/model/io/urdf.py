@@ -14,9 +14,10 @@ from pathlib import Path
 
 from kineta.errors import KinetaWarning, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr, symbol
-from kineta.model.body import GROUND, Body, Inertia, vector
+from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.check import principal_moments
 from kineta.model.element import Damper
+from kineta.model.given import vector
 from kineta.model.infer import ENERGIES, TIME
 from kineta.model.io.kin import KEYWORDS
 from kineta.model.io.urdf_survey import Note, grouped, note, survey
