@@ -6,24 +6,10 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
-from kineta.expr.op import UNARY, Op
+from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import Block, Program
 
-_LIBRARY = {
-    Op.SQRT: "sqrt",
-    Op.SIN: "sin",
-    Op.COS: "cos",
-    Op.TAN: "tan",
-    Op.ASIN: "asin",
-    Op.ACOS: "acos",
-    Op.ATAN: "atan",
-    Op.ATAN2: "atan2",
-    Op.SINH: "sinh",
-    Op.COSH: "cosh",
-    Op.TANH: "tanh",
-    Op.EXP: "exp",
-    Op.LOG: "log",
-    Op.POW: "pow",
+_LIBRARY = LIBM | {
     Op.ABS: "fabs",
     Op.SIGN: "kineta_sign",
     Op.STEP: "kineta_step",

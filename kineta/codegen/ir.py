@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from kineta.codegen.order import schedule
 from kineta.codegen.sincos import constant, real, suffix
-from kineta.expr.op import UNARY, Op
+from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import Program
 
 #: Operations in one function at most.
@@ -23,19 +23,7 @@ _INSTRUCTION = {Op.ADD: "fadd contract", Op.MUL: "fmul contract", Op.DIV: "fdiv"
 #: Operations that are an intrinsic of LLVM.
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.MIN: "minimum", Op.MAX: "maximum"}
 #: Operations that are a function of the C library.
-LIBRARY = {
-    Op.TAN: "tan",
-    Op.ASIN: "asin",
-    Op.ACOS: "acos",
-    Op.ATAN: "atan",
-    Op.ATAN2: "atan2",
-    Op.SINH: "sinh",
-    Op.COSH: "cosh",
-    Op.TANH: "tanh",
-    Op.EXP: "exp",
-    Op.LOG: "log",
-    Op.POW: "pow",
-}
+LIBRARY = {op: name for op, name in LIBM.items() if op not in (Op.SQRT, Op.SIN, Op.COS)}
 
 
 @dataclass(slots=True)

@@ -8,23 +8,11 @@ from typing import Any
 from kineta.errors import ExpressionError, MissingPackageError
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.node import DESCRIPTIONS, Expr
-from kineta.expr.op import UNARY, Op
+from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.walk import reachable
 
-_NAMES = {
-    Op.SQRT: "sqrt",
-    Op.SIN: "sin",
-    Op.COS: "cos",
-    Op.TAN: "tan",
-    Op.ASIN: "asin",
-    Op.ACOS: "acos",
-    Op.ATAN: "atan",
-    Op.ATAN2: "atan2",
-    Op.SINH: "sinh",
-    Op.COSH: "cosh",
-    Op.TANH: "tanh",
-    Op.EXP: "exp",
-    Op.LOG: "log",
+_NAMES: dict[Op, str] = {
+    **{op: name for op, name in LIBM.items() if op != Op.POW},
     Op.ABS: "Abs",
     Op.SIGN: "sign",
     Op.MIN: "Min",

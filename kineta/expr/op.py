@@ -84,3 +84,12 @@ FLOAT: dict[int, Callable[..., float]] = {
 
 #: Names under which the functions are written in the text language and in printed expressions.
 FUNCTIONS: dict[str, Op] = {op.name.lower(): op for op in Op if op not in LEAVES | {Op.ADD, Op.MUL, Op.DIV, Op.POW}}
+
+#: What the C library, and nearly everyone since, calls the functions.
+LIBM: dict[Op, str] = {
+    op: op.name.lower()
+    for op in (
+        *(Op.SQRT, Op.SIN, Op.COS, Op.TAN, Op.ASIN, Op.ACOS, Op.ATAN, Op.ATAN2),
+        *(Op.SINH, Op.COSH, Op.TANH, Op.EXP, Op.LOG, Op.POW),
+    )
+}

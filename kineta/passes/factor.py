@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from kineta.expr.graph import ONE, Graph, Ref
-from kineta.expr.op import UNARY, Op
+from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable, users
 from kineta.passes.linear import Constants
 from kineta.passes.substitute import signed
@@ -22,7 +22,7 @@ TERMS = 64
 #: A product: its constant part, with the sign, and its other factors, without signs.
 _Product = tuple[Ref, list[Ref]]
 
-_CONST, _SYMBOL, _ADD, _MUL = int(Op.CONST), int(Op.SYMBOL), int(Op.ADD), int(Op.MUL)
+_ADD, _MUL = int(Op.ADD), int(Op.MUL)
 
 
 def factor(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
@@ -52,12 +52,9 @@ class _Factoring:
         """Node *i*, after its operands."""
         source, target, copy, constant = self.source, self.target, self.copy, self.constant
         op, a, b = source.op[i], source.lhs[i], source.rhs[i]
-        if op == _CONST:
-            copy[i] = target.const(source.constants[a])
-            constant.add(i)
-        elif op == _SYMBOL:
-            copy[i] = target.symbol(source.names[a])
-            if source.names[a] in self.parameters:
+        if op in LEAVES:
+            copy[i], known = self.constants.leaf(source, i, self.parameters)
+            if known:
                 constant.add(i)
         elif op in UNARY:
             copy[i] = target.call(op, signed(copy[a >> 1], a))

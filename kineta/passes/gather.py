@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
-from kineta.expr.op import UNARY, Op
+from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable, users
 from kineta.passes.linear import Constants
 from kineta.passes.substitute import signed
@@ -27,12 +27,9 @@ def gather(source: Graph, roots: Sequence[Ref], parameters: Collection[str], tar
     parts: dict[int, tuple[Ref, Ref]] = {}  # of a sum or product within another: what is constant, and the rest
     for i in order:
         op, a, b = source.op[i], source.lhs[i], source.rhs[i]
-        if op == Op.CONST:
-            copy[i] = target.const(source.constants[a])
-            constant.add(i)
-        elif op == Op.SYMBOL:
-            copy[i] = target.symbol(source.names[a])
-            if source.names[a] in parameters:
+        if op in LEAVES:
+            copy[i], known = constants.leaf(source, i, parameters)
+            if known:
                 constant.add(i)
         elif op in UNARY:
             copy[i] = target.call(op, signed(copy[a >> 1], a))

@@ -5,6 +5,7 @@ Moments of inertia are split and put together again; what remains of them should
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
@@ -23,6 +24,13 @@ class Constants:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._forms: dict[int, Form] = {}
+
+    def leaf(self, source: Graph, i: int, parameters: Collection[str]) -> tuple[Ref, bool]:
+        """A number or symbol of *source*, and whether it is constant."""
+        if source.op[i] == Op.CONST:
+            return self.graph.const(source.constants[source.lhs[i]]), True
+        name = source.names[source.lhs[i]]
+        return self.graph.symbol(name), name in parameters
 
     def call(self, op: int, a: Ref, b: Ref) -> Ref:
         """The operation *op* of two constant expressions."""

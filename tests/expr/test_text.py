@@ -22,7 +22,7 @@ from tests.expr.random_graphs import random_graph
         (lambda x, y: x - (y - 1), "1 - y + x"),
         (lambda x, y: x * 2 * y, "2*x*y"),
         (lambda x, y: x * (y * x), "x*y*x"),
-        (lambda x, y: (x * y) * (x * x), "x*y*(x*x)"),
+        (lambda x, y: (x * y) * (x * x), "x*y*x^2"),
         (lambda x, y: x / (y * 2), "x/(2*y)"),
         (lambda x, y: x / y / y, "x/y/y"),
         (lambda x, y: (x + 1) ** 1.5, "(1 + x)^1.5"),
