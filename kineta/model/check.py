@@ -372,13 +372,13 @@ def _initial(system: System) -> None:
         if name in seen:
             raise _of_model(system, part, f"initial '{name}' is given twice.")
         seen.add(name)
-    for joint in system.joints:
-        _unit_quaternion(system, joint)
-
-
-def _unit_quaternion(system: System, joint: str) -> None:
     values = {p.name: p.value for p in system.parameters if p.value is not None}
     given = dict(system.initial)
+    for joint in system.joints:
+        _unit_quaternion(system, joint, given, values)
+
+
+def _unit_quaternion(system: System, joint: str, given: dict[str, Expr], values: dict[str, float]) -> None:
     parts = [given.get(f"{joint}.{c}") for c in ("qw", "qx", "qy", "qz")]
     if all(p is None for p in parts):
         return

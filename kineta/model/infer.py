@@ -101,6 +101,7 @@ def base_first(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
 def units(system: System) -> dict[str, str]:
     """Units of coordinates and speeds, where a motion shows them: ``rad`` for what turns, ``m`` for what shifts."""
     found: dict[str, str] = {}
+    coordinates = set(system.coordinates)
     for body in system.bodies:
         for motion in body.motions:
             if isinstance(motion, Ball | Free):
@@ -109,6 +110,6 @@ def units(system: System) -> dict[str, str]:
                 continue
             unit = "rad" if isinstance(motion, Rotation) else "m"
             for name in motion.argument.symbols():
-                if name in system.coordinates and (motion.argument.name == name or name not in found):
+                if name in coordinates and (motion.argument.name == name or name not in found):
                     found |= {name: unit, f"{name}'": f"{unit}/s"}
     return found

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from html import escape
 from numbers import Real
 
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
@@ -139,6 +140,12 @@ class System:
             check_inferred(self, declared)
         put("parameters", tuple(Parameter(n) for n in infer_parameters(self)) if declared is None else declared)
         check(self)
+
+    def _repr_html_(self) -> str:
+        """The system in the language ``.kin``, as notebooks show it."""
+        from kineta.model.io.write import write
+
+        return f"<pre>{escape(write(self))}</pre>"
 
     @property
     def inferred(self) -> bool:

@@ -112,7 +112,9 @@ NAMES: list[tuple[Callable[[], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), [*LISTS, *NUMBERS, *NAMES], ids=lambda x: x[-40:] if isinstance(x, str) else "")
+@pytest.mark.parametrize(
+    ("call", "message"), [*LISTS, *NUMBERS, *NAMES], ids=lambda x: x[-40:] if isinstance(x, str) else ""
+)
 def test_what_is_of_another_kind_is_refused_with_a_sentence(call: Callable[[], object], message: str) -> None:
     with pytest.raises((kn.ArgumentError, kn.ModelError)) as raised:
         call()

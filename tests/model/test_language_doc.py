@@ -88,3 +88,13 @@ def test_the_grammar_names_every_rule_of_the_parser() -> None:
     rules = set(re.findall(r"^\??([a-z]+):", lark, re.MULTILINE))
     said = set(re.findall(r"^([a-z]+) *=", section("Grammar"), re.MULTILINE))
     assert rules - said == {"start", "declaration", "axis", "setting", "shown", "exponent"}
+
+
+def test_the_three_ways_in_give_the_same_system() -> None:
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    (described,) = re.findall(r"^```kin\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    (program,) = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    space: dict[str, object] = {}
+    exec(program.partition("run = ")[0], space)
+    assert space["system"] == kn.loads(described)
+    assert kn.loads(kn.dumps(kn.loads(described))) == space["system"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import pickle
 from typing import Any
 
@@ -188,3 +189,9 @@ def test_systems_are_copied_and_sent_between_processes() -> None:
     for same in (copy.deepcopy(system), pickle.loads(pickle.dumps(system))):
         assert same == system
         assert kn.derive(same).operations("forward") == kn.derive(system).operations("forward")
+
+
+def test_notebooks_show_a_system_as_text() -> None:
+    found = system(kn.Rz(q), elements=[kn.generalized_force("f", kn.minimum(q, 1), q)])
+    assert found._repr_html_() == f"<pre>{html.escape(kn.dumps(found))}</pre>"
+    assert "model S;\n" in found._repr_html_()

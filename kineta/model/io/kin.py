@@ -89,6 +89,7 @@ class _Statements:
     points: dict[str, Point] = field(default_factory=dict)
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    values: dict[str, float] = field(default_factory=dict)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
     places: dict[str, Location] = field(default_factory=dict)
 
@@ -169,6 +170,8 @@ class _Statements:
                 value = self._number(quantity.value, tree, f"parameter '{name}'")
             elif fixed:
                 raise ModelError(f"constant '{name}': expected a value, found none.", self._at(name))
+            if value is not None:
+                self.values[str(name)] = value
             self.parameters.append(Parameter(str(name), value, fixed, self._at(name), self.dimensions.get(str(name))))
 
     def _constants(self, node: Node) -> None:
@@ -178,7 +181,7 @@ class _Statements:
         """The value of an expression of numbers and of parameters that have a value by now."""
         if value.value is not None:
             return value.value
-        known = {p.name: p.value for p in self.parameters or () if p.value is not None}
+        known = self.values
         for name in value.symbols():
             if name not in known:
                 near = did_you_mean(name, known)
@@ -193,7 +196,9 @@ class _Statements:
         return number
 
     def _coordinates(self, node: Node) -> None:
-        self.coordinates = [*(self.coordinates or ()), *(str(c) for c in node.children)]
+        if self.coordinates is None:
+            self.coordinates = []
+        self.coordinates += (str(c) for c in node.children)
         self.places |= {f"coordinate {c}": self._at(c) for c in node.children}
 
     # -- bodies -----------------------------------------------------------------------------------------------

@@ -1,0 +1,49 @@
+"""Systems of thousands of bodies: the time grows with their number, not with its square."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+import kineta as kn
+from kineta.model import infer
+
+#: Statements of one part of a system, of every kind that could look through all others.
+PART = """
+parameters k{i} = 2, l{i} = 2*k{i};
+coordinates q{i}, b{i};
+Arm{i} | Rz(q{i}), Sx(l{i}) = 1, 1, 1, 1;
+Wheel{i} ~ Arm{i} | Ball(b{i}) = 1, 1, 1, 1;
+point P{i} on Arm{i} = (0, 0, l{i});
+spring s{i} = k{i} on q{i} - 3 deg;
+damper d{i} = 0.1 on q{i}';
+damper e{i} = 2 between P{i} and ground;
+force f{i} at P{i} = (0, P{i}.vx, 0);
+initial q{i} = 0.1 rad, b{i}.qw = 1, b{i}.wx = k{i};
+output P{i}.x;
+"""
+
+
+def text(parts: int, *, listed: bool) -> str:
+    part = PART if listed else PART.replace("coordinates q{i}, b{i};", "").replace("q{i}", "phi{i}")
+    return "".join(part.format(i=i) for i in range(parts))
+
+
+def seconds(call: Callable[..., object], *arguments: object) -> float:
+    began = time.process_time()
+    call(*arguments)
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_time_grows_with_the_number_of_parts(listed: bool) -> None:
+    small, large = 50, 800
+    texts = [text(n, listed=listed) for n in (small, large)]
+    few, many = map(kn.loads, texts)
+    assert (len(many.bodies), many.nv) == (2 * large, 4 * large)
+    # Sixteen times for what is linear, 256 times for what is quadratic.
+    for work in (lambda s: s.replace(name="S"), infer.units, kn.dumps):
+        assert seconds(work, many) < 64 * min(seconds(work, few) for _ in range(5)) + 0.01
+    assert seconds(kn.loads, texts[1]) < 64 * min(seconds(kn.loads, texts[0]) for _ in range(3))
