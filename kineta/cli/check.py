@@ -98,6 +98,8 @@ def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, 
     size = max(1.0, float(np.abs(tau / scale).max())) * float(np.linalg.cond(M / np.outer(scale, scale)))
     error = float(np.abs((back - vdot) * scale).max()) / size
     fault = "" if error < 1e-12 else "they contradict each other; please report the model"
+    if not np.isfinite(error):
+        fault = "a force is not finite; check the initial state and the parameters"
     return _finding("forward dynamics undo inverse dynamics", "relative error over condition number", error, fault)
 
 

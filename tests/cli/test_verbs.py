@@ -77,6 +77,10 @@ def test_a_mass_matrix_that_is_not_finite_is_no_number(kineta: Command, here: Pa
     done = kineta("check", "pole.kin")
     assert done.code == 2
     assert "(smallest scaled eigenvalue nan): it is not finite; check the initial state and the parameters." in done.out
+    (here / "pole.kin").write_text("parameters k = 0;\nA | Sx(q) = 1;\nforce f = 1/k on q;")
+    done = kineta("check", "pole.kin")
+    assert done.code == 2
+    assert "(relative error over condition number nan): a force is not finite; check the initial state" in done.out
 
 
 def test_check_says_where_the_coordinates_come_from(kineta: Command, here: Path) -> None:
