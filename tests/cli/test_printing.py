@@ -63,7 +63,9 @@ def _compute(line: str, scope: dict[str, float]) -> float:
 
 
 def test_names_of_parts_avoid_those_of_the_model(kineta: Command, here: Path) -> None:
-    (here / "taken.kin").write_text("parameters z1 = 2, z_2 = 3;\nA | Rz(q) = z1, z_2, z_2, z_2;\nB~A | Sx(q2) = z1;\n")
+    (here / "taken.kin").write_text(
+        "parameters z1 = 2, z_2 = 3;\nA | Rz(q) = z1, z_2, z_2, z_2;\nB~A | Sx(z_2), Rx(q2), Sy(z1) = z1;\n"
+    )
     for options, form in (([], r"(z_?\d+) ="), (["--latex"], r"(z_\{\d+\}) &=")):
         named = re.findall(form, kineta("derive", "taken.kin", "--quantity", "forward", *options).out)
         assert named
