@@ -161,6 +161,8 @@ def _number(value: object) -> float:
 
 def symbol(name: str) -> Expr:
     """The symbol *name* (a coordinate, a rate such as ``q1'``, a parameter, or the time ``t``) for use in a description."""
+    if not isinstance(name, str):
+        raise ExpressionError(f"Expected the name of a symbol, found {name!r}.")
     with LOCK:
         return Expr(DESCRIPTIONS, DESCRIPTIONS.symbol(name))
 

@@ -135,3 +135,8 @@ def test_threads_describe_side_by_side() -> None:
     with ThreadPoolExecutor(4) as pool:
         for k, found in enumerate(pool.map(products, range(4))):
             assert found == [f"a{k}_{i}*a{k}_{i + 1}" for i in range(299)]
+
+
+def test_a_symbol_has_a_name() -> None:
+    with pytest.raises(ExpressionError, match="Expected the name of a symbol, found 3."):
+        kn.symbol(3)  # type: ignore[arg-type]
