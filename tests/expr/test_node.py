@@ -138,5 +138,5 @@ def test_threads_describe_side_by_side() -> None:
 
 
 def test_a_symbol_has_a_name() -> None:
-    with pytest.raises(ExpressionError, match="Expected the name of a symbol, found 3."):
+    with pytest.raises(ExpressionError, match=r"Expected the name of a symbol, found 3\."):
         kn.symbol(3)  # type: ignore[arg-type]
