@@ -14,9 +14,10 @@ from math import prod
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism import energy
+from kineta.formalism.axes import aligned
 from kineta.formalism.elements import Elements
 from kineta.formalism.kinematics import Kinematics
-from kineta.formalism.mechanism import Mechanism, mechanism, regrouped
+from kineta.formalism.mechanism import Mechanism, kinematic_tree, regrouped, with_mass
 from kineta.formalism.origins import slid
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.body import Station
@@ -74,7 +75,7 @@ class Derivation:
     @cached_property
     def described(self) -> Mechanism:
         """The mechanism with every mass where the description has it."""
-        return slid(mechanism(self.symbols))
+        return slid(with_mass(aligned(kinematic_tree(self.symbols))))
 
     @cached_property
     def mechanism(self) -> Mechanism:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
-from kineta.formalism.spelling import normal_form
+from kineta.formalism.spelling import borrowed, inverse, normal_form
 from kineta.formalism.symbols import Symbols
 from kineta.model.body import GROUND, Inertia
 from kineta.model.infer import TIME
@@ -147,24 +147,36 @@ class Mechanism:
         return self.leading is not None and all(len(r.by_speed) < 2 for link in self.links for r in link.rates)
 
 
-def mechanism(symbols: Symbols) -> Mechanism:
-    """The links of the system of *symbols*, each with the mass of the bodies that are fixed to it."""
+def kinematic_tree(symbols: Symbols) -> Mechanism:
+    """The links of the system of *symbols* and the places of its bodies, without mass."""
     graph = symbols.graph
     links: list[Link] = []
     places = {GROUND: Place(-1, identity(graph), Vector(graph))}
     variables = frozenset((TIME, *symbols.system.q_names))
-    moments = [nothing(graph)]  # of the ground, then of each link
+    ends = dict(places)  # where the next body starts: a frame may have made some of its motions
+    taken = borrowed(symbols.system.tree, variables)
     for body in symbols.system.tree:
-        place = places[body.base]
-        for motion in normal_form(body.motions, variables):
+        place, more = ends[body.base], taken.get(body.name, [])
+        for motion in normal_form([*body.motions[len(taken.get(body.base, [])) :], *more], variables):
             place = _advance(symbols, links, place, motion)
-        moments.extend([nothing(graph)] * (len(links) + 1 - len(moments)))
-        own = _moments(symbols, body.inertia).rotated(place.R).shifted(place.r)
-        moments[place.link + 1] = moments[place.link + 1] + own
+        ends[body.name] = place
+        for motion in inverse(more):
+            place = _advance(symbols, links, place, motion)
         places[body.name] = place
     gravity = Vector(graph, *symbols.expression(*symbols.system.gravity))
-    placed = tuple(replace(link, moments=m) for link, m in zip(links, moments[1:], strict=True))
-    return Mechanism(symbols, placed, places, moments[0], gravity)
+    return Mechanism(symbols, tuple(links), places, nothing(graph), gravity)
+
+
+def with_mass(mechanism: Mechanism) -> Mechanism:
+    """The mechanism with the mass of every body on the link that it is fixed to."""
+    graph, symbols = mechanism.graph, mechanism.symbols
+    moments = [nothing(graph)] * (len(mechanism.links) + 1)  # of the ground, then of each link
+    for body in symbols.system.tree:
+        place = mechanism.places[body.name]
+        own = _moments(symbols, body.inertia).rotated(place.R).shifted(place.r)
+        moments[place.link + 1] = moments[place.link + 1] + own
+    links = tuple(replace(link, moments=m) for link, m in zip(mechanism.links, moments[1:], strict=True))
+    return replace(mechanism, links=links, ground=moments[0])
 
 
 def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) -> Place:

@@ -14,6 +14,7 @@ from itertools import groupby
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.node import Expr, expr
 from kineta.expr.op import Op
+from kineta.model.body import Body, Inertia
 from kineta.model.motion import Axis, Ball, Free, Motion, Rotation, Shift
 
 
@@ -27,6 +28,38 @@ def normal_form(motions: Iterable[Motion], variables: frozenset[str]) -> Iterato
         for kind in (Shift, Rotation):  # what shifts need not turn with it
             arguments = [_along(line, m) for m in elementary if isinstance(m, kind)]
             yield from (kind(line, a) for a in _joined(arguments, variables, quarters=kind is Rotation))
+
+
+def borrowed(bodies: Sequence[Body], variables: frozenset[str]) -> dict[str, list[Rotation | Shift]]:
+    """For a frame without mass that carries one body: the constant motions at the head of that body's which are about or
+    along the line of the frame's last motion. They may as well be made with it.
+    """
+    carried: dict[str, list[Body]] = {}
+    for body in bodies:
+        carried.setdefault(body.base, []).append(body)
+    found: dict[str, list[Rotation | Shift]] = {}
+    for frame in bodies:
+        after = carried.get(frame.name, [])
+        if frame.inertia == Inertia() and frame.motions and len(after) == 1 and frame.base not in found:
+            head = _head(after[0].motions, _line(frame.motions[-1]))
+            if head and all(variables.isdisjoint(m.argument.symbols()) for m in head):
+                found[frame.name] = head
+    return found
+
+
+def _head(motions: Sequence[Motion], line: Axis | None) -> list[Rotation | Shift]:
+    """The first *motions* that are about or along *line*."""
+    head: list[Rotation | Shift] = []
+    for motion in motions:
+        if isinstance(motion, Ball | Free) or _line(motion) != line:
+            break
+        head.append(motion)
+    return head
+
+
+def inverse(motions: Sequence[Rotation | Shift]) -> list[Motion]:
+    """What undoes *motions*."""
+    return [type(m)(m.axis, -m.argument) for m in reversed(motions)]
 
 
 def _line(motion: Motion) -> Axis | None:

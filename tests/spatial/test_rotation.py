@@ -207,3 +207,39 @@ def test_a_quarter_turn_is_free_wherever_it_is_written() -> None:
     counts = [arm(m).operations("forward") for m in ([kn.Rx(Q), kn.Rx(PI / 2)], [kn.Rx(PI / 2 + Q)], [kn.Rx(Q)])]
     assert counts[0] == counts[1]
     assert counts[0].total <= counts[2].total + 2
+
+
+FRAMES = {
+    "in one body": "B ~ A | Rz(q1), Rz({a}) = {inertia};",
+    "in a frame before": "frame F ~ A | Rz({a});\nB ~ F | Rz(q1) = {inertia};",
+    "in the body after a frame": "frame F ~ A | Rz(q1);\nB ~ F | Rz({a}) = {inertia};",
+    "around a shift, in the body after a frame": "frame F ~ A | Rz(q1), Sz(0.1);\nB ~ F | Rz({a}), Sz(-0.1) = {inertia};",
+}
+
+
+@pytest.mark.parametrize("angle", ["a", "0.4"])
+@pytest.mark.parametrize("spelling", FRAMES)
+def test_turns_join_across_frames_without_mass(spelling: str, angle: str) -> None:
+    def robot(text: str) -> kn.Equations:
+        body = text.format(a=angle, inertia="1.1, 0.2, 0.3, 0.25, com = (0.1, 0.2, 0.3)")
+        head = "gravity 9.81; parameters a = 0.4; coordinates q1, q2, q3;\nA | Ry(q3) = 2, 0.1, 0.2, 0.15, com = (0.1, 0, 0);\n"
+        tail = "\nC ~ B | Sx(0.4), Rx(q2) = 0.7, 0.02, 0.03, 0.04, com = (0.1, 0.05, 0.02);"
+        return kn.derive(kn.loads(head + body + tail))
+
+    plain, spelled = robot("B ~ A | Rz(q1 + {a}) = {inertia};"), robot(FRAMES[spelling])
+    state = (0.0, [0.3, -0.7, 1.1], [1.0, 2.0, -0.5])
+    for quantity in ("inverse", "forward", "kinetic_energy"):
+        assert spelled.operations(quantity).total == plain.operations(quantity).total, quantity
+        more = [[0.1, 0.2, 0.3]] if quantity == "inverse" else []
+        one, other = (e.function(quantity, "numpy")(*state, *more) for e in (plain, spelled))
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+
+
+def test_a_frame_whose_child_turns_with_it_stays_where_it_is() -> None:
+    system = kn.loads("coordinates q1;\nframe F | Rz(q1), Sx(1);\nB ~ F | Rz(0.5), Sx(2) = 1;")
+    moved = kn.loads("coordinates q1;\nframe F | Sx(1), Rz(q1);\nB ~ F | Rz(0.5), Sx(2) = 1;")
+    for model, place in ((system, [np.cos(0.3), np.sin(0.3), 0]), (moved, [1, 0, 0])):
+        equations = kn.derive(model)
+        positions, rotations = (equations.function(n)(0, [0.3], [0]) for n in ("positions", "rotations"))
+        np.testing.assert_allclose(positions[0], place, atol=1e-15)
+        np.testing.assert_allclose(rotations[0][:, 0], [np.cos(0.3), np.sin(0.3), 0], atol=1e-15)
