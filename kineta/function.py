@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,21 @@ from kineta.model.system import System
 BACKENDS = ("llvm", "numpy")
 
 FloatArray = NDArray[np.float64]
+
+
+@cache
+def _tuple(quantity: str, names: tuple[str, ...]) -> Any:
+    """The named tuple of a quantity of several parts; it is sent between processes by its names."""
+
+    def reduce(self: tuple[FloatArray, ...]) -> tuple[Any, ...]:
+        return _parts, (quantity, names, *self)
+
+    return type(quantity, (namedtuple(quantity, names),), {"__slots__": (), "__reduce__": reduce})
+
+
+def _parts(quantity: str, names: tuple[str, ...], *arrays: FloatArray) -> Any:
+    """The *arrays* of a quantity as a tuple with *names*."""
+    return _tuple(quantity, names)(*arrays)
 
 
 class Function:
@@ -43,7 +58,6 @@ class Function:
         self.setup = setup
         self.main = main
         self._parts = self.main.outputs
-        self._tuple = namedtuple(quantity, [b.name for b in self._parts]) if len(self._parts) > 1 else None
         self._extra = inputs_of(quantity)
         self._hoisted: tuple[tuple[object, ...], FloatArray] | None = None
 
@@ -91,7 +105,7 @@ class Function:
         for part in self._parts:
             arrays.append(flat[..., start : start + part.size].reshape((*lead, *part.shape)))
             start += part.size
-        return arrays[0] if self._tuple is None else self._tuple(*arrays)
+        return arrays[0] if len(arrays) == 1 else _parts(self.quantity, tuple(p.name for p in self._parts), *arrays)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Function, (self.system, self.quantity, self.setup, self.main, self.backend)
@@ -143,7 +157,9 @@ class Function:
             return np.empty((*values.shape[:-1], 0))
         key = values.shape, values.tobytes()
         if self._hoisted is None or self._hoisted[0] != key:
-            self._hoisted = key, self._setup(values)
+            h = self._setup(values)
+            h.flags.writeable = False  # it is kept, and given out
+            self._hoisted = key, h
         return self._hoisted[1]
 
     def _setup(self, values: FloatArray) -> FloatArray:

@@ -297,3 +297,15 @@ def test_explain_counts_after_every_pass() -> None:
     totals = [n.total for n in counts.values()]
     assert totals == sorted(totals, reverse=True)
     assert counts["gather"] == EQUATIONS.operations("forward")
+
+
+def test_results_of_several_parts_are_sent_between_processes() -> None:
+    found = EQUATIONS.function("mass_and_bias")(0.0, [0.1, 0.2], [1, 2])
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is type(found)
+    close(again.mass_matrix, found.mass_matrix)
+
+
+def test_what_is_kept_is_not_given_out_to_be_changed() -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        EQUATIONS.function("bias").hoisted()[:] = 0

@@ -183,9 +183,8 @@ class Elements:
         g = self.graph
         stiffness, free = self.expression(element.stiffness, element.length)
         line = self._line(element)
-        if free == ZERO and self._is_parameter(stiffness):  # no root: the force is smooth where the places meet
-            self.potential = g.add(self.potential, g.mul(g.mul(g.const(0.5), stiffness), line.dot(line)))
-            self._pull(element.start, element.end, line * stiffness)
+        if free == ZERO:
+            self._without_length(element, stiffness, line)
             return
         self._of_position(element, free)
         length = g.sqrt(line.dot(line))
@@ -196,6 +195,16 @@ class Elements:
         force = g.mul(stiffness, deformation)
         self.potential = g.add(self.potential, g.mul(g.const(0.5), g.mul(force, deformation)))
         self._pull(element.start, element.end, line * g.div(force, length))
+
+    def _without_length(self, element: LineSpring, stiffness: Ref, line: Vector) -> None:
+        """A spring of free length zero: no root is needed, and the force is smooth where the places meet."""
+        g = self.graph
+        self._pull(element.start, element.end, line * stiffness)
+        if self._is_parameter(stiffness):
+            self.potential = g.add(self.potential, g.mul(g.mul(g.const(0.5), stiffness), line.dot(line)))
+            return
+        velocity = self.kinematics.velocity(element.end) - self.kinematics.velocity(element.start)
+        self._spend(neg(g.mul(stiffness, line.dot(velocity))))
 
     def _line_damper(self, element: LineDamper) -> None:
         g = self.graph

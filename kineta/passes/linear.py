@@ -14,6 +14,9 @@ from kineta.expr.op import Op
 #: Terms that a form may have: longer sums stay as they are.
 TERMS = 12
 
+#: Bits of a number in a form: sums that need more stay as they are.
+BITS = 800
+
 #: What a constant expression is: numbers by the node (without its sign) that they multiply; ``ONE`` for a number alone.
 Form = dict[Ref, Fraction]
 
@@ -58,6 +61,8 @@ class Constants:
 
     def _made(self, form: Form, plain: Ref) -> Ref:
         """The expression of *form*; *plain* where the form is too long or made of numbers alone."""
+        if any(max(f.numerator.bit_length(), f.denominator.bit_length()) > BITS for f in form.values()):
+            return plain
         if len(form) > TERMS or form.keys() <= {ONE}:
             return self.graph.const(float(form.get(ONE, 0))) if form.keys() <= {ONE} else plain
         graph = self.graph

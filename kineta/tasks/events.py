@@ -24,7 +24,8 @@ class Event:
     direction : 1 counts zeros where the value rises as the run goes on, -1 where it falls, 0 both
 
     A zero at the start is none of a run. Zeros are looked for where the value has changed its sign over a step: of
-    two within one step nothing is seen, unless ``max_step`` parts them.
+    two within one step nothing is seen, unless ``max_step`` parts them; nor is one where the value is not a number on
+    either side.
     """
 
     value: Expr

@@ -17,7 +17,7 @@ from tests.expr.random_graphs import random_graph
     ("build", "shown"),
     [
         (lambda x, y: x - y, "x - y"),
-        (lambda x, y: y - x, "-(x - y)"),
+        (lambda x, y: y - x, "y - x"),
         (lambda x, y: -x - y, "-(x + y)"),
         (lambda x, y: x - (y - 1), "1 - y + x"),
         (lambda x, y: x * 2 * y, "2*x*y"),

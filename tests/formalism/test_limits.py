@@ -86,3 +86,24 @@ def test_absolute_and_relative_coordinates_move_alike() -> None:
     relative, absolute = (kn.derive(pendulums(n, absolute=a)).function("forward") for a in (False, True))
     expected = relative(0.0, np.diff(q, prepend=0), np.diff(v, prepend=0))
     assert absolute(0.0, q, v) == pytest.approx(np.cumsum(expected), rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize("stiffness", ["k*(1 + sin(t))", "k*(1 + q1^2)"])
+def test_a_spring_without_length_is_smooth_whatever_its_stiffness(stiffness: str) -> None:
+    text = f"parameters k = 3; A | Sx(q1) = 1; B ~ A | Sy(q2) = 1; spring s = {stiffness} between ground and B;"
+    assert value(text, "forward", [0.0, 0.0]) == pytest.approx([0, 0])
+    assert kn.simulate(kn.loads(text), 2.0, q=[0.3, -0.2], v=[0.1, 0.4]).energy_balance < 1e-7
+
+
+def test_parameters_of_any_size_and_depth_are_parameters() -> None:
+    mass = kn.symbol("M") * 1e200 * 1e200
+    system = kn.System("huge", [kn.body("b", [kn.Sx(kn.symbol("q"))], kn.inertia(mass))], parameters={"M": 1e-100})
+    assert kn.derive(system).function("mass_matrix")(0, [0], [0]).item() == pytest.approx(1e300)
+    mass = kn.symbol("M")
+    for _ in range(1200):
+        mass = mass * 0.987654321 + 1.0
+    system = kn.System("deep", [kn.body("b", [kn.Sx(kn.symbol("q"))], kn.inertia(mass))], parameters={"M": 1.0})
+    expected = 1.0
+    for _ in range(1200):
+        expected = expected * 0.987654321 + 1.0
+    assert kn.derive(system).function("mass_matrix")(0, [0], [0]).item() == pytest.approx(expected, rel=1e-12)
