@@ -127,7 +127,7 @@ def expression(graph: Graph, ref: Ref, names: Mapping[int, str]) -> str:
             written[i] = name(graph.names[a]), _ATOM
         elif op == Op.ADD:
             sign = "-" if b & 1 else "+"
-            written[i] = f"{operand(a, _SUM)} {sign} {operand(b & -2, _OPEN)}", _SUM
+            written[i] = f"{operand(a, _SUM)} {sign} {operand(b & -2, _OPEN if b & 1 else _SUM)}", _SUM
         elif op == Op.MUL:
             written[i] = product(a, b)
         elif op == Op.DIV:
