@@ -73,7 +73,7 @@ def main(folder: Path) -> None:
     for name, (seconds, draw) in PICTURES.items():
         run = kn.simulate(kn.load(MODELS / f"{name}.kin"), seconds, samples=3001)
         draw(run)
-        plt.savefig(folder / f"{name}.png", dpi=90, pil_kwargs={"optimize": True})
+        plt.savefig(folder / f"{name}.png", dpi=90, pil_kwargs={"optimize": True}, metadata={"Software": None})
         plt.close()
         print(f"{name}: {run.message}")
 
