@@ -76,8 +76,10 @@ def count(*names: str) -> None:
         system = kn.load(MODELS / f"{name}.kin")
         began = time.perf_counter()
         equations = kn.derive(system)
-        found = [equations.operations(quantity) for quantity in QUANTITIES]
+        for quantity in QUANTITIES:
+            equations.expressions(quantity)
         took = time.perf_counter() - began
+        found = [equations.operations(quantity) for quantity in QUANTITIES]
         shown = [f"{n.add}+{n.mul}" + (f"+{n.div}" if n.div else "") for n in found]
         columns[name.replace("_", "\n")] = [*shown, f"{1e3 * took:.0f} ms"]
         if any(model == name for model, _ in PAPER):

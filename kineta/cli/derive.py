@@ -38,10 +38,12 @@ def derive(
 
     began = time.perf_counter()
     equations = derive_equations(system, formalism)
-    counts = {q: equations.operations(q) for q in COUNTED}
+    for counted in COUNTED:
+        equations.expressions(counted)
+    t_derive = time.perf_counter() - began
     formulas = equations.formulas(quantity)
     shown = list(formulas.latex() if latex else formulas.text())
-    t_derive = time.perf_counter() - began
+    counts = {q: equations.operations(q) for q in COUNTED}
     began = time.perf_counter()
     if json:
         _compile(equations)
