@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.count import Operations
@@ -20,6 +20,8 @@ from kineta.function import Function
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
+
+T = TypeVar("T")
 
 #: The formalisms by name: the rules by which each derives.
 FORMALISMS: Mapping[str, Mapping[str, Rule]] = {"newton_euler": recursive.RULES}
@@ -71,32 +73,24 @@ class Equations:
         return derivation(self.system, FORMALISMS[self.formalism])
 
     @cached_property
-    def memory(self) -> dict[Hashable, Any]:
-        """What tasks have made of these equations and may use again, by keys of their own."""
+    def _memory(self) -> dict[Hashable, Any]:
         return {}
 
-    @cached_property
-    def _formulas(self) -> dict[str, Formulas]:
-        return {}
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What *make* has made of these equations; made once for every *key*."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        found: T = self._memory[key]
+        return found
 
     def formulas(self, quantity: str) -> Formulas:
         """*quantity* after the passes that make it cheaper: what is printed, counted and compiled."""
-        found = self._formulas.get(quantity)
-        if found is None:
-            found = self._formulas[quantity] = formulas(self.alone(), quantity)
-        return found
-
-    @cached_property
-    def _programs(self) -> dict[str, tuple[Program, Program]]:
-        return {}
+        return self.kept((Formulas, quantity), lambda: formulas(self.alone(), quantity))
 
     def programs(self, quantity: str) -> tuple[Program, Program]:
         """Two programs: from parameters ``p`` to ``h``, and from t, q, v (and tau or vdot) and ``h`` to *quantity*."""
-        found = self._programs.get(quantity)
-        if found is None:
-            shown = self.formulas(quantity)
-            found = self._programs[quantity] = _lowered(shown.symbols, quantity, shown.array)
-        return found
+        shown = self.formulas(quantity)
+        return self.kept((Program, quantity), lambda: _lowered(shown.symbols, quantity, shown.array))
 
     def operations(self, quantity: str) -> Operations:
         """Operations of one evaluation of *quantity*; what depends on parameters only is counted apart."""

@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 
 import kineta as kn
+from benchmarks.chains import chain
 from kineta.expr.count import Operations
 from tests.support import EXAMPLES
 
@@ -84,16 +85,6 @@ def test_counts_of_a_quantity_do_not_depend_on_what_was_derived_before() -> None
         assert kn.derive(kn.load(EXAMPLES / "puma_andreev.kin")).operations(quantity) == equations(
             "puma_andreev"
         ).operations(quantity)
-
-
-def chain(links: int) -> kn.System:
-    """*links* on turning joints whose axes are neither parallel nor at right angles; full inertia."""
-    bodies = []
-    for k in range(links):
-        motions = [kn.Sx(0.3), kn.Sz(0.1), kn.Rx(0.7 if k % 2 else -1.1), kn.Rz(kn.symbol(f"q{k}"))]
-        inertia = kn.inertia(1.0 + 0.01 * k, (0.02, 0.03, 0.025), (0.001, -0.002, 0.003), com=(0.15, 0.02, 0.05))
-        bodies.append(kn.body(f"link{k}", motions, inertia, base=f"link{k - 1}" if k else "ground"))
-    return kn.System(f"chain{links}", bodies, gravity=(0, 0, -9.81))
 
 
 @cache

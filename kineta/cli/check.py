@@ -65,18 +65,14 @@ def laws(system: System) -> list[dict[str, Any]]:
 
 def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
     """Findings for the mass matrix *M* at *state*."""
-    from kineta.tasks.mass import SINGULAR, least_inertia
+    from kineta.tasks.mass import SINGULAR, idle, least_inertia
 
-    smallest, idle = least_inertia(M)
+    smallest, worst = least_inertia(M)
     if smallest > SINGULAR:
         yield _definite(smallest)
         yield _inverse(equations, M, state)
         return
-    name = equations.system.v_names[idle]
-    yield _definite(
-        smallest,
-        f"the speed '{name}' moves no inertia. Give a body that it moves a mass or a moment of inertia, or start elsewhere",
-    )
+    yield _definite(smallest, idle(equations.system.v_names[worst]))
 
 
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:

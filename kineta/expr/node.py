@@ -44,7 +44,7 @@ class Expr:
 
     def _with(self, op: Op, other: Scalar, *, swap: bool = False) -> Expr:
         if not isinstance(other, Expr | Real):
-            return NotImplemented  # type: ignore[no-any-return]
+            return NotImplemented  # type: ignore[no-any-return]  # only operators may give it, which call this
         with LOCK:
             a, b = self.ref, self.beside(other)
             return Expr(self.graph, self.graph.call(op, b, a) if swap else self.graph.call(op, a, b))

@@ -13,7 +13,7 @@ from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.element import Element, LineDamper, LineSpring
-from kineta.model.infer import COORDINATE, ENERGIES, POINT_COMPONENTS, TIME, base_first
+from kineta.model.infer import COORDINATE, ENERGIES, TIME, base_first, point_components
 from kineta.model.motion import Ball, Free, Motion
 from kineta.passes.evaluate import evaluate
 
@@ -210,14 +210,9 @@ def _argument_symbols(motion: Motion) -> tuple[str, ...]:
     return motion.argument.symbols()
 
 
-def _of_points(system: System) -> set[str]:
-    owners = [b.name for b in system.bodies] + [p.name for p in system.points]
-    return {f"{o}.{c}" for o in owners for c in POINT_COMPONENTS}
-
-
 def _symbols(system: System) -> None:
     parameters = {p.name for p in system.parameters}
-    points = _of_points(system)
+    points = point_components(system)
     variables = parameters | {TIME, *system.q_names, *system.v_names}
     everything = variables | points | set(ENERGIES)
 

@@ -74,6 +74,12 @@ def expressions(system: System) -> Iterable[Expr]:
     yield from (output.value for output in system.outputs)
 
 
+def point_components(system: System) -> set[str]:
+    """Names of all positions and velocities that an expression may use: ``P.x``, ``Body.vz``."""
+    owners = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
+    return {f"{owner}.{component}" for owner in owners for component in POINT_COMPONENTS}
+
+
 def _by_number(names: Iterable[str]) -> list[str]:
     """*names* in the order of the alphabet, numbers in them by their value, so that nothing else decides the order."""
 

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.node import Expr
-from kineta.model.infer import ENERGIES, POINT_COMPONENTS, TIME
+from kineta.function import numbers
+from kineta.model.infer import ENERGIES, TIME, point_components
 from kineta.model.system import System
 from kineta.tasks.events import Event
 
@@ -57,7 +58,7 @@ def grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) ->
         return None if samples is None else _equidistant(t0, t1, samples)
     if samples is not None:
         raise ArgumentError("Expected either the times t_eval or a number of samples, found both.")
-    times = array("t_eval", t_eval)
+    times = numbers("t_eval", t_eval)
     if times.ndim != 1 or not len(times):
         raise ArgumentError(f"Expected t_eval as a row of times, found shape {times.shape}.")
     direction = np.sign(t1 - t0)
@@ -76,14 +77,6 @@ def _equidistant(t0: float, t1: float, samples: Any) -> FloatArray:
     return np.linspace(t0, t1, int(samples))
 
 
-def array(name: str, values: Any) -> FloatArray:
-    """*values* as an array of floats."""
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"Expected numbers for {name}, found {values!r}.") from None
-
-
 def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> list[Event]:
     """The events of a run, each an expression of what *system* knows."""
     given: Sequence[Any] = (events,) if isinstance(events, Event | Expr) else tuple(events)
@@ -98,9 +91,8 @@ def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> li
 
 def symbols(system: System, value: Expr, what: str) -> None:
     """Raise where *value* holds a symbol that *system* does not know."""
-    owners = (*(b.name for b in system.bodies), *(p.name for p in system.points))
     known = {*system.q_names, *system.v_names, *(p.name for p in system.parameters), TIME, *ENERGIES}
-    known |= {f"{owner}.{component}" for owner in owners for component in POINT_COMPONENTS}
+    known |= point_components(system)
     for name in value.symbols():
         if name not in known:
             raise ArgumentError(

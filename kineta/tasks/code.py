@@ -19,7 +19,7 @@ from kineta.expr.node import Expr, expr
 from kineta.expr.program import Program
 from kineta.formalism.equations import Derivation
 from kineta.formulas import simplified
-from kineta.function import parameter_values
+from kineta.function import numbers, parameter_values
 from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
@@ -85,10 +85,7 @@ def bound(equations: Equations, p: Any, tau: Any, watched: Sequence[Expr]) -> Bo
 def code(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> Code:
     """The code for runs of *equations* under *forces*, with the events *watched*; made once, then kept with the equations."""
     key = (Code, forces.none, tuple(forces.expressions.items()), tuple(watched))
-    found = equations.memory.get(key)
-    if found is None:
-        found = equations.memory[key] = Code(*_programs(equations, forces, watched))
-    return found
+    return equations.kept(key, lambda: Code(*_programs(equations, forces, watched)))
 
 
 def _programs(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> tuple[Program, dict[str, Program], int]:
@@ -141,7 +138,7 @@ def forces(system: System, tau: Any) -> Forces:
             "Expected forces tau as numbers or expressions, found a Python function; expressions are compiled."
         )
     if not isinstance(tau, Mapping):
-        values = arguments.array("tau", tau)
+        values = numbers("tau", tau)
         if values.shape not in ((), (system.nv,)):
             names = ", ".join(system.v_names)
             raise ArgumentError(f"Expected tau of shape ({system.nv},) for ({names}), found shape {values.shape}.")

@@ -11,6 +11,11 @@ FloatArray = NDArray[np.float64]
 SINGULAR = 1e-12
 
 
+def idle(speed: str) -> str:
+    """What to say of a mass matrix in which *speed* has no part of its own."""
+    return f"the speed '{speed}' moves no inertia. Give a body that it moves a mass or a moment of inertia, or start elsewhere"
+
+
 def least_inertia(M: FloatArray) -> tuple[float, int]:
     """Smallest eigenvalue of the mass matrix *M* (nv, nv) with its diagonal scaled to one, and the index of the speed that
     has the largest part in it. Masses and moments of inertia, of any size, are then compared without units.

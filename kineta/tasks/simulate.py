@@ -19,7 +19,7 @@ from kineta.numerics.segments import Integration
 from kineta.tasks import arguments, outcome
 from kineta.tasks.code import Bound, bound
 from kineta.tasks.events import Event, Watch
-from kineta.tasks.mass import SINGULAR, least_inertia
+from kineta.tasks.mass import SINGULAR, idle, least_inertia
 from kineta.tasks.progress import Progress
 from kineta.tasks.record import Record
 from kineta.tasks.result import Result
@@ -51,7 +51,7 @@ def simulate(
     Parameters
     ----------
     q, v : initial coordinates (nq,) and speeds (nv,), or mappings of names to values; the rest are the model's ``initial``
-    p : parameters, as for :class:`~kineta.compiler.Function`
+    p : parameters, as for :class:`~kineta.function.Function`
     tau : forces on the speeds beside those of the model: numbers (nv,), or a mapping of speeds to numbers or expressions
     method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
         CVODE_ADAMS of SUNDIALS, for stiff systems (extra ``sundae``)
@@ -98,11 +98,10 @@ def _check_start(equations: Equations, made: Bound, t0: float, y0: FloatArray) -
     q, v = y0[: system.nq], y0[system.nq : system.nq + system.nv]
     M = equations.function("mass_matrix", "numpy")(t0, q, v, p=made.p)
     if np.isfinite(M).all():
-        smallest, idle = least_inertia(M)
+        smallest, worst = least_inertia(M)
         if smallest <= SINGULAR:
             raise SimulationError(
-                f"Model '{system.name}': the mass matrix is singular at t = {t0:g} s: the speed '{system.v_names[idle]}' "
-                "moves no inertia. Give a body that it moves a mass or a moment of inertia, or start elsewhere."
+                f"Model '{system.name}': the mass matrix is singular at t = {t0:g} s: {idle(system.v_names[worst])}."
             )
     names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names), "power")
     bad = next(n for n, x in zip(names, rate, strict=False) if not np.isfinite(x))

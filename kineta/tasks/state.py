@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, did_you_mean
-from kineta.function import parameter_values
+from kineta.function import numbers, parameter_values
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
-from kineta.tasks.arguments import array, number
+from kineta.tasks.arguments import number
 
 FloatArray = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ def _values(system: System, what: str, names: Sequence[str], start: Mapping[str,
                 raise ArgumentError(f"Model '{system.name}' has no {kind} '{name}'.{did_you_mean(name, names)}")
             values[names.index(name)] = number(f"'{name}'", value)
     elif given is not None:
-        values = array(what, given)
+        values = numbers(what, given).copy()
         if values.shape != (len(names),):
             raise ArgumentError(
                 f"Expected {what} of shape ({len(names)},) for ({', '.join(names)}), found shape {values.shape}."

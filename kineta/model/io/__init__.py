@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kineta.errors import ArgumentError, ModelError, did_you_mean
 from kineta.model.given import shown
+from kineta.model.io.file import read_text
 from kineta.model.system import System
 
 _SUFFIXES = (".kin", ".urdf")
@@ -49,16 +50,3 @@ def dumps(system: System) -> str:
     if not isinstance(system, System):
         raise ArgumentError(f"Expected a System, found {shown(system)}.")
     return write.write(system)
-
-
-def read_text(path: Path) -> str:
-    """The text of a file in UTF-8. Raises :class:`ModelError` with the reason where there is none."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        siblings = [p.name for p in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else []
-        raise ModelError(f"{path}: there is no such file.{did_you_mean(path.name, siblings)}") from None
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: expected text in UTF-8, found other bytes at position {error.start}.") from None
-    except OSError as error:
-        raise ModelError(f"{path}: the file cannot be read ({error.strerror}).") from None

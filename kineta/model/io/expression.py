@@ -14,6 +14,7 @@ from kineta.expr.function import call
 from kineta.expr.node import Expr, expr, symbol
 from kineta.expr.op import BINARY, FUNCTIONS, Op
 from kineta.model import units
+from kineta.model.given import Vector3
 from kineta.model.units import NUMBER, Dimension
 
 #: Names that stand for numbers.
@@ -22,6 +23,10 @@ CONSTANTS = {"pi": math.pi}
 #: Functions whose value has the dimension of their arguments, and those whose arguments must be numbers.
 _KEEPS = {"abs", "min", "max"}
 _FREE = {"sign", "step", "atan2", "sqrt"} | _KEEPS
+
+
+#: A node of the parse tree. Its children have the shapes that the grammar gives them.
+Node = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,11 @@ class Reader:
         if quantity.shown:
             self.expect(node, quantity, expected, what)
         return quantity.value
+
+    def vector(self, node: Node, expected: Dimension | None, what: str) -> Vector3:
+        """The three expressions of *node*, each as :meth:`expression` reads it."""
+        x, y, z = (self.expression(c, expected, what) for c in node.children)
+        return x, y, z
 
     def expect(self, node: Tree[Token], quantity: Quantity, expected: Dimension | None, what: str) -> None:
         """Raise where *quantity*, read from *node* and being *what*, is known to have another dimension than *expected*."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+from lark.exceptions import UnexpectedInput
 
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
@@ -31,26 +31,18 @@ from kineta.model.element import (
 )
 from kineta.model.given import Vector3, vector
 from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
-from kineta.model.io.expression import Quantity, Reader
+from kineta.model.io.expression import Node, Quantity, Reader
+from kineta.model.io.inertia import InertiaList
+from kineta.model.io.syntax import check_depth, syntax_error
 from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names, unit
 from kineta.model.system import Output, Parameter, System
 from kineta.model.units import Dimension
 from kineta.passes.evaluate import evaluate
 
-#: A node of the parse tree. Its children have the shapes that the grammar gives them.
-Node = Any
-
-#: Brackets within brackets beyond which a text is refused.
-DEPTH = 10_000
-
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
 #: Statements that are read before all others.
 _STAGES = (("parameters", "constants"), ("point", "body", "frame", "coordinates"))
-_LATER = ("constraint", "program", "loop", "quasi")
-_MOMENTS = {"Jx": 0, "Jy": 1, "Jz": 2}
-_PRODUCTS = {"Jxy": 0, "Jxz": 1, "Jyz": 2}
-_KEYS = ("m", *_MOMENTS, *_PRODUCTS)
 
 
 @cache
@@ -64,11 +56,11 @@ def read(text: str, file: str = "<text>") -> System:
 
     Raises :class:`ModelError`, with file, line and column, for whatever cannot be read or makes no sense.
     """
-    _check_depth(text, file)
+    check_depth(text, file)
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
-        raise _syntax_error(error, text, file) from None
+        raise syntax_error(error, text, file) from None
     return _Statements(file).read(tree)
 
 
@@ -137,10 +129,6 @@ class _Statements:
     def _at(self, node: Any) -> Location:
         return self.reader.location(node)
 
-    def _vector(self, node: Any, dimension: Dimension | None, what: str) -> Vector3:
-        x, y, z = (self.reader.expression(c, dimension, what) for c in node.children)
-        return x, y, z
-
     # -- declarations -----------------------------------------------------------------------------------------
 
     def _model(self, node: Node) -> None:
@@ -152,7 +140,7 @@ class _Statements:
         (value,) = node.children
         self.places["gravity"] = self._at(value)
         if value.data == "vector":
-            self.gravity = self._vector(value, units.ACCELERATION, "gravity")
+            self.gravity = self.reader.vector(value, units.ACCELERATION, "gravity")
         else:
             down = -self.reader.expression(value, units.ACCELERATION, "gravity")
             self.gravity = (expr(0), expr(0), down)
@@ -205,7 +193,7 @@ class _Statements:
 
     def _body(self, node: Node) -> None:
         name, base, motions, inertia = node.children
-        own = _InertiaList(self, str(name), inertia).read()
+        own = InertiaList(self.reader, str(name), inertia).read()
         self.places[f"inertia {name}"] = self._at(inertia)
         self.bodies.append(Body(str(name), str(base or GROUND), self._motions(motions), own, self._at(name)))
 
@@ -256,7 +244,7 @@ class _Statements:
         name, body, position = node.children
         if str(name) in self.points:
             raise ModelError(f"point '{name}' is described twice.", self._at(name))
-        where = self._vector(position, units.LENGTH, "the position of a point")
+        where = self.reader.vector(position, units.LENGTH, "the position of a point")
         self.points[str(name)] = Point(str(name), str(body), where, self._at(name))
 
     # -- elements ---------------------------------------------------------------------------------------------
@@ -284,7 +272,7 @@ class _Statements:
             raise ModelError(f"expected a point or a body, found '{name}'.{near}", self._at(name))
         if position is None:
             return Station(str(name))
-        return Station(str(name), self._vector(position, units.LENGTH, "a position"))
+        return Station(str(name), self.reader.vector(position, units.LENGTH, "a position"))
 
     def _force_on(self, node: Node) -> None:
         name, body, position, components, axes = node.children
@@ -295,7 +283,7 @@ class _Statements:
         self._add_force(name, self._station(point), components, axes)
 
     def _add_force(self, name: Token, at: Station, components: Node, axes: Token | None) -> None:
-        force = self._vector(components, units.FORCE, f"force '{name}'")
+        force = self.reader.vector(components, units.FORCE, f"force '{name}'")
         self.elements.append(Force(str(name), at, force, self._axes(axes), self._at(name)))
 
     def _force_along(self, node: Node) -> None:
@@ -313,7 +301,7 @@ class _Statements:
 
     def _couple(self, node: Node) -> None:
         name, body, components, axes = node.children
-        moment = self._vector(components, units.COUPLE, f"couple '{name}'")
+        moment = self.reader.vector(components, units.COUPLE, f"couple '{name}'")
         self.elements.append(Couple(str(name), str(body), moment, self._axes(axes), self._at(name)))
 
     def _spring(self, node: Node) -> None:
@@ -424,177 +412,3 @@ def _name_of(file: str) -> str:
     """A name for the model that a file without the statement ``model`` describes."""
     name = re.sub(r"\W", "_", Path(file).stem.strip("<>"))
     return name if name[:1].isidentifier() else f"_{name}"
-
-
-class _InertiaList:
-    """The list behind ``=`` of a body: by position (m, Jx, Jy, Jz), by keys, or a mass alone."""
-
-    def __init__(self, statements: _Statements, body: str, node: Node) -> None:
-        self.statements = statements
-        self.reader = statements.reader
-        self.body = body
-        self.node = node
-        self.mass = expr(0)
-        self.moments = [expr(0)] * 3
-        self.products = [expr(0)] * 3
-        self.com = vector((0, 0, 0))
-
-    def read(self) -> Inertia:
-        """The inertia that the list says."""
-        settings = [c for c in self.node.children if c.data == "setting"]
-        items = [c for c in self.node.children if c.data != "setting"]
-        for setting in settings:
-            self._setting(setting)
-        if len(settings) > 1:
-            raise self._error("the centre of mass is given twice", settings[1])
-        self.unchecked = any(_is_word(c, "unchecked") for c in items)
-        items = [c for c in items if not _is_word(c, "unchecked")]
-        keyed = [c for c in items if c.data == "call" and _key(c) in _KEYS]
-        if keyed and len(keyed) < len(items):
-            other = next(c for c in items if c.data != "call" or _key(c) not in _KEYS)
-            raise self._error("entries with and without keys are mixed; write keys on all, as in m(m1), Jz(J1)", other)
-        if keyed:
-            return self._keyed(keyed)
-        return self._positional(items)
-
-    def _error(self, message: str, node: Any) -> ModelError:
-        return ModelError(f"Body '{self.body}': {message}.", self.reader.location(node))
-
-    def _setting(self, node: Node) -> None:
-        name, value = node.children
-        if name != "com" or value.data != "vector":
-            raise self._error(f"expected com = (x, y, z), found '{name} = ...'", node)
-        self.com = self.statements._vector(value, units.LENGTH, "the centre of mass")
-
-    def _keyed(self, items: list[Any]) -> Inertia:
-        seen: set[str] = set()
-        for item in items:
-            key = _key(item)
-            if key in seen:
-                raise self._error(f"the entry {key} is given twice", item)
-            seen.add(key)
-            if len(item.children) != 2:
-                raise self._error(f"{key} takes one value, found {len(item.children) - 1}", item)
-            what = f"{key} of body '{self.body}'"
-            dimension = units.MASS if key == "m" else units.MOMENT_OF_INERTIA
-            value = self.reader.expression(item.children[1], dimension, what)
-            if key == "m":
-                self.mass = value
-            elif key in _MOMENTS:
-                self.moments[_MOMENTS[key]] = value
-            else:
-                self.products[_PRODUCTS[key]] = value
-        lumped = 0 < len(seen & _MOMENTS.keys()) < 3 or bool(seen & _PRODUCTS.keys() and not seen >= _MOMENTS.keys())
-        return self._inertia(lumped=lumped)
-
-    def _positional(self, items: list[Any]) -> Inertia:
-        if len(items) not in (1, 4):
-            raise self._error(
-                f"expected 1 entry (mass) or 4 (m, Jx, Jy, Jz), found {len(items)}; "
-                "give other lists with keys, as in m(m1), Jz(J1)",
-                items[0] if items else self.node,
-            )
-        self.mass = self.reader.expression(items[0], units.MASS, f"the mass of body '{self.body}'")
-        for i, item in enumerate(items[1:]):
-            what = f"J{'xyz'[i]} of body '{self.body}'"
-            self.moments[i] = self.reader.expression(item, units.MOMENT_OF_INERTIA, what)
-        return self._inertia(lumped=False)
-
-    def _inertia(self, *, lumped: bool) -> Inertia:
-        a, b, c = self.moments
-        d, e, f = self.products
-        return Inertia(
-            mass=self.mass, com=self.com, moments=(a, b, c), products=(d, e, f), lumped=lumped, unchecked=self.unchecked
-        )
-
-
-def _is_word(node: Node, word: str) -> bool:
-    return bool(node.data == "name" and node.children[0] == word)
-
-
-def _key(node: Node) -> str:
-    return str(node.children[0]).replace("_", "")
-
-
-# -- errors of syntax -----------------------------------------------------------------------------------------------
-
-_WORDS = {
-    "SEMICOLON": "';'",
-    "COMMA": "','",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "EQUAL": "'='",
-    "VBAR": "'|'",
-    "TILDE": "'~'",
-    "CIRCUMFLEX": "'^'",
-    "PLUS_MINUS": "'+' or '-'",
-    "TIMES": "'*' or '/'",
-    "NAME": "a name",
-    "QUANTITY": "a number",
-    "$END": "the end of the text",
-}
-_OPERATORS = ("PLUS_MINUS", "TIMES", "CIRCUMFLEX")
-
-
-def _check_depth(text: str, file: str) -> None:
-    depth = 0
-    for line, content in enumerate(text.split("\n"), 1):
-        for column, character in enumerate(content.partition("#")[0], 1):
-            depth += (character in "([") - (character in ")]")
-            if depth > DEPTH:
-                raise ModelError(f"brackets are nested deeper than {DEPTH}.", Location(file, line, column))
-
-
-def _syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
-    """What *error* means, in words."""
-    if isinstance(error, UnexpectedCharacters):
-        found = f"the character '{text[error.pos_in_stream or 0]}'"
-        return ModelError(f"found {found}, which has no meaning here.", Location(file, error.line, error.column))
-    token = error.token if isinstance(error, UnexpectedToken) else None
-    if token is None or token.type == "$END" or isinstance(error, UnexpectedEOF):
-        written = _blank_comments(text).rstrip()
-        end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
-        return ModelError(f"the text ends within a statement; expected {_expected(error)}.", end)
-    return _statement_error(token, text, file) or ModelError(
-        f"expected {_expected(error)}, found '{token}'.", Location(file, token.line or 1, token.column or 1)
-    )
-
-
-def _statement_error(token: Token, text: str, file: str) -> ModelError | None:
-    """What is wrong with the first word of the statement that ends badly at *token*, if anything."""
-    plain, position = _blank_comments(text), token.start_pos or 0
-    start = plain.rfind(";", 0, position) + 1
-    match = re.compile(r"\s*([^\W\d][\w.]*'*)\s*").match(plain, start)
-    if match is None or match.start(1) > position:
-        return None
-    word, begin = match[1], match.start(1)
-    second = match.end() == position  # *token* follows the word at once
-    body = second and token.type in ("TILDE", "VBAR")
-    if word in _LATER:
-        message = f"the statement '{word}' is not part of this version of the language."
-    elif word in STATEMENTS and body:
-        message = f"'{word}' is a word of the language and cannot name a body."
-    elif word not in STATEMENTS and second and not body:
-        message = (
-            "expected a body (Name ~ Base | motions = inertia;) or one of "
-            f"{', '.join(STATEMENTS)}, found '{word}'.{did_you_mean(word, STATEMENTS)}"
-        )
-    else:
-        return None
-    return ModelError(message, Location(file, plain.count("\n", 0, begin) + 1, begin - plain.rfind("\n", 0, begin)))
-
-
-def _expected(error: UnexpectedInput) -> str:
-    """The tokens that would have done, in words."""
-    names = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
-    operators = names & set(_OPERATORS)
-    if len(operators) > 1:
-        names = (names - operators) | {"operator"}
-    shown = sorted(_WORDS.get(n, "an operator" if n == "operator" else f"'{n.lower()}'") for n in names)
-    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
-def _blank_comments(text: str) -> str:
-    return re.sub(r"#[^\n]*", lambda m: " " * len(m[0]), text)

@@ -19,6 +19,7 @@ from kineta.model.check import principal_moments
 from kineta.model.element import Damper
 from kineta.model.given import vector
 from kineta.model.infer import ENERGIES, TIME
+from kineta.model.io.file import read_bytes
 from kineta.model.io.kin import KEYWORDS
 from kineta.model.io.urdf_survey import Note, grouped, note, survey
 from kineta.model.io.xml import Element, parse
@@ -51,7 +52,7 @@ def read_with_report(
 ) -> tuple[System, tuple[Note, ...]]:
     """:func:`read`, with the notes instead of warnings."""
     path = Path(path)
-    robot = _Robot(parse(_content(path), str(path)), floating=floating)
+    robot = _Robot(parse(read_bytes(path), str(path)), floating=floating)
     return robot.system(gravity), grouped(robot.notes)
 
 
@@ -67,16 +68,6 @@ def _warned(system: System, notes: Iterable[Note]) -> System:
         if n.matters:
             warnings.warn(str(n), KinetaWarning, stacklevel=3)
     return system
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        siblings = [p.name for p in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else []
-        raise ModelError(f"{path}: there is no such file.{did_you_mean(path.name, siblings)}") from None
-    except OSError as error:
-        raise ModelError(f"{path}: the file cannot be read ({error.strerror}).") from None
 
 
 @dataclass(slots=True)

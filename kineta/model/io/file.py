@@ -1,0 +1,27 @@
+"""Reading files, with a sentence for those that cannot be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kineta.errors import ModelError, did_you_mean
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file. Raises :class:`ModelError` with the reason, and the near name, where there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        siblings = [p.name for p in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else []
+        raise ModelError(f"{path}: there is no such file.{did_you_mean(path.name, siblings)}") from None
+    except OSError as error:
+        raise ModelError(f"{path}: the file cannot be read ({error.strerror}).") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8, with line ends as ``\\n``. Raises :class:`ModelError` as :func:`read_bytes` does."""
+    try:
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: expected text in UTF-8, found other bytes at position {error.start}.") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,0 +1,97 @@
+"""What is wrong with a text that is not in the language ``.kin``, in words."""
+
+from __future__ import annotations
+
+import re
+
+from lark import Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
+
+from kineta.errors import Location, ModelError, did_you_mean
+from kineta.model.check import STATEMENTS
+
+#: Brackets within brackets beyond which a text is refused.
+DEPTH = 10_000
+
+_LATER = ("constraint", "program", "loop", "quasi")
+_WORDS = {
+    "SEMICOLON": "';'",
+    "COMMA": "','",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "EQUAL": "'='",
+    "VBAR": "'|'",
+    "TILDE": "'~'",
+    "CIRCUMFLEX": "'^'",
+    "PLUS_MINUS": "'+' or '-'",
+    "TIMES": "'*' or '/'",
+    "NAME": "a name",
+    "QUANTITY": "a number",
+    "$END": "the end of the text",
+}
+_OPERATORS = ("PLUS_MINUS", "TIMES", "CIRCUMFLEX")
+
+
+def check_depth(text: str, file: str) -> None:
+    """Raise :class:`ModelError` where brackets are nested too deep."""
+    depth = 0
+    for line, content in enumerate(text.split("\n"), 1):
+        for column, character in enumerate(content.partition("#")[0], 1):
+            depth += (character in "([") - (character in ")]")
+            if depth > DEPTH:
+                raise ModelError(f"brackets are nested deeper than {DEPTH}.", Location(file, line, column))
+
+
+def syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
+    """What *error* means, in words."""
+    if isinstance(error, UnexpectedCharacters):
+        found = f"the character '{text[error.pos_in_stream or 0]}'"
+        return ModelError(f"found {found}, which has no meaning here.", Location(file, error.line, error.column))
+    token = error.token if isinstance(error, UnexpectedToken) else None
+    if token is None or token.type == "$END" or isinstance(error, UnexpectedEOF):
+        written = _blank_comments(text).rstrip()
+        end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
+        return ModelError(f"the text ends within a statement; expected {_expected(error)}.", end)
+    return _statement_error(token, text, file) or ModelError(
+        f"expected {_expected(error)}, found '{token}'.", Location(file, token.line or 1, token.column or 1)
+    )
+
+
+def _statement_error(token: Token, text: str, file: str) -> ModelError | None:
+    """What is wrong with the first word of the statement that ends badly at *token*, if anything."""
+    plain, position = _blank_comments(text), token.start_pos or 0
+    start = plain.rfind(";", 0, position) + 1
+    match = re.compile(r"\s*([^\W\d][\w.]*'*)\s*").match(plain, start)
+    if match is None or match.start(1) > position:
+        return None
+    word, begin = match[1], match.start(1)
+    second = match.end() == position  # *token* follows the word at once
+    body = second and token.type in ("TILDE", "VBAR")
+    if word in _LATER:
+        message = f"the statement '{word}' is not part of this version of the language."
+    elif word in STATEMENTS and body:
+        message = f"'{word}' is a word of the language and cannot name a body."
+    elif word not in STATEMENTS and second and not body:
+        message = (
+            "expected a body (Name ~ Base | motions = inertia;) or one of "
+            f"{', '.join(STATEMENTS)}, found '{word}'.{did_you_mean(word, STATEMENTS)}"
+        )
+    else:
+        return None
+    return ModelError(message, Location(file, plain.count("\n", 0, begin) + 1, begin - plain.rfind("\n", 0, begin)))
+
+
+def _expected(error: UnexpectedInput) -> str:
+    """The tokens that would have done, in words."""
+    names = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+    operators = names & set(_OPERATORS)
+    if len(operators) > 1:
+        names = (names - operators) | {"operator"}
+    shown = sorted(_WORDS.get(n, "an operator" if n == "operator" else f"'{n.lower()}'") for n in names)
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _blank_comments(text: str) -> str:
+    return re.sub(r"#[^\n]*", lambda m: " " * len(m[0]), text)
