@@ -49,11 +49,13 @@ def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
         r, least = piece
         i = r >> 1
         pieces: Sequence[_Piece]
-        pieces, strength = ([names[i]], _ATOM) if i in names and i != ref >> 1 else _node(graph, i)
-        if r & 1 and pieces[1:2] == [" - "] and graph.op[i] == Op.ADD:  # -(a - b) is b - a
-            a, b = graph.lhs[i], graph.rhs[i] & -2
-            pieces = [(b, _SUM), " - ", (a, _PRODUCT)]
-        elif r & 1:
+        if i in names and i != ref >> 1:
+            pieces, strength = [names[i]], _ATOM
+        elif r & graph.rhs[i] & 1 and graph.op[i] == Op.ADD:  # -(a - b) is b - a
+            pieces, strength, r = [(graph.rhs[i] & -2, _SUM), " - ", (graph.lhs[i], _PRODUCT)], _SUM, r ^ 1
+        else:
+            pieces, strength = _node(graph, i)
+        if r & 1:
             pieces = ["-", *pieces] if strength >= _PRODUCT else ["-(", *pieces, ")"]
             strength = _SUM
         stack.extend(reversed(pieces if strength >= least else ["(", *pieces, ")"]))
