@@ -55,6 +55,10 @@ def simulate(
     samples: Annotated[
         int, typer.Option(parser=whole(2, MOST), metavar="NUMBER", help="Number of equidistant times recorded.")
     ] = 1001,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(parser=whole(1, 10**18), metavar="NUMBER", help="Steps at most.", show_default="10 million"),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).", show_default=False)] = None,
     series: Annotated[
         str | None,
@@ -84,6 +88,7 @@ def simulate(
         rtol=rtol,
         atol=atol,
         samples=samples,
+        max_steps=max_steps,
         progress=terminal(),
     )
     if save is not None:

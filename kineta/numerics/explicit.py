@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -14,8 +16,10 @@ from kineta.numerics.tableaux import Tableau
 
 FloatArray = NDArray[np.float64]
 
-#: Steps between two looks at the clock, and the bytes that their record may take.
-CHUNK, CHUNK_BYTES = 4096, 2**26
+#: Steps between two pauses at most, the bytes that their record may take, and how long they should take [s].
+CHUNK, CHUNK_BYTES, PAUSE = 4096, 2**26, 0.1
+#: Steps between two pauses at least, unless no more are allowed.
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,7 @@ class Run:
     """An integration in progress: iterate over it to get it piece by piece.
 
     *integrate* is the compiled loop of the method *tableau*, a function of addresses as in :mod:`kineta.numerics.layout`.
+    It makes *max_steps* steps at most.
     """
 
     def __init__(
@@ -47,10 +52,11 @@ class Run:
         integrate: Callable[..., int],
         problem: Problem,
         *,
-        rtol: FloatArray | float,
-        atol: FloatArray | float,
+        rtol: float,
+        atol: float,
         max_step: float = np.inf,
         first_step: float | None = None,
+        max_steps: int = sys.maxsize,
         dense: bool = False,
     ) -> None:
         self.tableau = tableau
@@ -60,7 +66,8 @@ class Run:
         self.n = n
         self.padded = -(-max(n, problem.n_events, 1) // layout.LANES) * layout.LANES
         self._ints = np.zeros(layout.INTS, dtype=np.int64)
-        self._ints[[layout.N, layout.N_PADDED, layout.N_EVENTS]] = n, self.padded, problem.n_events
+        steering = max(problem.steering, 1)
+        self._ints[[layout.N, layout.N_PADDED, layout.N_EVENTS]] = steering, self.padded, problem.n_events
         self._ints[layout.N_QUATERNIONS] = len(problem.quaternions)
         self._ints[layout.DENSE] = dense
         self._reals = np.array([problem.t0, 0.0, problem.t1, max_step])
@@ -69,10 +76,11 @@ class Run:
         self._k = np.zeros((tableau.stages + 1 + len(tableau.extra), self.padded))
         self._work = np.zeros((4, self.padded))
         self._tolerances = np.ones((2, self.padded))
-        self._tolerances[0, :n], self._tolerances[1] = atol, 0.0
-        self._tolerances[1, :n] = rtol
+        self._tolerances[0, problem.steering : n], self._tolerances[1] = np.inf, 0.0
+        self._tolerances[0, : problem.steering], self._tolerances[1, : problem.steering] = atol, rtol
         per_step = 8 * self.padded * (1 + tableau.coefficients * dense) + 8
-        self.chunk = int(max(16, min(CHUNK, CHUNK_BYTES // per_step)))
+        self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // per_step)))
+        self.left = max_steps
         interpolants = (self.chunk if dense else 0, tableau.coefficients, self.padded)
         self._record = np.empty(self.chunk), np.empty((self.chunk, self.padded)), np.empty(interpolants)
         blocks = (np.ascontiguousarray(problem.h), self._reals, self._ints, self._y, self._k, self._work)
@@ -87,8 +95,9 @@ class Run:
 
     def _start(self, first_step: float | None) -> None:
         """First derivative, first event values, and the step to try first (Hairer, II.4)."""
-        p = self.problem
+        p, began = self.problem, time.perf_counter()
         f0 = self._rate(p.t0, p.y0)
+        self._pace(1, self.tableau.stages * (time.perf_counter() - began))
         self._k[0, : self.n] = f0
         if p.n_events:
             self._work[2, : p.n_events] = p.event_values(p.t0, p.y0)
@@ -96,10 +105,11 @@ class Run:
 
     def _first_step(self, f0: FloatArray) -> float:
         p, span = self.problem, abs(self.problem.t1 - self.problem.t0)
-        scale = self._tolerances[0, : self.n] + self._tolerances[1, : self.n] * np.abs(p.y0)
+        n = p.steering
+        scale = self._tolerances[0, :n] + self._tolerances[1, :n] * np.abs(p.y0[:n])
 
         def norm(x: FloatArray) -> float:
-            return float(np.sqrt(np.mean((x / scale) ** 2))) if len(x) else 0.0
+            return float(np.sqrt(np.mean((x[:n] / scale) ** 2))) if n else 0.0
 
         d0, d1 = norm(p.y0), norm(f0)
         h0 = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, span)
@@ -124,9 +134,13 @@ class Run:
         """Steps tried in vain so far."""
         return int(self._ints[layout.REJECTED])
 
+    def _pace(self, steps: int, seconds: float) -> None:
+        """Choose how many steps to make without a pause, from how long the last *steps* have taken."""
+        self._steps = int(min(max(_FEW, PAUSE * steps / max(seconds, 1e-9)), self.chunk))
+
     def __iter__(self) -> Iterator[Piece]:
-        """Pieces until the end or a failure; the last has a status that says which."""
-        while True:
+        """Pieces until the end, a failure or the last step allowed; the last has a status that says which."""
+        while self.left:
             piece = self._piece()
             yield piece
             if piece.status not in (layout.PAUSED, layout.EVENT):
@@ -134,9 +148,12 @@ class Run:
 
     def _piece(self) -> Piece:
         t0, y0 = float(self._reals[layout.T]), self._y[: self.n].copy()
-        self._ints[[layout.ACCEPTED, layout.ALLOWED, layout.CROSSED]] = 0, self.chunk, 0
+        self._ints[[layout.ACCEPTED, layout.ALLOWED, layout.CROSSED]] = 0, min(self._steps, self.left), 0
+        began = time.perf_counter()
         status = self._integrate(self.problem.rhs, self.problem.events, *self._addresses)
         k, crossed = int(self._ints[layout.ACCEPTED]), bool(self._ints[layout.CROSSED])
+        self._pace(k, time.perf_counter() - began)
+        self.left -= k
         times, states, interpolants = self._record
         dense = interpolants[:k, :, : self.n].copy() if self._ints[layout.DENSE] else None
         return Piece(t0, y0, times[:k].copy(), states[:k, : self.n].copy(), dense, status, crossed)

@@ -21,6 +21,8 @@ class Problem:
     rhs : address of ``void f(const double *t, const double *y, const double *h, double *ydot)``
     h : the block that rhs and events share
     y0 : (n,) initial state; quaternions : offsets of the unit quaternions in it
+    integrals : how many of the last states are integrals along the others, which do not depend on them. Their errors do not
+        steer the step size, unless there is nothing else to steer it
     events : address of a function as rhs with ``n_events`` results, 0 for none
     """
 
@@ -30,8 +32,14 @@ class Problem:
     t1: float
     y0: FloatArray
     quaternions: Sequence[int] = ()
+    integrals: int = 0
     events: int = 0
     n_events: int = 0
+
+    @property
+    def steering(self) -> int:
+        """How many of the first states steer the step size."""
+        return len(self.y0) - self.integrals or len(self.y0)
 
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""

@@ -19,6 +19,9 @@ from kineta.tasks.events import Event
 
 FloatArray = NDArray[np.float64]
 
+#: Steps of a run at most, where no other number is given, and the bytes that they may keep.
+STEPS, KEPT = 10_000_000, 2**29
+
 
 def span(t: Any) -> tuple[float, float]:
     """Start and end from an end, or from both."""
@@ -50,6 +53,15 @@ def tolerances(rtol: Any, atol: Any, max_step: Any) -> tuple[float, float, float
     if not max_step > 0:
         raise ArgumentError(f"Expected max_step > 0, found {max_step:g}.")
     return rtol, atol, max_step
+
+
+def steps(max_steps: Any, kept: int) -> int:
+    """How many steps a run may make, of which each keeps *kept* bytes."""
+    if max_steps is None:
+        return min(STEPS, KEPT // kept) if kept else STEPS
+    if isinstance(max_steps, bool) or not isinstance(max_steps, int | np.integer) or max_steps < 1:
+        raise ArgumentError(f"Expected a whole number of at least 1 for max_steps, found {max_steps!r}.")
+    return int(max_steps)
 
 
 def grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) -> FloatArray | None:

@@ -68,18 +68,19 @@ class Code:
 
 @dataclass(frozen=True)
 class Bound:
-    """:class:`Code` with one set of parameters: ``p`` (np,), and the block ``h`` made of them."""
+    """:class:`Code` with one set of parameters: ``p`` (np,), the ``forces``, and the block ``h`` made of them."""
 
     code: Code
     p: FloatArray
     h: FloatArray
+    forces: Forces
 
 
 def bound(equations: Equations, p: Any, tau: Any, watched: Sequence[Expr]) -> Bound:
     """The code for a run of *equations* with the parameters *p* under the forces *tau*, with the events *watched*."""
     values, acting = parameters(equations.system, p), forces(equations.system, tau)
     made = code(equations, acting, watched)
-    return Bound(made, values, made.h(values, acting.constant))
+    return Bound(made, values, made.h(values, acting.constant), acting)
 
 
 def code(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> Code:
@@ -90,16 +91,26 @@ def code(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> Code:
 
 def _programs(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> tuple[Program, dict[str, Program], int]:
     """Setup, programs by name, and whether the work done is part of the state."""
-    system, d = equations.system, equations.alone()
-    functions, works = _functions(d, forces, watched)
+    d = equations.alone()
+    found, works = functions(d, forces, watched)
+    return *lowered(d, found, works), works
+
+
+def lowered(
+    d: Derivation, functions: Mapping[str, Sequence[Ref]], works: int, direction: Sequence[str] = ()
+) -> tuple[Program, dict[str, Program]]:
+    """Setup, and *functions* of t, y and, where they contain its symbols, a *direction* as programs by name."""
+    system = d.symbols.system
     own, functions = simplified(d, functions, (*system.parameter_names, *(f"tau.{n}" for n in system.v_names)))
     outputs = {name: {name: ((len(refs),), refs)} for name, refs in functions.items()}
     work = [own.graph.symbol("work done")] * works
-    inputs = {"t": (own.t,), "y": (*own.q, *own.v, *work)}
-    return *hoist(own.graph, inputs, outputs, [*own.p, *own.tau], "run"), works
+    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *own.v, *work)}
+    if direction:
+        inputs["direction"] = [own.graph.symbol(n) for n in direction]
+    return hoist(own.graph, inputs, outputs, [*own.p, *own.tau], "run")
 
 
-def _functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, list[Ref]], int]:
+def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, list[Ref]], int]:
     """What is computed at every stage, at every record, and between steps."""
     power = d["power"].refs[0]
     if forces.none:  # what they would do is the only power of a conservative system

@@ -12,7 +12,7 @@ DELAY, PERIOD = 0.5, 0.1
 
 
 class Progress:
-    """Shows how far a run has come, where it is *shown*: ``compiling``, until it has reached a time.
+    """Shows how far a run has come, where it is *shown*: ``compiling``, then the time, the steps and their size.
 
     The bar is opened by a thread of its own, because nothing else can do it while code is compiled.
     """
@@ -39,13 +39,14 @@ class Progress:
         if self._bar is not None:
             self._bar.stop()
 
-    def at(self, t: float) -> None:
-        """The run has reached the time *t*."""
+    def at(self, t: float, steps: int, size: float) -> None:
+        """The run has reached the time *t* by so many *steps*, the last of this *size*."""
         now = time.monotonic()
         if not self.shown or now - self._last < PERIOD:
             return
         self._last = now
-        self._state = {"description": f"t = {t:.4g} s", "completed": abs(t - self.t0)}
+        shown = f"t = {t:.4g} s, {steps} steps, the last of {size:.1e} s"
+        self._state = {"description": shown, "completed": abs(t - self.t0)}
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], **self._state)
 
@@ -54,7 +55,7 @@ class Progress:
         from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        columns = (TextColumn("{task.description}"), BarColumn(16), TaskProgressColumn(), TimeRemainingColumn())
         bar = Bar(*columns, console=Console(stderr=True), transient=True)
         bar.add_task(**self._state, total=abs(self.t1 - self.t0))
         bar.start()

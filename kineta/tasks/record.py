@@ -18,6 +18,13 @@ def normalise(rows: FloatArray, quaternions: Sequence[int]) -> None:
         rows[:, offset : offset + 4] /= np.linalg.norm(rows[:, offset : offset + 4], axis=1, keepdims=True)
 
 
+def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
+    """What a run keeps of a step of so many *states*: its time and state, if *every* step is recorded, and the solution over
+    it, if that is to *keep*: a polynomial of at most 14 vectors.
+    """
+    return 8 * ((1 + states) * every + (1 + 14 * states) * keep)
+
+
 class Record:
     """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
 
@@ -29,7 +36,7 @@ class Record:
         # One list for both: an interruption may come between any two statements.
         self.rows: list[tuple[FloatArray, FloatArray]] = []
         self.segments: list[Segment] = []
-        self.steps = 0
+        self.steps, self.last_step = 0, 0.0
         self._until: float | None = None
         self._next = 0
 
@@ -43,6 +50,8 @@ class Record:
     def segment(self, segment: Segment, until: float | None) -> None:
         """What to record of *segment*, up to the time *until*."""
         self.steps += len(segment.t)
+        before = segment.t[-2] if len(segment.t) > 1 else segment.t0
+        self.last_step = float(abs(segment.t[-1] - before))
         self._until = until
         if self.keep:
             self.segments.append(segment)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kineta.errors import ArgumentError, MissingPackageError, ModelError, did_you_mean
 from kineta.files import write
 from kineta.model.infer import ENERGIES
+from kineta.tasks.status import DONE, EVENT
 
 if TYPE_CHECKING:
     import pandas
@@ -43,7 +44,7 @@ class Result:
     t : (k,) times [s]; y : (nq + nv, k) states as in SciPy; sol : the solution as a function of t, or None
     t_events, y_events : times (m,) and states (m, nq + nv) of every event
     nfev, status, message, success : as in SciPy: status 0 at the end, 1 at a terminal event, -1 after a failure, 2 after an
-        interruption
+        interruption, 3 where tolerances do not explain the energy balance, 4 after as many steps as were allowed
     q_names, v_names, units : what the rows of y are
     outputs : name to (k,) values of the outputs of the model
     kinetic_energy, potential_energy, work : (k,) [J]; work is that of all that is not conservative
@@ -78,7 +79,7 @@ class Result:
     @property
     def success(self) -> bool:
         """True where the run reached its end or a terminal event."""
-        return self.status in (0, 1)
+        return self.status in (DONE, EVENT)
 
     @property
     def q(self) -> FloatArray:

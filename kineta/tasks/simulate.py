@@ -19,11 +19,13 @@ from kineta.numerics.segments import Integration
 from kineta.tasks import arguments, outcome
 from kineta.tasks.code import Bound, bound
 from kineta.tasks.events import Event, Watch
+from kineta.tasks.jacobian import jacobian
 from kineta.tasks.mass import SINGULAR, idle, least_inertia
 from kineta.tasks.progress import Progress
-from kineta.tasks.record import Record
+from kineta.tasks.record import Record, bytes_per_step
 from kineta.tasks.result import Result
 from kineta.tasks.state import initial_state, quaternion_offsets
+from kineta.tasks.status import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 
 FloatArray = NDArray[np.float64]
 
@@ -44,6 +46,7 @@ def simulate(
     dense_output: bool = False,
     events: Event | Expr | Sequence[Event | Expr] = (),
     max_step: float = np.inf,
+    max_steps: int | None = None,
     progress: bool = False,
 ) -> Result:
     """The motion of *system* from the state *q*, *v* over the time *t* (an end, or a start and an end) [s].
@@ -59,9 +62,13 @@ def simulate(
     t_eval : times at which to record; or ``samples`` equidistant ones. Neither: every step of the method
     dense_output : keep the solution as a function, ``result.sol``
     events : expressions, or :func:`~kineta.tasks.events.event` records, whose zeros are looked for
+    max_step : largest step [s]
+    max_steps : steps at most; ten million, if not given, or as many as half a gigabyte holds where every step is kept
+    progress : show the time, the steps and their size on standard error
 
-    An interrupted run (Ctrl-C) and one that fails keep what was computed and say so in ``status`` and ``message``. Raises
-    :class:`ArgumentError` for arguments that make no sense, :class:`SimulationError` for a motion that cannot start.
+    An interrupted run (Ctrl-C), one that fails and one that is out of steps keep what was computed and say so in ``status``
+    and ``message``. Raises :class:`ArgumentError` for arguments that make no sense, :class:`SimulationError` for a motion that
+    cannot start.
     """
     began = time.perf_counter()
     if not isinstance(system, System | Equations):
@@ -78,10 +85,29 @@ def simulate(
         y0 = np.concatenate([q0, v0, np.zeros(made.code.works)])
         quaternions = quaternion_offsets(model)
         problem = Problem(
-            made.code.rate.address, made.h, t0, t1, y0, quaternions, made.code.event_address, len(watched)
+            rhs=made.code.rate.address,
+            h=made.h,
+            t0=t0,
+            t1=t1,
+            y0=y0,
+            quaternions=quaternions,
+            integrals=made.code.works,
+            events=made.code.event_address,
+            n_events=len(watched),
         )
         dense = dense_output or grid is not None or bool(watched)
-        run = Integration(integrator, method, problem, rtol=rtol, atol=atol, max_step=max_step, dense=dense)
+        run = Integration(
+            integrator,
+            lambda: jacobian(equations, made),
+            method,
+            problem,
+            rtol=rtol,
+            atol=atol,
+            max_step=max_step,
+            max_steps=arguments.steps(max_steps, bytes_per_step(len(y0), every=grid is None, keep=dense_output)),
+            dense=dense,
+            kept=dense_output,
+        )
         _check_start(equations, made, t0, y0)
         record = Record(grid, len(q0) + len(v0), quaternions, keep=dense_output)
         watch = Watch(watched, problem.event_values)
@@ -121,14 +147,20 @@ def _integrate(run: Integration, record: Record, watch: Watch, bar: Progress) ->
             if len(segment.t):
                 record.segment(segment, until)
                 reached = float(segment.t[-1])
-                bar.at(reached)
+                bar.at(reached, record.steps, record.last_step)
             if until is not None:
-                return 1, f"stopped at t = {until:.6g} s by the event '{watch.ended}'"
+                return EVENT, f"stopped at t = {until:.6g} s by the event '{watch.ended}'"
             if segment.end:
-                return -1, (
+                return FAILED, (
                     f"failed at t = {reached:.9g} s: {segment.end}; the mass matrix may be singular there, an expression "
                     "outside its domain, or the motion without bound. What was computed before is kept"
                 )
     except KeyboardInterrupt:
-        return 2, f"interrupted at t = {reached:.6g} s; what was computed before is kept"
-    return 0, f"reached t = {problem.t1:g} s"
+        return INTERRUPTED, f"interrupted at t = {reached:.6g} s; what was computed before is kept"
+    if reached != problem.t1:
+        return OUT_OF_STEPS, (
+            f"out of steps at t = {reached:.9g} s: {record.steps} were made, the last of {record.last_step:.1e} s. Where a force "
+            "jumps (sign, step) or changes very fast, steps are short without end; more are made with a larger max_steps. "
+            "What was computed before is kept"
+        )
+    return DONE, f"reached t = {problem.t1:g} s"

@@ -20,6 +20,12 @@ WITH_PEER = pytest.mark.parametrize(("tableau", "peer"), PEERS, ids=["dop853", "
 EACH = pytest.mark.parametrize("tableau", [DOP853, DOPRI5], ids=["dop853", "dopri5"])
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pauses, however slow the machine is."""
+    monkeypatch.setattr("kineta.numerics.explicit.PAUSE", np.inf)
+
+
 def start(tableau: Tableau, problem: Problem, **options: Any) -> Run:
     return Run(tableau, integrator(tableau), problem, **options)
 
@@ -80,13 +86,19 @@ def test_interpolant_is_as_good_as_the_tolerance(tableau: Tableau) -> None:
     assert dense(piece.t) == pytest.approx(piece.y.T, abs=1e-15)
 
 
-def test_a_pause_changes_nothing() -> None:
-    whole = start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8)
-    parts = start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8)
-    parts.chunk = 7
-    assert len(list(start(DOPRI5, parts.problem, rtol=1e-8, atol=1e-8))) == 1
-    for a, b in zip(steps(whole)[:2], steps(parts)[:2], strict=True):
-        assert np.array_equal(a, b)
+def test_a_pause_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = list(start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8))
+    monkeypatch.setattr("kineta.numerics.explicit.PAUSE", 0.0)
+    parts = list(start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8))
+    assert (len(whole), len(parts)) == (1, -(-len(whole[0].t) // 16))
+    assert np.array_equal(whole[0].t, np.concatenate([p.t for p in parts]))
+    assert np.array_equal(whole[0].y, np.concatenate([p.y for p in parts]))
+
+
+def test_no_more_steps_are_made_than_allowed() -> None:
+    *_, last = start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8, max_steps=50)
+    all_of_them = steps(start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8))
+    assert (last.status, last.t[-1]) == (layout.PAUSED, all_of_them[0][50])
 
 
 def test_a_pause_where_an_event_changes_sign() -> None:

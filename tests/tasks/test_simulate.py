@@ -12,8 +12,10 @@ import pytest
 
 import kineta as kn
 from kineta.errors import MissingPackageError
+from kineta.numerics.problem import Problem
 from kineta.numerics.segments import METHODS
 from kineta.tasks.code import bound
+from kineta.tasks.jacobian import jacobian
 from kineta.tasks.progress import Progress
 from tests.support import EXAMPLES
 from tests.tasks.models import OSCILLATOR, PENDULUM, block
@@ -54,6 +56,44 @@ def test_a_stiff_system_by_cvode() -> None:
     assert result.q[:, 0] == pytest.approx(exact, abs=1e-6)
     explicit = kn.simulate(system, 0.1, p=given)
     assert explicit.nfev > 20 * result.nfev
+
+
+@pytest.mark.parametrize("method", ["CVODE", "CVODE_ADAMS"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_cvode_is_sampled_by_its_own_interpolation(method: str, dense: bool) -> None:
+    steps = kn.simulate(OSCILLATOR, 3.0, method=method)
+    samples = kn.simulate(OSCILLATOR, 3.0, method=method, samples=401, dense_output=dense)
+    here, between = (np.abs(r.q[:, 0] - np.cos(2 * r.t)).max() for r in (steps, samples))
+    assert samples.steps == steps.steps
+    assert between < 20 * here
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_work_does_not_steer_the_steps(method: str) -> None:
+    """The same spring as an element with a potential, and as a force that does work."""
+    forced = kn.loads("model f; coordinates x; block | Sx(x) = 1; force s = -4*x on x; initial x = 1;")
+    conservative, working = (kn.simulate(s, 2.0, method=method, rtol=1e-6) for s in (OSCILLATOR, forced))
+    assert (conservative.work.any(), working.work.any()) == (False, True)
+    assert working.steps == pytest.approx(conservative.steps, rel=0.05)
+    if not method.startswith("CVODE"):  # whose first step depends on the largest error, not on the mean
+        assert working.t == pytest.approx(conservative.t, rel=1e-6)
+
+
+def test_the_jacobian_is_that_of_the_rate() -> None:
+    system = kn.load(EXAMPLES / "cart_pendulum.kin")
+    forces = {"q1'": -2 * kn.symbol("q1") * kn.symbol("q2'")}
+    equations = kn.derive(system)
+    run = bound(equations, None, forces, [])
+    t, y, exact = 0.3, np.array([0.1, 0.7, -0.4, 1.3, 0.0]), jacobian(equations, run)
+    assert run.code.works == 1
+    for i in range(len(y)):
+        up, down = (run.code.rate(np.array([t]), y + s * np.eye(5)[i], run.h) for s in (1e-6, -1e-6))
+        assert exact(t, y)[:, i] == pytest.approx((up - down) / 2e-6, abs=1e-7)
+
+
+def test_the_jacobian_of_a_rate_with_a_corner_is_finite() -> None:
+    equations = kn.derive(block("-sqrt(x)", "x = 0"))
+    assert np.array_equal(jacobian(equations, bound(equations, None, None, []))(0.0, np.zeros(3))[1], [0, 0, 0])
 
 
 def test_methods_of_a_missing_package_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,6 +196,31 @@ def test_quaternions_stay_units(method: str) -> None:
         assert np.linalg.norm(rows[:, 3:7], axis=1) == pytest.approx(1, abs=1e-15)
 
 
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["dop853", "RK45", "CVODE"])
+def test_no_run_goes_on_for_ever(method: str) -> None:
+    """Dry friction that holds: a force that jumps with the speed, so that the steps become short without end."""
+    friction = block("-3*sign(x') + sin(t)", "x' = 1")
+    result = kn.simulate(friction, 10.0, method=method, max_steps=2000)
+    assert (result.status, result.success, result.steps) == (4, False, 2000)
+    assert result.t[-1] == pytest.approx(0.354, abs=1e-3)
+    assert len(result.t) == 2001
+    assert result.message.startswith(f"out of steps at t = {result.t[-1]:.9g} s: 2000 were made, the last of ")
+    enough = kn.simulate(OSCILLATOR, 1.0, method=method)
+    assert kn.simulate(OSCILLATOR, 1.0, method=method, max_steps=enough.steps).status == 0
+
+
+def test_the_memory_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kineta.tasks.arguments.KEPT", 24 * 100)
+    assert kn.simulate(OSCILLATOR, 1e3).steps == 100
+    assert kn.simulate(OSCILLATOR, 1e3, dense_output=True).steps < 10
+    assert kn.simulate(OSCILLATOR, 1e3, max_steps=150).steps == 150
+    sampled = kn.simulate(OSCILLATOR, 1e2, samples=11)
+    assert (sampled.status, len(sampled.t)) == (0, 11)
+
+
 # -- ends before the end -----------------------------------------------------------------------------------------------
 
 
@@ -185,11 +250,27 @@ def test_an_expression_that_leaves_its_domain_ends_the_run() -> None:
     assert result.q[-1, 0] == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.parametrize("method", ["Radau", "CVODE"])
+def test_an_error_of_a_method_keeps_what_was_computed(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rate, calls = Problem.rate, iter(range(1000))
+
+    def fails(*given: Any) -> Any:
+        if next(calls) > 100:
+            raise OverflowError("too large")
+        return rate(*given)
+
+    monkeypatch.setattr(Problem, "rate", fails)
+    result = kn.simulate(OSCILLATOR, 10.0, method=method)
+    assert result.status == -1
+    assert len(result.t) > 5
+    assert f": {method} cannot go on (OverflowError: too large); " in result.message
+
+
 @pytest.mark.parametrize("method", ["dopri5", "RK45", "CVODE"])
 def test_an_interruption_keeps_what_was_computed(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = iter(range(1000))
 
-    def interrupted(self: Progress, reached: float) -> None:
+    def interrupted(self: Progress, *reached: float) -> None:
         if next(calls) == 3:
             signal.raise_signal(signal.SIGINT)
 
@@ -215,12 +296,12 @@ def test_a_run_shows_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress(0.0, 8.0, shown=True) as bar:
         while bar._bar is None:
             time.sleep(0.001)
-        bar.at(2.0)
+        bar.at(2.0, 1234, 1.5e-3)
         time.sleep(0.3)
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "compiling" in shown.err
-    assert "t = 2 s" in shown.err
+    assert "t = 2 s, 1234 steps, the last of 1.5e-03 s" in shown.err
     assert "25%" in shown.err
 
 
@@ -237,10 +318,3 @@ def test_a_run_that_is_compiled_says_so(monkeypatch: pytest.MonkeyPatch, capsys:
     assert "compiling" in shown.err
     kn.simulate(PENDULUM, 1.0)
     assert capsys.readouterr().err == ""
-
-
-@pytest.fixture(autouse=True)
-def _quiet() -> Any:
-    """Overflow on the way to a pole is part of the story."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        yield

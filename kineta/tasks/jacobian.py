@@ -1,0 +1,47 @@
+"""The derivative of a run's rate by its state, for implicit methods."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen import llvm
+from kineta.codegen import numpy as reference
+from kineta.compiler import Equations
+from kineta.expr.program import Program
+from kineta.numerics.segments import Jacobian
+from kineta.passes.differentiate import forward
+from kineta.tasks.code import Bound, Forces, functions, lowered
+
+FloatArray = NDArray[np.float64]
+
+
+def jacobian(equations: Equations, run: Bound) -> Jacobian:
+    """The derivative (n, n) of the rate of *run* by the state y (n,), exact, as a function of t and y.
+
+    Nothing depends on the work done: its column is zero. So are entries that are not finite, at corners of the rate.
+    """
+    forces = run.forces
+    key = ("jacobian", forces.none, tuple(forces.expressions.items()))
+    setup, slope = equations.kept(key, lambda: _programs(equations, forces))
+    h = reference.compile(setup)(np.concatenate([run.p, forces.constant]))
+    rows = llvm.compile([slope], batch=True).function(slope.name).batch
+
+    def at(t: float, y: FloatArray) -> FloatArray:
+        J = np.zeros((len(y), len(y)))
+        states = len(y) - run.code.works
+        columns = rows(np.array([t]), np.array(y), np.eye(states), h)
+        J[:, :states] = np.where(np.isfinite(columns), columns, 0.0).T
+        return J
+
+    return at
+
+
+def _programs(equations: Equations, forces: Forces) -> tuple[Program, Program]:
+    """Setup, and the change of the rate in a direction of coordinates and speeds."""
+    d = equations.alone()
+    found, works = functions(d, forces, ())
+    names = [f"d {n}" for n in (*equations.system.q_names, *equations.system.v_names)]
+    seeds = dict(zip((*d.symbols.q, *d.symbols.v), map(d.graph.symbol, names), strict=True))
+    setup, programs = lowered(d, {"slope": forward(d.graph, found["rate"], seeds)}, works, names)
+    return setup, programs["slope"]
