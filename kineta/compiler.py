@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -12,9 +12,10 @@ from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.program import Program
-from kineta.formalism import recursive
-from kineta.formalism.equations import Array, Derivation, Rule, derivation, inputs_of
+from kineta.formalism.derivation import Array, Derivation
+from kineta.formalism.quantity import QUANTITIES
 from kineta.formalism.symbols import Symbols, symbols
+from kineta.formalism.table import FORMALISMS
 from kineta.formulas import Formulas, aligned, formulas
 from kineta.function import Function
 from kineta.model.system import System
@@ -23,9 +24,6 @@ from kineta.passes.simplify import stages
 
 T = TypeVar("T")
 
-#: The formalisms by name: the rules by which each derives.
-FORMALISMS: Mapping[str, Mapping[str, Rule]] = {"newton_euler": recursive.RULES}
-
 #: Lines of formulas that a notebook shows by itself.
 READABLE = 80
 
@@ -33,14 +31,18 @@ READABLE = 80
 def derive(system: System, formalism: str = "newton_euler") -> Equations:
     """The equations of motion of *system* by *formalism*.
 
-    The returned record derives each quantity when it is first asked for. Raises :class:`ArgumentError` for an unknown formalism.
+    The returned record derives each quantity when it is first asked for. Raises :class:`ArgumentError` for an unknown formalism
+    and for one that does not apply.
     """
     if formalism not in FORMALISMS:
         known = ", ".join(FORMALISMS)
         raise ArgumentError(
             f"Expected a formalism ({known}), found '{formalism}'.{did_you_mean(formalism, FORMALISMS)}"
         )
-    return Equations(system, formalism, derivation(system, FORMALISMS[formalism]))
+    reason = FORMALISMS[formalism].applies(system)
+    if reason:
+        raise ArgumentError(f"Model '{system.name}': the formalism {formalism} does not apply: {reason}")
+    return Equations(system, formalism, FORMALISMS[formalism].derivation(system))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -70,7 +72,7 @@ class Equations:
 
     def alone(self) -> Derivation:
         """A derivation of its own graph: what is compiled from it does not depend on what else was asked for."""
-        return derivation(self.system, FORMALISMS[self.formalism])
+        return FORMALISMS[self.formalism].derivation(self.system)
 
     @cached_property
     def _memory(self) -> dict[Hashable, Any]:
@@ -139,7 +141,7 @@ def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Pr
     """The programs of :meth:`Equations.programs`."""
     extra: dict[str, Sequence[Ref]] = {"tau": symbols.tau, "vdot": symbols.vdot}
     inputs: dict[str, Sequence[Ref]] = {"t": (symbols.t,), "q": symbols.q, "v": symbols.v}
-    inputs |= {name: extra[name] for name in inputs_of(quantity)}
+    inputs |= {name: extra[name] for name in QUANTITIES[quantity].inputs}
     refs = iter(array.refs)
     parts = array.parts or ((quantity, array.shape),)
     outputs = {name: (shape, [next(refs) for _ in range(prod(shape))]) for name, shape in parts}

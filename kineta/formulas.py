@@ -6,26 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from kineta.expr.graph import Graph, Ref
-from kineta.formalism.equations import Array, Derivation
+from kineta.formalism.derivation import Array, Derivation
+from kineta.formalism.quantity import QUANTITIES
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.system import System
 from kineta.passes.simplify import simplify
-
-_LETTERS = {
-    "kinetic_energy": "T",
-    "potential_energy": "V",
-    "energy": "E",
-    "power": "P",
-    "mass_matrix": "M",
-    "bias": "h",
-    "momentum": "p",
-    "positions": "r",
-    "rotations": "R",
-    "jacobian": "J",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +48,7 @@ class Formulas:
         """:meth:`text` in LaTeX."""
         from kineta.codegen import latex
 
-        return latex.lines(self.graph, dict(zip(_latex_names(self), self.array.refs, strict=True)))
+        return latex.lines(self.graph, dict(zip(map(_latex_name, _names(self)), self.array.refs, strict=True)))
 
     def sympy(self) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""
@@ -102,42 +88,20 @@ def aligned(lines: Iterable[str], environment: str) -> str:
 
 
 def _names(formulas: Formulas) -> list[str]:
-    """Names of the entries: ``tau[q1']``, ``q1''``, ``M[1,2]``, ``T``."""
-    system = formulas.system
-    match formulas.quantity:
-        case "outputs":
-            return [o.name for o in system.outputs]
-        case "inverse":
-            return [f"tau[{n}]" for n in system.v_names]
-        case "forward":
-            return [f"{n}'" for n in system.v_names]
-        case "state_rate":
-            return [f"{n}'" for n in (*system.q_names, *system.v_names)]
-        case "mass_and_bias":
-            n = system.nv
-            return [*_indexed("M", (n, n)), *_indexed("h", (n,))]
-    return _indexed(_LETTERS.get(formulas.quantity, formulas.quantity), formulas.array.shape)
+    """Names of the entries, part by part."""
+    array = formulas.array
+    parts = array.parts or ((formulas.quantity, array.shape),)
+    return [n for name, shape in parts for n in QUANTITIES[name].labels(formulas.system, shape)]
 
 
-def _indexed(letter: str, shape: tuple[int, ...]) -> list[str]:
-    """``letter[i,j]`` row by row, counted from 1; the letter alone for a scalar."""
-    if not shape:
-        return [letter]
-    return [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in np.ndindex(*shape)]
-
-
-def _latex_names(formulas: Formulas) -> list[str]:
+def _latex_name(label: str) -> str:
+    """``tau[q1']``, ``M[1,2]``, ``q1''`` in LaTeX."""
     from kineta.codegen.latex import name
 
-    match formulas.quantity:
-        case "inverse":
-            return [name(f"tau.{n}") for n in formulas.system.v_names]
-        case "outputs" | "forward" | "state_rate":
-            return [name(n) for n in _names(formulas)]
-    return [_latex_indexed(n) for n in _names(formulas)]
-
-
-def _latex_indexed(label: str) -> str:
     letter, bracket, index = label.partition("[")
+    if not bracket:
+        return name(label)
+    if not index[0].isdigit():
+        return name(f"{letter}.{index[:-1]}")
     base = letter if len(letter) == 1 else rf"\mathrm{{{letter.replace('_', chr(92) + '_')}}}"
-    return f"{base}_{{{index[:-1]}}}" if bracket else base
+    return f"{base}_{{{index[:-1]}}}"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.program import Program
-from kineta.formalism.equations import inputs_of
+from kineta.formalism.quantity import QUANTITIES
 from kineta.model.system import System
 
 BACKENDS = ("llvm", "numpy")
@@ -58,7 +58,7 @@ class Function:
         self.setup = setup
         self.main = main
         self._parts = self.main.outputs
-        self._extra = inputs_of(quantity)
+        self._extra = QUANTITIES[quantity].inputs
         self._hoisted: tuple[tuple[object, ...], FloatArray] | None = None
 
     @property

@@ -25,9 +25,9 @@ def n(add: int, mul: int, div: int, trig: int, hoisted: int = 0) -> Operations:
 COUNTS: dict[str, tuple[Operations, ...]] = {
     "hopping_robot": (
         n(23, 43, 0, 8, 23),
-        n(64, 88, 0, 8, 22),
+        n(64, 87, 0, 8, 22),
         n(28, 38, 0, 8, 31),
-        n(82, 122, 0, 8, 38),
+        n(82, 121, 0, 8, 38),
         n(86, 126, 4, 8, 26),
     ),
     "puma_andreev": (

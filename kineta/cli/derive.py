@@ -12,9 +12,6 @@ from kineta.cli.common import Json, Model, Set, console, print_json, read, verb
 if TYPE_CHECKING:
     from kineta.compiler import Equations
 
-#: Quantities whose operations are counted.
-COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
-
 
 @verb
 def derive(
@@ -34,6 +31,7 @@ def derive(
     system = system.fixed() if fix else system
     t_read = time.perf_counter() - began
     from kineta.compiler import derive as derive_equations
+    from kineta.formalism.quantity import COUNTED
     from kineta.formulas import aligned
 
     began = time.perf_counter()

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.formalism.composite import component, composites, momentum_of_rate
-from kineta.formalism.kinematics import relative
 from kineta.formalism.mechanism import Link, Mechanism, dependent, no_inertia
-from kineta.formalism.newton_euler import acceleration_matrix, inertia_wrench
+from kineta.formalism.sweeps import acceleration_matrix, inertia_wrench, relative
 from kineta.spatial.inertia import symmetric
 from kineta.spatial.vector import Matrix, Vector, along, identity, skew
 from kineta.spatial.wrench import Wrench

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref, neg
-from kineta.formalism.balance import generalized, rate_forces
 from kineta.formalism.kinematics import Kinematics
-from kineta.formalism.mechanism import Link, Mechanism
+from kineta.formalism.mechanism import Mechanism
+from kineta.formalism.sweeps import generalized, rate_forces
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 
@@ -37,16 +37,9 @@ def gravity_potential(mechanism: Mechanism) -> Ref:
     return total
 
 
-def link_momentum(link: Link, w: Vector, v: Vector) -> Wrench:
-    """Momentum and angular momentum about the origin of the mass of a link: f = m v + w x c, n = c x v + J w."""
-    own = link.moments
-    return Wrench(v * own.m + w.cross(own.c), own.c.cross(v) + own.J @ w)
-
-
 def generalized_momentum(mechanism: Mechanism, kinematics: Kinematics) -> list[Ref]:
     """dT/dv, (nv,): the momenta of the links, swept inwards like forces."""
-    momenta = [link_momentum(*row) for row in zip(mechanism.links, kinematics.w, kinematics.v, strict=True)]
-    return generalized(mechanism, rate_forces(mechanism, momenta))
+    return generalized(mechanism, rate_forces(mechanism, kinematics.motion.wrenches(1)))
 
 
 def total_momentum(mechanism: Mechanism, kinematics: Kinematics) -> Wrench:
@@ -56,9 +49,7 @@ def total_momentum(mechanism: Mechanism, kinematics: Kinematics) -> Wrench:
     """
     graph = mechanism.graph
     total = Wrench(Vector(graph), Vector(graph))
-    for i, link in enumerate(mechanism.links):
-        R, r = kinematics.frames[i]
-        own = link_momentum(link, kinematics.w[i], kinematics.v[i])
+    for (R, r), own in zip(kinematics.frames, kinematics.motion.wrenches(1), strict=True):
         f = R @ own.f
         total = total + Wrench(f, R @ own.n + r.cross(f))
     return total

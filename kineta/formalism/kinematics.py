@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from kineta.expr.graph import ZERO, Graph, Ref
-from kineta.formalism.mechanism import Link, Mechanism, Place
+from kineta.expr.graph import ZERO, Ref
+from kineta.formalism.mechanism import Mechanism, Place
+from kineta.formalism.sweeps import Motion, velocity_level
 from kineta.model.body import Station
 from kineta.spatial.vector import Matrix, Vector, along, identity
 
@@ -19,14 +20,19 @@ class Kinematics:
         self.graph = mechanism.graph
 
     @cached_property
+    def motion(self) -> Motion:
+        """The velocities of the links."""
+        return Motion(self.mechanism, velocity_level)
+
+    @property
     def w(self) -> list[Vector]:
         """Angular velocities of the links, in link axes."""
-        return angular_velocities(self.mechanism)
+        return self.motion.W(0)
 
-    @cached_property
+    @property
     def v(self) -> list[Vector]:
         """Velocities of the origins of the links, in link axes."""
-        return velocities(self.mechanism, self.w)
+        return self.motion.X(1)
 
     @cached_property
     def frames(self) -> list[tuple[Matrix, Vector]]:
@@ -86,38 +92,3 @@ class Kinematics:
                         row[k] = add(row[k], mul(partial, entry))
             i = link.parent
         return rows
-
-
-def angular_velocities(mechanism: Mechanism) -> list[Vector]:
-    """w_i of every link, in its own axes::
-
-    w_i = Q^T w_p + e u
-    """
-    graph = mechanism.graph
-    w: list[Vector] = []
-    for link in mechanism.links:
-        own = link.outward(w[link.parent]) if link.parent >= 0 else Vector(graph)
-        w.append(own + relative(graph, link, turns=True))
-    return w
-
-
-def velocities(mechanism: Mechanism, w: Sequence[Vector]) -> list[Vector]:
-    """Velocity of the origin of every link, in its own axes::
-
-    v_i = Q^T (v_p + w_p x d) + e u
-    """
-    graph = mechanism.graph
-    v: list[Vector] = []
-    for link in mechanism.links:
-        base = v[link.parent] + w[link.parent].cross(link.offset) if link.parent >= 0 else Vector(graph)
-        v.append(link.outward(base) + relative(graph, link, turns=False))
-    return v
-
-
-def relative(graph: Graph, link: Link, *, turns: bool) -> Vector:
-    """Relative angular (``turns``) or linear velocity of a motion, in link axes."""
-    u = Vector(graph)
-    for rate in link.rates:
-        if rate.turns == turns:
-            u = u.plus(rate.axis, rate.speed)
-    return u

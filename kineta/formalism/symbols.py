@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from kineta.expr.graph import ONE, Graph, Ref
+from kineta.errors import ExpressionError
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.node import DESCRIPTIONS, Expr
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.system import System
 from kineta.passes.differentiate import forward, gradient
+from kineta.passes.levels import Levels
 from kineta.passes.substitute import substitute
 from kineta.spatial.rotation import quaternion_matrix, quaternion_rate
 from kineta.spatial.vector import Vector
@@ -73,6 +75,33 @@ class Symbols:
     @cached_property
     def _position(self) -> dict[Ref, int]:
         return {v: k for k, v in enumerate(self.v)}
+
+    def level(self, k: int) -> tuple[Ref, ...]:
+        """The variables of order *k*: q, v, vdot, and symbols ``q1'''`` ... made when first asked for."""
+        while len(self._rows) <= k:
+            marks = "'" * (len(self._rows) - 1)
+            self._rows.append(tuple(self.graph.symbol(n + marks) for n in self.system.v_names))
+        return self._rows[k]
+
+    @cached_property
+    def _rows(self) -> list[tuple[Ref, ...]]:
+        return [self.q, self.v, self.vdot]
+
+    @cached_property
+    def levels(self) -> Levels:
+        """Time derivatives of any order along the motion."""
+        return Levels(self.graph, self._rate)
+
+    def _rate(self, symbol: Ref) -> Ref:
+        """The rate of a *symbol* along the motion."""
+        if symbol in self._seeds:
+            return self._seeds[symbol]
+        if symbol in self.p:
+            return ZERO
+        for k, row in enumerate(self._rows):
+            if k and symbol in row:
+                return self.level(k + 1)[row.index(symbol)]
+        raise ExpressionError(f"'{self.graph.names[self.graph.lhs[symbol >> 1]]}' has no known rate of change.")
 
     def rates(self, refs: Sequence[Ref]) -> list[Ref]:
         """Time derivatives; of expressions that contain speeds, without the terms in dv/dt."""

@@ -17,7 +17,7 @@ from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.graph import ZERO, Ref
 from kineta.expr.node import Expr, expr
 from kineta.expr.program import Program
-from kineta.formalism.equations import Derivation
+from kineta.formalism.derivation import Derivation
 from kineta.formulas import simplified
 from kineta.function import numbers, parameter_values
 from kineta.model.infer import ENERGIES

@@ -42,20 +42,6 @@ class Array:
         return replace(self, refs=tuple(refs))
 
 
-#: Input blocks that a quantity takes beside t, q, v.
-_INPUTS: Mapping[str, tuple[str, ...]] = {
-    "inverse": ("vdot",),
-    "forward": ("tau",),
-    "state_rate": ("tau",),
-    "power": ("tau",),
-}
-
-
-def inputs_of(quantity: str) -> tuple[str, ...]:
-    """Input blocks that *quantity* takes beside t, q, v: the accelerations ``vdot``, or added forces ``tau``."""
-    return _INPUTS.get(quantity, ())
-
-
 #: How a quantity is derived.
 Rule = Callable[["Derivation"], Array]
 

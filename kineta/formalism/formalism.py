@@ -1,0 +1,37 @@
+"""``Formalism``: a way to the equations of motion, as a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kineta.expr.graph import Ref
+from kineta.formalism.derivation import Derivation, Rule, derivation
+from kineta.formalism.residual import following
+from kineta.model.system import System
+
+
+def always(system: System) -> str:
+    """For a formalism that applies to every system."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Formalism:
+    """A way to the equations of motion ``M vdot + bias = tau``.
+
+    source : who teaches it, and where
+    residual : the forces tau that produce the accelerations ``symbols.vdot``; all other quantities follow from it
+    applies : "" where it applies to a system, else the sentence that says why not
+    rules : cheaper ways to single quantities
+    """
+
+    name: str
+    source: str
+    residual: Callable[[Derivation], list[Ref]]
+    applies: Callable[[System], str] = always
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+
+    def derivation(self, system: System) -> Derivation:
+        """A derivation of *system* by this formalism, in a graph of its own."""
+        return derivation(system, {**following(self.residual), **self.rules})

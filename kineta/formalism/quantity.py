@@ -1,0 +1,69 @@
+"""The quantities of equations, a row each: how it is called, what it takes beside the state, how its entries are named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kineta.model.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A quantity of the equations of motion.
+
+    letter : what its entries are called, with their indices
+    inputs : input blocks beside t, q, v: accelerations ``vdot``, or added forces ``tau``
+    entries : names of the entries, where they have other ones
+    """
+
+    name: str
+    letter: str = ""
+    inputs: tuple[str, ...] = ()
+    entries: Callable[[System], Sequence[str]] | None = None
+
+    def labels(self, system: System, shape: tuple[int, ...]) -> list[str]:
+        """Names of the entries of an array of this *shape*: ``tau[q1']``, ``q1''``, ``M[1,2]``, ``T``."""
+        if self.entries is not None:
+            return list(self.entries(system))
+        letter = self.letter or self.name
+        if not shape:
+            return [letter]
+        return [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in np.ndindex(*shape)]
+
+
+def _rates(names: Iterable[str]) -> list[str]:
+    return [f"{n}'" for n in names]
+
+
+#: All quantities by name, in the order in which they are shown.
+QUANTITIES: dict[str, Quantity] = {
+    q.name: q
+    for q in (
+        Quantity("kinetic_energy", "T"),
+        Quantity("potential_energy", "V"),
+        Quantity("energy", "E"),
+        Quantity("momentum", "p"),
+        Quantity("linear_momentum"),
+        Quantity("angular_momentum"),
+        Quantity("mass_centre"),
+        Quantity("qdot"),
+        Quantity("positions", "r"),
+        Quantity("rotations", "R"),
+        Quantity("velocities"),
+        Quantity("jacobian", "J"),
+        Quantity("outputs", entries=lambda s: [o.name for o in s.outputs]),
+        Quantity("state_rate", inputs=("tau",), entries=lambda s: _rates((*s.q_names, *s.v_names))),
+        Quantity("inverse", inputs=("vdot",), entries=lambda s: [f"tau[{n}]" for n in s.v_names]),
+        Quantity("mass_matrix", "M"),
+        Quantity("bias", "h"),
+        Quantity("mass_and_bias"),
+        Quantity("forward", inputs=("tau",), entries=lambda s: _rates(s.v_names)),
+        Quantity("power", "P", inputs=("tau",)),
+    )
+}
+
+#: The quantities whose operations are counted and compared.
+COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")

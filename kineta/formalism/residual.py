@@ -1,0 +1,116 @@
+"""What follows from a residual, the forces tau(t, q, v, vdot) that produce given accelerations::
+
+bias = tau at vdot = 0        M = dtau/dvdot        vdot = M^-1 (tau - bias)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kineta.expr.count import count
+from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.walk import reachable
+from kineta.formalism.composite import component, composites, momentum_of_rate
+from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
+from kineta.formalism.mechanism import dependent, no_inertia
+from kineta.formalism.solve import SingularError, solve
+from kineta.formalism.sweeps import Motion, accelerated, rate_forces
+from kineta.passes.differentiate import gradient
+from kineta.passes.substitute import substitute
+from kineta.spatial.wrench import Wrench
+
+
+def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]:
+    """Rules for the quantities in which formalisms differ, from a *residual*."""
+    return {
+        "inverse": lambda d: vector(residual(d)),
+        "mass_matrix": _mass_matrix,
+        "bias": _bias,
+        "mass_and_bias": _mass_and_bias,
+        "forward": _forward,
+        "power": _power,
+    }
+
+
+def _mass_matrix(d: Derivation) -> Array:
+    """M = dtau/dvdot; the upper half, mirrored."""
+    vdot = {a: k for k, a in enumerate(d.symbols.vdot)}
+    n = len(vdot)
+    rows = [gradient(d.graph, tau, vdot) for tau in d["inverse"].refs]
+    upper = [[row.get(a, ZERO) for a in d.symbols.vdot] for row in rows]
+    return matrix([[upper[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)], n)
+
+
+def _bias(d: Derivation) -> Array:
+    """The forces at rest of the speeds."""
+    names = (f"{n}'" for n in d.symbols.system.v_names)
+    return vector(substitute(d.graph, d["inverse"].refs, dict.fromkeys(names, ZERO)))
+
+
+def _mass_and_bias(d: Derivation) -> Array:
+    M, bias = d["mass_matrix"], d["bias"]
+    refs = M.refs + bias.refs
+    return Array((len(refs),), refs, (("mass_matrix", M.shape), ("bias", bias.shape)))
+
+
+def _forward(d: Derivation) -> Array:
+    check_regular(d)
+    return vector(cheapest(d.graph, eliminated(d)))
+
+
+def eliminated(d: Derivation) -> list[list[Ref]]:
+    """The accelerations vdot from tau by elimination in the mass matrix, from the tips and from the ground."""
+    nv = len(d.symbols.v)
+    M, bias = d["mass_matrix"].refs, d["bias"].refs
+    rows = [M[k * nv : (k + 1) * nv] for k in range(nv)]
+    right = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)]
+    try:
+        return [solve(d.graph, rows, right, order) for order in (range(nv)[::-1], range(nv))]
+    except SingularError as error:
+        raise dependent(d.mechanism, error.row) from None
+
+
+def cheapest(graph: Graph, ways: Sequence[list[Ref]]) -> list[Ref]:
+    """The one of several ways to the same values that takes the fewest operations (add + mul + div)."""
+    if len(ways) == 1:
+        return ways[0]
+    return min(ways, key=lambda refs: count(graph.op[i] for i in reachable(graph, refs)).total)
+
+
+def check_regular(d: Derivation) -> None:
+    """Raise :class:`ModelError` where a speed moves no mass at all."""
+    moved = [False] * len(d.symbols.v)
+    for link, K in zip(d.mechanism.links, composites(d.mechanism), strict=True):
+        for rate in link.rates:
+            if component(momentum_of_rate(d.graph, rate, K), rate) != ZERO:
+                for speed in rate.by_speed:
+                    moved[speed] = True
+    for speed, moves in enumerate(moved):
+        if not moves:
+            raise no_inertia(d.mechanism, speed)
+
+
+def rate_residual(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], Ref]:
+    """Forces on the rates that produce the accelerations *vdot* against the wrenches applied to the links."""
+    ground = {2: -d.mechanism.gravity}
+    motion = Motion(d.mechanism, accelerated(d.graph, vdot), ground, d.kinematics.motion)
+    wrenches = motion.wrenches(2)
+    for i, wrench in d.elements.wrenches.items():
+        wrenches[i] = Wrench(wrenches[i].f - wrench.f, wrenches[i].n - wrench.n)
+    return rate_forces(d.mechanism, wrenches)
+
+
+def _power(d: Derivation) -> Array:
+    """Power of all that is not conservative; d(kinetic + potential energy)/dt is equal to it."""
+    g, s = d.graph, d.symbols
+    power = g.sum([d.elements.power, *(g.mul(t, v) for t, v in zip(s.tau, s.v, strict=True))])
+    drives = [
+        (i, j, rate.by_time)
+        for i, link in enumerate(d.mechanism.links)
+        for j, rate in enumerate(link.rates)
+        if rate.by_time != ZERO
+    ]
+    if drives:
+        phi = rate_residual(d, d["forward"].refs)
+        power = g.add(power, g.sum(g.mul(phi[i, j], speed) for i, j, speed in drives))
+    return scalar(power)
