@@ -5,7 +5,7 @@ from __future__ import annotations
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism
-from kineta.formalism.sweeps import generalized, rate_forces
+from kineta.formalism.sweeps import Motion, generalized, rate_forces
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 
@@ -20,6 +20,19 @@ def kinetic_energy(mechanism: Mechanism, kinematics: Kinematics) -> Ref:
         p = v * own.m + w.cross(own.c) * g.const(2.0)
         twice.append(g.add(v.dot(p), w.dot(own.J @ w)))
     return g.mul(half, g.sum(twice))
+
+
+def kineta(mechanism: Mechanism, motion: Motion, order: int) -> Ref:
+    """K_s = int (r^(s))^2 dm / 2: the sum of (m X.X + 2 X.(U c) + tr(U S U^T))/2 over the links (Rodionov (23))."""
+    g = mechanism.graph
+    half = g.const(0.5)
+    terms: list[Ref] = []
+    for link, X, U in zip(mechanism.links, motion.X(order), motion.U(order), strict=True):
+        own = link.moments
+        A = U.times(own.S)
+        terms += [g.mul(g.mul(half, own.m), X.dot(X)), X.dot(U @ own.c)]
+        terms += [g.mul(half, A.row(i).dot(U.row(i))) for i in range(3)]
+    return g.sum(terms)
 
 
 def gravity_potential(mechanism: Mechanism) -> Ref:

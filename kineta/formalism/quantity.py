@@ -56,6 +56,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("jacobian", "J"),
         Quantity("outputs", entries=lambda s: [o.name for o in s.outputs]),
         Quantity("state_rate", inputs=("tau",), entries=lambda s: _rates((*s.q_names, *s.v_names))),
+        Quantity("appell_function", "S", inputs=("vdot",)),
+        Quantity("gauss_constraint", "Z", inputs=("vdot",)),
         Quantity("inverse", inputs=("vdot",), entries=lambda s: [f"tau[{n}]" for n in s.v_names]),
         Quantity("mass_matrix", "M"),
         Quantity("bias", "h"),

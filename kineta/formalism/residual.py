@@ -14,7 +14,7 @@ from kineta.formalism.composite import component, composites, momentum_of_rate
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
 from kineta.formalism.mechanism import dependent, no_inertia
 from kineta.formalism.solve import SingularError, solve
-from kineta.formalism.sweeps import Motion, accelerated, rate_forces
+from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 from kineta.spatial.wrench import Wrench
@@ -90,13 +90,23 @@ def check_regular(d: Derivation) -> None:
             raise no_inertia(d.mechanism, speed)
 
 
+def moving(d: Derivation, vdot: Sequence[Ref]) -> Motion:
+    """The motion of the links where the speeds have the accelerations *vdot*; gravity is an acceleration of the ground."""
+    return Motion(d.mechanism, accelerated(d.graph, vdot), {2: -d.mechanism.gravity}, d.kinematics.motion)
+
+
+def applied_to(d: Derivation) -> list[Ref]:
+    """Generalised forces of all elements, (nv,)."""
+    wrenches = [d.elements.wrenches.get(i, Wrench.zero(d.graph)) for i in range(len(d.mechanism.links))]
+    swept = generalized(d.mechanism, rate_forces(d.mechanism, wrenches))
+    return [d.graph.add(own, Q) for own, Q in zip(swept, d.elements.forces, strict=True)]
+
+
 def rate_residual(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], Ref]:
     """Forces on the rates that produce the accelerations *vdot* against the wrenches applied to the links."""
-    ground = {2: -d.mechanism.gravity}
-    motion = Motion(d.mechanism, accelerated(d.graph, vdot), ground, d.kinematics.motion)
-    wrenches = motion.wrenches(2)
+    wrenches = moving(d, vdot).wrenches(2)
     for i, wrench in d.elements.wrenches.items():
-        wrenches[i] = Wrench(wrenches[i].f - wrench.f, wrenches[i].n - wrench.n)
+        wrenches[i] = wrenches[i] - wrench
     return rate_forces(d.mechanism, wrenches)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kineta.expr.graph import Graph
 from kineta.spatial.vector import Vector
 
 
@@ -16,3 +17,11 @@ class Wrench:
 
     def __add__(self, other: Wrench) -> Wrench:
         return Wrench(self.f + other.f, self.n + other.n)
+
+    def __sub__(self, other: Wrench) -> Wrench:
+        return Wrench(self.f - other.f, self.n - other.n)
+
+    @classmethod
+    def zero(cls, graph: Graph) -> Wrench:
+        """No force and no couple."""
+        return cls(Vector(graph), Vector(graph))

@@ -1,0 +1,221 @@
+"""The formalism ``dalembert``: inertia and forces reduced to the speeds by structure matrices (Andreev (2.2)-(2.5))::
+
+    sum of S_R^T m a_C + S_M^T (J eps + w x J w)  =  S_P^T P          S_R = dv_C/dv,  S_M = dw/dv,  S_P = drho'/dv
+
+From the description alone: the motions of every body are multiplied out one by one, every body keeps its mass and its own
+axes, and every element is a list of pairs, a characteristic P and the rate rho' on which it works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kineta.expr.graph import ZERO, Ref, neg
+from kineta.expr.node import Expr
+from kineta.formalism.derivation import Derivation
+from kineta.formalism.formalism import Formalism
+from kineta.formalism.symbols import Symbols
+from kineta.model.body import GROUND, Body, Station
+from kineta.model.element import (
+    Couple,
+    Damper,
+    Element,
+    Force,
+    GeneralizedForce,
+    LineDamper,
+    LineSpring,
+    Spring,
+)
+from kineta.model.infer import POINT_COMPONENTS
+from kineta.model.motion import Ball, Free, Motion, Rotation
+from kineta.spatial.rotation import quaternion_matrix, rodrigues
+from kineta.spatial.vector import Matrix, Vector, identity
+
+#: A characteristic and the rate on which it works.
+Pair = tuple[Ref, Ref]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How a frame moves: axes S and origin r in the ground's axes; velocity v, acceleration a, w and eps in its own."""
+
+    S: Matrix
+    r: Vector
+    v: Vector
+    a: Vector
+    w: Vector
+    eps: Vector
+
+    def turned(self, Q: Matrix, rate: Vector, second: Vector) -> Frame:
+        """The frame after the turn Q with the angular velocity *rate*, which grows by *second* (both in the axes after it)."""
+        w = Q.T @ self.w
+        eps = Q.T @ self.eps + w.cross(rate) + second
+        return Frame(self.S.times(Q), self.r, Q.T @ self.v, Q.T @ self.a, w + rate, eps)
+
+    def shifted(self, d: Vector, rate: Vector, second: Vector) -> Frame:
+        """The frame after the shift *d* that changes at *rate*, and this by *second* (all in its axes)."""
+        two = self.r.graph.const(2.0)
+        a = self.a + self.eps.cross(d) + self.w.cross(self.w.cross(d)) + self.w.cross(rate) * two + second
+        return Frame(self.S, self.r + self.S @ d, self.v + self.w.cross(d) + rate, a, self.w, self.eps)
+
+    def at(self, place: Vector) -> Frame:
+        """The frame with its origin at a fixed *place*."""
+        zero = Vector(place.graph)
+        return self.shifted(place, zero, zero)
+
+
+class Description:
+    """The frames of all bodies, and the pairs of all elements, as the description gives them."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self.graph = symbols.graph
+
+    @cached_property
+    def frames(self) -> Mapping[str, Frame]:
+        """The frames of the bodies by name; gravity is an acceleration of the ground."""
+        zero = Vector(self.graph)
+        weight = -Vector(self.graph, *self.symbols.expression(*self.symbols.system.gravity))
+        found = {GROUND: Frame(identity(self.graph), zero, zero, weight, zero, zero)}
+        for body in self.symbols.system.tree:
+            frame = found[body.base]
+            for motion in body.motions:
+                frame = self._moved(frame, motion)
+            found[body.name] = frame
+        return found
+
+    def _moved(self, frame: Frame, motion: Motion) -> Frame:
+        if isinstance(motion, Ball | Free):
+            return self._joined(frame, motion)
+        (p,) = self.symbols.expression(motion.argument)
+        rate, second = (self.symbols.levels.of([p], k)[0] for k in (1, 2))
+        e = Vector(self.graph, *(self.graph.const(x) for x in motion.axis))
+        if isinstance(motion, Rotation):
+            return frame.turned(rodrigues(self.graph, motion.axis, p), e * rate, e * second)
+        return frame.shifted(e * p, e * rate, e * second)
+
+    def _joined(self, frame: Frame, motion: Ball | Free) -> Frame:
+        s = self.symbols
+        q, k = s.joint(motion)
+        Q = quaternion_matrix(self.graph, q[-4:])
+        w, eps = (Vector(self.graph, *(row[i] for i in k[-3:])) for row in (s.v, s.vdot))
+        if isinstance(motion, Free):
+            u, udot = (Vector(self.graph, *(row[i] for i in k[:3])) for row in (s.v, s.vdot))
+            frame = frame.shifted(Vector(self.graph, *q[:3]), Q @ u, Q @ (udot + w.cross(u)))
+        return frame.turned(Q, w, eps)
+
+    def at(self, station: Station) -> Frame:
+        """The frame of a body with its origin at a place of it."""
+        return self.frames[station.body].at(Vector(self.graph, *self.symbols.expression(*station.position)))
+
+    def inertia(self, body: Body) -> Iterator[Pair]:
+        """What resists, and the rates on which it works: m a_C on v_C, J eps + w x J w on w."""
+        (m,) = self.symbols.expression(body.inertia.mass)
+        a, b, c = self.symbols.expression(*body.inertia.moments)
+        ab, ac, bc = self.symbols.expression(*body.inertia.products)
+        J = Matrix(self.graph, ((a, ab, ac), (ab, b, bc), (ac, bc, c)))
+        frame = self.at(Station(body.name, body.inertia.com))
+        moment = J @ frame.eps + frame.w.cross(J @ frame.w)
+        yield from zip((frame.a * m).refs, frame.v.refs, strict=True)
+        yield from zip(moment.refs, frame.w.refs, strict=True)
+
+    # -- elements -----------------------------------------------------------------------------------------------------
+
+    def expression(self, *expressions: Expr) -> list[Ref]:
+        """*expressions* of the description, positions and velocities of points included."""
+        known = self.symbols.by_name
+        dotted = {n for e in expressions for n in e.symbols() if "." in n and n not in known}
+        return self.symbols.expression(*expressions, more={n: self._component(n) for n in dotted})
+
+    def _component(self, name: str) -> Ref:
+        """What ``P.x`` or ``P.vx`` stands for."""
+        owner, _, component = name.rpartition(".")
+        points = {p.name: Station(p.body, p.position) for p in self.symbols.system.points}
+        frame = self.at(points.get(owner, Station(owner)))
+        place = POINT_COMPONENTS.index(component)
+        return frame.r[place] if place < 3 else (frame.S @ frame.v)[place - 3]
+
+    def rate(self, coordinate: Ref) -> Ref:
+        """The rate of a coordinate; an expression that contains speeds is a rate itself."""
+        if self.symbols.by_speed(coordinate):
+            return coordinate
+        return self.symbols.levels.of([coordinate], 1)[0]
+
+    def line(self, start: Station, end: Station) -> tuple[Vector, Vector]:
+        """From one place to another and its rate, in ground axes."""
+        a, b = self.at(start), self.at(end)
+        return b.r - a.r, b.S @ b.v - a.S @ a.v
+
+
+def _force(d: Description, e: Force) -> Iterator[Pair]:
+    frame, own = d.at(e.at), Vector(d.graph, *d.expression(*e.components))
+    f = own if e.axes == "body" else frame.S.T @ own
+    yield from zip(f.refs, frame.v.refs, strict=True)
+
+
+def _couple(d: Description, e: Couple) -> Iterator[Pair]:
+    frame, own = d.frames[e.body], Vector(d.graph, *d.expression(*e.components))
+    n = own if e.axes == "body" else frame.S.T @ own
+    yield from zip(n.refs, frame.w.refs, strict=True)
+
+
+def _generalized(d: Description, e: GeneralizedForce) -> Iterator[Pair]:
+    P, rho = d.expression(e.characteristic, e.coordinate)
+    yield P, d.rate(rho)
+
+
+def _spring(d: Description, e: Spring) -> Iterator[Pair]:
+    C, gamma = d.expression(e.stiffness, e.deformation)
+    yield neg(d.graph.mul(C, gamma)), d.rate(gamma)
+
+
+def _damper(d: Description, e: Damper) -> Iterator[Pair]:
+    D, beta = d.expression(e.damping, e.rate)
+    beta = d.rate(beta)
+    yield neg(d.graph.mul(D, beta)), beta
+
+
+def _line_spring(d: Description, e: LineSpring) -> Iterator[Pair]:
+    C, free = d.expression(e.stiffness, e.length)
+    line, rate = d.line(e.start, e.end)
+    if free == ZERO:
+        yield from zip((line * neg(C)).refs, rate.refs, strict=True)
+        return
+    length = d.graph.sqrt(line.dot(line))
+    yield neg(d.graph.mul(C, d.graph.sub(length, free))), d.rate(d.graph.sub(length, free))
+
+
+def _line_damper(d: Description, e: LineDamper) -> Iterator[Pair]:
+    (D,) = d.expression(e.damping)
+    line, rate = d.line(e.start, e.end)
+    beta = d.graph.div(line.dot(rate), d.graph.sqrt(line.dot(line)))
+    yield neg(d.graph.mul(D, beta)), beta
+
+
+#: The pairs that an element consists of.
+PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
+    Force: _force,
+    Couple: _couple,
+    GeneralizedForce: _generalized,
+    Spring: _spring,
+    Damper: _damper,
+    LineSpring: _line_spring,
+    LineDamper: _line_damper,
+}
+
+
+def _residual(d: Derivation) -> list[Ref]:
+    """The left side of (2.3) less the right one."""
+    g, symbols, described = d.graph, d.symbols, Description(d.symbols)
+    tau = [ZERO] * len(symbols.v)
+    resisting = [p for body in symbols.system.bodies for p in described.inertia(body)]
+    acting = [(neg(P), rate) for e in symbols.system.elements for P, rate in PAIRS[type(e)](described, e)]
+    for P, rate in (*resisting, *acting):
+        for k, share in symbols.by_speed(rate, P).items():
+            tau[k] = g.add(tau[k], share)
+    return tau
+
+
+DALEMBERT = Formalism(name="dalembert", source="Andreev (2.2)-(2.5)", residual=_residual)
