@@ -1,0 +1,66 @@
+"""Expressions opened and written again keep their value, and look as a person would write them."""
+
+from __future__ import annotations
+
+import pytest
+
+import kineta as kn
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.node import DESCRIPTIONS
+from kineta.expr.op import Op
+from kineta.passes.evaluate import evaluate
+from kineta.passes.expand import expand
+from tests.expr.random_graphs import random_graph, random_values
+
+a, b, p, q, w, z = kn.symbols("a b p q w z")
+sin, cos = kn.sin, kn.cos
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        (sin(a) * sin(b) - cos(a) * cos(b), "-cos(a + b)"),
+        (cos(a) * cos(b) + sin(a) * sin(b), "cos(a - b)"),
+        (sin(a) * cos(b) + sin(b) * cos(a), "sin(a + b)"),
+        (p * sin(a) * cos(b) - p * sin(b) * cos(a), "p*sin(a - b)"),
+        (z * (w - z + w + z), "2*w*z"),
+        (p - p * sin(a) * sin(a), "cos(a)^2*p"),
+        (p / (sin(a) ** 2 + cos(a) ** 2), "p"),
+        (p / (cos(a) ** 2 / sin(a) + sin(a)), "p*sin(a)"),
+        ((p * q - p * w) / (q - w), "p"),
+        ((p * sin(b) + q * cos(b)) / sin(a) * sin(a) * sin(b) + cos(b) * (p * cos(b) - q * sin(b)), "p"),
+        ((a + b) * (a - b) - a * a + b * b, "0"),
+        (3 * (a + b) - 2 * a - 3 * b, "a"),
+    ],
+    ids=str,
+)
+def test_written_as_a_person_would(given: kn.Expr, written: str) -> None:
+    (found,) = expand(DESCRIPTIONS, [given.ref])
+    assert str(kn.Expr(DESCRIPTIONS, found)) == written
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_value_stays_and_no_operation_is_added(seed: int) -> None:
+    g, refs = random_graph(seed, 25)
+    found = expand(g, refs)
+    values = random_values(seed)
+    for old, new in zip(refs, found, strict=True):
+        (expected,), (value,) = evaluate(g, [old], values), evaluate(g, [new], values)
+        assert value == pytest.approx(expected, rel=1e-10, abs=1e-10, nan_ok=True)
+
+
+def test_what_would_grow_too_long_stays() -> None:
+    g = Graph()
+    factors = [g.add(g.symbol(f"a{k}"), g.symbol(f"b{k}")) for k in range(12)]
+    product: Ref = factors[0]
+    for f in factors[1:]:
+        product = g.mul(product, f)
+    assert expand(g, [product]) == [product]
+
+
+def test_a_division_by_what_vanishes_is_left_to_its_own() -> None:
+    g = Graph()
+    x = g.symbol("x")
+    nothing = g.sub(g.mul(x, g.add(x, g.const(1.0))), g.add(g.mul(x, x), x))
+    (found,) = expand(g, [g.div(x, nothing)])
+    assert g.op[found >> 1] == Op.DIV
