@@ -64,10 +64,12 @@ if TYPE_CHECKING:
     from kineta.model.io import dumps, load, loads
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.system import Output, Parameter, System
+    from kineta.tasks.certificate import Certificate
     from kineta.tasks.events import Event, event
     from kineta.tasks.result import Result
     from kineta.tasks.result import load as load_result
     from kineta.tasks.simulate import simulate
+    from kineta.tasks.verify import verify
 
 __version__ = "0.1.0"
 
@@ -87,6 +89,8 @@ _FROM = {
     "kineta.tasks.events": "Event event",
     "kineta.tasks.result": "Result load_result",
     "kineta.tasks.simulate": "simulate",
+    "kineta.tasks.certificate": "Certificate",
+    "kineta.tasks.verify": "verify",
 }
 _MODULE = {name: module for module, names in _FROM.items() for name in names.split()}
 _RENAMED = {"load_result": "load", "from_sympy": "expression"}
@@ -95,6 +99,7 @@ __all__ = [
     "ArgumentError",
     "Ball",
     "Body",
+    "Certificate",
     "Equations",
     "Event",
     "Expr",
@@ -162,6 +167,7 @@ __all__ = [
     "symbols",
     "tan",
     "tanh",
+    "verify",
 ]
 
 

@@ -143,7 +143,7 @@ ZEROS = ([0, 0], [0, 0])
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "formalism": (
         lambda: kn.derive(double_pendulum(), "newton_eular"),
-        "Expected a formalism (newton_euler), found 'newton_eular'. Did you mean 'newton_euler'?",
+        "Expected a formalism (newton_euler, ...), found 'newton_eular'. Did you mean 'newton_euler'?",
     ),
     "quantity": (
         lambda: EQUATIONS.function("foward"),

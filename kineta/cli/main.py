@@ -16,6 +16,7 @@ from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
 from kineta.cli.simulate import simulate
+from kineta.cli.verify import verify
 
 app = typer.Typer(
     help="A compiler for mechanics: equations of motion, derived, counted, compiled and simulated.",
@@ -28,6 +29,7 @@ app.command()(check)
 app.command()(derive)
 app.command("eval")(evaluate)
 app.command()(simulate)
+app.command()(verify)
 app.command()(export)
 app.command("import")(import_)
 app.add_typer(examples, name="examples")

@@ -13,7 +13,8 @@ from kineta.expr.program import Program
 
 FloatArray = NDArray[np.float64]
 
-_FUNCTIONS: dict[Op, Callable[..., Any]] = {
+#: Operations on arrays.
+FUNCTIONS: dict[int, Callable[..., Any]] = {
     Op.ADD: np.add,
     Op.MUL: np.multiply,
     Op.DIV: np.divide,
@@ -37,7 +38,7 @@ _FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.MIN: np.minimum,
     Op.MAX: np.maximum,
 }
-assert _FUNCTIONS.keys() == UNARY | BINARY
+assert FUNCTIONS.keys() == UNARY | BINARY
 
 
 def compile(program: Program) -> Callable[..., FloatArray]:
@@ -58,7 +59,7 @@ def compile(program: Program) -> Callable[..., FloatArray]:
         with np.errstate(all="ignore"):
             for op, a, b in zip(program.op, program.lhs, program.rhs, strict=True):
                 operands = (operand(a),) if op in UNARY else (operand(a), operand(b))
-                values.append(_FUNCTIONS[Op(op)](*operands))
+                values.append(FUNCTIONS[Op(op)](*operands))
         lead = np.broadcast_shapes(*(np.shape(b)[:-1] for b in blocks))
         out = np.empty((*lead, program.n_outputs))
         for i, r in enumerate(program.results):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kineta.expr.graph import Graph, Ref, neg
 from kineta.expr.op import UNARY, Op
@@ -10,15 +10,22 @@ from kineta.expr.walk import reachable
 
 
 def substitute(
-    source: Graph, roots: Sequence[Ref], replace: Mapping[str, Ref], target: Graph | None = None
+    source: Graph,
+    roots: Sequence[Ref],
+    replace: Mapping[str, Ref],
+    target: Graph | None = None,
+    number: Callable[[float], Ref] | None = None,
 ) -> list[Ref]:
-    """*roots* rebuilt in *target* (the source itself, if not given) with every symbol of *replace* replaced by its reference."""
+    """*roots* rebuilt in *target* (the source itself, if not given) with every symbol of *replace* replaced by its reference,
+    and every number by what *number* makes of it (the same one, if not given).
+    """
     into = source if target is None else target
+    number = into.const if number is None else number
     copy: dict[int, Ref] = {}
     for i in reachable(source, roots):
         op, a, b = source.op[i], source.lhs[i], source.rhs[i]
         if op == Op.CONST:
-            copy[i] = into.const(source.constants[a])
+            copy[i] = number(source.constants[a])
         elif op == Op.SYMBOL:
             name = source.names[a]
             copy[i] = replace[name] if name in replace else into.symbol(name)

@@ -176,7 +176,7 @@ class _Statements:
                 text = f"{what}: expected numbers and parameters with a value given before, found '{name}'.{near}"
                 raise ModelError(text, self.reader.places[name][-1])
         try:
-            number = evaluate(value.graph, [value.ref], known)[0]
+            number: float = evaluate(value.graph, [value.ref], known)[0]
         except ExpressionError as error:
             raise ModelError(f"{what}: {error}", self._at(node)) from None
         if not math.isfinite(number):

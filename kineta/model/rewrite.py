@@ -1,0 +1,108 @@
+"""The same system in other words: bodies renumbered, motions spelled otherwise, another ground frame, numbers as parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from kineta.expr.graph import Ref
+from kineta.expr.node import DESCRIPTIONS, LOCK, Expr, symbol
+from kineta.model.motion import Ball, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, X, Y, Z
+from kineta.model.system import Parameter, System
+from kineta.passes.substitute import substitute
+
+#: Fields of a system that hold expressions.
+_DESCRIBED = ("bodies", "gravity", "elements", "points", "initial", "outputs")
+
+
+def mapped(value: Any, change: Callable[[Expr], Expr]) -> Any:
+    """A record, or a tuple of them, with every expression in it changed."""
+    if isinstance(value, Expr):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(mapped(v, change) for v in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{f.name: mapped(getattr(value, f.name), change) for f in fields(value) if f.init})
+    return value
+
+
+def renumbered(system: System) -> System:
+    """*system* with its bodies, elements and points in the opposite order; coordinates keep theirs."""
+    changes = {name: getattr(system, name)[::-1] for name in ("bodies", "elements", "points")}
+    return system.replace(coordinates=system.coordinates, **changes)
+
+
+def respelled(system: System) -> System:
+    """*system* with constant motions there and back before every body's own."""
+    there: list[Motion] = [Rz(0.7), Sx(0.3), Rx(-0.4)]
+    back: list[Motion] = [Rx(0.4), Sx(-0.3), Rz(-0.7)]
+    bodies = [replace(b, motions=(*there, *back, *b.motions)) for b in system.bodies]
+    return system.replace(coordinates=system.coordinates, bodies=bodies)
+
+
+def lifted(system: System) -> System:
+    """*system* with its numbers as parameters, so that equations keep what rounding would fold: all but small whole numbers,
+    their halves and quarters, and quarter turns.
+    """
+    numbers = _Numbers({*system.parameter_names, *system.q_names, *system.v_names})
+
+    def turned(motion: Motion) -> Iterator[Motion]:
+        if isinstance(motion, Ball | Free) or _quarter_turn(motion):
+            yield motion
+            return
+        kept = mapped(motion, numbers.lifted)
+        yield from [kept] if motion.axis in (X, Y, Z) else _about_z(kept, numbers)
+
+    bodies = []
+    for body in system.bodies:
+        motions = tuple(m for motion in body.motions for m in turned(motion))
+        bodies.append(replace(mapped(replace(body, motions=()), numbers.lifted), motions=motions))
+    described = {name: mapped(getattr(system, name), numbers.lifted) for name in _DESCRIBED if name != "bodies"}
+    more = [Parameter(name, value) for value, name in numbers.names.items()]
+    parameters = [*(replace(p, fixed=False) for p in system.parameters), *more]
+    return system.replace(coordinates=system.coordinates, bodies=bodies, parameters=parameters, **described)
+
+
+class _Numbers:
+    """The names of numbers that have become parameters."""
+
+    def __init__(self, taken: Collection[str]) -> None:
+        self.taken = taken
+        self.names: dict[float, str] = {}
+
+    def symbol(self, value: float) -> Expr:
+        """The parameter of the size of *value*, with its sign."""
+        if abs(value) not in self.names:
+            name = f"number{len(self.names) + 1}"
+            while name in self.taken:
+                name += "_"
+            self.names[abs(value)] = name
+        named = symbol(self.names[abs(value)])
+        return named if value > 0 else -named
+
+    def lifted(self, expression: Expr) -> Expr:
+        """*expression* with parameters for its numbers."""
+
+        def number(value: float) -> Ref:
+            plain = abs(value) <= 64 and (4 * value).is_integer()
+            return DESCRIPTIONS.const(value) if plain else self.symbol(value).ref
+
+        with LOCK:
+            (ref,) = substitute(DESCRIPTIONS, [expression.ref], {}, number=number)
+        return Expr(DESCRIPTIONS, ref)
+
+
+def _about_z(motion: Rotation | Shift, numbers: _Numbers) -> Iterator[Motion]:
+    """A motion about or along any axis as one about z, with that axis turned into its place and back."""
+    x, y, z = motion.axis
+    turns = [(make, a) for make, a in ((Rz, math.atan2(y, x)), (Ry, math.atan2(math.hypot(x, y), z))) if a]
+    yield from (make(numbers.symbol(a)) for make, a in turns)
+    yield replace(motion, axis=Z)
+    yield from (make(numbers.symbol(-a)) for make, a in reversed(turns))
+
+
+def _quarter_turn(motion: Rotation | Shift) -> bool:
+    angle = motion.argument.value if isinstance(motion, Rotation) and motion.axis in (X, Y, Z) else None
+    return angle is not None and abs(math.remainder(angle, math.pi / 2)) < 1e-12

@@ -1,0 +1,172 @@
+"""The certificate that ``verify`` gives: rows of formalisms, findings about laws, and how both are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from kineta.expr.count import Operations
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of one formalism.
+
+    refused : why it does not apply; "" where it does
+    operations : of one evaluation, by quantity
+    seconds : that deriving took
+    double, precise : largest disagreement with any other formalism, relative, in double precision and in many digits
+    where : the quantity of the largest disagreement in double precision, and with whom
+    agrees : whether it agrees with most of the others
+    """
+
+    formalism: str
+    source: str
+    refused: str = ""
+    operations: Mapping[str, Operations] = field(default_factory=dict)
+    seconds: float = 0.0
+    double: float = 0.0
+    precise: float | None = None
+    where: str = ""
+    agrees: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """``agrees``, ``disagrees``, or ``does not apply``."""
+        return "does not apply" if self.refused else "agrees" if self.agrees else "disagrees"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How far a law is missed at most, relative to what it adds up."""
+
+    law: str
+    worst: float
+    holds: bool
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """That the formalisms agree about a model, and its equations with the laws of mechanics.
+
+    states : number of random states; digits : of the precise comparison, 0 where there was none
+    """
+
+    model: str
+    states: int
+    digits: int
+    rows: tuple[Row, ...]
+    laws: tuple[Finding, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether all formalisms agree and all laws hold."""
+        return all(r.agrees for r in self.rows) and all(law.holds for law in self.laws)
+
+    @property
+    def sentence(self) -> str:
+        """What was found, in a sentence."""
+        applied = [r for r in self.rows if not r.refused]
+        wrong = [r.formalism for r in applied if not r.agrees]
+        broken = [f"'{law.law}'" for law in self.laws if not law.holds]
+        if wrong:
+            return (
+                f"Model '{self.model}': {', '.join(wrong)} disagree{'s' * (len(wrong) == 1)} with the other formalisms."
+            )
+        if broken:
+            return f"Model '{self.model}': the equations miss {', '.join(broken)}."
+        return f"Model '{self.model}': {len(applied)} formalisms agree, {len(self.laws)} laws hold."
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Head and rows of the table of formalisms: operations (add + mul + div), time, disagreement, verdict."""
+        quantities = list(dict.fromkeys(q for r in self.rows for q in r.operations))
+        precise = [f"{self.digits} digits"] * bool(self.digits)
+        head = ["formalism", *(q.replace("_", " ") for q in quantities), "derived in", "double", *precise, "verdict"]
+        return head, [self._cells(r, quantities) for r in self.rows]
+
+    def _cells(self, row: Row, quantities: list[str]) -> list[str]:
+        if row.refused:
+            return [row.formalism, *[""] * (len(quantities) + 2 + bool(self.digits)), row.verdict]
+        counts = [f"{row.operations[q].total}" for q in quantities]
+        precise = ["" if row.precise is None else _size(row.precise)] * bool(self.digits)
+        return [row.formalism, *counts, f"{row.seconds * 1e3:.0f} ms", _size(row.double), *precise, row.verdict]
+
+    def notes(self) -> Iterator[str]:
+        """Why formalisms do not apply, and where others disagree."""
+        for r in self.rows:
+            if r.refused:
+                yield f"{r.formalism}: {r.refused}"
+            elif not r.agrees:
+                yield f"{r.formalism}: the largest disagreement is in {r.where}."
+
+    def __str__(self) -> str:
+        head, rows = self.table()
+        laws = [["missed by", f"law, at {self.states} random states"]]
+        laws += [[_size(law.worst), law.law + " (missed)" * (not law.holds)] for law in self.laws]
+        return "\n".join([*_columns([head, *rows]), "", *_columns(laws), "", *self.notes(), self.sentence])
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {self.sentence}>"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "model": self.model,
+            "holds": self.holds,
+            "message": self.sentence,
+            "states": self.states,
+            "digits": self.digits,
+            "formalisms": [
+                {
+                    "formalism": r.formalism,
+                    "source": r.source,
+                    "verdict": r.verdict,
+                    "reason": r.refused,
+                    "operations": {q: c.as_dict() for q, c in r.operations.items()},
+                    "seconds": r.seconds,
+                    "double": r.double,
+                    "precise": r.precise,
+                    "where": r.where,
+                }
+                for r in self.rows
+            ],
+            "laws": [{"law": law.law, "worst": law.worst, "holds": law.holds} for law in self.laws],
+        }
+
+    def page(self) -> str:
+        """The certificate as one HTML page."""
+        style = "body{font-family:sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}table{margin:1em 0}"
+        title = f"Certificate of '{escape(self.model)}'"
+        return (
+            f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style}</style></head>'
+            f"<body><h1>{title}</h1>{self._repr_html_()}</body></html>"
+        )
+
+    def _repr_html_(self) -> str:
+        head, rows = self.table()
+        body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
+        laws = "".join(
+            f"<tr><td>{escape(law.law)}</td><td>{_size(law.worst)}</td><td>{'holds' if law.holds else 'missed'}</td></tr>"
+            for law in self.laws
+        )
+        notes = "".join(f"<p>{escape(n)}</p>" for n in self.notes())
+        return (
+            f"<p>{escape(self.sentence)}</p><table><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>{body}</table>"
+            f"<table><tr><th>law</th><th>missed by</th><th></th></tr>{laws}</table>{notes}"
+        )
+
+
+def _size(x: float) -> str:
+    return f"{x:.0e}" if x else "0"
+
+
+def _columns(rows: list[list[str]]) -> Iterator[str]:
+    """*rows* as lines: the last column to the left, like the first, those between to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            c.rjust(w) if 0 < i < len(row) - 1 else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip()

@@ -1,0 +1,184 @@
+"""The laws of mechanics, as checks of equations at many states. Each says how far it is missed, relative to what it adds up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.compiler import Equations, derive
+from kineta.expr.graph import ONE
+from kineta.formalism.derivation import Derivation
+from kineta.model.infer import TIME
+from kineta.model.rewrite import renumbered, respelled
+from kineta.model.system import System
+from kineta.passes.differentiate import forward
+from kineta.tasks.sampling import States, quantity, values
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Equations, and the states at which they are looked at."""
+
+    equations: Equations
+    states: States
+
+    @property
+    def system(self) -> System:
+        """The system."""
+        return self.equations.system
+
+    @property
+    def d(self) -> Derivation:
+        """The derivation."""
+        return self.equations.derivation
+
+    def at(self, name: str, states: States | None = None) -> FloatArray:
+        """A quantity at the states, (n, *shape)."""
+        return quantity(self.d, name, self.states if states is None else states)
+
+    def named(self, pattern: str) -> FloatArray:
+        """The values of ``pattern.format(speed)`` for every speed, (n, nv)."""
+        return np.array([self.states[pattern.format(n)] for n in self.system.v_names]).T
+
+    @cached_property
+    def condition(self) -> FloatArray:
+        """Condition numbers of the mass matrices with diagonals scaled to one, (n,)."""
+        M = self.at("mass_matrix")
+        scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+        return np.asarray(np.linalg.cond(M / (scale[:, :, None] * scale[:, None, :])))
+
+
+def missed(found: FloatArray, expected: FloatArray, scale: FloatArray | float = 0.0) -> float:
+    """Largest difference over the states, relative to the largest entries there (and at least to *scale*)."""
+    n = len(found)
+    size = np.maximum(
+        np.abs(found).reshape(n, -1).max(axis=1, initial=0), np.abs(expected).reshape(n, -1).max(axis=1, initial=0)
+    )
+    off = np.abs(found - expected).reshape(n, -1).max(axis=1, initial=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return float(np.nan_to_num(off / np.maximum(np.maximum(size, scale), 1e-300), nan=np.inf).max(initial=0))
+
+
+def _forward_undoes_inverse(case: Case) -> float:
+    tau = dict(zip((f"tau.{n}" for n in case.system.v_names), case.at("inverse").T, strict=True))
+    vdot = case.named("{}'")
+    return missed(case.at("forward", {**case.states, **tau}), vdot, case.condition)
+
+
+def _affine(case: Case) -> float:
+    M, bias, tau = case.at("mass_matrix"), case.at("bias"), case.at("inverse")
+    inertia = np.einsum("nij,nj->ni", M, case.named("{}'"))
+    return missed(inertia + bias, tau, np.abs(bias).max(axis=1, initial=0))
+
+
+def _symmetric(case: Case) -> float:
+    M = case.at("mass_matrix")
+    return missed(M, M.transpose(0, 2, 1))
+
+
+def _definite(case: Case) -> float:
+    """How far below zero the smallest eigenvalue of the scaled mass matrix is."""
+    M = case.at("mass_matrix")
+    scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    least = np.linalg.eigvalsh(M / (scale[:, :, None] * scale[:, None, :])).min(initial=np.inf)
+    return max(0.0, -float(least)) if least != 0 else 0.0
+
+
+def _momenta(case: Case) -> float:
+    """M is the derivative of the momenta dT/dv."""
+    s, g = case.d.symbols, case.d.graph
+    columns = [forward(g, case.d["momentum"].refs, {v: ONE}) for v in s.v]
+    n = len(s.v)
+    found = np.array([values(g, c, case.states) for c in columns]).reshape(n, -1, n).transpose(1, 2, 0)
+    return missed(found, case.at("mass_matrix"))
+
+
+def _power(case: Case) -> float:
+    """d(T + V)/dt is the power of all that is not conservative."""
+    s, g, d = case.d.symbols, case.d.graph, case.d
+    rates = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + d["forward"].refs, strict=True))}
+    kinetic, potential = values(
+        g, forward(g, [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]], rates), case.states
+    ).T
+    scale = np.abs(np.stack([kinetic, potential])).max(axis=0)
+    scale = np.maximum(scale, np.abs(case.at("forward")).max(axis=1, initial=0)) * case.condition
+    return missed((kinetic + potential)[:, None], case.at("power")[:, None], scale)
+
+
+def _skew(case: Case) -> float:
+    """V . (dM/dt - 2 C) v = 0, with C v the part of the bias that is quadratic in the speeds; elements and drives aside."""
+    s, g = case.d.symbols, case.d.graph
+    doubled = {n: -case.states[n] for n in case.system.v_names}
+    rest = dict.fromkeys(case.system.v_names, np.zeros(len(case.states[TIME])))
+    bias, mirrored, still = (case.at("bias", {**case.states, **change}) for change in ({}, doubled, rest))
+    v = case.named("{}")
+    Mdot = values(g, s.rates(case.d["mass_matrix"].refs), case.states).reshape(-1, len(s.v), len(s.v))
+    quadratic = np.einsum("ni,ni->n", v, (bias + mirrored) / 2 - still)
+    kinetic = np.einsum("ni,nij,nj->n", v, Mdot, v) / 2
+    scale = np.einsum("ni,ni->n", np.abs(v), np.abs(bias) + np.abs(still))
+    return missed(kinetic[:, None], quadratic[:, None], scale)
+
+
+def _at_rest(case: Case) -> float:
+    """The forces at rest are the slope of the potential."""
+    s, g = case.d.symbols, case.d.graph
+    (rate,) = s.rates(case.d["potential_energy"].refs)
+    slope = [forward(g, [rate], {v: ONE})[0] for v in s.v]
+    still = {**case.states, **dict.fromkeys(case.system.v_names, np.zeros(len(case.states[TIME])))}
+    return missed(case.at("bias", still), values(g, slope, still))
+
+
+def _same_motion(change: Callable[[System], System]) -> Callable[[Case], float]:
+    """The same accelerations and energies, however the system is written down."""
+
+    def check(case: Case) -> float:
+        other = derive(change(case.system), case.equations.formalism).derivation
+        found = [
+            missed(quantity(other, name, case.states), case.at(name), case.condition if name == "forward" else 0.0)
+            for name in ("forward", "kinetic_energy", "mass_matrix", "bias")
+        ]
+        return max(found)
+
+    return check
+
+
+def _always(system: System) -> bool:
+    return True
+
+
+def _autonomous(system: System) -> bool:
+    """No drives: the time is in no motion."""
+    return not any(TIME in m.argument.symbols() for b in system.bodies for m in b.motions if hasattr(m, "argument"))
+
+
+def _bare(system: System) -> bool:
+    return _autonomous(system) and not system.elements
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law: how it is said, how far it is missed at states of a system, and of which systems it speaks."""
+
+    name: str
+    check: Callable[[Case], float]
+    holds_for: Callable[[System], bool] = _always
+
+
+LAWS: tuple[Law, ...] = (
+    Law("tau = M vdot + bias", _affine),
+    Law("forward dynamics undo inverse dynamics", _forward_undoes_inverse),
+    Law("the mass matrix is symmetric", _symmetric),
+    Law("the mass matrix is positive definite", _definite),
+    Law("the mass matrix is the derivative of the momenta", _momenta),
+    Law("d(T + V)/dt is the power of what is not conservative", _power),
+    Law("v.(dM/dt - 2C)v = 0", _skew, _bare),
+    Law("forces at rest are the slope of the potential", _at_rest, _bare),
+    Law("bodies and elements in any order give the same motion", _same_motion(renumbered)),
+    Law("motions spelled otherwise give the same motion", _same_motion(respelled)),
+)

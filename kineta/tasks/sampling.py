@@ -1,0 +1,59 @@
+"""Random states of a system, and quantities at all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen.numpy import FUNCTIONS
+from kineta.expr.graph import Graph, Ref
+from kineta.formalism.derivation import Derivation
+from kineta.model.system import System
+from kineta.passes.evaluate import evaluate
+from kineta.tasks.state import initial_state, quaternion_offsets
+
+FloatArray = NDArray[np.float64]
+
+#: Values of all symbols of the equations by name, (n,).
+States = Mapping[str, FloatArray]
+
+
+def random_states(system: System, n: int, seed: int = 0) -> dict[str, FloatArray]:
+    """Values of t, q, v, vdot, tau and the parameters at *n* states around the start of *system*.
+
+    Parameters have the values of the model, where it gives them. Quaternions are unit.
+    """
+    rng = np.random.default_rng(seed)
+    p = {r.name: rng.uniform(0.5, 1.5) if r.value is None else r.value for r in system.parameters}
+    q0, v0 = initial_state(system, p={name: p[name] for name in system.parameter_names})
+    q = q0 + rng.uniform(-1, 1, (n, system.nq)) * np.maximum(1.0, 0.1 * np.abs(q0))
+    for offset in quaternion_offsets(system):
+        q[:, offset : offset + 4] /= np.linalg.norm(q[:, offset : offset + 4], axis=1, keepdims=True)
+    v = v0 + rng.uniform(-1, 1, (n, system.nv)) * np.maximum(1.0, 0.1 * np.abs(v0))
+    columns = {"t": rng.uniform(0, 1, n)} | {name: np.full(n, value) for name, value in p.items()}
+    columns |= dict(zip(system.q_names, q.T, strict=True)) | dict(zip(system.v_names, v.T, strict=True))
+    for marked in ("{}'", "tau.{}"):
+        columns |= {marked.format(name): rng.uniform(-3, 3, n) for name in system.v_names}
+    return columns
+
+
+def chosen(states: States, which: Any) -> dict[str, FloatArray]:
+    """Some of the *states*: a mask, or indices."""
+    return {name: column[which] for name, column in states.items()}
+
+
+def values(graph: Graph, refs: Sequence[Ref], states: States) -> FloatArray:
+    """Values of *refs* at all states, (n, len(refs)); NaN where an expression has none."""
+    n = len(states["t"])
+    with np.errstate(all="ignore"):
+        columns = evaluate(graph, refs, states, FUNCTIONS)
+    return np.array([np.broadcast_to(c, n) for c in columns]).reshape(len(refs), n).T
+
+
+def quantity(d: Derivation, name: str, states: States) -> FloatArray:
+    """A quantity at all states, (n, *shape)."""
+    array = d[name]
+    return values(d.graph, array.refs, states).reshape(-1, *array.shape)

@@ -1,0 +1,88 @@
+"""The certificate: formalisms that agree are certified, and any that is wrong is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import kineta as kn
+from kineta.expr.graph import Graph, Ref, neg
+from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.walk import reachable
+from kineta.formalism import table
+from kineta.formalism.derivation import Derivation
+from kineta.passes.substitute import signed
+from kineta.tasks import verify as task
+from tests.formalism.random_systems import random_system
+from tests.support import EXAMPLES
+
+
+@pytest.mark.parametrize("model", ["hopping_robot_stance", "cart_pendulum", "free_satellite", "branched"])
+def test_examples_are_certified(model: str) -> None:
+    certificate = kn.verify(kn.load(EXAMPLES / f"{model}.kin"), states=12)
+    assert certificate.holds, str(certificate)
+    assert all(r.double < 1e-12 and r.precise is not None and r.precise < 1e-38 for r in certificate.rows)
+    assert (
+        certificate.sentence
+        == f"Model '{model}': {len(table.FORMALISMS)} formalisms agree, {len(certificate.laws)} laws hold."
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_systems_are_certified(seed: int) -> None:
+    certificate = kn.verify(random_system(seed, rheonomic=True, elements=True, n=4), states=10)
+    assert certificate.holds, str(certificate)
+
+
+def with_one_sign_changed(graph: Graph, refs: list[Ref]) -> list[Ref]:
+    """*refs* with the sign of one operand of a sum in the middle changed."""
+    order = reachable(graph, refs)
+    sums = [i for i in order if graph.op[i] == Op.ADD]
+    copy: dict[int, Ref] = {}
+    for i in order:
+        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+        if op in LEAVES:
+            copy[i] = 2 * i
+            continue
+        x, y = signed(copy[a >> 1], a), 0 if op in UNARY else signed(copy[b >> 1], b)
+        copy[i] = graph.call(op, x, neg(y) if i == sums[len(sums) // 2] else y)
+    return [signed(copy[r >> 1], r) for r in refs]
+
+
+@pytest.mark.parametrize("wrong", list(table.FORMALISMS))
+def test_a_wrong_sign_in_any_formalism_is_found(wrong: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = table.FORMALISMS[wrong]
+
+    def residual(d: Derivation) -> list[Ref]:
+        return with_one_sign_changed(d.graph, true.residual(d))
+
+    changed = {**table.FORMALISMS, wrong: replace(true, residual=residual)}
+    monkeypatch.setattr(task, "FORMALISMS", changed)
+    monkeypatch.setattr("kineta.compiler.FORMALISMS", changed)
+    certificate = kn.verify(kn.load(EXAMPLES / "branched.kin"), states=6)
+    assert not certificate.holds
+    assert [r.formalism for r in certificate.rows if not r.agrees] == [wrong]
+    assert certificate.sentence == f"Model 'branched': {wrong} disagrees with the other formalisms."
+
+
+def test_a_formalism_that_does_not_apply_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    narrow = replace(table.FORMALISMS["gauss"], applies=lambda system: "it has too many bodies.")
+    changed = {**table.FORMALISMS, "gauss": narrow}
+    monkeypatch.setattr(task, "FORMALISMS", changed)
+    monkeypatch.setattr("kineta.compiler.FORMALISMS", changed)
+    certificate = task.verify(kn.load(EXAMPLES / "double_pendulum.kin"), states=3, digits=0)
+    assert certificate.holds
+    assert "gauss: it has too many bodies." in str(certificate)
+    with pytest.raises(kn.ArgumentError, match=r"the formalism gauss does not apply: it has too many bodies\."):
+        kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"), "gauss")
+
+
+def test_arguments_are_checked() -> None:
+    with pytest.raises(kn.ArgumentError, match="Expected a System"):
+        kn.verify("model.kin")  # type: ignore[arg-type]  # what the test is about
+    model = kn.load(EXAMPLES / "double_pendulum.kin")
+    with pytest.raises(kn.ArgumentError, match="Expected a whole number of at least 1 for states, found 0"):
+        kn.verify(model, states=0)
+    with pytest.raises(kn.ArgumentError, match="Expected 0 or at least 20 digits, found 7"):
+        kn.verify(model, digits=7)
