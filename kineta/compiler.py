@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, TypeVar
 
@@ -23,6 +23,9 @@ from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
 
 T = TypeVar("T")
+
+#: Systems whose equations are kept for the next run; those used last.
+KEPT = 8
 
 #: Lines of formulas that a notebook shows by itself.
 READABLE = 80
@@ -43,6 +46,15 @@ def derive(system: System, formalism: str = "newton_euler") -> Equations:
     if reason:
         raise ArgumentError(f"Model '{system.name}': the formalism {formalism} does not apply: {reason}")
     return Equations(system, formalism, FORMALISMS[formalism].derivation(system))
+
+
+@lru_cache(maxsize=KEPT)
+def equations_of(system: System) -> Equations:
+    """The equations of *system*, with all that was made of them: the same record again for an equal system.
+
+    Bounded, not weak: the equations hold their system.
+    """
+    return derive(system)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

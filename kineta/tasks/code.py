@@ -13,33 +13,20 @@ from numpy.typing import NDArray
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
 from kineta.compiler import Equations
-from kineta.errors import ArgumentError, did_you_mean
+from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Ref
-from kineta.expr.node import Expr, expr
+from kineta.expr.node import Expr
 from kineta.expr.program import Program
 from kineta.formalism.derivation import Derivation
 from kineta.formulas import simplified
-from kineta.function import numbers, parameter_values
+from kineta.function import parameter_values
 from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
-from kineta.tasks import arguments
+from kineta.tasks.forces import Forces, forces
 
 FloatArray = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Forces:
-    """Forces on the speeds beside those of the model: constant ones (nv,), and expressions by speed."""
-
-    constant: FloatArray
-    expressions: Mapping[str, Expr]
-
-    @property
-    def none(self) -> bool:
-        """True where there are none, so that they do no work."""
-        return not self.constant.any() and not self.expressions
 
 
 class Code:
@@ -137,29 +124,3 @@ def parameters(system: System, p: Any) -> FloatArray:
         if not np.isfinite(value):
             raise ArgumentError(f"Model '{system.name}': the parameter '{name}' is {value}; expected a finite number.")
     return values
-
-
-def forces(system: System, tau: Any) -> Forces:
-    """:class:`Forces` from numbers (nv,), one for all, or a mapping of speeds to numbers or expressions."""
-    constant = np.zeros(system.nv)
-    if tau is None:
-        return Forces(constant, {})
-    if callable(tau):
-        raise ArgumentError(
-            "Expected forces tau as numbers or expressions, found a Python function; expressions are compiled."
-        )
-    if not isinstance(tau, Mapping):
-        values = numbers("tau", tau)
-        if values.shape not in ((), (system.nv,)):
-            names = ", ".join(system.v_names)
-            raise ArgumentError(f"Expected tau of shape ({system.nv},) for ({names}), found shape {values.shape}.")
-        if not np.isfinite(values).all():
-            raise ArgumentError(f"Expected finite forces tau, found {tau}.")
-        return Forces(constant + values, {})
-    expressions: dict[str, Expr] = {}
-    for name, value in tau.items():
-        if name not in system.v_names:
-            raise ArgumentError(f"Model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")
-        expressions[name] = expr(value)
-        arguments.symbols(system, expressions[name], f"the force on '{name}'")
-    return Forces(constant, expressions)

@@ -11,7 +11,8 @@ from kineta.compiler import Equations
 from kineta.expr.program import Program
 from kineta.numerics.segments import Jacobian
 from kineta.passes.differentiate import forward
-from kineta.tasks.code import Bound, Forces, functions, lowered
+from kineta.tasks.code import Bound, functions, lowered
+from kineta.tasks.forces import Forces
 
 FloatArray = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kineta.codegen.integrator import integrator
-from kineta.compiler import Equations, derive
+from kineta.compiler import Equations, equations_of
 from kineta.errors import ArgumentError, SimulationError
 from kineta.expr.node import Expr
 from kineta.model.system import System
@@ -55,7 +55,7 @@ def simulate(
     ----------
     q, v : initial coordinates (nq,) and speeds (nv,), or mappings of names to values; the rest are the model's ``initial``
     p : parameters, as for :class:`~kineta.function.Function`
-    tau : forces on the speeds beside those of the model: numbers (nv,), or a mapping of speeds to numbers or expressions
+    tau : forces on the speeds beside those of the model: numbers or expressions, (nv,), or a mapping of speeds to these
     method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
         CVODE_ADAMS of SUNDIALS, for stiff systems (extra ``sundae``)
     rtol, atol : relative and absolute tolerance of every state
@@ -77,7 +77,7 @@ def simulate(
     rtol, atol, max_step = arguments.tolerances(rtol, atol, max_step)
     grid = arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
-        equations = system if isinstance(system, Equations) else derive(system)
+        equations = system if isinstance(system, Equations) else equations_of(system)
         model = equations.system
         watched = arguments.watched(model, events)
         q0, v0 = initial_state(model, q, v, p)

@@ -33,7 +33,10 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"p": {"l": [1, 2]}}, "Expected one set of parameters, found p of shape (2, 1)."),
     ({"p": {"l": nan}}, "Model 'pendulum': the parameter 'l' is nan; expected a finite number."),
     ({"tau": [1, 2]}, "Expected tau of shape (1,) for (q'), found shape (2,)."),
-    ({"tau": [nan]}, "Expected finite forces tau, found [nan]."),
+    ({"tau": [q, 0]}, "Expected tau of shape (1,) for (q'), found shape (2,)."),
+    ({"tau": [nan]}, "Model 'pendulum': the force on 'q'' is nan; expected a finite number."),
+    ({"tau": {"q'": [1, 2]}}, "Expected a number or an expression for the force on 'q'', found [1, 2]."),
+    ({"tau": ["1 N"]}, "Expected numbers for the force on 'q'', found '1 N'."),
     ({"tau": {"q": 1}}, "Model 'pendulum' has no speed 'q'. Did you mean 'q''?"),
     ({"tau": {"q'": kn.symbol("ll")}}, "Model 'pendulum': the force on 'q'' has the unknown symbol 'll'. Did you mean 'l'?"),
     (

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.compiler import equations_of
 from kineta.errors import MissingPackageError
 from kineta.numerics.problem import Problem
 from kineta.numerics.segments import METHODS
@@ -124,6 +125,28 @@ def test_forces_may_be_expressions() -> None:
     assert result.q[:, 0] == pytest.approx(exact, abs=1e-8)
     assert result.energy_balance < 1e-8
     assert result.work[-1] == pytest.approx(result.energy[-1] - 2, rel=1e-7)
+
+
+def test_a_row_of_forces_mixes_numbers_and_expressions() -> None:
+    robot = kn.load(EXAMPLES / "cart_pendulum.kin")
+    q2, rate = kn.symbols("q2 q2'")
+    row = kn.simulate(robot, 1.0, tau=[0.5, -3 * q2 - rate])
+    named = kn.simulate(robot, 1.0, tau={"q2'": -3 * q2 - rate, "q1'": 0.5})
+    assert np.array_equal(row.y, named.y)
+    assert not np.array_equal(row.y, kn.simulate(robot, 1.0, tau=0.5).y)
+
+
+def test_code_is_made_once_for_forces_of_any_size() -> None:
+    equations = kn.derive(OSCILLATOR)
+    made = {id(bound(equations, None, tau, []).code) for tau in ({"x'": 0.5}, {"x'": -7}, [2], 3.0, [x - x + 1])}
+    assert len(made) == 1
+
+
+def test_equations_of_a_system_are_derived_once() -> None:
+    again = kn.loads(kn.dumps(OSCILLATOR))
+    assert again is not OSCILLATOR
+    assert equations_of(again) is equations_of(OSCILLATOR)
+    assert equations_of(again) is not equations_of(PENDULUM)
 
 
 def test_what_is_recorded() -> None:
