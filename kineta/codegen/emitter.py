@@ -15,7 +15,6 @@ INT = ir.IntType(64)
 POINTER = ir.PointerType()
 #: A compiled function of four addresses.
 FUNCTION = ir.FunctionType(ir.VoidType(), [POINTER] * 4).as_pointer()
-VECTOR = ir.VectorType(REAL, layout.LANES)
 
 
 def constant(value: float) -> ir.Constant:
@@ -31,13 +30,15 @@ def number(value: int) -> ir.Constant:
 class Emitter:
     """Writer of a module with one function, from addresses to an integer.
 
-    ``at`` has its arguments by name: addresses of functions, then of blocks. ``b`` is LLVM's builder. States are padded to
-    ``padded`` numbers, a multiple of :data:`~kineta.numerics.layout.LANES`, and worked on vector by vector.
+    ``at`` has its arguments by name: addresses of functions, then of blocks. ``b`` is LLVM's builder. States are arrays of
+    ``padded`` numbers, a multiple of *lanes*, and worked on vector by vector.
     """
 
     padded: Any
 
-    def __init__(self, name: str, functions: Sequence[str], blocks: Sequence[str]) -> None:
+    def __init__(self, name: str, functions: Sequence[str], blocks: Sequence[str], lanes: int = layout.LANES) -> None:
+        self.lanes = lanes
+        self.vector = ir.VectorType(REAL, lanes)
         self.module = ir.Module(name)
         self.module.triple = host().triple
         kinds = [FUNCTION] * len(functions) + [POINTER] * len(blocks)
@@ -48,7 +49,7 @@ class Emitter:
     def _intrinsic(self, name: str, *arguments: Any, result: ir.Type | None = None) -> Any:
         """LLVM's function *name* for the kind of the last argument."""
         kind = arguments[-1].type
-        full = f"llvm.{name}.{'f64' if kind == REAL else f'v{layout.LANES}f64'}"
+        full = f"llvm.{name}.{'f64' if kind == REAL else f'v{kind.count}f64'}"
         signature = ir.FunctionType(result or kind, [a.type for a in arguments])
         function = self.module.globals.get(full) or ir.Function(self.module, signature, full)
         return self.b.call(function, arguments)
@@ -89,15 +90,19 @@ class Emitter:
 
     def _for_lanes(self, body: Callable[[Any], None]) -> None:
         """A loop over the vectors of a padded state; *body* gets the index of the first lane."""
-        self._for(self.b.udiv(self.padded, number(layout.LANES)), lambda i: body(self.b.mul(i, number(layout.LANES))))
+        self._for(self.b.udiv(self.padded, number(self.lanes)), lambda i: body(self.b.mul(i, number(self.lanes))))
 
     def _load(self, base: Any, index: Any) -> Any:
-        return self.b.load(self._address(base, index), typ=VECTOR, align=8)
+        return self.b.load(self._address(base, index), typ=self.vector, align=8)
 
     def _store(self, value: Any, base: Any, index: Any) -> None:
         self.b.store(value, self._address(base, index), align=8)
 
-    def _splat(self, value: Any) -> Any:
-        first = self.b.insert_element(ir.Constant(VECTOR, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), layout.LANES), [0] * layout.LANES)
-        return self.b.shuffle_vector(first, ir.Constant(VECTOR, ir.Undefined), mask)
+    def _wide(self, value: Any) -> Any:
+        """*value* in every lane; what is a vector stays as it is."""
+        if value.type == self.vector:
+            return value
+        undefined = ir.Constant(self.vector, ir.Undefined)
+        first = self.b.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
+        return self.b.shuffle_vector(first, undefined, mask)
