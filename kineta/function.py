@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -145,7 +146,7 @@ class Function:
         except ValueError:
             names = ", ".join(f"{b.name} {a.shape[:-1]}" for b, a in zip(self.main.inputs, blocks, strict=True))
             raise ArgumentError(f"Expected leading axes that agree, found {names}.") from None
-        rows = [b if b.ndim == 1 else np.broadcast_to(b, (*lead, b.shape[-1])).reshape(-1, b.shape[-1]) for b in blocks]
+        rows = [b if b.ndim == 1 else _flat(np.broadcast_to(b, (*lead, b.shape[-1]))) for b in blocks]
         return self._batch(*rows).reshape(*lead, self.main.n_outputs)
 
     def hoisted(self, p: Any = None) -> FloatArray:
@@ -165,7 +166,7 @@ class Function:
     def _setup(self, values: FloatArray) -> FloatArray:
         """The block ``h``: interpreted for one set of parameters, compiled where there are rows of them."""
         if values.ndim > 1 and self.backend == "llvm":
-            rows = self._compiled_setup(values.reshape(-1, values.shape[-1]))
+            rows = self._compiled_setup(_flat(values))
             return rows.reshape(*values.shape[:-1], self.setup.n_outputs)
         from kineta.codegen import numpy
 
@@ -176,6 +177,11 @@ class Function:
         from kineta.codegen import llvm
 
         return llvm.compile([self.setup], batch=True).function(self.setup.name).batch
+
+
+def _flat(array: FloatArray) -> FloatArray:
+    """The rows of *array*, (..., size), one after the other, (n, size)."""
+    return array.reshape(prod(array.shape[:-1]), array.shape[-1])  # -1 for n says nothing where there are no columns
 
 
 def numbers(name: str, value: Any) -> FloatArray:

@@ -278,6 +278,18 @@ def test_rows_of_parameters_are_compiled_and_agree_with_one_at_a_time() -> None:
     close(f(0.0, q, v, 0.0, rows), np.stack([f(0.0, *state, 0.0, p) for *state, p in zip(q, v, rows, strict=True)]))
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("lead", [(3,), (2, 0)])
+def test_blocks_without_entries_have_rows_too(backend: str, lead: tuple[int, ...]) -> None:
+    """Rows of parameters of which nothing is hoisted, and rows of states of a system that cannot move."""
+    cart = kn.System("cart", [kn.body("a", [kn.Sx(Q)], kn.inertia(2.0))], parameters={"unused": 1.0})
+    q = v = np.ones((*lead, 1))
+    close(kn.derive(cart).function("forward", backend)(0.0, q, v, 6.0, np.ones((*lead, 1))), np.full((*lead, 1), 3.0))
+    fixed = kn.System("clock", [kn.body("hand", [kn.Rz(kn.symbol("t"))], kn.inertia(1.0, (1, 1, 1)))])
+    energy = kn.derive(fixed).function("kinetic_energy", backend)
+    close(energy(0.0, np.ones((*lead, 0)), np.ones((*lead, 0))), np.full(lead, 0.5))
+
+
 def test_equations_and_functions_are_sent_between_processes() -> None:
     again = pickle.loads(pickle.dumps(EQUATIONS))
     f, g = EQUATIONS.function("bias"), pickle.loads(pickle.dumps(EQUATIONS.function("bias")))

@@ -153,12 +153,12 @@ class _Body:
     def _store(self, value: str, base: str, index: int) -> None:
         p = f"%p{len(self.lines)}"
         self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
-        self._put(f"store {self.T} {value}, ptr {p}, align {8 if self.width == 1 else 64}")
+        self._put(f"store {self.T} {value}, ptr {p}, align {8 * self.width}")
 
     def _load(self, name: str, base: str, index: int) -> str:
         p = f"%p{len(self.lines)}"
         self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
-        self._put(f"{name} = load {self.T}, ptr {p}, align {8 if self.width == 1 else 64}")
+        self._put(f"{name} = load {self.T}, ptr {p}, align {8 * self.width}")
         return name
 
     def _value(self, value: int) -> str:

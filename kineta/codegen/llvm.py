@@ -36,8 +36,12 @@ def compile(programs: Sequence[Program], *, batch: bool = False) -> Library:
 
 @cache
 def _generator() -> str:
-    """Digest of the code generator's own text: code made by another version of it is another entry of the cache."""
-    return sha256(b"".join(p.read_bytes() for p in sorted(Path(__file__).parent.glob("*.py")))).hexdigest()
+    """Digest of the sources that decide what a program's numbers mean and how they become code: what another version of them
+    has made is another entry of the cache.
+    """
+    package = Path(__file__).parents[1]
+    sources = (path for folder in ("codegen", "expr") for path in sorted((package / folder).glob("*.py")))
+    return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
 def _symbols(program: Program, batch: bool) -> list[str]:

@@ -178,8 +178,8 @@ class _Tile:
     def _at(self, base: str, index: int, value: str | None = None) -> str:
         p = self._new(f"getelementptr {self.T}, ptr {base}, i64 {index}")
         if value is None:
-            return self._new(f"load {self.T}, ptr {p}, align 64")
-        self._put(f"store {self.T} {value}, ptr {p}, align 64")
+            return self._new(f"load {self.T}, ptr {p}, align {8 * self.width}")
+        self._put(f"store {self.T} {value}, ptr {p}, align {8 * self.width}")
         return value
 
     def _transposed(self, rows: list[str]) -> list[str]:

@@ -12,8 +12,9 @@ import pytest
 from kineta.codegen import c, llvm
 from kineta.codegen import numpy as reference
 from kineta.codegen.ir import CHUNK
+from kineta.codegen.module import module
 from kineta.errors import ArgumentError
-from kineta.expr.graph import Graph
+from kineta.expr.graph import ZERO, Graph
 from kineta.expr.op import Op
 from kineta.expr.program import Program, program
 from tests.codegen.random_programs import random_program
@@ -41,6 +42,28 @@ def test_llvm_agrees_with_numpy(seed: int) -> None:
         close(f.batch(*rows), expected(*rows))
         shared = [rows[0], rows[1][0], *rows[2:]]
         close(f.batch(*shared), expected(*shared))
+
+
+def block_diagonal(n: int) -> Program:
+    """A matrix (n, n) that is zero beside a diagonal of equal blocks of two by two."""
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    square = {(0, 0): g.mul(x, x), (0, 1): g.mul(x, y), (1, 0): g.mul(x, y), (1, 1): x ^ 1}
+    entries = [square[i % 2, j % 2] if i // 2 == j // 2 else ZERO for i in range(n) for j in range(n)]
+    return program(g, {"x": [x, y]}, {"M": ((n, n), entries)})
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("p", [random_program(6, 200), block_diagonal(9)], ids=["random", "matrix"])
+def test_vectors_of_every_width_agree(p: Program, width: int) -> None:
+    """Whatever width this machine would choose."""
+    batch = width > 1
+    names = [p.name, f"{p.name}.each", *([f"{p.name}.batch"] * batch)]
+    code = llvm.load_object(llvm.object_code(module([p], width, batch=batch)), names)
+    f, expected = llvm.Library([p], code, batch).function(p.name), reference.compile(p)
+    close(f(*blocks(p, None)), expected(*blocks(p, None)))
+    for n in (1, width, 2 * width + 1):
+        close(f.batch(*blocks(p, n)), expected(*blocks(p, n)))
 
 
 def test_rows_without_vectors_agree_too() -> None:

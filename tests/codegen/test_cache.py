@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -220,3 +222,30 @@ def test_stored_code_computes_the_same(here: Path) -> None:
     for _ in range(2):
         close(llvm.compile([p]).function("f")(*one), reference.compile(p)(*one))
     assert len(list(here.iterdir())) == 1
+
+
+CHOICE = """
+import numpy as np
+from kineta.codegen import llvm
+from kineta.expr.graph import Graph
+from kineta.expr.op import Op
+from kineta.expr.program import program
+g = Graph()
+x = [g.symbol("x"), g.symbol("y")]
+p = program(g, {"x": x}, {"out": ((1,), [g.call(Op.NAME, *x)])})
+print(llvm.compile([p]).function("f")(np.array([1.0, 2.0])))
+"""
+
+
+def test_code_from_before_the_operations_were_numbered_anew_is_not_used(here: Path, tmp_path: Path) -> None:
+    """The same program, number by number, is a maximum to one version of kineta and a minimum to the other."""
+    shutil.copytree(Path(cache.__file__).parent, tmp_path / "kineta", ignore=shutil.ignore_patterns("__pycache__"))
+    table = tmp_path / "kineta" / "expr" / "op.py"
+    now = table.read_text()
+    before = now.replace("MIN = ", "M_N = ").replace("MAX = ", "MIN = ").replace("M_N = ", "MAX = ")
+    for version, name, expected in ((before, "MAX", "[2.]"), (now, "MIN", "[1.]")):
+        table.write_text(version)
+        command = [sys.executable, "-B", "-c", CHOICE.replace("NAME", name)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == expected
+    assert len(list(here.iterdir())) == 2
