@@ -52,15 +52,11 @@ if TYPE_CHECKING:
     from kineta.expr.node import Expr, symbol, symbols
     from kineta.function import Function
     from kineta.model.body import Body, Inertia, Point, Station, body, inertia, point, station
-    from kineta.model.build import (
-        couple,
-        damper,
-        force,
-        generalized_force,
-        line_damper,
-        line_spring,
-        spring,
-    )
+    from kineta.model.elements.couple import couple
+    from kineta.model.elements.damper import damper, line_damper
+    from kineta.model.elements.force import force
+    from kineta.model.elements.generalized import generalized_force, line_force
+    from kineta.model.elements.spring import line_spring, spring
     from kineta.model.io import dumps, load, loads
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.system import Output, Parameter, System
@@ -82,7 +78,11 @@ _FROM = {
     "kineta.expr.node": "Expr symbol symbols",
     "kineta.function": "Function",
     "kineta.model.body": "Body Inertia Point Station body inertia point station",
-    "kineta.model.build": "couple damper force generalized_force line_damper line_spring spring",
+    "kineta.model.elements.couple": "couple",
+    "kineta.model.elements.damper": "damper line_damper",
+    "kineta.model.elements.force": "force",
+    "kineta.model.elements.generalized": "generalized_force line_force",
+    "kineta.model.elements.spring": "line_spring spring",
     "kineta.model.io": "dumps load loads",
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.system": "Output Parameter System",
@@ -147,6 +147,7 @@ __all__ = [
     "generalized_force",
     "inertia",
     "line_damper",
+    "line_force",
     "line_spring",
     "load",
     "load_result",

@@ -18,16 +18,13 @@ from kineta.formalism.derivation import Derivation
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.symbols import Symbols
 from kineta.model.body import GROUND, Body, Station
-from kineta.model.element import (
-    Couple,
-    Damper,
-    Element,
-    Force,
-    GeneralizedForce,
-    LineDamper,
-    LineSpring,
-    Spring,
-)
+from kineta.model.elements import Element
+from kineta.model.elements.coordinate import Coordinate, Length
+from kineta.model.elements.couple import Couple
+from kineta.model.elements.damper import Damper
+from kineta.model.elements.force import Force
+from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.elements.spring import Spring
 from kineta.model.infer import POINT_COMPONENTS
 from kineta.model.motion import Ball, Free, Motion, Rotation
 from kineta.spatial.rotation import quaternion_matrix, rodrigues
@@ -143,9 +140,18 @@ class Description:
             return coordinate
         return self.symbols.levels.of([coordinate], 1)[0]
 
-    def line(self, start: Station, end: Station) -> tuple[Vector, Vector]:
-        """From one place to another and its rate, in ground axes."""
-        a, b = self.at(start), self.at(end)
+    def coordinate(self, coordinate: Coordinate) -> tuple[Ref, Ref]:
+        """A coordinate and its rate."""
+        if isinstance(coordinate, Length):
+            line, rate = self.line(coordinate)
+            length = self.graph.sqrt(line.dot(line))
+            return length, self.graph.div(line.dot(rate), length)
+        (rho,) = self.expression(coordinate)
+        return rho, self.rate(rho)
+
+    def line(self, length: Length) -> tuple[Vector, Vector]:
+        """From the start of a length to its end, and the rate of this, in ground axes."""
+        a, b = self.at(length.start), self.at(length.end)
         return b.r - a.r, b.S @ b.v - a.S @ a.v
 
 
@@ -162,35 +168,24 @@ def _couple(d: Description, e: Couple) -> Iterator[Pair]:
 
 
 def _generalized(d: Description, e: GeneralizedForce) -> Iterator[Pair]:
-    P, rho = d.expression(e.characteristic, e.coordinate)
-    yield P, d.rate(rho)
+    (P,) = d.expression(e.characteristic)
+    yield P, d.coordinate(e.coordinate)[1]
 
 
 def _spring(d: Description, e: Spring) -> Iterator[Pair]:
-    C, gamma = d.expression(e.stiffness, e.deformation)
-    yield neg(d.graph.mul(C, gamma)), d.rate(gamma)
+    C, free = d.expression(e.stiffness, e.free)
+    if isinstance(e.coordinate, Length) and free == ZERO:  # no root, where the ends may meet
+        line, rate = d.line(e.coordinate)
+        yield from zip((line * neg(C)).refs, rate.refs, strict=True)
+        return
+    length, extending = d.coordinate(e.coordinate)
+    gamma = d.graph.sub(length, free)
+    yield neg(d.graph.mul(C, gamma)), d.graph.sub(extending, d.rate(free))
 
 
 def _damper(d: Description, e: Damper) -> Iterator[Pair]:
-    D, beta = d.expression(e.damping, e.rate)
-    beta = d.rate(beta)
-    yield neg(d.graph.mul(D, beta)), beta
-
-
-def _line_spring(d: Description, e: LineSpring) -> Iterator[Pair]:
-    C, free = d.expression(e.stiffness, e.length)
-    line, rate = d.line(e.start, e.end)
-    if free == ZERO:
-        yield from zip((line * neg(C)).refs, rate.refs, strict=True)
-        return
-    length = d.graph.sqrt(line.dot(line))
-    yield neg(d.graph.mul(C, d.graph.sub(length, free))), d.rate(d.graph.sub(length, free))
-
-
-def _line_damper(d: Description, e: LineDamper) -> Iterator[Pair]:
     (D,) = d.expression(e.damping)
-    line, rate = d.line(e.start, e.end)
-    beta = d.graph.div(line.dot(rate), d.graph.sqrt(line.dot(line)))
+    beta = d.coordinate(e.coordinate)[1]
     yield neg(d.graph.mul(D, beta)), beta
 
 
@@ -201,8 +196,6 @@ PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
     GeneralizedForce: _generalized,
     Spring: _spring,
     Damper: _damper,
-    LineSpring: _line_spring,
-    LineDamper: _line_damper,
 }
 
 

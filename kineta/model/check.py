@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
 from kineta.model.body import GROUND, Body, Inertia, Point
-from kineta.model.element import Element, LineDamper, LineSpring
-from kineta.model.infer import COORDINATE, ENERGIES, TIME, base_first, point_components
+from kineta.model.elements import WORDS, Element, kind_of
+from kineta.model.infer import COORDINATE, ENERGIES, TIME, base_first, point_components, point_velocities
 from kineta.model.motion import Ball, Free, Motion
 from kineta.passes.evaluate import evaluate
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
     *("model", "gravity", "parameters", "constants", "coordinates", "frame", "point"),
-    *("force", "couple", "spring", "damper", "initial", "output"),
+    *(*WORDS, "initial", "output"),
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*'*")
@@ -60,8 +60,7 @@ def check(system: System) -> None:
 
 def _word(record: Body | Point | Element | Output) -> str:
     """What the language calls *record*."""
-    word = type(record).__name__
-    return {"GeneralizedForce": "Force", "LineSpring": "Spring", "LineDamper": "Damper"}.get(word, word)
+    return kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
 
 
 def _names(system: System) -> None:
@@ -222,6 +221,7 @@ def _symbols(system: System) -> None:
         values: Iterable[Expr | None],
         fault: Callable[..., CheckError],
         advice: Callable[[str], str] = lambda _: "",
+        hint: str = "",
     ) -> None:
         for value in values:
             for name in value.symbols() if value is not None else ():
@@ -229,7 +229,7 @@ def _symbols(system: System) -> None:
                     continue
                 message = f"unknown symbol '{name}'.{did_you_mean(name, allowed)}{advice(name)}"
                 if name in everything:
-                    message = f"{_meaning(system, name)} '{name}' has no place here; expected {words} only."
+                    message = f"{_meaning(system, name)} '{name}' has no place here; expected {words} only.{hint}"
                 raise fault(message, symbol=name)
 
     def record(item: Body | Point | Element | Output) -> Callable[..., CheckError]:
@@ -247,10 +247,14 @@ def _symbols(system: System) -> None:
         only(parameters, "parameters", point.position, record(point))
     words = "coordinates, speeds, parameters, the time, positions and velocities of points"
     seen = variables | points
+    resting = seen - set(system.v_names) - point_velocities(system)
+    without = "coordinates, parameters, the time and positions of points"
+    hint = " A force that depends on speeds is a damper, or a force on a coordinate."
     for element in system.elements:
+        kind = kind_of(element)
         only(seen, words, element.expressions, record(element))
-        if isinstance(element, LineSpring | LineDamper):
-            only(parameters, "parameters", (*element.start.position, *element.end.position), record(element))
+        only(resting, without, kind.positions(element), record(element), hint=hint)
+        only(parameters, "parameters", kind.constants(element), record(element))
     for output in system.outputs:
         only(everything, "", [output.value], record(output))
     for name, value in system.initial:
@@ -263,7 +267,8 @@ def _symbols(system: System) -> None:
 def _meaning(system: System, name: str) -> str:
     """What kind of thing the symbol *name* stands for."""
     kinds = {"the coordinate": system.q_names, "the speed": system.v_names, "the time": (TIME,), "the energy": ENERGIES}
-    return next((kind for kind, names in kinds.items() if name in names), "the component of a point")
+    velocity = "the velocity" if name in point_velocities(system) else "the position"
+    return next((kind for kind, names in kinds.items() if name in names), velocity)
 
 
 def _argument(motion: Motion) -> Expr | None:
@@ -287,6 +292,9 @@ def _elements(system: System) -> None:
             if name not in bodies:
                 near = did_you_mean(name, bodies)
                 raise CheckError(_word(element), element.name, element.location, f"body '{name}' does not exist.{near}")
+        fault = kind_of(element).fault(system, element)
+        if fault:
+            raise CheckError(_word(element), element.name, element.location, fault)
 
 
 # -- inertia, initial state ------------------------------------------------------------------------------------------

@@ -80,6 +80,11 @@ def point_components(system: System) -> set[str]:
     return {f"{owner}.{component}" for owner in owners for component in POINT_COMPONENTS}
 
 
+def point_velocities(system: System) -> set[str]:
+    """Those of :func:`point_components` that are velocities."""
+    return {n for n in point_components(system) if n.rpartition(".")[2].startswith("v")}
+
+
 def _by_number(names: Iterable[str]) -> list[str]:
     """*names* in the order of the alphabet, numbers in them by their value, so that nothing else decides the order."""
 

@@ -10,16 +10,12 @@ import numpy as np
 from kineta.expr.function import cos, sin
 from kineta.expr.node import Expr, symbol
 from kineta.model.body import Body, Station, body, inertia, station, vector
-from kineta.model.element import (
-    Couple,
-    Damper,
-    Element,
-    Force,
-    GeneralizedForce,
-    LineDamper,
-    LineSpring,
-    Spring,
-)
+from kineta.model.elements import Element
+from kineta.model.elements.couple import Couple
+from kineta.model.elements.damper import Damper, line_damper
+from kineta.model.elements.force import Force
+from kineta.model.elements.generalized import GeneralizedForce, line_force
+from kineta.model.elements.spring import Spring, line_spring
 from kineta.model.motion import Ball, Free, Motion, R, Rotation, Rx, Ry, Rz, S, Sx, Sy, Sz
 from kineta.model.system import System
 
@@ -87,10 +83,11 @@ def random_elements(rng: random.Random, bodies: list[Body], coordinates: list[Ex
         Force("f2", place(), components(), "body"),
         Couple("c1", rng.choice(names), components(), "body"),
         Couple("c2", rng.choice(names), components(), "ground"),
-        LineSpring("s1", symbol("k"), vector([0.4, 0, 0])[0], station("ground", (2.0, 1.0, 0.5)), place(names[-1])),
-        LineDamper("d1", symbol("k"), station("ground", (-2.0, 1.0, 0.5)), place(names[-1])),
+        line_spring("s1", symbol("k"), station("ground", (2.0, 1.0, 0.5)), place(names[-1]), length=0.4),
+        line_damper("d1", symbol("k"), station("ground", (-2.0, 1.0, 0.5)), place(names[-1])),
         Spring("s3", symbol("k"), symbol(f"{names[-1]}.x") - 0.3),
         Damper("d3", symbol("k"), symbol(f"{names[-1]}.vy")),
+        line_force("g3", cos(TIME), station("ground", (1.0, 2.0, 0.5)), place(names[-1])),
     ]
     if coordinates:
         q = rng.choice(coordinates)
@@ -100,6 +97,8 @@ def random_elements(rng: random.Random, bodies: list[Body], coordinates: list[Ex
             Damper("d2", symbol("k"), 2 * q),
             GeneralizedForce("g1", -0.3 * rate * rate, q),
             GeneralizedForce("g2", cos(TIME), rate * 0.5),
+            line_spring("s4", symbol("k"), place("ground"), place(names[-1]), length=0.3 * q + 0.1 * sin(TIME)),
+            line_spring("s5", symbol("k") * q * q, place("ground"), place(names[-1]), length=0.2 + 0.1 * sin(TIME) * q),
         ]
     return elements
 

@@ -48,8 +48,9 @@ def test_a_spring_without_length_is_smooth_where_its_ends_meet() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("A | Sx(q1) = 1; spring s = 3 on q1';", "Spring 's' (<text>:1:24): its deformation contains a speed"),
-        ("A | Sx(q1) = 1; spring s = 3, 0.1*q1' between A and ground;", "its deformation contains a speed"),
+        ("A | Sx(q1) = 1; spring s = 3 on q1';", "Spring 's' (<text>:1:33): the speed 'q1'' has no place here"),
+        ("A | Sx(q1) = 1; spring s = 3 on A.vx;", "the velocity 'A.vx' has no place here"),
+        ("A | Sx(q1) = 1; spring s = 3, 0.1*q1' between A and ground;", "A force that depends on speeds is a damper"),
         ("A | Sx(q1) = 1; spring s = 3 between A and A;", "the two places between which it acts are always the same."),
         ("A | Sx(q1) = 1; damper d = 3 between ground and ground;", "Damper 'd' (<text>:1:24): the two places"),
         ("A | Sx(q1) = 1; spring s = 3 between A at (q1, 0, 0) and ground;", "the coordinate 'q1' has no place here"),

@@ -124,4 +124,4 @@ def test_what_is_of_another_kind_is_refused_with_a_sentence(call: Callable[[], o
 def test_records_take_plain_numbers() -> None:
     assert kn.Inertia(mass=2, moments=(1, 1, 1)) == kn.inertia(2, (1, 1, 1))
     assert kn.Output("a", 3).value.value == 3
-    assert kn.spring("s", 1, 0).deformation.value == 0
+    assert kn.spring("s", 1, 0).coordinate.value == 0

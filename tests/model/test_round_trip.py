@@ -12,6 +12,7 @@ import kineta as kn
 from kineta.errors import ExpressionError
 from kineta.expr.function import call
 from kineta.expr.op import BINARY, FUNCTIONS
+from kineta.model.elements.spring import Spring
 from tests.formalism.random_systems import random_system
 from tests.support import EXAMPLES
 
@@ -43,6 +44,8 @@ couple twist on Arm = (0, 0, 5 N*m) in body;
 spring line = k, 2*l between Tip and Hook;
 spring cord = k between Cart at (0, l, 0) and ground at (1, 2, 3);
 spring knee = 7 N*m on (q1 - q2)^2;
+spring wire = k, 2*l on Tip.z;
+force ram = F*sin(W*t) between Tip and Hook;
 damper strut = c between Tip and Probe;
 damper hinge = c on q1' - Tip.vx;
 
@@ -99,6 +102,8 @@ def rich() -> kn.System:
             kn.line_spring("line", k, tip, hook, length=2 * l),
             kn.line_spring("cord", k, kn.station(cart, (0, l, 0)), kn.station("ground", (1, 2, 3))),
             kn.spring("knee", 7, (q1 - q2) ** 2),
+            Spring("wire", k, kn.symbol("Tip.z"), 2 * l),
+            kn.line_force("ram", F * kn.sin(W * t), tip, hook),
             kn.line_damper("strut", c, tip, probe),
             kn.damper("hinge", c, rate - kn.symbol("Tip.vx")),
         ],

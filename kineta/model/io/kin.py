@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -16,23 +16,14 @@ from lark.exceptions import UnexpectedInput
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
 from kineta.model import units
-from kineta.model.body import GROUND, Body, Inertia, Point, Station
+from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.check import STATEMENTS, CheckError
-from kineta.model.element import (
-    Axes,
-    Couple,
-    Damper,
-    Element,
-    Force,
-    GeneralizedForce,
-    LineDamper,
-    LineSpring,
-    Spring,
-)
+from kineta.model.elements import KINDS, Element
 from kineta.model.given import Vector3, vector
 from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
-from kineta.model.io.expression import Node, Quantity, Reader
+from kineta.model.io.expression import Node
 from kineta.model.io.inertia import InertiaList
+from kineta.model.io.source import Source
 from kineta.model.io.syntax import check_depth, syntax_error
 from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names, unit
 from kineta.model.system import Output, Parameter, System
@@ -45,9 +36,15 @@ KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
 _STAGES = (("parameters", "constants"), ("point", "body", "frame", "coordinates"))
 
 
+#: Forms of elements by the names that the grammar gives them.
+_FORMS = {name: form for kind in KINDS for name, form in kind.forms.items()}
+
+
 @cache
 def _parser() -> Lark:
     grammar = Path(__file__).with_name("kin.lark").read_text(encoding="utf-8")
+    rules = [f'{name}: "{k.word}" NAME {form.rule} ";"' for k in KINDS for name, form in k.forms.items()]
+    grammar += "\n".join(["", f"?element: {' | '.join(_FORMS)}", *rules, ""])
     return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
 
 
@@ -87,19 +84,26 @@ class _Statements:
 
     def read(self, tree: Tree[Token]) -> System:
         """The system of the statements of *tree*: declarations first, so that the order of statements is free."""
-        self.reader = Reader(self.file, self.dimensions)
+        self.reader = Source(self.file, self.dimensions, self.points)
         statements = [s for s in tree.children if isinstance(s, Tree)]
         for stage in (*_STAGES, None):
             if stage is None:
                 self.reader.moving = self._moving()
+                self.reader.bodies = dict.fromkeys([*(b.name for b in self.bodies), GROUND])
             for statement in statements:
                 kind = str(statement.data)
                 if kind in stage if stage else not any(kind in early for early in _STAGES):
-                    getattr(self, f"_{kind}")(statement)
+                    self._statement(kind, statement)
         try:
             return self._system()
         except CheckError as fault:
             raise self._placed(fault) from None
+
+    def _statement(self, kind: str, node: Node) -> None:
+        if kind in _FORMS:
+            self.elements.append(_FORMS[kind].read(self.reader, *node.children))
+        else:
+            getattr(self, f"_{kind}")(node)
 
     def _system(self) -> System:
         return System(
@@ -247,95 +251,6 @@ class _Statements:
         where = self.reader.vector(position, units.LENGTH, "the position of a point")
         self.points[str(name)] = Point(str(name), str(body), where, self._at(name))
 
-    # -- elements ---------------------------------------------------------------------------------------------
-
-    def _axes(self, word: Token | None) -> Axes:
-        if word is None or word == GROUND:
-            return "ground"
-        if word == "body":
-            return "body"
-        near = did_you_mean(str(word), ("body", GROUND))
-        raise ModelError(f"expected 'in body' or 'in ground', found 'in {word}'.{near}", self._at(word))
-
-    @cached_property
-    def _frames(self) -> dict[str, None]:
-        """Names of the bodies and the ground; bodies are read before whatever takes hold of them."""
-        return dict.fromkeys([*(b.name for b in self.bodies), GROUND])
-
-    def _station(self, name: Token, position: Node | None = None) -> Station:
-        """The place of a point, or of a body with or without a position in its frame."""
-        if position is None and str(name) in self.points:
-            point = self.points[str(name)]
-            return Station(point.body, point.position)
-        if str(name) not in self._frames:
-            near = did_you_mean(str(name), [*self._frames, *self.points])
-            raise ModelError(f"expected a point or a body, found '{name}'.{near}", self._at(name))
-        if position is None:
-            return Station(str(name))
-        return Station(str(name), self.reader.vector(position, units.LENGTH, "a position"))
-
-    def _force_on(self, node: Node) -> None:
-        name, body, position, components, axes = node.children
-        self._add_force(name, self._station(body, position), components, axes)
-
-    def _force_at(self, node: Node) -> None:
-        name, point, components, axes = node.children
-        self._add_force(name, self._station(point), components, axes)
-
-    def _add_force(self, name: Token, at: Station, components: Node, axes: Token | None) -> None:
-        force = self.reader.vector(components, units.FORCE, f"force '{name}'")
-        self.elements.append(Force(str(name), at, force, self._axes(axes), self._at(name)))
-
-    def _force_along(self, node: Node) -> None:
-        name, characteristic, coordinate = node.children
-        P, rho = self.reader.quantity(characteristic), self.reader.quantity(coordinate)
-        work = units.POWER if _has_speeds(rho.value) else units.ENERGY
-        self._fits(characteristic, P, f"the value of force '{name}'", rho, work)
-        self.elements.append(GeneralizedForce(str(name), P.value, rho.value, self._at(name)))
-
-    def _fits(self, node: Node, value: Quantity, what: str, along: Quantity, work: Dimension, power: int = 1) -> None:
-        """Raise where *value*, read from *node* and being *what*, times *along* to a *power* is known to be no *work*."""
-        if along.dimension is not None and not along.plain and value.shown:
-            expected = units.times(work, along.dimension, -power)
-            self.reader.expect(node, value, expected, f"{what} on {units.name(along.dimension)}")
-
-    def _couple(self, node: Node) -> None:
-        name, body, components, axes = node.children
-        moment = self.reader.vector(components, units.COUPLE, f"couple '{name}'")
-        self.elements.append(Couple(str(name), str(body), moment, self._axes(axes), self._at(name)))
-
-    def _spring(self, node: Node) -> None:
-        name, stiffness, deformation = node.children
-        C, gamma = self.reader.quantity(stiffness), self.reader.quantity(deformation)
-        self._fits(stiffness, C, f"the stiffness of spring '{name}'", gamma, units.ENERGY, 2)
-        self.elements.append(Spring(str(name), C.value, gamma.value, self._at(name)))
-
-    def _line_spring(self, node: Node) -> None:
-        name, stiffness, length, start, end = node.children
-        C = self.reader.expression(stiffness, units.STIFFNESS, f"the stiffness of spring '{name}'")
-        free = (
-            expr(0)
-            if length is None
-            else self.reader.expression(length, units.LENGTH, f"the length of spring '{name}'")
-        )
-        first, last = (self._station(*p.children) for p in (start, end))
-        self.elements.append(LineSpring(str(name), C, free, first, last, self._at(name)))
-
-    def _damper(self, node: Node) -> None:
-        name, damping, rate = node.children
-        D, beta = self.reader.quantity(damping), self.reader.quantity(rate)
-        along = beta
-        if beta.dimension is not None and not _has_speeds(beta.value):
-            along = replace(beta, dimension=units.times(beta.dimension, units.TIME, -1))
-        self._fits(damping, D, f"the damping of damper '{name}'", along, units.POWER, 2)
-        self.elements.append(Damper(str(name), D.value, beta.value, self._at(name)))
-
-    def _line_damper(self, node: Node) -> None:
-        name, damping, start, end = node.children
-        D = self.reader.expression(damping, units.DAMPING, f"the damping of damper '{name}'")
-        first, last = (self._station(*p.children) for p in (start, end))
-        self.elements.append(LineDamper(str(name), D, first, last, self._at(name)))
-
     # -- runs ---------------------------------------------------------------------------------------------------
 
     def _initial(self, node: Node) -> None:
@@ -400,12 +315,6 @@ class _Statements:
                 yield label, self.reader.symbol(name.update(value=label))
         else:
             yield str(name), self.reader.symbol(name)
-
-
-def _has_speeds(value: Expr) -> bool:
-    """Whether *value* names a speed, of a coordinate or a point."""
-    velocities = {c for c in POINT_COMPONENTS if c[0] == "v"} | {"wx", "wy", "wz"}
-    return any(n.endswith("'") or ("." in n and n.rpartition(".")[2] in velocities) for n in value.symbols())
 
 
 def _name_of(file: str) -> str:

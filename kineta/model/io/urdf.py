@@ -16,7 +16,7 @@ from kineta.errors import KinetaWarning, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr, symbol
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.check import principal_moments
-from kineta.model.element import Damper
+from kineta.model.elements.damper import Damper
 from kineta.model.given import vector
 from kineta.model.infer import ENERGIES, TIME
 from kineta.model.io.file import read_bytes

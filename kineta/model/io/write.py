@@ -7,19 +7,10 @@ from itertools import groupby
 
 from kineta.expr.node import Expr
 from kineta.expr.text import number
-from kineta.model.body import GROUND, Body, Inertia, Station
-from kineta.model.element import (
-    Axes,
-    Couple,
-    Damper,
-    Element,
-    Force,
-    GeneralizedForce,
-    LineDamper,
-    LineSpring,
-    Spring,
-)
+from kineta.model.body import GROUND, Body, Inertia
+from kineta.model.elements import kind_of
 from kineta.model.motion import LETTERS, Axis, Ball, Free, Motion, Rotation
+from kineta.model.phrase import vector
 from kineta.model.system import System
 
 _LETTER = {axis: letter for letter, axis in LETTERS.items()}
@@ -32,7 +23,7 @@ def write(system: System) -> str:
         _head(system),
         [_body(b) for b in system.bodies],
         _points(system),
-        list(_elements(system)),
+        _elements(system),
         list(_runs(system)),
     ]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
@@ -41,17 +32,13 @@ def write(system: System) -> str:
 def _head(system: System) -> list[str]:
     lines = [f"model {system.name};"]
     if any(g.value != 0 for g in system.gravity):
-        lines.append(f"gravity {_vector(system.gravity)};")
+        lines.append(f"gravity {vector(system.gravity)};")
     for fixed, run in groupby(system.parameters, key=lambda p: p.fixed):
         shown = [p.name if p.value is None else f"{p.name} = {number(p.value)}" for p in run]
         lines.append(f"{'constants' if fixed else 'parameters'} {', '.join(shown)};")
     if system.coordinates:
         lines.append(f"coordinates {', '.join(system.coordinates)};")
     return lines
-
-
-def _vector(components: Sequence[Expr]) -> str:
-    return f"({', '.join(map(str, components))})"
 
 
 def _body(body: Body) -> str:
@@ -84,7 +71,7 @@ def _inertia(inertia: Inertia) -> str:
     else:
         shown = ", ".join(_keyed(inertia, values))
     if any(c.value != 0 for c in inertia.com):
-        shown += f", com = {_vector(inertia.com)}"
+        shown += f", com = {vector(inertia.com)}"
     return f"{shown}, unchecked" if inertia.unchecked else shown
 
 
@@ -99,40 +86,12 @@ def _keyed(inertia: Inertia, values: Sequence[Expr]) -> Iterator[str]:
 
 
 def _points(system: System) -> list[str]:
-    return [f"point {p.name} on {p.body} = {_vector(p.position)};" for p in system.points]
+    return [f"point {p.name} on {p.body} = {vector(p.position)};" for p in system.points]
 
 
-def _station(station: Station) -> str:
-    return f"{station.body} at {_vector(station.position)}"
-
-
-def _in(axes: Axes) -> str:
-    return " in body" if axes == "body" else ""
-
-
-def _elements(system: System) -> Iterator[str]:
-    for element in system.elements:
-        yield f"{_element(element)};"
-
-
-def _element(element: Element) -> str:
-    name = element.name
-    match element:
-        case Force():
-            return f"force {name} on {_station(element.at)} = {_vector(element.components)}{_in(element.axes)}"
-        case Couple():
-            return f"couple {name} on {element.body} = {_vector(element.components)}{_in(element.axes)}"
-        case GeneralizedForce():
-            return f"force {name} = {element.characteristic} on {element.coordinate}"
-        case Spring():
-            return f"spring {name} = {element.stiffness} on {element.deformation}"
-        case Damper():
-            return f"damper {name} = {element.damping} on {element.rate}"
-        case LineSpring():
-            places = f"{_station(element.start)} and {_station(element.end)}"
-            return f"spring {name} = {element.stiffness}, {element.length} between {places}"
-        case LineDamper():
-            return f"damper {name} = {element.damping} between {_station(element.start)} and {_station(element.end)}"
+def _elements(system: System) -> list[str]:
+    kinds = ((kind_of(e), e) for e in system.elements)
+    return [f"{k.word} {e.name} {k.write(e)};" for k, e in kinds]
 
 
 def _runs(system: System) -> Iterator[str]:

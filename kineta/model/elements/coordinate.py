@@ -1,0 +1,70 @@
+"""What a force, a spring or a damper works on: an expression, or the length between two places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kineta.expr.node import Expr
+from kineta.model.body import Body, Point, Station, station
+from kineta.model.phrase import place
+
+if TYPE_CHECKING:
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """The distance of two places [m]."""
+
+    start: Station
+    end: Station
+
+
+#: An expression of coordinates, the time and points (or speeds, where it is a rate), or a length.
+Coordinate = Expr | Length
+
+#: What a function takes for a place: a point, a station, a body (its origin) or the name of a body.
+Place = Station | Point | Body | str
+
+
+def length(start: Place, end: Place) -> Length:
+    """The :class:`Length` between two places."""
+    return Length(station(start), station(end))
+
+
+def expressions(coordinate: Coordinate) -> tuple[Expr, ...]:
+    """All expressions of a coordinate."""
+    return (*variables(coordinate), *constants(coordinate))
+
+
+def variables(coordinate: Coordinate) -> tuple[Expr, ...]:
+    """The expression that a coordinate is; none for a length."""
+    return (coordinate,) if isinstance(coordinate, Expr) else ()
+
+
+def constants(coordinate: Coordinate) -> tuple[Expr, ...]:
+    """Positions in their bodies of the places of a length."""
+    return () if isinstance(coordinate, Expr) else (*coordinate.start.position, *coordinate.end.position)
+
+
+def bodies(coordinate: Coordinate) -> tuple[str, ...]:
+    """Names of the bodies that it takes hold of."""
+    return () if isinstance(coordinate, Expr) else (coordinate.start.body, coordinate.end.body)
+
+
+#: The places of a length, in the words of the grammar.
+BETWEEN = '"between" place "and" place'
+
+
+def read(source: Source, start: Node, end: Node) -> Length:
+    """The length between two places of a text."""
+    return Length(source.station(*start.children), source.station(*end.children))
+
+
+def written(coordinate: Coordinate) -> str:
+    """Where it acts, as in ``on q1`` or ``between A and B``."""
+    if isinstance(coordinate, Expr):
+        return f"on {coordinate}"
+    return f"between {place(coordinate.start)} and {place(coordinate.end)}"

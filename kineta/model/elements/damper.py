@@ -1,0 +1,79 @@
+"""A damper, on an expression or between two places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from kineta.errors import Location
+from kineta.expr.node import Expr, Scalar
+from kineta.model import units
+from kineta.model.elements import coordinate as along
+from kineta.model.elements.coordinate import Coordinate, Place
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import scalar
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Damper:
+    """Dissipative element of *damping* D: Q_k = -D beta d(beta)/dv_k.
+
+    The rate beta(q, v, t) is the *coordinate*, if it is an expression that contains speeds, else its time derivative.
+    """
+
+    name: str
+    damping: Expr
+    coordinate: Coordinate
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.damping, *along.expressions(self.coordinate)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return along.bodies(self.coordinate)
+
+
+def damper(name: str, damping: Scalar, rate: Expr) -> Damper:
+    """A damper on *rate*: an expression with speeds, or of q and t (its time derivative is then meant)."""
+    return Damper(name, scalar(damping), scalar(rate))
+
+
+def line_damper(name: str, damping: Scalar, start: Place, end: Place) -> Damper:
+    """A damper of *damping* [N s/m] between two places."""
+    return Damper(name, scalar(damping), along.length(start, end))
+
+
+def _on(source: Source, name: Token, damping: Node, rate: Node) -> Damper:
+    D, beta = source.quantity(damping), source.quantity(rate)
+    along_rate = beta
+    if beta.dimension is not None and not source.is_rate(beta.value):
+        along_rate = replace(beta, dimension=units.times(beta.dimension, units.TIME, -1))
+    source.fits(damping, D, f"the damping of damper '{name}'", along_rate, units.POWER, 2)
+    return Damper(str(name), D.value, beta.value, source.location(name))
+
+
+def _between(source: Source, name: Token, damping: Node, start: Node, end: Node) -> Damper:
+    D = source.expression(damping, units.DAMPING, f"the damping of damper '{name}'")
+    return Damper(str(name), D, along.read(source, start, end), source.location(name))
+
+
+KIND = Kind(
+    Damper,
+    "damper",
+    {
+        "damper_on": Form('"=" sum "on" sum', _on),
+        "damper_between": Form(f'"=" sum {along.BETWEEN}', _between),
+    },
+    lambda d: f"= {d.damping} {along.written(d.coordinate)}",
+    constants=lambda d: along.constants(d.coordinate),
+)

@@ -1,0 +1,74 @@
+"""A force on a body, at a place fixed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kineta.errors import Location
+from kineta.expr.node import Expr, Scalar
+from kineta.model import phrase, units
+from kineta.model.body import Station, station
+from kineta.model.elements import axes as frame
+from kineta.model.elements.axes import Axes
+from kineta.model.elements.coordinate import Place
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import Vector3, vector
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """A force *components* [N] on a body at a place fixed in it."""
+
+    name: str
+    at: Station
+    components: Vector3
+    axes: Axes = "ground"
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return (*self.components, *self.at.position)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return (self.at.body,)
+
+
+def force(name: str, at: Place, components: Sequence[Scalar], axes: Axes = "ground") -> Force:
+    """A force *components* (3,) [N], in the axes of the ground or of the body, at a place of a body."""
+    return Force(name, station(at), vector(components), axes)
+
+
+def _on(source: Source, name: Token, body: Token, position: Node | None, components: Node, axes: Token | None) -> Force:
+    at = source.station(body, position)
+    found = source.vector(components, units.FORCE, f"force '{name}'")
+    return Force(str(name), at, found, frame.read(source, axes), source.location(name))
+
+
+def _at(source: Source, name: Token, point: Token, components: Node, axes: Token | None) -> Force:
+    return _on(source, name, point, None, components, axes)
+
+
+def _written(force: Force) -> str:
+    return f"on {phrase.place(force.at)} = {phrase.vector(force.components)}{frame.written(force.axes)}"
+
+
+KIND = Kind(
+    Force,
+    "force",
+    {
+        "force_on": Form(f'"on" NAME ["at" vector] "=" vector {frame.IN}', _on),
+        "force_at": Form(f'"at" NAME "=" vector {frame.IN}', _at),
+    },
+    _written,
+)

@@ -1,0 +1,77 @@
+"""A force that works on the change of a coordinate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kineta.errors import Location
+from kineta.expr.node import Expr, Scalar
+from kineta.model import units
+from kineta.model.elements import coordinate as along
+from kineta.model.elements.coordinate import Coordinate, Place
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import scalar
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class GeneralizedForce:
+    """A force of value *characteristic* that works on the change of *coordinate* (Andreev (2.1)): Q_k = P d(coordinate)/dq_k.
+
+    Where *coordinate* contains speeds it is a rate, and Q_k = P d(coordinate)/dv_k. A force on a length drives its ends apart.
+    """
+
+    name: str
+    characteristic: Expr
+    coordinate: Coordinate
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.characteristic, *along.expressions(self.coordinate)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return along.bodies(self.coordinate)
+
+
+def generalized_force(name: str, characteristic: Scalar, coordinate: Expr) -> GeneralizedForce:
+    """A force of value *characteristic* that works on the change of *coordinate* (an expression of q and t, or a rate)."""
+    return GeneralizedForce(name, scalar(characteristic), scalar(coordinate))
+
+
+def line_force(name: str, characteristic: Scalar, start: Place, end: Place) -> GeneralizedForce:
+    """A force of value *characteristic* [N] between two places, which drives them apart along the line through them."""
+    return GeneralizedForce(name, scalar(characteristic), along.length(start, end))
+
+
+def _on(source: Source, name: Token, characteristic: Node, coordinate: Node) -> GeneralizedForce:
+    P, rho = source.quantity(characteristic), source.quantity(coordinate)
+    work = units.POWER if source.is_rate(rho.value) else units.ENERGY
+    source.fits(characteristic, P, f"the value of force '{name}'", rho, work)
+    return GeneralizedForce(str(name), P.value, rho.value, source.location(name))
+
+
+def _between(source: Source, name: Token, characteristic: Node, start: Node, end: Node) -> GeneralizedForce:
+    P = source.expression(characteristic, units.FORCE, f"the value of force '{name}'")
+    return GeneralizedForce(str(name), P, along.read(source, start, end), source.location(name))
+
+
+KIND = Kind(
+    GeneralizedForce,
+    "force",
+    {
+        "force_along": Form('"=" sum "on" sum', _on),
+        "force_between": Form(f'"=" sum {along.BETWEEN}', _between),
+    },
+    lambda f: f"= {f.characteristic} {along.written(f.coordinate)}",
+    constants=lambda f: along.constants(f.coordinate),
+)

@@ -1,0 +1,91 @@
+"""A spring, on an expression or between two places."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kineta.errors import Location
+from kineta.expr.node import Expr, Scalar, expr
+from kineta.model import units
+from kineta.model.elements import coordinate as along
+from kineta.model.elements.coordinate import Coordinate, Place
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import scalar
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+
+_NONE = expr(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spring:
+    """Elastic element of *stiffness* C: potential C gamma^2/2, force -C gamma.
+
+    gamma is the *coordinate*, an expression of q and t or a length, less the *free* one at which the spring is slack.
+    """
+
+    name: str
+    stiffness: Expr
+    coordinate: Coordinate
+    free: Expr = _NONE
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.stiffness, self.free, *along.expressions(self.coordinate)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return along.bodies(self.coordinate)
+
+
+def spring(name: str, stiffness: Scalar, deformation: Expr) -> Spring:
+    """A spring of *stiffness* whose *deformation* is an expression of q and t."""
+    return Spring(name, scalar(stiffness), scalar(deformation))
+
+
+def line_spring(name: str, stiffness: Scalar, start: Place, end: Place, *, length: Scalar = 0.0) -> Spring:
+    """A spring of *stiffness* [N/m] and free *length* [m] between two places."""
+    return Spring(name, scalar(stiffness), along.length(start, end), scalar(length))
+
+
+def _on(source: Source, name: Token, stiffness: Node, free: Node | None, coordinate: Node) -> Spring:
+    C, gamma = source.quantity(stiffness), source.quantity(coordinate)
+    source.fits(stiffness, C, f"the stiffness of spring '{name}'", gamma, units.ENERGY, 2)
+    slack = _free(source, name, free, None if gamma.plain else gamma.dimension)
+    return Spring(str(name), C.value, gamma.value, slack, source.location(name))
+
+
+def _between(source: Source, name: Token, stiffness: Node, free: Node | None, start: Node, end: Node) -> Spring:
+    C = source.expression(stiffness, units.STIFFNESS, f"the stiffness of spring '{name}'")
+    slack = _free(source, name, free, units.LENGTH)
+    return Spring(str(name), C, along.read(source, start, end), slack, source.location(name))
+
+
+def _free(source: Source, name: Token, node: Node | None, dimension: units.Dimension | None) -> Expr:
+    return _NONE if node is None else source.expression(node, dimension, f"the length of spring '{name}'")
+
+
+def _written(spring: Spring) -> str:
+    free = f", {spring.free}" if spring.free.value != 0 else ""
+    return f"= {spring.stiffness}{free} {along.written(spring.coordinate)}"
+
+
+KIND = Kind(
+    Spring,
+    "spring",
+    {
+        "spring_on": Form('"=" sum ["," sum] "on" sum', _on),
+        "spring_between": Form(f'"=" sum ["," sum] {along.BETWEEN}', _between),
+    },
+    _written,
+    positions=lambda s: (s.free, *along.variables(s.coordinate)),
+    constants=lambda s: along.constants(s.coordinate),
+)

@@ -1,0 +1,51 @@
+"""``Source``: what the readers of elements ask of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from lark import Token
+
+from kineta.errors import ModelError, did_you_mean
+from kineta.expr.node import Expr
+from kineta.model import units
+from kineta.model.body import GROUND, Point, Station
+from kineta.model.infer import POINT_COMPONENTS
+from kineta.model.io.expression import Node, Quantity, Reader
+from kineta.model.units import Dimension
+
+#: Last parts of names of speeds that contain a dot.
+_SPEEDS = {c for c in POINT_COMPONENTS if c[0] == "v"} | {"wx", "wy", "wz"}
+
+
+class Source(Reader):
+    """A reader that knows the ``bodies`` and ``points`` of the text."""
+
+    def __init__(self, file: str, dimensions: Mapping[str, Dimension], points: Mapping[str, Point]) -> None:
+        super().__init__(file, dimensions)
+        self.bodies: Collection[str] = (GROUND,)
+        self.points = points
+
+    def station(self, name: Token, position: Node | None = None) -> Station:
+        """The place of a point, or of a body with or without a position in its frame."""
+        if position is None and str(name) in self.points:
+            point = self.points[str(name)]
+            return Station(point.body, point.position)
+        if str(name) not in self.bodies:
+            near = did_you_mean(str(name), [*self.bodies, *self.points])
+            raise ModelError(f"expected a point or a body, found '{name}'.{near}", self.location(name))
+        if position is None:
+            return Station(str(name))
+        return Station(str(name), self.vector(position, units.LENGTH, "a position"))
+
+    def fits(self, node: Any, value: Quantity, what: str, along: Quantity, work: Dimension, power: int = 1) -> None:
+        """Raise where *value*, read from *node* and being *what*, times *along* to a *power* is known to be no *work*."""
+        if along.dimension is not None and not along.plain and value.shown:
+            expected = units.times(work, along.dimension, -power)
+            self.expect(node, value, expected, f"{what} on {units.name(along.dimension)}")
+
+    @staticmethod
+    def is_rate(value: Expr) -> bool:
+        """Whether *value* names a speed, of a coordinate or a point."""
+        return any(n.endswith("'") or ("." in n and n.rpartition(".")[2] in _SPEEDS) for n in value.symbols())

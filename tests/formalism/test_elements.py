@@ -1,0 +1,41 @@
+"""What elements do, on systems that can be worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.formalism.actions import ACTIONS
+from kineta.model.elements import KINDS
+
+
+def value(text: str, quantity: str, q: list[float], v: list[float] | None = None, t: float = 0.0) -> np.ndarray:
+    system = kn.loads(text)
+    return kn.derive(system).function(quantity, "numpy")(t, q, np.zeros(system.nv) if v is None else v)
+
+
+def test_every_kind_of_element_acts() -> None:
+    assert ACTIONS.keys() == {k.record for k in KINDS}
+
+
+def test_a_force_between_two_places_drives_them_apart() -> None:
+    text = "A | Sx(q1), Sy(q2) = 2; B | Sx(q3) = 1; force ram = 5 between A and B; coordinates q1, q2, q3;"
+    assert value(text, "forward", [0.0, 3.0, 4.0]) == pytest.approx([-2.0, 1.5, 4.0])
+    assert value(text, "power", [0.0, 3.0, 4.0], [1.0, 0.0, 2.0]) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("where", ["on q1", "between A and ground"])
+def test_a_spring_is_slack_at_its_free_length(where: str) -> None:
+    text = f"A | Sx(q1) = 2; spring s = 10, 0.5 {where};"
+    assert value(text, "forward", [0.5]) == pytest.approx([0.0])
+    assert value(text, "forward", [0.7]) == pytest.approx([-1.0])
+    assert value(text, "potential_energy", [0.7]) == pytest.approx(0.2)
+
+
+def test_a_winch_that_reels_a_spring_in_is_pulled_at() -> None:
+    text = (
+        "A | Sx(q1) = 2; Drum | Rz(q2) = Jz(0.5); spring s = 10, 1 - 0.1*q2 between A and ground; coordinates q1, q2;"
+    )
+    # Stretched by 0.2 m: 2 N on the load, 2 N times the drum's radius of 0.1 m on the drum.
+    assert value(text, "forward", [1.2, 0.0]) == pytest.approx([-1.0, -0.4])
