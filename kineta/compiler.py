@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, TypeVar
 
-from kineta.errors import ArgumentError, did_you_mean
+from kineta.errors import ArgumentError, one_of
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.program import Program
@@ -37,15 +37,11 @@ def derive(system: System, formalism: str = "newton_euler") -> Equations:
     The returned record derives each quantity when it is first asked for. Raises :class:`ArgumentError` for an unknown formalism
     and for one that does not apply.
     """
-    if formalism not in FORMALISMS:
-        known = ", ".join(FORMALISMS)
-        raise ArgumentError(
-            f"Expected a formalism ({known}), found '{formalism}'.{did_you_mean(formalism, FORMALISMS)}"
-        )
-    reason = FORMALISMS[formalism].applies(system)
+    name = one_of(formalism, FORMALISMS, "a formalism")
+    reason = FORMALISMS[name].applies(system)
     if reason:
-        raise ArgumentError(f"Model '{system.name}': the formalism {formalism} does not apply: {reason}")
-    return Equations(system, formalism, FORMALISMS[formalism].derivation(system))
+        raise ArgumentError(f"Model '{system.name}': the formalism {name} does not apply: {reason}")
+    return Equations(system, name, FORMALISMS[name].derivation(system))
 
 
 @lru_cache(maxsize=KEPT)

@@ -7,7 +7,7 @@ Every message is one sentence: where, what, expected, found, what to do::
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -61,6 +61,16 @@ class KinetaWarning(UserWarning):
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The sentence that suggests the nearest of *known*, or ``''`` where none is near."""
-    folded = {k.casefold(): k for k in known}
+    folded: dict[str, str] = {}
+    for k in known:
+        folded.setdefault(k.casefold(), k)
     near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return f" Did you mean '{folded[near[0]]}'?" if near else ""
+
+
+def one_of(value: object, known: Collection[str], what: str) -> str:
+    """*value*, which must be one of the words *known*; errors call it *what*. Raises :class:`ArgumentError`."""
+    if isinstance(value, str) and value in known:
+        return value
+    near = did_you_mean(value, known) if isinstance(value, str) else ""
+    raise ArgumentError(f"Expected {what} ({', '.join(known)}), found {value!r}.{near}")

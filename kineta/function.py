@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kineta.errors import ArgumentError, did_you_mean
+from kineta.errors import ArgumentError, did_you_mean, one_of
 from kineta.expr.program import Program
 from kineta.formalism.quantity import QUANTITIES
 from kineta.model.system import System
@@ -49,13 +49,9 @@ class Function:
     """
 
     def __init__(self, system: System, quantity: str, setup: Program, main: Program, backend: str = "llvm") -> None:
-        if backend not in BACKENDS:
-            raise ArgumentError(
-                f"Expected a backend ({', '.join(BACKENDS)}), found '{backend}'.{did_you_mean(backend, BACKENDS)}"
-            )
         self.system = system
         self.quantity = quantity
-        self.backend = backend
+        self.backend = one_of(backend, BACKENDS, "a backend")
         self.setup = setup
         self.main = main
         self._parts = self.main.outputs

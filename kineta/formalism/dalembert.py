@@ -8,7 +8,7 @@ axes, and every element is a list of pairs, a characteristic P and the rate rho'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +19,7 @@ from kineta.formalism.formalism import Formalism
 from kineta.formalism.symbols import Symbols
 from kineta.model.body import GROUND, Body, Station
 from kineta.model.elements import Element
+from kineta.model.elements.axes import OWN
 from kineta.model.elements.coordinate import Coordinate, Length
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
@@ -134,6 +135,11 @@ class Description:
         place = POINT_COMPONENTS.index(component)
         return frame.r[place] if place < 3 else (frame.S @ frame.v)[place - 3]
 
+    def components(self, frame: Frame, components: Sequence[Expr], axes: str) -> Vector:
+        """A vector given in *axes*, in those of *frame*, the body that is acted on."""
+        own = Vector(self.graph, *self.expression(*components))
+        return own if axes == OWN else frame.S.T @ (self.frames[axes].S @ own)
+
     def rate(self, coordinate: Ref) -> Ref:
         """The rate of a coordinate; an expression that contains speeds is a rate itself."""
         if self.symbols.by_speed(coordinate):
@@ -156,14 +162,14 @@ class Description:
 
 
 def _force(d: Description, e: Force) -> Iterator[Pair]:
-    frame, own = d.at(e.at), Vector(d.graph, *d.expression(*e.components))
-    f = own if e.axes == "body" else frame.S.T @ own
+    frame = d.at(e.at)
+    f = d.components(frame, e.components, e.axes)
     yield from zip(f.refs, frame.v.refs, strict=True)
 
 
 def _couple(d: Description, e: Couple) -> Iterator[Pair]:
-    frame, own = d.frames[e.body], Vector(d.graph, *d.expression(*e.components))
-    n = own if e.axes == "body" else frame.S.T @ own
+    frame = d.frames[e.body]
+    n = d.components(frame, e.components, e.axes)
     yield from zip(n.refs, frame.w.refs, strict=True)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
-from kineta.errors import ArgumentError, did_you_mean
+from kineta.errors import one_of
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism import energy
 from kineta.formalism.axes import aligned
@@ -84,14 +84,10 @@ class Derivation:
 
     def __getitem__(self, quantity: str) -> Array:
         """The expressions of *quantity*. Raises :class:`ArgumentError` for an unknown one."""
-        found = self._derived.get(quantity)
+        name = one_of(quantity, self.rules, "a quantity")
+        found = self._derived.get(name)
         if found is None:
-            if quantity not in self.rules:
-                known = ", ".join(self.rules)
-                raise ArgumentError(
-                    f"Expected a quantity ({known}), found '{quantity}'.{did_you_mean(quantity, self.rules)}"
-                )
-            found = self._derived[quantity] = self._cancelled(self.rules[quantity](self))
+            found = self._derived[name] = self._cancelled(self.rules[name](self))
         return found
 
     def _cancelled(self, array: Array) -> Array:

@@ -12,6 +12,7 @@ from kineta.formalism.actions import ACTIONS
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism
 from kineta.model.body import Station
+from kineta.model.elements.axes import OWN
 from kineta.model.elements.coordinate import Length
 from kineta.model.infer import POINT_COMPONENTS
 from kineta.spatial.vector import Vector
@@ -65,12 +66,14 @@ class Elements:
     # -- what actions are made of -------------------------------------------------------------------------------
 
     def components(self, body: str, components: Sequence[Expr], axes: str) -> Vector:
-        """A vector given in body or ground axes, in the axes of the link that holds the body."""
-        own = Vector(self.graph, *self.expression(*components))
-        place = self.mechanism.places[body]
-        if axes == "body":
-            return place.R @ own
-        return self.kinematics.frames[place.link][0].T @ own if place.link >= 0 else own
+        """A vector given in *axes*, in those of the link that holds *body*."""
+        places, frames = self.mechanism.places, self.kinematics.frames
+        link, given = places[body].link, places[body if axes == OWN else axes]
+        own = given.R @ Vector(self.graph, *self.expression(*components))
+        if given.link == link:
+            return own
+        inertial = frames[given.link][0] @ own if given.link >= 0 else own
+        return frames[link][0].T @ inertial if link >= 0 else inertial
 
     def wrench(self, link: int, wrench: Wrench) -> None:
         """Let *wrench*, in link axes about the link's origin, act on a link, or on the ground."""

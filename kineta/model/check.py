@@ -111,10 +111,9 @@ def _distinct(records: Iterable[tuple[str, str, Location | None]], taken: dict[s
 
 
 def _tree(system: System) -> None:
-    known = {b.name for b in system.bodies} | {GROUND}
     for body in system.bodies:
-        if body.base not in known:
-            near = did_you_mean(body.base, known)
+        if body.base not in system.frames:
+            near = did_you_mean(body.base, system.frames)
             raise CheckError("Body", body.name, body.location, f"base '{body.base}' does not exist.{near}")
     reached = {b.name for b in base_first(system.bodies)}
     for body in system.bodies:
@@ -278,23 +277,20 @@ def _argument(motion: Motion) -> Expr | None:
 
 
 def _elements(system: System) -> None:
-    bodies = {b.name for b in system.bodies} | {GROUND}
     for point in system.points:
-        if point.body not in bodies:
-            raise CheckError(
-                "Point",
-                point.name,
-                point.location,
-                f"body '{point.body}' does not exist.{did_you_mean(point.body, bodies)}",
-            )
+        _on_a_body(system, point.body, partial(CheckError, "Point", point.name, point.location))
     for element in system.elements:
+        raised = partial(CheckError, _word(element), element.name, element.location)
         for name in element.bodies:
-            if name not in bodies:
-                near = did_you_mean(name, bodies)
-                raise CheckError(_word(element), element.name, element.location, f"body '{name}' does not exist.{near}")
+            _on_a_body(system, name, raised)
         fault = kind_of(element).fault(system, element)
-        if fault:
-            raise CheckError(_word(element), element.name, element.location, fault)
+        if fault is not None:
+            raise raised(fault[0], symbol=fault[1])
+
+
+def _on_a_body(system: System, name: str, fault: Callable[..., CheckError]) -> None:
+    if name not in system.frames:
+        raise fault(f"body '{name}' does not exist.{did_you_mean(name, system.frames)}")
 
 
 # -- inertia, initial state ------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from numbers import Real
 
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, Scalar
-from kineta.model.body import Body, Point
+from kineta.model.body import GROUND, Body, Point
 from kineta.model.check import check, check_inferred
 from kineta.model.elements import Element
 from kineta.model.given import Vector3, records, scalar, shown, vector, word
@@ -156,6 +156,11 @@ class System:
     def joints(self) -> dict[str, Ball | Free]:
         """The motions that bring coordinates of their own, by name."""
         return {m.name: m for b in self.bodies for m in b.motions if isinstance(m, Ball | Free)}
+
+    @cached_property
+    def frames(self) -> dict[str, None]:
+        """Names of the frames: the bodies, and the ground."""
+        return dict.fromkeys([*(b.name for b in self.bodies), GROUND])
 
     @cached_property
     def q_names(self) -> tuple[str, ...]:

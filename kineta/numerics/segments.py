@@ -12,7 +12,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebinterpolate, chebval
 from numpy.typing import NDArray
 
-from kineta.errors import ArgumentError, KinetaError, MissingPackageError, did_you_mean
+from kineta.errors import KinetaError, MissingPackageError, one_of
 from kineta.numerics import layout
 from kineta.numerics.explicit import DenseOutput, Run
 from kineta.numerics.problem import Problem
@@ -84,11 +84,7 @@ class Integration:
         dense: bool,
         kept: bool,
     ) -> None:
-        if method not in METHODS:
-            raise ArgumentError(
-                f"Expected a method ({', '.join(METHODS)}), found '{method}'.{did_you_mean(str(method), reversed(METHODS))}"
-            )
-        self.method = method
+        self.method = one_of(method, METHODS, "a method")
         self.problem = problem
         self.rtol, self.atol, self.max_step = rtol, atol, max_step
         self.max_steps = max_steps

@@ -39,3 +39,29 @@ def test_a_winch_that_reels_a_spring_in_is_pulled_at() -> None:
     )
     # Stretched by 0.2 m: 2 N on the load, 2 N times the drum's radius of 0.1 m on the drum.
     assert value(text, "forward", [1.2, 0.0]) == pytest.approx([-1.0, -0.4])
+
+
+AXES = """
+frame Mount | Rz(0.3), Rx(-1);
+Arm ~ Mount | Rz(q1), Sx(0.5) = 1, 1, 1, 1;
+Hand ~ Arm | Ry(q2), Sx(0.2) = 1, 1, 1, 1;
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("in Hand", "in body"), ("in ground", ""), ("in Mount", "turned"), ("in Arm", "carried")],
+)
+def test_axes_are_those_of_the_body_that_is_named(one: str, other: str) -> None:
+    q, v = [0.4, -0.7], [0.2, 0.9]
+    axes = {n: value(AXES, "rotations", q)[i] for i, n in enumerate(("Mount", "Arm", "Hand"))}
+    components = np.array([1.0, 2.0, 3.0])
+    if other in ("turned", "carried"):
+        components = axes["Mount" if other == "turned" else "Arm"] @ components
+        other = ""
+    for what, quantity in (("force f", "bias"), ("couple c", "bias"), ("force f", "power"), ("couple c", "power")):
+        first = value(f"{AXES} {what} on Hand = (1, 2, 3) {one};", quantity, q, v)
+        second = value(
+            f"{AXES} {what} on Hand = ({', '.join(map(repr, components.tolist()))}) {other};", quantity, q, v
+        )
+        assert first == pytest.approx(second, rel=1e-13)

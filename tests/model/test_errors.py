@@ -89,7 +89,7 @@ NAMES = [
     ),
     (
         "A | Rz(q1) = 1; couple c on A = (0, 0, 0) in grund;",
-        "m.kin:1:46: expected 'in body' or 'in ground', found 'in grund'. Did you mean 'ground'?",
+        "Couple 'c' (m.kin:1:46): expected axes 'ground', 'body' or the name of a body, found 'grund'. Did you mean 'ground'?",
     ),
     ("A | Rz(q1) = 1; constants a;", "m.kin:1:27: constant 'a': expected a value, found none."),
     (

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import kineta as kn
+from kineta.formalism.table import FORMALISMS
 
 q1 = kn.symbol("q1")
 B = kn.body("B", [kn.Rz(q1)], kn.inertia(1))
@@ -102,6 +103,27 @@ NAMES: list[tuple[Callable[[], object], str]] = [
     (lambda: kn.point("P", None), "Expected a body or its name, found None."),
     (lambda: kn.force("f", None, (1, 1, 1)), "Expected a point, a body or the name of one, found None."),
     (lambda: kn.couple("c", q1, (1, 1, 1)), "Expected a point, a body or the name of one, found q1."),
+    (
+        lambda: system(elements=[kn.force("f", B, (1, 1, 1), axes="world")]),
+        "Force 'f': expected axes 'ground', 'body' or the name of a body, found 'world'.",
+    ),
+    (
+        lambda: system(elements=[kn.couple("c", B, (1, 1, 1), axes="Body")]),
+        "Couple 'c': expected axes 'ground', 'body' or the name of a body, found 'Body'. Did you mean 'body'?",
+    ),
+    (
+        lambda: kn.force("f", B, (1, 1, 1), axes=None),
+        "Expected axes ('ground', 'body' or the name of a body), found None.",
+    ),
+    (
+        lambda: kn.derive(system(), "newton"),
+        f"Expected a formalism ({', '.join(FORMALISMS)}), found 'newton'. Did you mean 'newton_euler'?",
+    ),
+    (lambda: kn.derive(system(), None), f"Expected a formalism ({', '.join(FORMALISMS)}), found None."),
+    (
+        lambda: kn.derive(system()).function("inverse", "lvm"),
+        "Expected a backend (llvm, numpy), found 'lvm'. Did you mean 'llvm'?",
+    ),
     (lambda: kn.load(None), "Expected the path of a model file, found None."),
     (lambda: kn.loads(None), "Expected a text in the language .kin, found None; kineta.load reads a file."),
     (

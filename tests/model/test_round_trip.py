@@ -41,6 +41,7 @@ force pull on Hand = (0, 1 N, 0) in body;
 force lift on Hand at (0, 0, l) = (0, 0, 9) in ground;
 force motor = F*l - 2*q1' on q1;
 couple twist on Arm = (0, 0, 5 N*m) in body;
+couple bend on Arm = (0, 0, 5 N*m) in Mount;
 spring line = k, 2*l between Tip and Hook;
 spring cord = k between Cart at (0, l, 0) and ground at (1, 2, 3);
 spring knee = 7 N*m on (q1 - q2)^2;
@@ -99,6 +100,7 @@ def rich() -> kn.System:
             kn.force("lift", kn.station(hand, (0, 0, l)), (0, 0, 9)),
             kn.generalized_force("motor", F * l - 2 * rate, q1),
             kn.couple("twist", arm, (0, 0, 5), "body"),
+            kn.couple("bend", arm, (0, 0, 5), mount),
             kn.line_spring("line", k, tip, hook, length=2 * l),
             kn.line_spring("cord", k, kn.station(cart, (0, l, 0)), kn.station("ground", (1, 2, 3))),
             kn.spring("knee", 7, (q1 - q2) ** 2),

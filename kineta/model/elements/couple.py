@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from kineta.errors import Location
 from kineta.expr.node import Expr, Scalar
 from kineta.model import phrase, units
-from kineta.model.body import Body, station
+from kineta.model.body import GROUND, Body, station
 from kineta.model.elements import axes as frame
-from kineta.model.elements.axes import Axes
 from kineta.model.elements.kind import Form, Kind
 from kineta.model.given import Vector3, vector
 
@@ -24,13 +23,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Couple:
-    """A couple *components* [N m] on *body*."""
+    """A couple *components* [N m] on *body*, in the axes of the ground, of the body, or of another one."""
 
     name: str
     body: str
     components: Vector3
-    axes: Axes = "ground"
+    axes: str = GROUND
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", frame.named(self.axes))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
@@ -43,9 +45,9 @@ class Couple:
         return (self.body,)
 
 
-def couple(name: str, body: Body | str, components: Sequence[Scalar], axes: Axes = "ground") -> Couple:
-    """A couple *components* (3,) [N m], in the axes of the ground or of the body, on a body."""
-    return Couple(name, station(body).body, vector(components), axes)
+def couple(name: str, body: Body | str, components: Sequence[Scalar], axes: str | Body = GROUND) -> Couple:
+    """A couple *components* (3,) [N m], on a body, in *axes*: of the ``ground``, of the ``body`` or of another one."""
+    return Couple(name, station(body).body, vector(components), frame.named(axes))
 
 
 def _read(source: Source, name: Token, body: Token, components: Node, axes: Token | None) -> Couple:
@@ -57,4 +59,10 @@ def _written(couple: Couple) -> str:
     return f"on {couple.body} = {phrase.vector(couple.components)}{frame.written(couple.axes)}"
 
 
-KIND = Kind(Couple, "couple", {"couple": Form(f'"on" NAME "=" vector {frame.IN}', _read)}, _written)
+KIND = Kind(
+    Couple,
+    "couple",
+    {"couple": Form(f'"on" NAME "=" vector {frame.IN}', _read)},
+    _written,
+    fault=lambda system, couple: frame.fault(system, couple.axes),
+)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from kineta.errors import Location
 from kineta.expr.node import Expr, Scalar
 from kineta.model import phrase, units
-from kineta.model.body import Station, station
+from kineta.model.body import GROUND, Body, Station, station
 from kineta.model.elements import axes as frame
-from kineta.model.elements.axes import Axes
 from kineta.model.elements.coordinate import Place
 from kineta.model.elements.kind import Form, Kind
 from kineta.model.given import Vector3, vector
@@ -25,13 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Force:
-    """A force *components* [N] on a body at a place fixed in it."""
+    """A force *components* [N] on a body at a place fixed in it, in the axes of the ground, of the body, or of another one."""
 
     name: str
     at: Station
     components: Vector3
-    axes: Axes = "ground"
+    axes: str = GROUND
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", frame.named(self.axes))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
@@ -44,9 +46,9 @@ class Force:
         return (self.at.body,)
 
 
-def force(name: str, at: Place, components: Sequence[Scalar], axes: Axes = "ground") -> Force:
-    """A force *components* (3,) [N], in the axes of the ground or of the body, at a place of a body."""
-    return Force(name, station(at), vector(components), axes)
+def force(name: str, at: Place, components: Sequence[Scalar], axes: str | Body = GROUND) -> Force:
+    """A force *components* (3,) [N], at a place of a body, in *axes*: of the ``ground``, of the ``body`` or of another one."""
+    return Force(name, station(at), vector(components), frame.named(axes))
 
 
 def _on(source: Source, name: Token, body: Token, position: Node | None, components: Node, axes: Token | None) -> Force:
@@ -71,4 +73,5 @@ KIND = Kind(
         "force_at": Form(f'"at" NAME "=" vector {frame.IN}', _at),
     },
     _written,
+    fault=lambda system, force: frame.fault(system, force.axes),
 )

@@ -34,7 +34,7 @@ class Kind(Generic[E]):
     forms : the statements, by the names that the grammar gives them
     write : what stands between the name and the ``;``
     positions : expressions that must not contain speeds; ``constants`` : those made of parameters only
-    fault : what else is wrong with an element of a system, as a sentence; nothing for a sound one
+    fault : what else is wrong with an element of a system, as a sentence and the word at fault; None for a sound one
     """
 
     record: type[E]
@@ -43,4 +43,4 @@ class Kind(Generic[E]):
     write: Callable[[E], str]
     positions: Callable[[E], tuple[Expr, ...]] = lambda _: ()
     constants: Callable[[E], tuple[Expr, ...]] = lambda _: ()
-    fault: Callable[[System, E], str] = lambda *_: ""
+    fault: Callable[[System, E], tuple[str, str] | None] = lambda *_: None

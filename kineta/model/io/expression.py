@@ -104,9 +104,13 @@ class Reader:
         return Quantity(value, dimension)
 
     def symbol(self, token: Token) -> Expr:
-        """The symbol that *token* names; its place is remembered for errors."""
+        """The symbol that *token* names."""
+        return symbol(self.noted(token))
+
+    def noted(self, token: Token) -> str:
+        """The name *token*; its place is remembered for errors."""
         self.places.setdefault(str(token), []).append(self.location(token))
-        return symbol(str(token))
+        return str(token)
 
     def _sum(self, node: Tree[Token], children: list[Any]) -> Quantity:
         total: Quantity = children[0]
