@@ -25,7 +25,7 @@ class Inertia:
     ----------
     mass : mass [kg]
     com : position of the centre of mass in the body's frame [m]; the origin unless given
-    moments : Jxx, Jyy, Jzz, diagonal of the central inertia tensor [kg m^2]
+    moments : Jxx, Jyy, Jzz, diagonal of the central inertia tensor [kg m^2]; or the tensor itself, three rows of three
     products : Jxy, Jxz, Jyz, its off-diagonal entries (Jxy = -integral of x y dm) [kg m^2]
     lumped : True where only some of the moments were meant to be given (a column that only turns): the triangle
         rule of moments is then not asked for; with no moment zero all are given, and it is False
@@ -41,33 +41,58 @@ class Inertia:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mass", scalar(self.mass))
-        for name in ("com", "moments", "products"):
-            object.__setattr__(self, name, vector(getattr(self, name)))
+        object.__setattr__(self, "com", vector(self.com))
+        for name, entries in zip(("moments", "products"), _entries(self.moments, self.products), strict=True):
+            object.__setattr__(self, name, entries)
         if self.lumped and all(m.value != 0 for m in self.moments):
             object.__setattr__(self, "lumped", False)
 
 
+def _entries(moments: object, products: object) -> tuple[Vector3, Vector3]:
+    """Moments and products, where *moments* may be the whole tensor."""
+    rows = list(moments) if isinstance(moments, Iterable) and not isinstance(moments, str) else []
+    if not any(isinstance(row, Iterable) and not isinstance(row, str) for row in rows):
+        return vector(moments), vector(products)
+    if any(p.value != 0 for p in vector(products)):
+        raise ArgumentError("Expected a tensor of inertia without products beside it: it holds them.")
+    if len(rows) != 3:
+        raise ArgumentError(f"Expected a tensor of inertia as three rows of three, found {len(rows)} rows.")
+    return _of_tensor([vector(row) for row in rows])
+
+
+def _of_tensor(J: Sequence[Vector3]) -> tuple[Vector3, Vector3]:
+    """Moments and products of the tensor *J*; entries that only rounding keeps from being equal are."""
+    sizes = [abs(entry.value) for row in J for entry in row if entry.value is not None]
+    products = []
+    for i, k in ((0, 1), (0, 2), (1, 2)):
+        a, b = J[i][k], J[k][i]
+        if a != b:
+            if a.value is None or b.value is None or not abs(a.value - b.value) <= 1e-9 * max(sizes):
+                names = f"J{'xyz'[i]}{'xyz'[k]} = {shown(a)}", f"J{'xyz'[k]}{'xyz'[i]} = {shown(b)}"
+                raise ArgumentError(f"Expected a symmetric tensor of inertia, found {' and '.join(names)}.")
+            a = scalar((a.value + b.value) / 2)
+        products.append(a)
+    Jxy, Jxz, Jyz = products
+    return (J[0][0], J[1][1], J[2][2]), (Jxy, Jxz, Jyz)
+
+
 def inertia(
     mass: Scalar = 0.0,
-    moments: Sequence[Scalar] = (0, 0, 0),
+    moments: Sequence[Scalar] | Sequence[Sequence[Scalar]] = (0, 0, 0),
     products: Sequence[Scalar] = (0, 0, 0),
     *more: Scalar,
     com: Sequence[Scalar] = (0, 0, 0),
     lumped: bool = False,
     unchecked: bool = False,
 ) -> Inertia:
-    """:class:`Inertia` from numbers or expressions."""
+    """:class:`Inertia` from numbers or expressions; *moments* may be three, or a symmetric tensor of 3 x 3."""
     if more or isinstance(moments, Real | Expr):
         raise ArgumentError(
             "Expected a mass and three moments, as in kn.inertia(m, (Jx, Jy, Jz)), found single numbers."
         )
+    axial, mixed = _entries(moments, products)
     return Inertia(
-        mass=scalar(mass),
-        com=vector(com),
-        moments=vector(moments),
-        products=vector(products),
-        lumped=lumped,
-        unchecked=unchecked,
+        mass=scalar(mass), com=vector(com), moments=axial, products=mixed, lumped=lumped, unchecked=unchecked
     )
 
 

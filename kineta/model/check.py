@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
-from kineta.model.body import GROUND, Body, Inertia, Point
+from kineta.model.body import GROUND, Body, Point
 from kineta.model.elements import WORDS, Element, kind_of
 from kineta.model.infer import COORDINATE, ENERGIES, TIME, base_first, point_components, point_velocities
 from kineta.model.motion import Ball, Free, Motion
+from kineta.model.plausible import impossible, turning
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -298,66 +299,14 @@ def _on_a_body(system: System, name: str, fault: Callable[..., CheckError]) -> N
 
 def _inertias(system: System) -> None:
     values = {p.name: p.value for p in system.parameters if p.value is not None}
+    turns = turning(system, values)
     for body in system.bodies:
         try:
-            message = _impossible(body.inertia, values)
+            message = impossible(body.inertia, turns[body.name], values)
         except ExpressionError:
             continue  # some parameter has no value yet
         if message:
             raise CheckError("Body", body.name, body.location, message, part=f"inertia {body.name}")
-
-
-def _impossible(inertia: Inertia, values: dict[str, float]) -> str:
-    """Why no body has the mass distribution *inertia*; nothing for one that some body has."""
-
-    def numbers(expressions: Sequence[Expr]) -> list[float]:
-        return [evaluate(e.graph, [e.ref], values)[0] for e in expressions]
-
-    (mass,) = numbers([inertia.mass])
-    if mass < 0:
-        return f"mass is {mass:g} kg; expected zero or more."
-    if inertia.unchecked:
-        return ""
-    moments = numbers(inertia.moments)
-    for axis, moment in zip("xyz", moments, strict=True):
-        if moment < 0:
-            return f"J{axis} is {moment:g} kg*m^2; expected zero or more."
-    if inertia.lumped:
-        return ""
-    principal = principal_moments(moments, numbers(inertia.products))
-    a, b, c = sorted(principal)
-    slack = 1e-9 * max(c, 0.0)
-    if a < -slack:
-        return f"the inertia tensor has the principal moment {a:g} kg*m^2; expected zero or more."
-    if a + b < c - slack:
-        shown = ", ".join(f"{m if abs(m) > slack else 0:g}" for m in principal)
-        return (
-            f"no body has the principal moments {shown} kg*m^2: the largest exceeds the sum of the others. "
-            "Correct them, give only the ones that matter with keys, as in Jz(J1), or add the word unchecked to the list."
-        )
-    return ""
-
-
-def principal_moments(moments: Sequence[float], products: Sequence[float]) -> tuple[float, float, float]:
-    """Principal moments of the inertia tensor with the given diagonal and (xy, xz, yz) entries, by Jacobi rotations."""
-    A = [
-        [moments[0], products[0], products[1]],
-        [products[0], moments[1], products[2]],
-        [products[1], products[2], moments[2]],
-    ]
-    for _ in range(30):
-        p, q = max(((0, 1), (0, 2), (1, 2)), key=lambda ij: abs(A[ij[0]][ij[1]]))
-        if A[p][q] == 0.0:
-            break
-        theta = 0.5 * math.atan2(2 * A[p][q], A[q][q] - A[p][p])
-        c, s = math.cos(theta), math.sin(theta)
-        for row in A:
-            row[p], row[q] = c * row[p] - s * row[q], s * row[p] + c * row[q]
-        A[p], A[q] = (
-            [c * x - s * y for x, y in zip(A[p], A[q], strict=True)],
-            [s * x + c * y for x, y in zip(A[p], A[q], strict=True)],
-        )
-    return A[0][0], A[1][1], A[2][2]
 
 
 def _initial(system: System) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kineta as kn
@@ -75,6 +76,26 @@ NUMBERS: list[tuple[Callable[[], object], str]] = [
         for call in (lambda: kn.inertia(1, 1, 1, 1), lambda: kn.inertia(1, 1), lambda: kn.inertia(1, q1, q1))
     ),
     (lambda: kn.inertia(1, (1, 1)), "Expected three components, found 2: (1, 1)."),
+    (
+        lambda: kn.inertia(1, [(1, 0, 0), (0, 1, 0)]),
+        "Expected a tensor of inertia as three rows of three, found 2 rows.",
+    ),
+    (
+        lambda: kn.inertia(1, np.eye(3)[:, :2]),
+        "Expected three components, found 2: (np.float64(1.0), np.float64(0.0)).",
+    ),
+    (
+        lambda: kn.inertia(1, [(1, 0.1, 0), (0.2, 1, 0), (0, 0, 1)]),
+        "Expected a symmetric tensor of inertia, found Jxy = 0.1 and Jyx = 0.2.",
+    ),
+    (
+        lambda: kn.inertia(1, [(1, 0, 0), (0, 1, 0), (q1, 0, 1)]),
+        "Expected a symmetric tensor of inertia, found Jxz = 0 and Jzx = q1.",
+    ),
+    (
+        lambda: kn.inertia(1, np.eye(3), (0.1, 0, 0)),
+        "Expected a tensor of inertia without products beside it: it holds them.",
+    ),
     (lambda: kn.inertia("m"), "Expected a number or an expression, found 'm'; write kn.symbol('m')."),
     (lambda: kn.Rz("q1"), "Expected a number or an expression, found 'q1'; write kn.symbol('q1')."),
     (lambda: kn.S((1, 0, 0), "2*q1"), "Expected a number or an expression, found '2*q1'."),
@@ -147,3 +168,17 @@ def test_records_take_plain_numbers() -> None:
     assert kn.Inertia(mass=2, moments=(1, 1, 1)) == kn.inertia(2, (1, 1, 1))
     assert kn.Output("a", 3).value.value == 3
     assert kn.spring("s", 1, 0).coordinate.value == 0
+
+
+def test_an_inertia_may_be_given_as_a_tensor() -> None:
+    J = np.array([[2.0, 0.1, -0.2], [0.1, 3.0, 0.3], [-0.2, 0.3, 4.0]])
+    expected = kn.inertia(1.5, (2, 3, 4), (0.1, -0.2, 0.3), com=(0, 0, 1))
+    assert kn.inertia(1.5, J, com=(0, 0, 1)) == kn.inertia(1.5, J.tolist(), com=(0, 0, 1)) == expected
+    assert kn.Inertia(mass=1.5, moments=J, com=(0, 0, 1)) == expected
+    assert kn.inertia(1, [(q1, 0, 0), (0, 1, 0), (0, 0, 1)]).moments[0] == q1
+
+
+def test_a_tensor_may_be_symmetric_up_to_rounding() -> None:
+    J = np.diag([1.0, 1.0, 1.0])
+    J[0, 1], J[1, 0] = 0.1, 0.1 + 1e-12
+    assert kn.inertia(1, J).products[0].value == pytest.approx(0.1, abs=1e-12)

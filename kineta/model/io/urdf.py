@@ -15,7 +15,6 @@ from pathlib import Path
 from kineta.errors import KinetaWarning, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr, symbol
 from kineta.model.body import GROUND, Body, Inertia
-from kineta.model.check import principal_moments
 from kineta.model.elements.damper import Damper
 from kineta.model.given import vector
 from kineta.model.infer import ENERGIES, TIME
@@ -24,6 +23,7 @@ from kineta.model.io.kin import KEYWORDS
 from kineta.model.io.urdf_survey import Note, grouped, note, survey
 from kineta.model.io.xml import Element, parse
 from kineta.model.motion import Axis, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, Sy, Sz, X, unit
+from kineta.model.plausible import principal_moments
 from kineta.model.system import System
 
 _GRAVITY = (0.0, 0.0, -9.81)
