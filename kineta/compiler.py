@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import prod
 from typing import Any, TypeVar
 
 from kineta.errors import ArgumentError, one_of
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.node import LOCK
 from kineta.expr.program import Program
 from kineta.formalism.derivation import Array, Derivation
 from kineta.formalism.quantity import QUANTITIES
@@ -21,6 +22,7 @@ from kineta.function import Function
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
+from kineta.threads import made, once
 
 T = TypeVar("T")
 
@@ -76,21 +78,20 @@ class Equations:
 
     def expressions(self, quantity: str) -> Array:
         """The expressions of *quantity*: shape and references into :attr:`graph`."""
-        return self.derivation[quantity]
+        with LOCK:
+            return self.derivation[quantity]
 
     def alone(self) -> Derivation:
         """A derivation of its own graph: what is compiled from it does not depend on what else was asked for."""
         return FORMALISMS[self.formalism].derivation(self.system)
 
-    @cached_property
+    @once
     def _memory(self) -> dict[Hashable, Any]:
         return {}
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What *make* has made of these equations; made once for every *key*."""
-        if key not in self._memory:
-            self._memory[key] = make()
-        found: T = self._memory[key]
+        """What *make* has made of these equations; made once for every *key*, whatever thread asks."""
+        found: T = made(self._memory, key, make)
         return found
 
     def formulas(self, quantity: str) -> Formulas:
@@ -142,7 +143,8 @@ class Equations:
 
     def function(self, quantity: str, backend: str = "llvm") -> Function:
         """*quantity* as a function of numbers, compiled by *backend* (``llvm`` or ``numpy``)."""
-        return Function(self.system, quantity, *self.programs(quantity), backend)
+        key = Function, quantity, backend
+        return self.kept(key, lambda: Function(self.system, quantity, *self.programs(quantity), backend))
 
 
 def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Program]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache
 from math import prod
 from typing import Any
 
@@ -15,6 +15,7 @@ from kineta.errors import ArgumentError, did_you_mean, one_of
 from kineta.expr.program import Program
 from kineta.formalism.quantity import QUANTITIES
 from kineta.model.system import System
+from kineta.threads import once
 
 BACKENDS = ("llvm", "numpy")
 
@@ -66,7 +67,7 @@ class Function:
     def __repr__(self) -> str:
         return f"<{self.quantity}({', '.join((*self.arguments, 'p'))}) of '{self.system.name}', {self.backend}>"
 
-    @cached_property
+    @once
     def _scalar(self) -> Callable[..., FloatArray]:
         """One state."""
         if self.backend == "numpy":
@@ -77,7 +78,7 @@ class Function:
 
         return llvm.compile([self.main]).function(self.main.name)
 
-    @cached_property
+    @once
     def _batch(self) -> Callable[..., FloatArray]:
         """Rows of states."""
         if self.backend == "numpy":
@@ -168,7 +169,7 @@ class Function:
 
         return numpy.compile(self.setup)(values)
 
-    @cached_property
+    @once
     def _compiled_setup(self) -> Callable[..., FloatArray]:
         from kineta.codegen import llvm
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kineta.errors import ExpressionError, MissingPackageError
 from kineta.expr.graph import ZERO, Graph, Ref, neg
-from kineta.expr.node import DESCRIPTIONS, Expr
+from kineta.expr.node import DESCRIPTIONS, LOCK, Expr
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.walk import reachable
 
@@ -102,7 +102,8 @@ def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
 
 def expression(value: Any) -> Expr:
     """A SymPy expression for use in the description of a system: an angle, a force, an output."""
-    return Expr(DESCRIPTIONS, from_sympy(DESCRIPTIONS, [value])[0])
+    with LOCK:
+        return Expr(DESCRIPTIONS, from_sympy(DESCRIPTIONS, [value])[0])
 
 
 def _sympified(sympy: Any, e: Any) -> Any:

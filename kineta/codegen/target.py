@@ -8,6 +8,11 @@ from functools import cache
 import llvmlite
 from llvmlite import binding
 
+from kineta.threads import hold_forks
+
+# llvmlite's own lock: a process forked while a thread is inside LLVM could never enter it.
+hold_forks(binding.ffi.lib._lock._lock)
+
 
 @dataclass(frozen=True, slots=True)
 class Target:

@@ -12,6 +12,7 @@ from kineta.expr.graph import Graph, Ref, neg
 from kineta.expr.op import UNARY, Op
 from kineta.expr.text import brief, text
 from kineta.expr.walk import reachable
+from kineta.threads import hold_forks
 
 #: What the public functions take where an expression is meant.
 Scalar = Union["Expr", float, int]
@@ -19,8 +20,9 @@ Scalar = Union["Expr", float, int]
 #: The graph in which systems are described. Derivations copy what they need into a graph of their own.
 DESCRIPTIONS = Graph()
 
-#: Held while a node of a description is made: threads share the graph of descriptions, not those of derivations.
+#: Held while a graph that threads share is written: that of descriptions, and those of equations.
 LOCK = RLock()
+hold_forks(LOCK)
 
 
 class Expr:

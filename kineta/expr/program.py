@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from hashlib import sha256
 from math import prod
 
@@ -13,6 +12,7 @@ from kineta.expr.count import Operations, count
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
+from kineta.threads import once
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Program:
         """Number of the value that the first operation makes."""
         return self.n_inputs + len(self.constants)
 
-    @cached_property
+    @once
     def digest(self) -> str:
         """SHA-256 of the content: equal programs, equal digests."""
         parts = (self.inputs, self.outputs, tuple(c.hex() for c in self.constants), self.op, self.lhs, self.rhs)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.expr.node import Expr
@@ -30,6 +29,7 @@ from kineta.model.infer import POINT_COMPONENTS
 from kineta.model.motion import Ball, Free, Motion, Rotation
 from kineta.spatial.rotation import quaternion_matrix, rodrigues
 from kineta.spatial.vector import Matrix, Vector, identity
+from kineta.threads import once
 
 #: A characteristic and the rate on which it works.
 Pair = tuple[Ref, Ref]
@@ -71,7 +71,7 @@ class Description:
         self.symbols = symbols
         self.graph = symbols.graph
 
-    @cached_property
+    @once
     def frames(self) -> Mapping[str, Frame]:
         """The frames of the bodies by name; gravity is an acceleration of the ground."""
         zero = Vector(self.graph)

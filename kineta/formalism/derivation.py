@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 
 from kineta.errors import one_of
@@ -24,6 +23,7 @@ from kineta.model.body import Station
 from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
+from kineta.threads import once
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +58,27 @@ class Derivation:
         """The graph of all expressions."""
         return self.symbols.graph
 
-    @cached_property
+    @once
     def described(self) -> Mechanism:
         """The mechanism with every mass where the description has it."""
         return slid(with_mass(aligned(kinematic_tree(self.symbols))))
 
-    @cached_property
+    @once
     def mechanism(self) -> Mechanism:
         """The mechanism with base parameters: same motion, fewer numbers."""
         return regrouped(self.described)
 
-    @cached_property
+    @once
     def kinematics(self) -> Kinematics:
         """Frames and velocities of the links."""
         return Kinematics(self.mechanism)
 
-    @cached_property
+    @once
     def elements(self) -> Elements:
         """What the elements do."""
         return Elements(self.mechanism, self.kinematics)
 
-    @cached_property
+    @once
     def _derived(self) -> dict[str, Array]:
         return {}
 

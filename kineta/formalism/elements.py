@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from types import MappingProxyType
 
 from kineta.expr.graph import ZERO, Ref
@@ -17,6 +16,7 @@ from kineta.model.elements.coordinate import Length
 from kineta.model.infer import POINT_COMPONENTS
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
+from kineta.threads import once
 
 
 class Elements:
@@ -56,7 +56,7 @@ class Elements:
         place = POINT_COMPONENTS.index(component)
         return self.kinematics.position(station)[place] if place < 3 else self.kinematics.velocity(station)[place - 3]
 
-    @cached_property
+    @once
     def _stations(self) -> dict[str, Station]:
         system = self.mechanism.symbols.system
         return {b.name: Station(b.name) for b in system.bodies} | {

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.mechanism import Mechanism, Place
 from kineta.formalism.sweeps import Motion, velocity_level
 from kineta.model.body import Station
 from kineta.spatial.vector import Matrix, Vector, along, identity
+from kineta.threads import once
 
 
 class Kinematics:
@@ -19,7 +19,7 @@ class Kinematics:
         self.mechanism = mechanism
         self.graph = mechanism.graph
 
-    @cached_property
+    @once
     def motion(self) -> Motion:
         """The velocities of the links."""
         return Motion(self.mechanism, velocity_level)
@@ -34,7 +34,7 @@ class Kinematics:
         """Velocities of the origins of the links, in link axes."""
         return self.motion.X(1)
 
-    @cached_property
+    @once
     def frames(self) -> list[tuple[Matrix, Vector]]:
         """Axes (link to ground) and origin (in ground axes) of every link."""
         frames: list[tuple[Matrix, Vector]] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 from kineta.errors import ModelError
@@ -22,6 +21,7 @@ from kineta.model.motion import Axis, Ball, Free, Motion, Rotation
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
 from kineta.spatial.rotation import about, conjugated, quaternion_matrix, rodrigues, turn, turn_matrix
 from kineta.spatial.vector import Matrix, Vector, along, identity, zeros
+from kineta.threads import once
 
 Kind = Literal["turn", "shift", "ball", "free"]
 
@@ -124,7 +124,7 @@ class Mechanism:
         """The graph of all references."""
         return self.symbols.graph
 
-    @cached_property
+    @once
     def leading(self) -> dict[tuple[int, int], int] | None:
         """For every rate (link, number) that speeds move, the one speed that no rate before it knows; None where not
         all rates have one, or not all speeds are one. Rates and speeds then follow from each other one by one.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from kineta.errors import ExpressionError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
@@ -16,6 +15,7 @@ from kineta.passes.levels import Levels
 from kineta.passes.substitute import substitute
 from kineta.spatial.rotation import quaternion_matrix, quaternion_rate
 from kineta.spatial.vector import Vector
+from kineta.threads import once
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Symbols:
     tau: tuple[Ref, ...]
     p: tuple[Ref, ...]
 
-    @cached_property
+    @once
     def by_name(self) -> dict[str, Ref]:
         """Reference of every name that a description may use; a fixed parameter is its number."""
         s, g = self.system, self.graph
@@ -49,12 +49,12 @@ class Symbols:
         q = [self.by_name[n] for n in coordinate_names(motion)]
         return q, [self._places[n] for n in speed_names(motion)]
 
-    @cached_property
+    @once
     def _places(self) -> dict[str, int]:
         """Places of the speeds in v."""
         return {n: k for k, n in enumerate(self.system.v_names)}
 
-    @cached_property
+    @once
     def qdot(self) -> tuple[Ref, ...]:
         """Rates of the coordinates: v itself, and the quaternion kinematics of free turns."""
         s = self.system
@@ -68,11 +68,11 @@ class Symbols:
                 rates.update(zip(names[:3], velocity.refs, strict=True))
         return tuple(rates[n] for n in s.q_names)
 
-    @cached_property
+    @once
     def _seeds(self) -> dict[Ref, Ref]:
         return {self.t: ONE, **dict(zip(self.q, self.qdot, strict=True))}
 
-    @cached_property
+    @once
     def _position(self) -> dict[Ref, int]:
         return {v: k for k, v in enumerate(self.v)}
 
@@ -83,11 +83,11 @@ class Symbols:
             self._rows.append(tuple(self.graph.symbol(n + marks) for n in self.system.v_names))
         return self._rows[k]
 
-    @cached_property
+    @once
     def _rows(self) -> list[tuple[Ref, ...]]:
         return [self.q, self.v, self.vdot]
 
-    @cached_property
+    @once
     def levels(self) -> Levels:
         """Time derivatives of any order along the motion."""
         return Levels(self.graph, self._rate)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from html import escape
 from numbers import Real
 
@@ -18,6 +17,7 @@ from kineta.model.given import Vector3, records, scalar, shown, vector, word
 from kineta.model.infer import base_first, infer_coordinates, infer_parameters
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.units import Dimension
+from kineta.threads import once
 
 
 def _is_number(value: object) -> bool:
@@ -152,22 +152,22 @@ class System:
         """Whether the coordinates were found in the motions: the description did not list them."""
         return bool(self.__dict__["_inferred"])
 
-    @cached_property
+    @once
     def joints(self) -> dict[str, Ball | Free]:
         """The motions that bring coordinates of their own, by name."""
         return {m.name: m for b in self.bodies for m in b.motions if isinstance(m, Ball | Free)}
 
-    @cached_property
+    @once
     def frames(self) -> dict[str, None]:
         """Names of the frames: the bodies, and the ground."""
         return dict.fromkeys([*(b.name for b in self.bodies), GROUND])
 
-    @cached_property
+    @once
     def q_names(self) -> tuple[str, ...]:
         """Names of the coordinates q, in order."""
         return tuple(n for c in self.coordinates for n in self._block(c)[0])
 
-    @cached_property
+    @once
     def v_names(self) -> tuple[str, ...]:
         """Names of the quasi-velocities v, in order: ``q1'`` is the rate of the coordinate ``q1``."""
         return tuple(n for c in self.coordinates for n in self._block(c)[1])
@@ -176,7 +176,7 @@ class System:
         joint = self.joints.get(name)
         return ((name,), (f"{name}'",)) if joint is None else (coordinate_names(joint), speed_names(joint))
 
-    @cached_property
+    @once
     def tree(self) -> tuple[Body, ...]:
         """The bodies, every base before the bodies it carries."""
         return base_first(self.bodies)

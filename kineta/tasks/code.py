@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
 from kineta.tasks.forces import Forces, forces
+from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ class Code:
         """The block h, from parameters (np,) and constant forces (nv,)."""
         return self._setup(np.concatenate([p, constant]))
 
-    @cached_property
+    @once
     def observe(self) -> Any:
         """Energies and outputs for rows of states."""
         return llvm.compile([self._observed]).function("observed").batch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from kineta.model.rewrite import renumbered, respelled
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.tasks.sampling import States, quantity, values
+from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
 
@@ -46,7 +46,7 @@ class Case:
         """The values of ``pattern.format(speed)`` for every speed, (n, nv)."""
         return np.array([self.states[pattern.format(n)] for n in self.system.v_names]).T
 
-    @cached_property
+    @once
     def condition(self) -> FloatArray:
         """Condition numbers of the mass matrices with diagonals scaled to one, (n,)."""
         M = self.at("mass_matrix")

@@ -6,7 +6,6 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from kineta.errors import ArgumentError, MissingPackageError, ModelError, did_yo
 from kineta.files import write
 from kineta.model.infer import ENERGIES
 from kineta.tasks.status import DONE, EVENT
+from kineta.threads import once
 
 if TYPE_CHECKING:
     import pandas
@@ -96,7 +96,7 @@ class Result:
         """Kinetic and potential energy, (k,) [J]."""
         return self.kinetic_energy + self.potential_energy
 
-    @cached_property
+    @once
     def series(self) -> dict[str, FloatArray]:
         """Everything that has a value at every time, by name."""
         named = dict(zip((*self.q_names, *self.v_names), self.y, strict=True))

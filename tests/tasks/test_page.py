@@ -1,4 +1,4 @@
-"""``docs/simulation.md`` prints what it says."""
+"""The pages that say what their Python prints: it does."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ import pytest
 
 from tests.support import ROOT
 
-PAGE = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
-#: (code, what the text says it prints)
-BLOCKS = re.findall(r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", PAGE, re.M | re.S)
+PAGES = ("python.md", "simulation.md")
+#: Code, and what the page says it prints.
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", re.M | re.S)
 
 
-def test_every_block_prints_what_the_page_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_prints_what_the_page_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mpl.use("agg")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    for code, said in BLOCKS:
+    for code, said in BLOCK.findall((ROOT / "docs" / page).read_text(encoding="utf-8")):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(code, "docs/simulation.md", "exec"), names)
+            exec(compile(code, page, "exec"), names)
         assert out.getvalue() == said, code

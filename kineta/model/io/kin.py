@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, co
 from kineta.model.system import Output, Parameter, System
 from kineta.model.units import Dimension
 from kineta.passes.evaluate import evaluate
+from kineta.threads import once
 
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
@@ -269,7 +270,7 @@ class _Statements:
             return dimension
         return units.times(dimension, units.TIME, -1)
 
-    @cached_property
+    @once
     def _dimensions(self) -> dict[str, Dimension]:
         """Dimensions of the coordinates that are an angle or a distance themselves; an angle, where one is both."""
         shown: dict[str, Dimension] = {}

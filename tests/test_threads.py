@@ -1,0 +1,130 @@
+"""Threads that share systems and equations, and processes that are forked while others work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+from typing import Any, TypeVar
+
+import pytest
+import sympy
+
+import kineta as kn
+from kineta.threads import made, once
+from tests.support import EXAMPLES
+
+T = TypeVar("T")
+
+FORKS = """
+import os, sys, threading, time
+import kineta as kn
+
+system = kn.load(sys.argv[1])
+state = 0.0, [0.1] * system.nq, [0.2] * system.nv
+expected = kn.derive(system).function("bias")(*state)
+kn.simulate(system, 0.001)
+sys.setswitchinterval(1e-5)
+
+def work(k):
+    for i in range(10**6):
+        other = kn.derive(system.replace(gravity=(0, k, -i / 1000)))
+        other.expressions("kinetic_energy")
+        other.function("mass_matrix")(*state)
+
+for k in range(2):
+    threading.Thread(target=work, args=(k,), daemon=True).start()
+
+def child():
+    found = kn.derive(system).function("bias")(*state)
+    kn.derive(system.replace(gravity=(0, 0, -os.getpid()))).function("energy")(*state)
+    os._exit(0 if (found == expected).all() else 1)
+
+for _ in range(8):
+    process = os.fork()
+    if process == 0:
+        child()
+    assert os.waitpid(process, 0)[1] == 0
+os._exit(0)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _impatient() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def together(*calls: Callable[[], T]) -> list[T]:
+    """The results of *calls*, each made in a thread of its own, all at the same time."""
+    start = Barrier(len(calls))
+
+    def call(k: int) -> T:
+        start.wait(10)
+        return calls[k]()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(call, range(len(calls)), timeout=60))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_process_forked_while_threads_derive_derives_and_compiles() -> None:
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS, str(EXAMPLES / "double_pendulum.kin")]
+    done = subprocess.run(command, timeout=60, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda e: e.formulas("forward"),
+        lambda e: e.function("forward"),
+        lambda e: e.programs("inverse")[1],
+        lambda e: e.expressions("mass_matrix"),
+    ],
+)
+def test_threads_get_the_same_objects(ask: Callable[[kn.Equations], Any]) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / "puma560.kin"))
+    first, *others = together(*[lambda: ask(equations)] * 4)
+    assert all(other is first for other in others)
+
+
+def test_threads_run_the_same_equations_side_by_side() -> None:
+    equations = kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"))
+    names = equations.system.q_names
+    runs = together(*(lambda x=x: kn.simulate(equations, 0.1, q={names[0]: x}) for x in (0.1, 0.2, 0.3, 0.4)))
+    for run, x in zip(runs, (0.1, 0.2, 0.3, 0.4), strict=True):
+        assert (run.y == kn.simulate(equations, 0.1, q={names[0]: x}).y).all()
+
+
+def test_threads_read_a_sympy_expression_as_the_same_nodes() -> None:
+    for k in range(8):
+        long = sympy.Add(*(sympy.sin(i * sympy.Symbol("x")) * sympy.Symbol(f"a{k}_{i}") for i in range(1, 200)))
+        first, *others = together(*[partial(kn.from_sympy, long)] * 4)
+        assert all(other == first for other in others)
+
+
+def test_what_could_not_be_made_is_tried_again() -> None:
+    store: dict[str, int] = {}
+    with pytest.raises(ZeroDivisionError):
+        made(store, "a", lambda: 1 // 0)
+    assert made(store, "a", lambda: 2) == made(store, "a", lambda: 3) == 2
+
+
+def test_a_value_is_worked_out_once_for_each_object() -> None:
+    class Thing:
+        @once
+        def list(self) -> list[int]:
+            """A list."""
+            return []
+
+    thing, other = Thing(), Thing()
+    assert thing.list is thing.list is not other.list
+    assert Thing.list.__doc__ == "A list."
