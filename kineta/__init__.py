@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.certificate import Certificate
     from kineta.tasks.events import Event, event
+    from kineta.tasks.reading import load_result
     from kineta.tasks.result import Result
-    from kineta.tasks.result import load as load_result
     from kineta.tasks.simulate import simulate
     from kineta.tasks.verify import verify
 
@@ -87,13 +87,14 @@ _FROM = {
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.system": "Output Parameter System",
     "kineta.tasks.events": "Event event",
-    "kineta.tasks.result": "Result load_result",
+    "kineta.tasks.reading": "load_result",
+    "kineta.tasks.result": "Result",
     "kineta.tasks.simulate": "simulate",
     "kineta.tasks.certificate": "Certificate",
     "kineta.tasks.verify": "verify",
 }
 _MODULE = {name: module for module, names in _FROM.items() for name in names.split()}
-_RENAMED = {"load_result": "load", "from_sympy": "expression"}
+_RENAMED = {"from_sympy": "expression"}
 
 __all__ = [
     "ArgumentError",

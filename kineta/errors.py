@@ -73,4 +73,16 @@ def one_of(value: object, known: Collection[str], what: str) -> str:
     if isinstance(value, str) and value in known:
         return value
     near = did_you_mean(value, known) if isinstance(value, str) else ""
-    raise ArgumentError(f"Expected {what} ({', '.join(known)}), found {value!r}.{near}")
+    raise ArgumentError(f"Expected {what} ({', '.join(known)}), found {shown(value)}.{near}")
+
+
+def shown(value: object) -> str:
+    """*value* as an error shows it: as Python writes it, or the name of its kind where that is long or fails."""
+    try:
+        written = repr(value)
+    except Exception:  # whatever the object raises
+        written = ""
+    if written and len(written) <= 40:
+        return written
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"

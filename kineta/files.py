@@ -8,10 +8,23 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kineta.errors import ArgumentError
+from kineta.errors import ArgumentError, shown
 
 #: Names of the files that are on their way, before they are moved onto their targets.
 TEMPORARY = r"\.kineta-[0-9a-f]{16}\.new"
+
+
+def path_of(value: object, what: str) -> Path:
+    """*value* as a path; errors call it *what*. Raises :class:`ArgumentError` for what no file can be called."""
+    if not isinstance(value, str | os.PathLike):
+        raise ArgumentError(f"Expected {what}, found {shown(value)}.")
+    try:
+        whole = b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        whole = False
+    if not whole:
+        raise ArgumentError(f"Expected {what}, found {shown(str(value))}, which no file can be called.")
+    return Path(value)
 
 
 def write(contents: Mapping[Path, bytes]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
-from kineta.errors import ArgumentError, Location
+from kineta.errors import ArgumentError, Location, shown
 from kineta.expr.node import Expr, Scalar
-from kineta.model.given import Vector3, records, scalar, shown, vector, word
+from kineta.model.given import Vector3, records, scalar, vector, word
 from kineta.model.motion import Motion
 
 #: Name of the fixed frame.

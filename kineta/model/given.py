@@ -6,19 +6,10 @@ from collections.abc import Iterable
 from types import UnionType
 from typing import Any
 
-from kineta.errors import ArgumentError
+from kineta.errors import ArgumentError, shown
 from kineta.expr.node import Expr, expr
 
 Vector3 = tuple[Expr, Expr, Expr]
-
-
-def shown(value: object) -> str:
-    """*value* as an error shows it: as Python writes it, or the name of its kind where that is long."""
-    written = repr(value)
-    if len(written) <= 40:
-        return written
-    kind = type(value).__name__
-    return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}"
 
 
 def scalar(value: object) -> Expr:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kineta.errors import ArgumentError, ModelError
+from kineta.errors import ArgumentError, ModelError, shown
 from kineta.expr.node import Expr, Scalar
-from kineta.model.given import scalar, shown, word
+from kineta.model.given import scalar, word
 
 #: A unit vector in the axes of the frame in which the motion starts.
 Axis = tuple[float, float, float]

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, fields, replace
 from html import escape
 from numbers import Real
 
-from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
+from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
 from kineta.expr.node import Expr, Scalar
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.check import check, check_inferred
 from kineta.model.elements import Element
-from kineta.model.given import Vector3, records, scalar, shown, vector, word
+from kineta.model.given import Vector3, records, scalar, vector, word
 from kineta.model.infer import base_first, infer_coordinates, infer_parameters
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.units import Dimension

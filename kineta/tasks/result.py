@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.errors import ArgumentError, MissingPackageError, ModelError, did_you_mean
+from kineta.errors import ArgumentError, MissingPackageError, did_you_mean
 from kineta.files import write
 from kineta.model.infer import ENERGIES
 from kineta.tasks.status import DONE, EVENT
@@ -176,7 +176,7 @@ class Result:
         return pandas.DataFrame(self.series, index=pandas.Index(self.t, name="t"))
 
     def save(self, path: str | Path) -> None:
-        """Write the run to a file: NetCDF (``.nc``), read back by :func:`load`, or a table (``.csv``)."""
+        """Write the run to a file: NetCDF (``.nc``), read back by ``kineta.load_result``, or a table (``.csv``)."""
         path = Path(path)
         if path.suffix not in (".nc", ".csv"):
             raise ArgumentError(f"Expected a file '.nc' or '.csv', found '{path.name}'.")
@@ -207,42 +207,3 @@ def _netcdf() -> Any:
     except ImportError:
         raise MissingPackageError("h5netcdf", "xarray") from None
     return "h5netcdf"
-
-
-def load(path: str | Path) -> Result:
-    """The run in a file that :meth:`Result.save` wrote. Raises :class:`ModelError` for any other."""
-    try:
-        import xarray
-    except ImportError:
-        raise MissingPackageError("xarray", "xarray") from None
-    if not Path(path).is_file():
-        raise ModelError(f"{path}: there is no such file.")
-    try:
-        with xarray.open_dataset(Path(path), engine=_netcdf()) as data:
-            data.load()
-        return _from_data(data)
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        why = f"it has no {error}" if isinstance(error, KeyError) else error
-        raise ModelError(f"{path}: expected a run saved by kineta as NetCDF ({why}).") from None
-
-
-def _from_data(data: xarray.Dataset) -> Result:
-    """The inverse of :meth:`Result.to_xarray`."""
-    attributes = json.loads(data.attrs["kineta"])
-    prefix = "output."
-    events = range(len(attributes["event_names"]))
-    fields: dict[str, Any] = {
-        **attributes,
-        **{n: data[n].values for n in ("kinetic_energy", "potential_energy", "work")},
-        "event_names": tuple(attributes["event_names"]),
-    }
-    return Result(
-        t=data["time"].values,
-        y=np.vstack([data["q"].values.T, data["v"].values.T]),
-        q_names=tuple(map(str, data["coordinate"].values)),
-        v_names=tuple(map(str, data["speed"].values)),
-        outputs={str(n).removeprefix(prefix): x.values for n, x in data.items() if str(n).startswith(prefix)},
-        t_events=tuple(data[f"event{i}.t"].values for i in events),
-        y_events=tuple(data[f"event{i}.y"].values for i in events),
-        **fields,
-    )

@@ -162,31 +162,6 @@ def test_where_a_run_cannot_be_written(tmp_path: Path) -> None:
         ROBOT.save(tmp_path / "nowhere" / "run.nc")
 
 
-def test_a_file_that_is_no_run_gets_a_sentence(tmp_path: Path) -> None:
-    ROBOT.save(tmp_path / "run.nc")
-    whole = (tmp_path / "run.nc").read_bytes()
-    (tmp_path / "cut.nc").write_bytes(whole[: len(whole) // 2])
-    (tmp_path / "text.nc").write_text("hello")
-    (tmp_path / "empty.nc").touch()
-    foreign = xarray.Dataset({"a": ("x", [1.0, 2.0])})
-    foreign.to_netcdf(tmp_path / "foreign.nc", engine="h5netcdf")
-    foreign.assign_attrs(kineta="{}").to_netcdf(tmp_path / "hollow.nc", engine="h5netcdf")
-    foreign.assign_attrs(kineta="]").to_netcdf(tmp_path / "broken.nc", engine="h5netcdf")
-    for name, why in {
-        "cut": "truncated file",
-        "text": "file signature not found",
-        "empty": "file signature not found",
-        "foreign": "it has no 'kineta'",
-        "hollow": "it has no 'event_names'",
-        "broken": "Expecting value",
-    }.items():
-        with pytest.raises(kn.ModelError, match=rf"{name}\.nc: expected a run saved by kineta as NetCDF \(.*{why}"):
-            kn.load_result(tmp_path / f"{name}.nc")
-    for name in ("missing.nc", "."):
-        with pytest.raises(kn.ModelError, match="there is no such file"):
-            kn.load_result(tmp_path / name)
-
-
 @pytest.mark.parametrize(
     ("package", "use"),
     [

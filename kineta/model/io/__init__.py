@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kineta.errors import ArgumentError, ModelError, did_you_mean
-from kineta.model.given import shown
+from kineta.errors import ArgumentError, ModelError, did_you_mean, shown
 from kineta.model.io.file import read_text
 from kineta.model.system import System
 
