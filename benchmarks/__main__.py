@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import derivation, dynamics, machine, operations, simulation
+from benchmarks import call, derivation, dynamics, machine, operations, simulation
 
 BENCHMARKS = {
     "operations": operations.main,
     "derivation": derivation.main,
     "dynamics": dynamics.main,
+    "call": call.main,
     "simulation": simulation.main,
 }
 

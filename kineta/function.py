@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from inspect import Parameter, Signature
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,26 +15,20 @@ from kineta.errors import ArgumentError, did_you_mean, one_of
 from kineta.expr.program import Program
 from kineta.formalism.quantity import QUANTITIES
 from kineta.model.system import System
+from kineta.shapes import filled, shaped, tuple_of
 from kineta.threads import once
+
+if TYPE_CHECKING:
+    from scipy import LowLevelCallable
+
+    from kineta.codegen.llvm import NativeFunction
 
 BACKENDS = ("llvm", "numpy")
 
+#: How far the square of a quaternion's length may be from 1 and be left as it is: what dividing by the length leaves.
+ROUNDING = 2.0**-49
+
 FloatArray = NDArray[np.float64]
-
-
-@cache
-def _tuple(quantity: str, names: tuple[str, ...]) -> Any:
-    """The named tuple of a quantity of several parts; it is sent between processes by its names."""
-
-    def reduce(self: tuple[FloatArray, ...]) -> tuple[Any, ...]:
-        return _parts, (quantity, names, *self)
-
-    return type(quantity, (namedtuple(quantity, names),), {"__slots__": (), "__reduce__": reduce})
-
-
-def _parts(quantity: str, names: tuple[str, ...], *arrays: FloatArray) -> Any:
-    """The *arrays* of a quantity as a tuple with *names*."""
-    return _tuple(quantity, names)(*arrays)
 
 
 class Function:
@@ -42,22 +36,46 @@ class Function:
 
     ``f(t, q, v, p=None)``; ``f(t, q, v, tau=0.0, p=None)`` for ``forward``, ``state_rate`` and ``power``;
     ``f(t, q, v, vdot, p=None)`` for ``inverse``. ``t`` [s], ``q`` (nq,), ``v`` (nv,) broadcast over leading axes, and so
-    does the result. ``p``: None for the values of the model, a mapping of names to values, or an array (np,).
+    does the result. ``p``: None for the values of the model, a mapping of names to values, or an array (np,). Quaternions
+    in ``q`` are made units, whatever their length.
 
-    A quantity of several parts gives a named tuple of arrays, as ``mass_and_bias`` gives ``(mass_matrix, bias)``.
+    A quantity of several parts gives a named tuple of arrays, as ``mass_and_bias`` gives ``(mass_matrix, bias)``. ``out``:
+    an array of float64 of the shape of the result, or a tuple of them, in which the result is returned.
+
+    One state in arrays of float64, without ``p``, takes a path of machine code from call to result; :meth:`bind` gives a
+    function that has it for other parameters. Everything else is checked and converted first.
 
     Raises :class:`ArgumentError` for a wrong shape, an unknown parameter, or one without a value.
+
+    Attributes
+    ----------
+    p : the parameters of a call without ``p``, (np,); None for the values of the model
     """
 
-    def __init__(self, system: System, quantity: str, setup: Program, main: Program, backend: str = "llvm") -> None:
+    #: What a call runs, of every function its own, so that nothing of Python is between a caller and machine code.
+    __call__: Callable[..., Any]
+    __slots__ = ("__call__", "__dict__", "__weakref__")
+
+    def __init__(
+        self,
+        system: System,
+        quantity: str,
+        setup: Program,
+        main: Program,
+        backend: str = "llvm",
+        p: FloatArray | None = None,
+    ) -> None:
         self.system = system
         self.quantity = quantity
         self.backend = one_of(backend, BACKENDS, "a backend")
         self.setup = setup
         self.main = main
-        self._parts = self.main.outputs
+        self.p = p
         self._extra = QUANTITIES[quantity].inputs
-        self._hoisted: tuple[tuple[object, ...], FloatArray] | None = None
+        self._own: FloatArray | None = None
+        self._last: tuple[tuple[object, ...], FloatArray] | None = None
+        self.__call__ = self._checked
+        self.__signature__ = _signature(self.arguments)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -65,7 +83,8 @@ class Function:
         return ("t", "q", "v", *self._extra)
 
     def __repr__(self) -> str:
-        return f"<{self.quantity}({', '.join((*self.arguments, 'p'))}) of '{self.system.name}', {self.backend}>"
+        bound = "" if self.p is None else ", parameters bound"
+        return f"<{self.quantity}({', '.join((*self.arguments, 'p'))}) of '{self.system.name}', {self.backend}{bound}>"
 
     @once
     def _scalar(self) -> Callable[..., FloatArray]:
@@ -74,9 +93,30 @@ class Function:
             from kineta.codegen import numpy
 
             return numpy.compile(self.main)
+        return self._native
+
+    @once
+    def _native(self) -> NativeFunction:
+        """The machine code. Raises :class:`ArgumentError` where there is none."""
+        if self.backend != "llvm":
+            raise ArgumentError(f"Expected a function compiled by llvm, found {self!r}: it has no machine code.")
         from kineta.codegen import llvm
 
         return llvm.compile([self.main]).function(self.main.name)
+
+    @property
+    def address(self) -> int:
+        """Address of the machine code for one state, while the function lives: ``void f(const double *t, const double *q,
+        const double *v, const double *h, double *out)``, with ``tau`` or ``vdot`` before ``h`` where the function has it.
+
+        ``h`` is the array :meth:`hoisted`. Quaternions must be units. Nothing is checked.
+        """
+        return self._native.address
+
+    @property
+    def ctypes(self) -> Any:
+        """The code at :attr:`address` as a function of ctypes, of pointers to doubles, which keeps it alive."""
+        return self._native.ctypes
 
     @once
     def _batch(self) -> Callable[..., FloatArray]:
@@ -87,39 +127,107 @@ class Function:
 
         return llvm.compile([self.main], batch=True).function(self.main.name).batch
 
-    def __call__(self, t: ArrayLike, q: ArrayLike, v: ArrayLike, *rest: Any, p: Any = None, **named: Any) -> Any:
-        """The quantity for one state or for rows of states: an array (..., *shape), or a named tuple of arrays."""
-        blocks = [self._block("t", t), self._block("q", q), self._block("v", v)]
-        blocks += [self._block(name, value) for name, value in self._arguments(rest, named, p)]
-        p = rest[len(self._extra)] if len(rest) > len(self._extra) else p
-        blocks.append(self.hoisted(p))
-        if all(b.ndim == 1 for b in blocks):
-            return self._shaped(self._scalar(*blocks))
-        return self._shaped(self._rows(blocks))
+    def _checked(self, *given: Any, **named: Any) -> Any:
+        """The quantity for one state or for rows of states: whatever is given is converted, or said to be wrong."""
+        values = self._values(given, named)
+        blocks, out = self._blocks(values), values["out"]
+        one = all(b.ndim == 1 for b in blocks)
+        flat = self._scalar(*blocks) if one else self._rows(blocks)
+        if one and values["p"] is None and self.backend == "llvm":
+            self.__call__ = self._compiled_call  # for the states to come
+        arrays = shaped(flat, self.main.outputs)
+        if out is not None:
+            arrays = filled(out, arrays)
+        return arrays[0] if len(arrays) == 1 else self._tuple(*arrays)
 
-    def _shaped(self, flat: FloatArray) -> Any:
-        """The results (..., n) as arrays of the shapes that they have."""
-        lead, start, arrays = flat.shape[:-1], 0, []
-        for part in self._parts:
-            arrays.append(flat[..., start : start + part.size].reshape((*lead, *part.shape)))
-            start += part.size
-        return arrays[0] if len(arrays) == 1 else _parts(self.quantity, tuple(p.name for p in self._parts), *arrays)
+    @property
+    def _tuple(self) -> Any:
+        """The named tuple of a quantity of several parts."""
+        return tuple_of(self.quantity, tuple(part.name for part in self.main.outputs))
+
+    @once
+    def _compiled_call(self) -> Callable[..., Any]:
+        """The call for one state as machine code, which hands on what needs a conversion."""
+        from kineta.codegen.abi import available
+        from kineta.codegen.call import call
+        from kineta.codegen.entry import Kind
+
+        if not available():
+            return self._checked
+        kinds = {
+            "t": Kind.NUMBER,
+            "q": Kind.UNITS if self.system.quaternions else Kind.ARRAY,
+            "v": Kind.ARRAY,
+            "vdot": Kind.ARRAY,
+            "tau": Kind.EITHER,
+            "h": Kind.BOUND,
+        }
+        return call(
+            self._checked,
+            self._native,
+            [kinds[block.name] for block in self.main.inputs],
+            self.hoisted(),
+            units=tuple(self.system.quaternions.values()),
+            rounding=ROUNDING,
+            wrap=self._tuple,
+        )
+
+    def bind(self, p: Any) -> Function:
+        """This function with the parameters *p* in place of those of the model: a call without ``p`` uses them.
+
+        p : (np,), or a mapping of some names to values. Raises :class:`ArgumentError` as a call does, and for rows of parameters.
+        """
+        values = self._parameters(p).copy()
+        if values.ndim != 1:
+            raise ArgumentError(f"Expected one set of parameters to bind, found p of shape {values.shape}.")
+        return Function(self.system, self.quantity, self.setup, self.main, self.backend, values)
+
+    def integrand(self, variables: Sequence[str], *given: Any, **named: Any) -> LowLevelCallable:
+        """The machine code as a function of some *variables*: of ``t``, coordinates and speeds, by name.
+
+        It is a ``double f(int n, double *x, void *data)``, which SciPy's ``quad`` and ``nquad`` call without Python. The other
+        arguments are those of a call for one state, and say where the other variables are held. Raises
+        :class:`ArgumentError` for a quantity that is not one number, and for unknown variables.
+        """
+        from scipy import LowLevelCallable
+
+        from kineta.codegen.integrand import integrand
+
+        if self.main.n_outputs != 1:
+            raise ArgumentError(f"Expected a quantity that is one number, found {self!r} of {self.main.n_outputs}.")
+        names = ("t", *self.system.q_names, *self.system.v_names)
+        turns = {1 + offset + k for offset in self.system.quaternions.values() for k in range(4)}
+        places = {name: i for i, name in enumerate(names) if i not in turns}
+        for name in variables:
+            if name not in places:
+                raise ArgumentError(
+                    f"Model '{self.system.name}' has no variable '{name}' to integrate over.{did_you_mean(name, places)}"
+                )
+        blocks = self._blocks(self._values(given, named))
+        if any(b.ndim > 1 for b in blocks):
+            raise ArgumentError("Expected one state to integrate from, found rows.")
+        return LowLevelCallable(*integrand(self._native, blocks, [places[n] for n in variables]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Function, (self.system, self.quantity, self.setup, self.main, self.backend)
+        return Function, (self.system, self.quantity, self.setup, self.main, self.backend, self.p)
 
-    def _arguments(self, rest: Sequence[Any], named: dict[str, Any], p: Any) -> list[tuple[str, Any]]:
-        """The arguments beside t, q, v and p, by name."""
-        most = len(self._extra) + (p is None)
-        wrong = next((n for n in named if n not in self._extra[len(rest) :]), None)
-        if len(rest) > most or wrong is not None:
-            twice = " twice" if wrong in self._extra else ""
-            found = f"'{wrong}'{twice}" if wrong is not None else f"{len(rest) + 3} arguments"
+    def _values(self, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """What is given for each argument, ``p`` and ``out``."""
+        names = (*self.arguments, "p")
+        wrong = next((n for n in named if n not in (*names[len(given) :], "out")), None)
+        if wrong is not None or len(given) > len(names):
+            twice = " twice" if wrong in names else ""
+            found = f"{len(given)} arguments" if wrong is None else f"'{wrong}'{twice}"
             raise ArgumentError(f"Expected arguments as in {self!r}, found {found}.")
-        given = dict(zip(self._extra, rest, strict=False)) | named
-        if "vdot" in self._extra and "vdot" not in given:
-            raise ArgumentError(f"Expected the accelerations vdot as fourth argument of {self!r}, found none.")
-        return [(name, given.get(name, 0.0)) for name in self._extra]
+        values: dict[str, Any] = {"tau": 0.0, "p": None, "out": None, **dict(zip(names, given, strict=False)), **named}
+        missing = next((n for n in names if n not in values), None)
+        if missing is not None:
+            raise ArgumentError(f"Expected arguments as in {self!r}, found no {missing}.")
+        return values
+
+    def _blocks(self, values: Mapping[str, Any]) -> list[FloatArray]:
+        """The input blocks of the program, with what leading axes they have."""
+        return [*(self._block(name, values[name]) for name in self.arguments), self.hoisted(values["p"])]
 
     def _block(self, name: str, value: ArrayLike) -> FloatArray:
         """*value* as rows of the input block *name*."""
@@ -134,7 +242,21 @@ class Function:
             raise ArgumentError(
                 f"Expected {name} of shape ({size},) or (..., {size}) for ({names}), found shape {array.shape}."
             )
-        return array
+        return self._units(array) if name == "q" else array
+
+    def _units(self, q: FloatArray) -> FloatArray:
+        """*q* with its quaternions made units; those that are units but for rounding stay as they are."""
+        found = q
+        for joint, offset in self.system.quaternions.items():
+            w, x, y, z = (q[..., offset + k] for k in range(4))
+            square = w * w + x * x + y * y + z * z  # in the order of the compiled call, to the bit
+            if not square.all():
+                raise no_unit(self.system, joint, 0.0)
+            off = np.abs(square - 1) > ROUNDING
+            if off.any():
+                found = q.copy() if found is q else found
+                found[..., offset : offset + 4] /= np.where(off, np.sqrt(square), 1.0)[..., np.newaxis]
+        return found
 
     def _rows(self, blocks: Sequence[FloatArray]) -> FloatArray:
         """The results (..., n) for blocks with leading axes."""
@@ -148,17 +270,26 @@ class Function:
 
     def hoisted(self, p: Any = None) -> FloatArray:
         """The block ``h`` for the parameters *p*, (nh,) or (..., nh)."""
-        if p is None and not self.setup.n_outputs:
-            return np.empty(0)
-        values = parameter_values(self.system, p)
+        if p is None:
+            if self._own is None:
+                self._own = self._setup(self._parameters(None)) if self.setup.n_outputs else np.empty(0)
+                self._own.flags.writeable = False  # it is kept, and given out
+            return self._own
+        values = self._parameters(p)
         if not self.setup.n_outputs:
             return np.empty((*values.shape[:-1], 0))
-        key = values.shape, values.tobytes()
-        if self._hoisted is None or self._hoisted[0] != key:
+        key, last = (values.shape, values.tobytes()), self._last
+        if last is None or last[0] != key:
             h = self._setup(values)
-            h.flags.writeable = False  # it is kept, and given out
-            self._hoisted = key, h
-        return self._hoisted[1]
+            h.flags.writeable = False
+            last = self._last = key, h
+        return last[1]
+
+    def _parameters(self, p: Any) -> FloatArray:
+        """The array p, (np,) or (..., np)."""
+        if self.p is not None and (p is None or isinstance(p, Mapping)):
+            p = dict(zip(self.system.parameter_names, self.p, strict=True)) | dict(p or {})
+        return parameter_values(self.system, p)
 
     def _setup(self, values: FloatArray) -> FloatArray:
         """The block ``h``: interpreted for one set of parameters, compiled where there are rows of them."""
@@ -179,6 +310,25 @@ class Function:
 def _flat(array: FloatArray) -> FloatArray:
     """The rows of *array*, (..., size), one after the other, (n, size)."""
     return array.reshape(prod(array.shape[:-1]), array.shape[-1])  # -1 for n says nothing where there are no columns
+
+
+@cache
+def _signature(arguments: tuple[str, ...]) -> Signature:
+    """The signature of a function of *arguments*, for those who ask for it."""
+    defaults = {"tau": 0.0, "p": None}
+    both = [
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name, Parameter.empty))
+        for name in (*arguments, "p")
+    ]
+    return Signature([*both, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
+
+
+def no_unit(system: System, joint: str, length: float) -> ArgumentError:
+    """The error of a quaternion of the wrong *length*."""
+    return ArgumentError(
+        f"Model '{system.name}': the quaternion of '{joint}' has the length {length:g}; expected 1 "
+        "(qw, qx, qy, qz = cos(a/2), e sin(a/2))."
+    )
 
 
 def numbers(name: str, value: Any) -> FloatArray:

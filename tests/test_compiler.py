@@ -179,7 +179,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "vdot, missing": (
         lambda: EQUATIONS.function("inverse")(0, *ZEROS),
-        "Expected the accelerations vdot as fourth argument of <inverse(t, q, v, vdot, p) of 'double', llvm>, found none.",
+        "Expected arguments as in <inverse(t, q, v, vdot, p) of 'double', llvm>, found no vdot.",
     ),
     "argument of another quantity": (
         lambda: EQUATIONS.function("inverse")(0, *ZEROS, vdot=[0, 0], tau=[0, 0]),
@@ -191,7 +191,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "p twice": (
         lambda: EQUATIONS.function("bias")(0, *ZEROS, [1, 1, 1], p=[1, 1, 1]),
-        "Expected arguments as in <bias(t, q, v, p) of 'double', llvm>, found 4 arguments.",
+        "Expected arguments as in <bias(t, q, v, p) of 'double', llvm>, found 'p' twice.",
     ),
     "leading axes": (
         lambda: EQUATIONS.function("forward")(np.zeros(3), np.zeros((2, 2)), np.zeros((4, 2, 2))),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -11,7 +12,7 @@ from kineta.codegen.target import host
 from kineta.numerics import layout
 
 REAL = ir.DoubleType()
-INT = ir.IntType(64)
+INT, SHORT, BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 POINTER = ir.PointerType()
 #: A compiled function of four addresses.
 FUNCTION = ir.FunctionType(ir.VoidType(), [POINTER] * 4).as_pointer()
@@ -27,23 +28,21 @@ def number(value: int) -> ir.Constant:
     return ir.Constant(INT, value)
 
 
-class Emitter:
-    """Writer of a module with one function, from addresses to an integer.
+class Writer:
+    """Writer of a module with one function.
 
-    ``at`` has its arguments by name: addresses of functions, then of blocks. ``b`` is LLVM's builder. States are arrays of
-    ``padded`` numbers, a multiple of *lanes*, and worked on vector by vector.
+    ``at`` has its arguments by name. ``b`` is LLVM's builder. What belongs to a process, and so is not in the code, lies in a
+    ``table``: a record of the type ``layout``.
     """
 
-    padded: Any
+    table: Any
+    layout: type[ctypes.Structure]
 
-    def __init__(self, name: str, functions: Sequence[str], blocks: Sequence[str], lanes: int = layout.LANES) -> None:
-        self.lanes = lanes
-        self.vector = ir.VectorType(REAL, lanes)
+    def __init__(self, name: str, arguments: Mapping[str, ir.Type], result: ir.Type = INT) -> None:
         self.module = ir.Module(name)
         self.module.triple = host().triple
-        kinds = [FUNCTION] * len(functions) + [POINTER] * len(blocks)
-        self.function = ir.Function(self.module, ir.FunctionType(INT, kinds), name)
-        self.at = dict(zip((*functions, *blocks), self.function.args, strict=True))
+        self.function = ir.Function(self.module, ir.FunctionType(result, list(arguments.values())), name)
+        self.at = dict(zip(arguments, self.function.args, strict=True))
         self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
 
     def _intrinsic(self, name: str, *arguments: Any, result: ir.Type | None = None) -> Any:
@@ -53,24 +52,6 @@ class Emitter:
         signature = ir.FunctionType(result or kind, [a.type for a in arguments])
         function = self.module.globals.get(full) or ir.Function(self.module, signature, full)
         return self.b.call(function, arguments)
-
-    def _get(self, block: str, index: int) -> Any:
-        kind = INT if block == "ints" else REAL
-        return self.b.load(self._address(self.at[block], number(index), kind), typ=kind)
-
-    def _set(self, block: str, index: int, value: Any) -> None:
-        kind = INT if block == "ints" else REAL
-        self.b.store(value, self._address(self.at[block], number(index), kind))
-
-    def _count(self, index: int, by: int = 1) -> None:
-        self._set("ints", index, self.b.add(self._get("ints", index), number(by)))
-
-    def _address(self, base: Any, index: Any, kind: ir.Type = REAL) -> Any:
-        return self.b.gep(base, [index], source_etype=kind)
-
-    def _row(self, base: Any, row: int) -> Any:
-        """Start of the padded vector number *row* of an array of them."""
-        return self._address(base, self.b.mul(self.padded, number(row)))
 
     def _for(self, count: Any, body: Callable[[Any], None]) -> None:
         """A loop with i from 0 to count - 1."""
@@ -87,6 +68,65 @@ class Emitter:
         i.add_incoming(b.add(i, number(1)), b.block)
         b.branch(head)
         b.position_at_end(after)
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+
+    def _address(self, base: Any, index: Any, kind: ir.Type = REAL) -> Any:
+        return self.b.gep(base, [index], source_etype=kind)
+
+    def _within(self, base: Any, offset: int) -> Any:
+        """The address *offset* bytes behind *base*."""
+        return self._address(base, number(offset), BYTE)
+
+    def _read(self, base: Any, kind: ir.Type = POINTER, offset: int = 0) -> Any:
+        return self.b.load(self._within(base, offset), typ=kind)
+
+    def _entry(self, name: str, kind: ir.Type = POINTER, index: int = 0) -> Any:
+        """What the table holds under *name*."""
+        return self._read(self.table, kind, getattr(self.layout, name).offset + 8 * index)
+
+    def _room(self, size: Any) -> Any:
+        """The address of *size* bytes on the stack."""
+        place = self.b.alloca(BYTE, size)
+        place.align = 8
+        place.type = POINTER  # as of all addresses
+        return place
+
+    def _move(self, source: Any, target: Any, size: Any) -> None:
+        """*size* bytes from one address to another."""
+        name, flag = "llvm.memcpy.p0.p0.i64", ir.IntType(1)
+        kind = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, INT, flag])
+        function = self.module.globals.get(name) or ir.Function(self.module, kind, name)
+        self.b.call(function, [target, source, size, flag(0)])
+
+
+class Emitter(Writer):
+    """Writer of a function from addresses, of functions and then of blocks, to an integer.
+
+    States are arrays of ``padded`` numbers, a multiple of *lanes*, and worked on vector by vector.
+    """
+
+    padded: Any
+
+    def __init__(self, name: str, functions: Sequence[str], blocks: Sequence[str], lanes: int = layout.LANES) -> None:
+        self.lanes = lanes
+        self.vector = ir.VectorType(REAL, lanes)
+        super().__init__(name, {**dict.fromkeys(functions, FUNCTION), **dict.fromkeys(blocks, POINTER)})
+
+    def _get(self, block: str, index: int) -> Any:
+        kind = INT if block == "ints" else REAL
+        return self.b.load(self._address(self.at[block], number(index), kind), typ=kind)
+
+    def _set(self, block: str, index: int, value: Any) -> None:
+        kind = INT if block == "ints" else REAL
+        self.b.store(value, self._address(self.at[block], number(index), kind))
+
+    def _count(self, index: int, by: int = 1) -> None:
+        self._set("ints", index, self.b.add(self._get("ints", index), number(by)))
+
+    def _row(self, base: Any, row: int) -> Any:
+        """Start of the padded vector number *row* of an array of them."""
+        return self._address(base, self.b.mul(self.padded, number(row)))
 
     def _for_lanes(self, body: Callable[[Any], None]) -> None:
         """A loop over the vectors of a padded state; *body* gets the index of the first lane."""

@@ -9,6 +9,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from llvmlite import binding
@@ -26,12 +27,21 @@ _numbers = itertools.count()
 
 
 def compile(programs: Sequence[Program], *, batch: bool = False) -> Library:
-    """Machine code of *programs*, whose names must differ; with the entry for rows of states where *batch* is set."""
+    """Machine code of *programs*, whose names must differ; with the entry for rows of states where *batch* is set.
+
+    Equal programs share their code as long as one of them lives.
+    """
     names = [s for p in programs for s in _symbols(p, batch)]
     parts = [_generator(), host().signature, str(batch), *(p.name + p.digest for p in programs)]
     key = sha256(" ".join(parts).encode()).hexdigest()
-    code = stored(key, lambda: object_code(module(programs, host().width, batch=batch)))
-    return Library(programs, load_object(code, names), batch)
+    found = _LOADED.get(key)
+    if found is None:
+        code = stored(key, lambda: object_code(module(programs, host().width, batch=batch)))
+        found = _LOADED[key] = Library(programs, load_object(code, names), batch)
+    return found
+
+
+_LOADED: WeakValueDictionary[str, Library] = WeakValueDictionary()
 
 
 @cache
@@ -108,6 +118,15 @@ class NativeFunction:
         self._scalar = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (n + 1))(self.address)
         rows = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * (n + 1))
         self._rows = rows(self.batch_address or self.each_address)
+
+    @property
+    def ctypes(self) -> Any:
+        """The code at ``address`` as a function of ctypes, which keeps it alive."""
+        function: Any = ctypes.CFUNCTYPE(None, *[ctypes.POINTER(ctypes.c_double)] * (len(self._sizes) + 1))(
+            self.address
+        )
+        function.library = self._library
+        return function
 
     def __call__(self, *blocks: FloatArray) -> FloatArray:
         """The results for one state, (n_outputs,), from one array (size,) per input block."""

@@ -177,6 +177,11 @@ class System:
         return ((name,), (f"{name}'",)) if joint is None else (coordinate_names(joint), speed_names(joint))
 
     @once
+    def quaternions(self) -> dict[str, int]:
+        """Where the quaternions begin in q, by the joints that bring them."""
+        return {joint: self.q_names.index(f"{joint}.qw") for joint in self.joints}
+
+    @once
     def tree(self) -> tuple[Body, ...]:
         """The bodies, every base before the bodies it carries."""
         return base_first(self.bodies)

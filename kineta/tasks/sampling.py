@@ -13,7 +13,7 @@ from kineta.expr.graph import Graph, Ref
 from kineta.formalism.derivation import Derivation
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
-from kineta.tasks.state import initial_state, quaternion_offsets
+from kineta.tasks.state import initial_state
 
 FloatArray = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def random_states(system: System, n: int, seed: int = 0) -> dict[str, FloatArray
     p = {r.name: rng.uniform(0.5, 1.5) if r.value is None else r.value for r in system.parameters}
     q0, v0 = initial_state(system, p={name: p[name] for name in system.parameter_names})
     q = q0 + rng.uniform(-1, 1, (n, system.nq)) * np.maximum(1.0, 0.1 * np.abs(q0))
-    for offset in quaternion_offsets(system):
+    for offset in system.quaternions.values():
         q[:, offset : offset + 4] /= np.linalg.norm(q[:, offset : offset + 4], axis=1, keepdims=True)
     v = v0 + rng.uniform(-1, 1, (n, system.nv)) * np.maximum(1.0, 0.1 * np.abs(v0))
     columns = {"t": rng.uniform(0, 1, n)} | {name: np.full(n, value) for name, value in p.items()}

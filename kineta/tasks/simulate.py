@@ -24,7 +24,7 @@ from kineta.tasks.mass import SINGULAR, idle, least_inertia
 from kineta.tasks.progress import Progress
 from kineta.tasks.record import Record, bytes_per_step
 from kineta.tasks.result import Result
-from kineta.tasks.state import initial_state, quaternion_offsets
+from kineta.tasks.state import initial_state
 from kineta.tasks.status import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 
 FloatArray = NDArray[np.float64]
@@ -83,7 +83,7 @@ def simulate(
         q0, v0 = initial_state(model, q, v, p)
         made = bound(equations, p, tau, [e.value for e in watched])
         y0 = np.concatenate([q0, v0, np.zeros(made.code.works)])
-        quaternions = quaternion_offsets(model)
+        quaternions = list(model.quaternions.values())
         problem = Problem(
             rhs=made.code.rate.address,
             h=made.h,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, did_you_mean
-from kineta.function import numbers, parameter_values
+from kineta.function import no_unit, numbers, parameter_values
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks.arguments import number
@@ -59,18 +59,10 @@ def _values(system: System, what: str, names: Sequence[str], start: Mapping[str,
     return values
 
 
-def quaternion_offsets(system: System) -> list[int]:
-    """Positions of the quaternions in q."""
-    return [system.q_names.index(f"{joint}.qw") for joint in system.joints]
-
-
 def _unit_quaternions(system: System, q: FloatArray) -> FloatArray:
-    for joint, offset in zip(system.joints, quaternion_offsets(system), strict=True):
+    for joint, offset in system.quaternions.items():
         length = float(np.linalg.norm(q[offset : offset + 4]))
         if abs(length - 1) > UNIT:
-            raise ArgumentError(
-                f"Model '{system.name}': the quaternion of '{joint}' has the length {length:g}; expected 1 "
-                "(qw, qx, qy, qz = cos(a/2), e sin(a/2))."
-            )
+            raise no_unit(system, joint, length)
         q[offset : offset + 4] /= length
     return q

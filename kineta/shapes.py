@@ -1,0 +1,61 @@
+"""Results of functions: rows of numbers as arrays of their shapes."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.errors import ArgumentError, shown
+from kineta.expr.program import Block
+
+FloatArray = NDArray[np.float64]
+
+
+def shaped(flat: FloatArray, blocks: Sequence[Block]) -> list[FloatArray]:
+    """The results (..., n) of the output *blocks*, each as an array (..., *shape)."""
+    lead, start, arrays = flat.shape[:-1], 0, []
+    for block in blocks:
+        arrays.append(flat[..., start : start + block.size].reshape((*lead, *block.shape)))
+        start += block.size
+    return arrays
+
+
+def filled(out: Any, arrays: Sequence[FloatArray]) -> list[FloatArray]:
+    """The array *out*, or the arrays of the tuple *out*, with the values of *arrays*.
+
+    Raises :class:`ArgumentError` where they are not of float64, not of the same shapes, or may not be written to.
+    """
+    given = [out] if len(arrays) == 1 else list(out) if isinstance(out, tuple | list) else []
+    if len(given) != len(arrays):
+        raise ArgumentError(f"Expected out as a tuple of {len(arrays)} arrays, found {shown(out)}.")
+    for target, array in zip(given, arrays, strict=True):
+        if not isinstance(target, np.ndarray):
+            raise ArgumentError(f"Expected out as an array of shape {array.shape}, found {shown(target)}.")
+        if (target.shape, target.dtype) != (array.shape, array.dtype):
+            raise ArgumentError(
+                f"Expected out as an array of float64 of shape {array.shape}, found {target.dtype} of shape {target.shape}."
+            )
+        if not target.flags.writeable:
+            raise ArgumentError("Expected out as an array that may be written to, found one that is read-only.")
+    for target, array in zip(given, arrays, strict=True):
+        target[...] = array
+    return given
+
+
+@cache
+def tuple_of(quantity: str, names: tuple[str, ...]) -> Any:
+    """The named tuple of a *quantity* of several parts with these *names*; it is sent between processes by them."""
+
+    def reduce(self: tuple[FloatArray, ...]) -> tuple[Any, ...]:
+        return _parts, (quantity, names, *self)
+
+    return type(quantity, (namedtuple(quantity, names),), {"__slots__": (), "__reduce__": reduce})
+
+
+def _parts(quantity: str, names: tuple[str, ...], *arrays: FloatArray) -> Any:
+    return tuple_of(quantity, names)(*arrays)
