@@ -7,6 +7,8 @@ Every message is one sentence: where, what, expected, found, what to do::
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -86,3 +88,11 @@ def shown(value: object) -> str:
         return written
     kind = type(value).__name__
     return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
+
+
+def warn(message: str) -> None:
+    """Emit a :class:`KinetaWarning` that points at the line outside of kineta from which it came."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "kineta":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, KinetaWarning, stacklevel=level)

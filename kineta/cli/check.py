@@ -39,6 +39,7 @@ def described(system: System) -> dict[str, Any]:
         "inferred": system.inferred,
         "speeds": list(system.v_names),
         "parameters": {p.name: p.value for p in system.parameters},
+        "taken": dict(system.taken),
         "elements": {e.name: type(e).__name__ for e in system.elements},
         "outputs": [o.name for o in system.outputs],
     }
@@ -117,13 +118,17 @@ def _print(summary: dict[str, Any]) -> None:
     )
     if not speeds:
         say("  nothing moves: no motion names a coordinate. Name one q1, or list it: coordinates ...")
-    for label in ("bodies", "coordinates", "elements", "outputs"):
-        if summary[label]:
-            inferred = " (found in the motions)" if label == "coordinates" and summary["inferred"] else ""
-            say(f"  {label}: {', '.join(summary[label])}{inferred}")
-    shown = ", ".join(n if x is None else f"{n} = {x:g}" for n, x in summary["parameters"].items())
-    if shown:
-        say(f"  parameters: {shown}")
+    parameters = {n: n if x is None else f"{n} = {x:g}" for n, x in summary["parameters"].items()}
+    lines = {
+        "bodies": ", ".join(summary["bodies"]),
+        "coordinates": _by_rule({n: n for n in summary["coordinates"]}, summary["taken"]),
+        "elements": ", ".join(summary["elements"]),
+        "outputs": ", ".join(summary["outputs"]),
+        "parameters": _by_rule(parameters, summary["taken"]),
+    }
+    for label, line in lines.items():
+        if line:
+            say(f"  {label}: {line}")
     for finding in summary["checks"]:
         mark, style = ("ok", "green") if finding["passed"] else ("FAILED", "red")
         fault = f": {finding['fault']}." if finding["fault"] else ""
@@ -131,3 +136,11 @@ def _print(summary: dict[str, Any]) -> None:
     missing = [n for n, x in summary["parameters"].items() if x is None]
     if missing:
         say(f"  not checked against the laws: without values for {', '.join(missing)}")
+
+
+def _by_rule(shown: dict[str, str], taken: dict[str, str]) -> str:
+    """What is *shown* of names, with the rule by which they were *taken* for what they are behind all of one rule."""
+    groups: dict[str, list[str]] = {}
+    for name, text in shown.items():
+        groups.setdefault(taken.get(name) or taken[name.partition(".")[0]], []).append(text)
+    return "; ".join(f"{', '.join(texts)} ({rule})" for rule, texts in groups.items())

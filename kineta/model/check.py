@@ -13,7 +13,7 @@ from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.elements import WORDS, Element, kind_of
-from kineta.model.infer import COORDINATE, ENERGIES, TIME, base_first, point_components, point_velocities
+from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, point_components, point_velocities
 from kineta.model.motion import Ball, Free, Motion
 from kineta.model.plausible import impossible, turning
 from kineta.passes.evaluate import evaluate
@@ -165,18 +165,13 @@ def _coordinates(system: System) -> None:
 def check_inferred(system: System, parameters: Iterable[Parameter]) -> None:
     """Raise :class:`CheckError` where a coordinate found in an angle is rather a misspelt one of the declared *parameters*.
 
-    That is one letter left out, added or changed, or two exchanged. An initial value, or the use of its speed, tells that a
-    coordinate is meant.
+    That is one letter left out, added or changed, or two exchanged. A coordinate with another reason to be one is meant.
     """
     near = {variant: p.name for p in parameters for variant in _variants(p.name)}
-    used = [*(x for e in system.elements for x in e.expressions), *(o.value for o in system.outputs)]
-    meant = {n.rstrip("'") for n, _ in system.initial}
-    meant |= {n.rstrip("'") for x in used for n in x.symbols() if n.endswith("'")}
-    found = set(system.coordinates) - meant - system.joints.keys()
     for body in system.bodies:
-        for name in (n for m in body.motions for n in _argument_symbols(m) if n in found):
+        for name in (n for m in body.motions for n in _argument_symbols(m) if system.taken.get(n) == IN_ANGLE):
             other = next((near[v] for v in _variants(name) if v in near), None)
-            if other is not None and not COORDINATE.match(name):
+            if other is not None:
                 text = f"'{name}' is no declared parameter. Did you mean '{other}'?"
                 text += _advice(system.coordinates, name, body.location)
                 raise CheckError("Body", body.name, body.location, text, symbol=name)

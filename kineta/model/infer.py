@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kineta.expr.node import Expr
+from kineta.expr.op import Op
 from kineta.model.body import GROUND, Body
+from kineta.model.elements import kind_of
 from kineta.model.motion import Ball, Free, Rotation, coordinate_names, speed_names
 
 if TYPE_CHECKING:
@@ -23,38 +25,138 @@ POINT_COMPONENTS = ("x", "y", "z", "vx", "vy", "vz")
 COORDINATE = re.compile(r"q_?\d*$")
 
 
-def infer_coordinates(bodies: Iterable[Body], parameters: Collection[str] = ()) -> tuple[str, ...]:
-    """Coordinates of a description that does not list them, in the order in which the motions name them.
+#: The rules by which a name is taken for a coordinate or for a parameter: where it is declared, or what it is found to be.
+LISTED = "listed"
+DECLARED = "declared"
+BY_NAME = "by name"
+OF_JOINT = "of a Ball or Free motion"
+MOVES = "a speed or an initial value is named"
+IN_ANGLE = "in an angle"
+IN_SHIFT = "in shifts only"
+CONSTANT = "where only parameters may stand"
+ELSEWHERE = "in no motion"
 
-    Those that one motion names are taken by number (``q2`` before ``q10``). A symbol is a coordinate if it is called ``q``,
-    ``q1``, ``q_1`` ... or if the angle of a rotation contains it (as the printed models do it), unless it is among the
-    declared *parameters*; the time ``t`` is neither. A ``Ball`` or ``Free`` motion counts by its name.
+
+def infer_coordinates(
+    bodies: Iterable[Body], parameters: Collection[str] = (), moving: Collection[str] = ()
+) -> dict[str, str]:
+    """Coordinates of a description that does not list them, each with the rule by which it is one.
+
+    They have the order in which the motions name them; those that one motion names are taken by number (``q2`` before
+    ``q10``). A symbol of a motion is a coordinate if it is called ``q``, ``q1``, ``q_1`` ..., if it is among those that are
+    *moving* (:func:`moving`), or if the angle of a rotation contains it (as the printed models do it), unless it is among
+    the declared *parameters*; the time ``t`` is neither. A ``Ball`` or ``Free`` motion counts by its name.
     """
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
     for body in bodies:
         for motion in body.motions:
             if isinstance(motion, Ball | Free):
-                found[motion.name] = None
+                found[motion.name] = OF_JOINT
                 continue
             turns = isinstance(motion, Rotation)
             for name in _by_number(motion.argument.symbols()):
-                other = name == TIME or "." in name or "'" in name or name in parameters
-                if not other and (turns or COORDINATE.match(name)):
-                    found[name] = None
-    return tuple(found)
+                if name == TIME or "." in name or "'" in name or name in parameters:
+                    continue
+                if COORDINATE.match(name):
+                    found[name] = BY_NAME
+                elif name in moving:
+                    found[name] = MOVES
+                elif turns:
+                    found[name] = IN_ANGLE
+    return found
 
 
-def infer_parameters(system: System) -> tuple[str, ...]:
-    """Symbols of *system* that are neither coordinates, speeds nor the time, in the order in which it uses them.
+def moving(initial: Iterable[tuple[str, Expr]], expressions: Iterable[Expr]) -> set[str]:
+    """Names with an initial value, or with a speed in *expressions* or among the *initial* values: no parameters have these."""
+    named = {n for n, _ in initial} | {n for e in expressions for n in e.symbols() if n.endswith("'")}
+    return {n.rstrip("'") for n in named}
+
+
+def infer_parameters(system: System) -> dict[str, str]:
+    """Symbols of *system* that are neither coordinates, speeds nor the time, in the order in which it uses them, each with
+    the rule by which it is one.
 
     A dot or a prime in a name says that it means a point or a speed, not a parameter.
     """
     known = {TIME, *system.q_names, *system.v_names, *ENERGIES}
-    found: dict[str, None] = {}
+    constant = {n for e in _constants(system) for n in e.symbols()}
+    shifts = {
+        n for b in system.bodies for m in b.motions if not isinstance(m, Ball | Free) for n in m.argument.symbols()
+    }
+    found: dict[str, str] = {}
     for expression in expressions(system):
-        names = _by_number(expression.symbols())
-        found.update((n, None) for n in names if n not in known and not {".", "'"} & set(n))
-    return tuple(found)
+        for name in _by_number(expression.symbols()):
+            if name not in known and not {".", "'"} & set(name):
+                found[name] = CONSTANT if name in constant else IN_SHIFT if name in shifts else ELSEWHERE
+    return found
+
+
+def doubts(system: System) -> Iterator[str]:
+    """Sentences on names that *system* does not declare and that may have been taken for what they are not.
+
+    A name in shifts only is taken for a parameter, and one in an angle for a coordinate, though with other names there and
+    more than a term of a sum.
+    """
+    if not system.inferred:
+        return
+    shifted = [n for n, rule in system.taken.items() if rule == IN_SHIFT]
+    if shifted:
+        yield _doubt(system, shifted, "in shifts only", "parameter")
+    angles = [m.angle for b in system.bodies for m in b.motions if isinstance(m, Rotation)]
+    factors = {n for a in angles if len(a.symbols()) > 1 for n in set(a.symbols()) - _terms(a)}
+    turned = [n for n, rule in system.taken.items() if rule == IN_ANGLE and n in factors]
+    if turned:
+        yield _doubt(system, turned, "in an angle beside other names", "coordinate")
+
+
+def _doubt(system: System, names: list[str], where: str, kind: str) -> str:
+    """The sentence on *names* that stand *where* it is said and were taken for what it says."""
+    others = [c for c in system.coordinates if c not in names]
+    lists = [others, [*others, *names]] if kind == "parameter" else [[*others, *names], others]
+    in_text = any(b.location is not None for b in system.bodies)
+    shown = (f"coordinates {_few(n)};" if in_text else f"coordinates=[{_few(map(repr, n))}]" for n in lists if n)
+    stand, are = ("stands", f"is taken for a {kind}") if len(names) == 1 else ("stand", f"are taken for {kind}s")
+    return (
+        f"Model '{system.name}': {_few(map(repr, names))} {stand} {where} and {are}. "
+        f"List the coordinates to say what is meant: {' or '.join(shown)}"
+    )
+
+
+def _few(names: Iterable[str]) -> str:
+    """The first of many *names*."""
+    shown = list(names)
+    return ", ".join(shown if len(shown) <= 8 else [*shown[:8], "..."])
+
+
+def _terms(sum_: Expr) -> set[str]:
+    """Names of the symbols that are terms of a sum, with factors that are numbers."""
+    graph = sum_.graph
+    found: set[str] = set()
+    stack = [sum_.ref]
+    while stack:
+        i = stack.pop() >> 1
+        op = graph.op[i]
+        if op == Op.SYMBOL:
+            found.add(graph.names[graph.lhs[i]])
+        elif op == Op.ADD:
+            stack += [graph.lhs[i], graph.rhs[i]]
+        elif op in (Op.MUL, Op.DIV):
+            values = graph.value(graph.lhs[i]), graph.value(graph.rhs[i])
+            stack += [r for r, other in ((graph.lhs[i], values[1]), (graph.rhs[i], values[0])) if other is not None]
+    return found
+
+
+def _constants(system: System) -> Iterator[Expr]:
+    """Expressions of *system* that must be made of parameters only."""
+    for body in system.bodies:
+        inertia = body.inertia
+        yield from (inertia.mass, *inertia.com, *inertia.moments, *inertia.products)
+    yield from system.gravity
+    for point in system.points:
+        yield from point.position
+    for element in system.elements:
+        yield from kind_of(element).constants(element)
+    yield from (value for _, value in system.initial)
 
 
 def expressions(system: System) -> Iterable[Expr]:

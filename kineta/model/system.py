@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, fields, replace
 from html import escape
 from numbers import Real
 
-from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
+from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown, warn
 from kineta.expr.node import Expr, Scalar
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.check import check, check_inferred
 from kineta.model.elements import Element
 from kineta.model.given import Vector3, records, scalar, vector, word
-from kineta.model.infer import base_first, infer_coordinates, infer_parameters
+from kineta.model.infer import DECLARED, LISTED, base_first, doubts, infer_coordinates, infer_parameters, moving
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.units import Dimension
 from kineta.threads import once
@@ -130,22 +130,48 @@ class System:
             parameters = [Parameter(n, v) for n, v in parameters.items()]
         example = "kn.Parameter(name, value)"
         declared = None if parameters is None else records(parameters, Parameter, "parameters", example)
-        put("_inferred", coordinates is None)
-        if coordinates is None:
-            put("coordinates", infer_coordinates(self.bodies, {p.name for p in declared or ()}))
-        else:
-            names = records(coordinates, str | Expr, "names of coordinates", "'q1'")
-            put("coordinates", tuple(str(c) for c in names))
-        if coordinates is None and declared is not None:
-            check_inferred(self, declared)
-        put("parameters", tuple(Parameter(n) for n in infer_parameters(self)) if declared is None else declared)
+        names = None
+        if coordinates is not None:
+            names = [str(c) for c in records(coordinates, str | Expr, "names of coordinates", "'q1'")]
+        put("_inferred", names is None)
+        self._take_names(names, declared)
         check(self)
+        for doubt in doubts(self):
+            warn(doubt)
+
+    def _take_names(self, listed: Sequence[str] | None, declared: tuple[Parameter, ...] | None) -> None:
+        """Coordinates and parameters as they are given, or as they are found; with the rule by which each name was taken."""
+
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        taken: dict[str, str] = {} if declared is None else dict.fromkeys((p.name for p in declared), DECLARED)
+        if listed is None:
+            acting = [*(x for e in self.elements for x in e.expressions), *(o.value for o in self.outputs)]
+            found = infer_coordinates(self.bodies, taken.keys(), moving(self.initial, acting))
+        else:
+            found = dict.fromkeys(listed, LISTED)
+        put("coordinates", tuple(found if listed is None else listed))
+        put("_taken", taken | found)
+        if declared is None:
+            unknown = infer_parameters(self)
+            declared = tuple(map(Parameter, unknown))
+            put("_taken", found | unknown)
+        elif listed is None:
+            check_inferred(self, declared)
+        put("parameters", declared)
 
     def _repr_html_(self) -> str:
         """The system in the language ``.kin``, as notebooks show it."""
         from kineta.model.io.write import write
 
         return f"<pre>{escape(write(self))}</pre>"
+
+    @property
+    def taken(self) -> Mapping[str, str]:
+        """The rule by which each coordinate and parameter was taken for one: as it was declared, or where it was found."""
+        found: Mapping[str, str] = self.__dict__["_taken"]
+        return found
 
     @property
     def inferred(self) -> bool:
@@ -217,4 +243,5 @@ class System:
         copy = System(**{**arguments, **changes})
         if "coordinates" not in changes:
             object.__setattr__(copy, "_inferred", self.inferred)
+            object.__setattr__(copy, "_taken", {n: self.taken.get(n, rule) for n, rule in copy.taken.items()})
         return copy

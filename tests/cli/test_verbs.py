@@ -32,6 +32,7 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "inferred",
         "speeds",
         "parameters",
+        "taken",
         "elements",
         "outputs",
         "checks",
@@ -87,9 +88,9 @@ def test_check_says_where_the_coordinates_come_from(kineta: Command, here: Path)
     (here / "found.kin").write_text("A | Rz(phi), Sx(q1) = 1, 1, 1, 1; parameters a = 1;")
     (here / "listed.kin").write_text("A | Rz(phi), Sx(q1) = 1, 1, 1, 1; coordinates q1, phi;")
     for options in ([], ["--set", "a=2"]):
-        assert "  coordinates: phi, q1 (found in the motions)\n" in kineta("check", "found.kin", *options).out
+        assert "  coordinates: phi (in an angle); q1 (by name)\n" in kineta("check", "found.kin", *options).out
         assert kineta("check", "found.kin", "--json", *options).json["inferred"] is True
-    assert "  coordinates: q1, phi\n" in kineta("check", "listed.kin").out
+    assert "  coordinates: q1, phi (listed)\n" in kineta("check", "listed.kin").out
     assert kineta("check", "listed.kin", "--json").json["inferred"] is False
 
 

@@ -22,6 +22,7 @@ def system(*motions: Any, **more: Any) -> kn.System:
     return kn.System("S", [kn.body("A", motions or [kn.Rz(q)], kn.inertia(m))], **more)
 
 
+@pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
 @pytest.mark.parametrize(
     ("motions", "parameters", "coordinates"),
     [
@@ -52,6 +53,77 @@ def test_a_coordinate_near_a_parameter_is_refused_unless_something_tells_that_it
     assert system(kn.Rz(q), kn.Ry(phi), parameters={"q0": 1, "psi_1": 1, "m": 1}).coordinates == ("q", "phi")
 
 
+@pytest.mark.parametrize("said", ["initial x = 1;", "initial x' = 1;", "damper d = 1 on x';", "output rate = 2*x';"])
+def test_a_name_with_a_speed_or_an_initial_value_is_a_coordinate(said: str) -> None:
+    assert kn.loads(f"A | Sx(x - 2) = 1; {said}").coordinates == ("x",)
+
+
+def test_units_hold_for_coordinates_that_are_found_by_their_speed() -> None:
+    with pytest.raises(kn.ModelError, match="the stiffness of spring 's' on a length"):
+        kn.loads("A | Sx(x) = 1; spring s = 4 N*m on x - 5 cm; initial x = 1;")
+
+
+DOUBTS = [
+    (
+        "A | Sx(x), Sy(y), Rz(phi) = m, 0, 0, J;",
+        "Model 'm': 'x', 'y' stand in shifts only and are taken for parameters. List the coordinates to say what is "
+        "meant: coordinates phi; or coordinates phi, x, y;",
+    ),
+    (
+        "A | Sx(a + b) = 1; spring s = k on a - b;",
+        "Model 'm': 'a', 'b' stand in shifts only and are taken for parameters. List the coordinates to say what is "
+        "meant: coordinates a, b;",
+    ),
+    (
+        "A | Rz(W*t), Ry(q1) = 1, 1, 1, 1;",
+        "Model 'm': 'W' stands in an angle beside other names and is taken for a coordinate. List the coordinates to say "
+        "what is meant: coordinates q1, W; or coordinates q1;",
+    ),
+    (
+        "A | Rz(asin(r*sin(phi))) = Jz(1);",
+        "Model 'm': 'phi', 'r' stand in an angle beside other names and are taken for coordinates. List the coordinates "
+        "to say what is meant: coordinates phi, r;",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), DOUBTS)
+def test_what_nothing_tells_apart_is_not_taken_without_a_word(text: str, sentence: str) -> None:
+    with pytest.warns(kn.KinetaWarning) as said:
+        kn.loads(text, "m.kin")
+    assert [str(w.message) for w in said] == [sentence]
+    assert said[0].filename == __file__
+
+
+CERTAIN = [
+    "A | Sx(l), Rz(phi - 2*psi/3) = m, J, J, J, com = (l, 0, 0);",
+    "A | Sx(l), Ry(q1) = m; point P on A = (l, 0, 0);",
+    "A | Sx(x), Ry(phi) = m; coordinates phi, x;",
+    "A | Sx(x), Ry(phi) = m; coordinates phi;",
+    "parameters x, m; A | Sx(x), Ry(q1) = m;",
+    "A | Sx(x), Ry(phi) = m; initial x = 1;",
+    "A | Rz(2*sin(phi)) = Jz(J);",
+    "A | Rz(q1*q2) = Jz(J);",
+]
+
+
+@pytest.mark.parametrize("text", CERTAIN)
+def test_what_something_tells_is_taken_without_a_warning(text: str) -> None:
+    assert kn.loads(text).nv
+
+
+def test_doubts_are_said_once_and_in_the_words_of_python() -> None:
+    bodies = [kn.body("A", [kn.Sx(l), kn.Ry(phi)], kn.inertia(m))]
+    with pytest.warns(kn.KinetaWarning, match=r"coordinates=\['phi'\] or coordinates=\['phi', 'l'\]$") as said:
+        found = kn.System("S", bodies)
+    assert len(said) == 1
+    assert found.replace(name="T").fixed([]).taken == {
+        "phi": "in an angle",
+        "l": "in shifts only",
+        "m": "where only parameters may stand",
+    }
+
+
 def test_a_system_knows_whether_its_coordinates_were_found() -> None:
     assert system(kn.Rz(q)).inferred
     assert system(kn.Rz(q)).replace(name="T").inferred
@@ -59,6 +131,7 @@ def test_a_system_knows_whether_its_coordinates_were_found() -> None:
     assert not system(kn.Rz(q), coordinates=["q"]).inferred
 
 
+@pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
 def test_the_printed_models_need_no_declarations() -> None:
     text = "Колонна | Rz(Fi1), Sz(h) = Jz(J_1z);\nПлечо~Колонна | Sz(h1), Ry(Fi2), Sx(l2) = m2, J_2x, J_2z, J_2y;"
     found = kn.loads(text)
@@ -179,7 +252,8 @@ def test_an_axis_has_a_length() -> None:
 def test_the_order_of_names_does_not_depend_on_what_was_described_before() -> None:
     kn.symbols("b20 b3 a1"), kn.symbols("q12 q9 q8")
     motions = [kn.Rz(kn.symbol("q8") + kn.symbol("q9") * kn.symbol("q12")), kn.Sx(kn.symbol("b3") * kn.symbol("b20"))]
-    system = kn.System("s", [kn.body("A", motions, kn.inertia(kn.symbol("a1"), (1, 1, 1)))])
+    inertia = kn.inertia(kn.symbol("a1"), (1, 1, 1), com=(motions[1].argument, 0, 0))
+    system = kn.System("s", [kn.body("A", motions, inertia)])
     assert system.q_names == ("q8", "q9", "q12")
     assert system.parameter_names == ("b3", "b20", "a1")
 

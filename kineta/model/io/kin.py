@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -87,6 +87,7 @@ class _Statements:
         """The system of the statements of *tree*: declarations first, so that the order of statements is free."""
         self.reader = Source(self.file, self.dimensions, self.points)
         statements = [s for s in tree.children if isinstance(s, Tree)]
+        self.named = _named_by_motion(statements)
         for stage in (*_STAGES, None):
             if stage is None:
                 self.reader.moving = self._moving()
@@ -283,7 +284,8 @@ class _Statements:
     def _moving(self) -> dict[str, Dimension]:
         """Dimensions of coordinates and speeds that motions show, and of components of points and bodies."""
         declared = {p.name for p in self.parameters or ()}
-        listed = infer_coordinates(self.bodies, declared) if self.coordinates is None else self.coordinates
+        inferred = infer_coordinates(self.bodies, declared, self.named)
+        listed = inferred if self.coordinates is None else self.coordinates
         motions = [m for b in self.bodies for m in b.motions]
         shifted = {m.argument.name for m in motions if isinstance(m, Shift)}
         turned = {m.argument.name for m in motions if isinstance(m, Rotation)}
@@ -316,6 +318,19 @@ class _Statements:
                 yield label, self.reader.symbol(name.update(value=label))
         else:
             yield str(name), self.reader.symbol(name)
+
+
+def _named_by_motion(statements: Sequence[Node]) -> set[str]:
+    """Names with an initial value or a speed in a text that is not read yet: :func:`kineta.model.infer.moving`."""
+    initial = [str(s.children[0]) for t in statements if t.data == "initial" for s in t.children]
+    speeds = (n for t in statements if t.data not in _STAGES[1] for n in _names(t) if n.endswith("'"))
+    return {n.rstrip("'") for n in (*initial, *speeds)}
+
+
+def _names(tree: Tree[Token]) -> Iterator[str]:
+    """All names in *tree*."""
+    for part in tree.iter_subtrees():
+        yield from (str(c) for c in part.children if isinstance(c, Token) and c.type == "NAME")
 
 
 def _name_of(file: str) -> str:

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kineta.errors import KinetaWarning, ModelError, did_you_mean
+from kineta.errors import ModelError, did_you_mean, warn
 from kineta.expr.node import Expr, expr, symbol
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.elements.damper import Damper
@@ -63,10 +62,10 @@ def reads(text: str, *, file: str = "<urdf>", floating: bool = False, gravity: S
 
 
 def _warned(system: System, notes: Iterable[Note]) -> System:
-    """*system*, after warnings of all that matters; they point at the caller of the public function."""
+    """*system*, after warnings of all that matters."""
     for n in notes:
         if n.matters:
-            warnings.warn(str(n), KinetaWarning, stacklevel=3)
+            warn(str(n))
     return system
 
 
