@@ -56,8 +56,10 @@ if TYPE_CHECKING:
     from kineta.model.elements.damper import damper, line_damper
     from kineta.model.elements.force import force
     from kineta.model.elements.generalized import generalized_force, line_force
+    from kineta.model.elements.potential import potential
     from kineta.model.elements.spring import line_spring, spring
     from kineta.model.io import dumps, load, loads
+    from kineta.model.let import Let
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.certificate import Certificate
@@ -82,8 +84,10 @@ _FROM = {
     "kineta.model.elements.damper": "damper line_damper",
     "kineta.model.elements.force": "force",
     "kineta.model.elements.generalized": "generalized_force line_force",
+    "kineta.model.elements.potential": "potential",
     "kineta.model.elements.spring": "line_spring spring",
     "kineta.model.io": "dumps load loads",
+    "kineta.model.let": "Let",
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.system": "Output Parameter System",
     "kineta.tasks.events": "Event event",
@@ -110,6 +114,7 @@ __all__ = [
     "Inertia",
     "KinetaError",
     "KinetaWarning",
+    "Let",
     "MissingPackageError",
     "ModelError",
     "Operations",
@@ -157,6 +162,7 @@ __all__ = [
     "maximum",
     "minimum",
     "point",
+    "potential",
     "sign",
     "simulate",
     "sin",

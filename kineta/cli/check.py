@@ -40,6 +40,7 @@ def described(system: System) -> dict[str, Any]:
         "speeds": list(system.v_names),
         "parameters": {p.name: p.value for p in system.parameters},
         "taken": dict(system.taken),
+        "lets": {let.name: str(let.value) for let in system.lets},
         "elements": {e.name: type(e).__name__ for e in system.elements},
         "outputs": [o.name for o in system.outputs],
     }
@@ -122,6 +123,7 @@ def _print(summary: dict[str, Any]) -> None:
     lines = {
         "bodies": ", ".join(summary["bodies"]),
         "coordinates": _by_rule({n: n for n in summary["coordinates"]}, summary["taken"]),
+        "named expressions": ", ".join(summary["lets"]),
         "elements": ", ".join(summary["elements"]),
         "outputs": ", ".join(summary["outputs"]),
         "parameters": _by_rule(parameters, summary["taken"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kineta.expr.graph import ZERO, Ref, neg
+from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.model.check import CheckError
 from kineta.model.elements import kind_of
 from kineta.model.elements.coordinate import Length
@@ -13,6 +13,7 @@ from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
@@ -102,6 +103,14 @@ def _damper(on: Elements, damper: Damper) -> None:
     on.spend(on.along(beta, neg(g.mul(D, beta))))
 
 
+def _potential(on: Elements, potential: Potential) -> None:
+    """V: Q_k = - dV/dq_k; what the time alone does to it is power."""
+    (V,) = on.expression(potential.energy)
+    on.store(V)
+    on.along(on.rate(V), neg(ONE))
+    on.spend(on.by_time(V))
+
+
 def _line(on: Elements, element: GeneralizedForce | Spring | Damper, between: Length) -> Vector:
     """The line of a length. Raises :class:`CheckError` where its places are one."""
     line = on.line(between)
@@ -118,4 +127,5 @@ ACTIONS: Mapping[type, Callable[[Elements, Any], None]] = {
     GeneralizedForce: _generalized,
     Spring: _spring,
     Damper: _damper,
+    Potential: _potential,
 }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kineta.expr.graph import ZERO, Ref, neg
+from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.expr.node import Expr
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.formalism import Formalism
@@ -24,6 +24,7 @@ from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring
 from kineta.model.infer import POINT_COMPONENTS
 from kineta.model.motion import Ball, Free, Motion, Rotation
@@ -195,6 +196,11 @@ def _damper(d: Description, e: Damper) -> Iterator[Pair]:
     yield neg(d.graph.mul(D, beta)), beta
 
 
+def _potential(d: Description, e: Potential) -> Iterator[Pair]:
+    (V,) = d.expression(e.energy)
+    yield neg(ONE), d.rate(V)
+
+
 #: The pairs that an element consists of.
 PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
     Force: _force,
@@ -202,6 +208,7 @@ PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
     GeneralizedForce: _generalized,
     Spring: _spring,
     Damper: _damper,
+    Potential: _potential,
 }
 
 

@@ -26,7 +26,7 @@ class Elements:
     ----------
     wrenches : on the links, by link, in link axes about link origins
     forces : generalised forces on the speeds, (nv,)
-    potential : of the springs whose stiffness is a parameter
+    potential : of potentials, and of the springs whose stiffness is a parameter
     power : of all that is not conservative: dampers, applied forces, springs driven by the time. What the drives of
         prescribed motions spend against ``wrenches`` is not part of it
     """

@@ -121,7 +121,7 @@ def symbols(system: System, graph: Graph) -> Symbols:
     """The variables of *system* as symbols of *graph*: ``q1``, ``q1'``, ``q1''``, ``tau.q1'``."""
     s = graph.symbol
     return Symbols(
-        system=system,
+        system=system.expanded,
         graph=graph,
         t=s("t"),
         q=tuple(s(n) for n in system.q_names),

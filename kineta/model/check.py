@@ -19,12 +19,13 @@ from kineta.model.plausible import impossible, turning
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
+    from kineta.model.let import Let
     from kineta.model.system import Output, Parameter, System
 
 
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
-    *("model", "gravity", "parameters", "constants", "coordinates", "frame", "point"),
+    *("model", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
     *(*WORDS, "initial", "output"),
 )
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -59,7 +60,7 @@ def check(system: System) -> None:
 # -- names and tree -----------------------------------------------------------------------------------------------------
 
 
-def _word(record: Body | Point | Element | Output) -> str:
+def _word(record: Body | Point | Element | Output | Let) -> str:
     """What the language calls *record*."""
     return kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
 
@@ -83,7 +84,8 @@ def _names(system: System) -> None:
     reserved = {TIME: "the time", "pi": "a number", "unchecked": "a word of lists of inertia"}
     reserved |= dict.fromkeys(ENERGIES, "an energy")
     variables = reserved | dict.fromkeys((*system.q_names, *system.v_names), "a coordinate or speed")
-    _distinct([("Parameter", p.name, p.location) for p in system.parameters], variables)
+    named = [("Parameter", p.name, p.location) for p in system.parameters]
+    _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
 
 
@@ -93,6 +95,7 @@ def _spelled(system: System) -> None:
     records += [("Point", p.name, p.location) for p in system.points]
     records += [(_word(e), e.name, e.location) for e in system.elements]
     records += [("Parameter", p.name, p.location) for p in system.parameters]
+    records += [("Let", let.name, let.location) for let in system.lets]
     names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
     for kind, name, location in names:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -141,7 +144,7 @@ def _cycle(system: System, body: Body) -> list[str]:
 
 def _coordinates(system: System) -> None:
     declared = Counter(system.coordinates)
-    used = {n for b in system.bodies for m in b.motions for n in _argument_symbols(m)}
+    used = {n for b in system.expanded.bodies for m in b.motions for n in _argument_symbols(m)}
     reserved = {TIME: "the time", "pi": "a number"} | dict.fromkeys(ENERGIES, "an energy")
     for name, times in declared.items():
         message = ""
@@ -209,6 +212,7 @@ def _symbols(system: System) -> None:
     points = point_components(system)
     variables = parameters | {TIME, *system.q_names, *system.v_names}
     everything = variables | points | set(ENERGIES)
+    inside = _inside(system)
 
     def only(
         allowed: set[str],
@@ -220,16 +224,22 @@ def _symbols(system: System) -> None:
     ) -> None:
         for value in values:
             for name in value.symbols() if value is not None else ():
-                if name in allowed:
-                    continue
-                message = f"unknown symbol '{name}'.{did_you_mean(name, allowed)}{advice(name)}"
-                if name in everything:
-                    message = f"{_meaning(system, name)} '{name}' has no place here; expected {words} only.{hint}"
-                raise fault(message, symbol=name)
+                for own in inside.get(name, (name,)):
+                    if own in allowed:
+                        continue
+                    message = f"unknown symbol '{own}'.{did_you_mean(own, [*allowed, *inside])}{advice(own)}"
+                    if own in everything:
+                        misplaced = f"{_meaning(system, own)} '{own}'"
+                        if own != name:
+                            misplaced = f"'{name}' holds {misplaced}, which"
+                        message = f"{misplaced} has no place here; expected {words} only.{hint}"
+                    raise fault(message, symbol=name)
 
-    def record(item: Body | Point | Element | Output) -> Callable[..., CheckError]:
+    def record(item: Body | Point | Element | Output | Let) -> Callable[..., CheckError]:
         return partial(CheckError, _word(item), item.name, item.location)
 
+    for let in system.lets:
+        only(everything, "", [let.value], record(let))
     arguments = variables - set(system.v_names)
     for body in system.bodies:
         own = body.inertia
@@ -257,6 +267,16 @@ def _symbols(system: System) -> None:
             parameters, "parameters", [value], partial(CheckError, "Initial value", name, None, part=f"initial {name}")
         )
     only(parameters, "parameters", system.gravity, partial(CheckError, "Model", system.name, None, part="gravity"))
+
+
+def _inside(system: System) -> dict[str, dict[str, None]]:
+    """Symbols that named expressions hold, those of others that they name included."""
+    values = {let.name: let.value for let in system.lets}
+    inside: dict[str, dict[str, None]] = {}
+    for name in system.meanings:  # what others name comes first
+        own = values[name].symbols()
+        inside[name] = dict.fromkeys(symbol for s in own for symbol in inside.get(s, (s,)))
+    return inside
 
 
 def _meaning(system: System, name: str) -> str:
@@ -294,8 +314,8 @@ def _on_a_body(system: System, name: str, fault: Callable[..., CheckError]) -> N
 
 def _inertias(system: System) -> None:
     values = {p.name: p.value for p in system.parameters if p.value is not None}
-    turns = turning(system, values)
-    for body in system.bodies:
+    turns = turning(system.expanded, values)
+    for body in system.expanded.bodies:
         try:
             message = impossible(body.inertia, turns[body.name], values)
         except ExpressionError:
@@ -316,7 +336,7 @@ def _initial(system: System) -> None:
             raise _of_model(system, part, f"initial '{name}' is given twice.")
         seen.add(name)
     values = {p.name: p.value for p in system.parameters if p.value is not None}
-    given = dict(system.initial)
+    given = dict(system.expanded.initial)
     for joint in system.joints:
         _unit_quaternion(system, joint, given, values)
 

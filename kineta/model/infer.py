@@ -13,6 +13,7 @@ from kineta.model.elements import kind_of
 from kineta.model.motion import Ball, Free, Rotation, coordinate_names, speed_names
 
 if TYPE_CHECKING:
+    from kineta.model.let import Let
     from kineta.model.system import System
 
 #: The symbol of the time.
@@ -72,19 +73,20 @@ def moving(initial: Iterable[tuple[str, Expr]], expressions: Iterable[Expr]) -> 
     return {n.rstrip("'") for n in named}
 
 
-def infer_parameters(system: System) -> dict[str, str]:
+def infer_parameters(system: System, lets: Iterable[Let] = ()) -> dict[str, str]:
     """Symbols of *system* that are neither coordinates, speeds nor the time, in the order in which it uses them, each with
-    the rule by which it is one.
+    the rule by which it is one; then those of *lets*, which it may leave unused.
 
     A dot or a prime in a name says that it means a point or a speed, not a parameter.
     """
-    known = {TIME, *system.q_names, *system.v_names, *ENERGIES}
+    lets = tuple(lets)
+    known = {TIME, *system.q_names, *system.v_names, *ENERGIES, *(let.name for let in lets)}
     constant = {n for e in _constants(system) for n in e.symbols()}
     shifts = {
         n for b in system.bodies for m in b.motions if not isinstance(m, Ball | Free) for n in m.argument.symbols()
     }
     found: dict[str, str] = {}
-    for expression in expressions(system):
+    for expression in (*expressions(system), *(let.value for let in lets)):
         for name in _by_number(expression.symbols()):
             if name not in known and not {".", "'"} & set(name):
                 found[name] = CONSTANT if name in constant else IN_SHIFT if name in shifts else ELSEWHERE
@@ -97,6 +99,7 @@ def doubts(system: System) -> Iterator[str]:
     A name in shifts only is taken for a parameter, and one in an angle for a coordinate, though with other names there and
     more than a term of a sum.
     """
+    system = system.expanded
     if not system.inferred:
         return
     shifted = [n for n, rule in system.taken.items() if rule == IN_SHIFT]
@@ -215,7 +218,7 @@ def units(system: System) -> dict[str, str]:
     """Units of coordinates and speeds, where a motion shows them: ``rad`` for what turns, ``m`` for what shifts."""
     found: dict[str, str] = {}
     coordinates = set(system.coordinates)
-    for body in system.bodies:
+    for body in system.expanded.bodies:
         for motion in body.motions:
             if isinstance(motion, Ball | Free):
                 found |= {n: "" if ".q" in n else "m" for n in coordinate_names(motion)}

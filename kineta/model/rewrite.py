@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from kineta.expr.graph import Ref
 from kineta.expr.node import DESCRIPTIONS, LOCK, Expr, symbol
+from kineta.model.mapped import mapped
 from kineta.model.motion import Ball, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, X, Y, Z
 from kineta.model.system import Parameter, System
 from kineta.passes.substitute import substitute
 
 #: Fields of a system that hold expressions.
-_DESCRIBED = ("bodies", "gravity", "elements", "points", "initial", "outputs")
-
-
-def mapped(value: Any, change: Callable[[Expr], Expr]) -> Any:
-    """A record, or a tuple of them, with every expression in it changed."""
-    if isinstance(value, Expr):
-        return change(value)
-    if isinstance(value, tuple):
-        return tuple(mapped(v, change) for v in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{f.name: mapped(getattr(value, f.name), change) for f in fields(value) if f.init})
-    return value
+_DESCRIBED = ("bodies", "gravity", "elements", "points", "initial", "outputs", "lets")
 
 
 def renumbered(system: System) -> System:
@@ -46,7 +35,8 @@ def lifted(system: System) -> System:
     """*system* with its numbers as parameters, so that equations keep what rounding would fold: all but small whole numbers,
     their halves and quarters, and quarter turns.
     """
-    numbers = _Numbers({*system.parameter_names, *system.q_names, *system.v_names})
+    lets = (let.name for let in system.lets)
+    numbers = _Numbers({*system.parameter_names, *system.q_names, *system.v_names, *lets})
 
     def turned(motion: Motion) -> Iterator[Motion]:
         if isinstance(motion, Ball | Free) or _quarter_turn(motion):

@@ -15,6 +15,8 @@ from kineta.model.check import check, check_inferred
 from kineta.model.elements import Element
 from kineta.model.given import Vector3, records, scalar, vector, word
 from kineta.model.infer import DECLARED, LISTED, base_first, doubts, infer_coordinates, infer_parameters, moving
+from kineta.model.let import Let, closed, put_in
+from kineta.model.mapped import mapped
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.units import Dimension
 from kineta.threads import once
@@ -83,10 +85,11 @@ class System:
         found from the motions (:func:`kineta.model.infer.infer_coordinates`)
     parameters : the parameters (records, or a mapping of names to values). Not given: every other symbol is a parameter
         without a value
-    elements : forces, couples, springs, dampers
+    elements : forces, couples, springs, dampers, potentials
     points : named points
     initial : values of coordinates and speeds at the start, by name; the rest are zero (identity for quaternions)
     outputs : expressions to record
+    lets : named expressions, for use in all others by their symbols (records, or a mapping of names to expressions)
 
     Raises :class:`~kineta.errors.ModelError` for whatever :func:`kineta.model.check.check` finds wrong.
     """
@@ -100,6 +103,7 @@ class System:
     points: tuple[Point, ...]
     initial: tuple[tuple[str, Expr], ...]
     outputs: tuple[Output, ...]
+    lets: tuple[Let, ...]
 
     def __init__(
         self,
@@ -113,6 +117,7 @@ class System:
         points: Iterable[Point] = (),
         initial: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]] = (),
         outputs: Iterable[Output] | Mapping[str, Scalar] = (),
+        lets: Iterable[Let] | Mapping[str, Scalar] = (),
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
@@ -126,6 +131,9 @@ class System:
         if isinstance(outputs, Mapping):
             outputs = [Output(n, scalar(v)) for n, v in outputs.items()]
         put("outputs", records(outputs, Output, "outputs", "kn.Output(name, value)"))
+        if isinstance(lets, Mapping):
+            lets = [Let(n, scalar(v)) for n, v in lets.items()]
+        put("lets", records(lets, Let, "named expressions", "kn.Let(name, value)"))
         if isinstance(parameters, Mapping):
             parameters = [Parameter(n, v) for n, v in parameters.items()]
         example = "kn.Parameter(name, value)"
@@ -133,7 +141,6 @@ class System:
         names = None
         if coordinates is not None:
             names = [str(c) for c in records(coordinates, str | Expr, "names of coordinates", "'q1'")]
-        put("_inferred", names is None)
         self._take_names(names, declared)
         check(self)
         for doubt in doubts(self):
@@ -141,25 +148,51 @@ class System:
 
     def _take_names(self, listed: Sequence[str] | None, declared: tuple[Parameter, ...] | None) -> None:
         """Coordinates and parameters as they are given, or as they are found; with the rule by which each name was taken."""
+        plain = self.expanded  # as far as it is known by now
 
         def put(name: str, value: object) -> None:
-            object.__setattr__(self, name, value)
+            for system in (self, plain):
+                object.__setattr__(system, name, value)
 
         taken: dict[str, str] = {} if declared is None else dict.fromkeys((p.name for p in declared), DECLARED)
         if listed is None:
-            acting = [*(x for e in self.elements for x in e.expressions), *(o.value for o in self.outputs)]
-            found = infer_coordinates(self.bodies, taken.keys(), moving(self.initial, acting))
+            acting = [*(x for e in plain.elements for x in e.expressions), *(o.value for o in plain.outputs)]
+            found = infer_coordinates(plain.bodies, taken.keys(), moving(self.initial, acting))
         else:
             found = dict.fromkeys(listed, LISTED)
+        put("_inferred", listed is None)
         put("coordinates", tuple(found if listed is None else listed))
         put("_taken", taken | found)
         if declared is None:
-            unknown = infer_parameters(self)
+            unknown = infer_parameters(plain, self.lets)
             declared = tuple(map(Parameter, unknown))
             put("_taken", found | unknown)
         elif listed is None:
-            check_inferred(self, declared)
+            check_inferred(plain, declared)
         put("parameters", declared)
+
+    @once
+    def meanings(self) -> Mapping[str, Expr]:
+        """What the names of named expressions stand for, with no such name left in it."""
+        return closed(self.lets)
+
+    @once
+    def expanded(self) -> System:
+        """The same system without named expressions: what they stand for is put in place of their names."""
+        if not self.lets:
+            return self
+        plain = object.__new__(System)
+        for f in fields(self):
+            value = getattr(self, f.name, ())
+            object.__setattr__(plain, f.name, () if f.name == "lets" else mapped(value, self._put_in))
+        return plain
+
+    def expand(self, *expressions: Expr) -> tuple[Expr, ...]:
+        """*expressions* with what named expressions stand for in place of their names."""
+        return tuple(map(self._put_in, expressions))
+
+    def _put_in(self, expression: Expr) -> Expr:
+        return put_in(self.meanings, expression)
 
     def _repr_html_(self) -> str:
         """The system in the language ``.kin``, as notebooks show it."""

@@ -35,7 +35,7 @@ _KNOWN = {
     MOMENT_OF_INERTIA: "a moment of inertia",
     ACCELERATION: "an acceleration",
     FORCE: "a force",
-    COUPLE: "a couple",
+    COUPLE: "a couple or an energy",
     POWER: "a power",
     VELOCITY: "a velocity",
     RATE: "a rate or an angular velocity",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from numbers import Real
 from typing import Any
@@ -96,17 +97,19 @@ def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> li
     for e in given:
         if not isinstance(e, Event | Expr):
             raise ArgumentError(f"Expected an event as an expression or kineta.event(...), found {e!r}.")
-        found.append(e if isinstance(e, Event) else Event(e, name=str(e)))
-        symbols(system, found[-1].value, f"event '{found[-1].name}'")
+        event = e if isinstance(e, Event) else Event(e, name=str(e))
+        found.append(replace(event, value=symbols(system, event.value, f"event '{event.name}'")))
     return found
 
 
-def symbols(system: System, value: Expr, what: str) -> None:
-    """Raise where *value* holds a symbol that *system* does not know."""
+def symbols(system: System, value: Expr, what: str) -> Expr:
+    """*value* in coordinates, speeds, parameters and points of *system*. Raises where it holds a symbol that is none."""
+    (value,) = system.expand(value)
     known = {*system.q_names, *system.v_names, *(p.name for p in system.parameters), TIME, *ENERGIES}
-    known |= point_components(system)
+    known |= point_components(system) | system.meanings.keys()
     for name in value.symbols():
         if name not in known:
             raise ArgumentError(
                 f"Model '{system.name}': {what} has the unknown symbol '{name}'.{did_you_mean(name, known)}"
             )
+    return value

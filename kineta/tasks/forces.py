@@ -45,8 +45,7 @@ def forces(system: System, tau: Any) -> Forces:
     for name, value in _by_speed(system, tau).items():
         what = f"the force on '{name}'"
         if isinstance(value, Expr) and value.value is None:
-            arguments.symbols(system, value, what)
-            expressions[name] = value
+            expressions[name] = arguments.symbols(system, value, what)
             continue
         number = numbers(what, value)
         if number.ndim:

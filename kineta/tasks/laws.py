@@ -154,7 +154,9 @@ def _always(system: System) -> bool:
 
 def _autonomous(system: System) -> bool:
     """No drives: the time is in no motion."""
-    return not any(TIME in m.argument.symbols() for b in system.bodies for m in b.motions if hasattr(m, "argument"))
+    return not any(
+        TIME in m.argument.symbols() for b in system.expanded.bodies for m in b.motions if hasattr(m, "argument")
+    )
 
 
 def _bare(system: System) -> bool:

@@ -31,7 +31,7 @@ def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -
         raise ArgumentError(f"Expected one set of parameters, found p of shape {parameters.shape}.")
     known = dict(zip(system.parameter_names, parameters.tolist(), strict=True))
     known |= {r.name: r.value for r in system.parameters if r.fixed and r.value is not None}
-    start = {n: evaluate(e.graph, [e.ref], known)[0] for n, e in system.initial}
+    start = {n: evaluate(e.graph, [e.ref], known)[0] for n, e in system.expanded.initial}
     rest = {f"{j}.qw": 1.0 for j in system.joints if not any(n.startswith(f"{j}.q") for n in start)}
     start = rest | start
     q0 = _values(system, "q", system.q_names, start, q)

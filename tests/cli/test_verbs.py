@@ -33,6 +33,7 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "speeds",
         "parameters",
         "taken",
+        "lets",
         "elements",
         "outputs",
         "checks",
@@ -92,6 +93,30 @@ def test_check_says_where_the_coordinates_come_from(kineta: Command, here: Path)
         assert kineta("check", "found.kin", "--json", *options).json["inferred"] is True
     assert "  coordinates: q1, phi (listed)\n" in kineta("check", "listed.kin").out
     assert kineta("check", "listed.kin", "--json").json["inferred"] is False
+
+
+def test_check_says_how_every_name_was_taken(kineta: Command, here: Path) -> None:
+    (here / "bare.kin").write_text(
+        "A | Sx(x), Ry(phi), Sz(l) = m; let tilt = phi - k; spring s = c on tilt; initial x = l;"
+    )
+    done = kineta("check", "bare.kin")
+    assert "  coordinates: x (a speed or an initial value is named); phi (in an angle)\n" in done.out
+    assert "  parameters: l, m (where only parameters may stand); c, k (in no motion)\n" in done.out
+    assert "  named expressions: tilt\n" in done.out
+    found = kineta("check", "bare.kin", "--json").json
+    assert found["taken"]["phi"] == "in an angle"
+    assert found["lets"] == {"tilt": "phi - k"}
+
+
+def test_check_warns_of_names_that_nothing_tells_apart(kineta: Command, here: Path) -> None:
+    (here / "planar.kin").write_text("A | Sx(x), Rz(phi) = m, 0, 0, J;")
+    done = kineta("check", "planar.kin", "--set", "m=2")
+    assert done.code == 0
+    assert done.err == (
+        "kineta: warning: Model 'planar': 'x' stands in shifts only and is taken for a parameter. List the coordinates to say "
+        "what is meant: coordinates phi; or coordinates phi, x;\n"
+    )
+    assert "  parameters: x (in shifts only); m = 2, J (where only parameters may stand)\n" in done.out
 
 
 def test_check_says_that_nothing_moves(kineta: Command, here: Path) -> None:

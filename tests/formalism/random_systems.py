@@ -15,6 +15,7 @@ from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper, line_damper
 from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce, line_force
+from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring, line_spring
 from kineta.model.motion import Ball, Free, Motion, R, Rotation, Rx, Ry, Rz, S, Sx, Sy, Sz
 from kineta.model.system import System
@@ -97,6 +98,7 @@ def random_elements(rng: random.Random, bodies: list[Body], coordinates: list[Ex
             Damper("d2", symbol("k"), 2 * q),
             GeneralizedForce("g1", -0.3 * rate * rate, q),
             GeneralizedForce("g2", cos(TIME), rate * 0.5),
+            Potential("v1", symbol("k") * cos(TIME) * symbol(f"{names[-1]}.z") ** 2 + sin(q) * symbol(f"{names[0]}.x")),
             line_spring("s4", symbol("k"), place("ground"), place(names[-1]), length=0.3 * q + 0.1 * sin(TIME)),
             line_spring("s5", symbol("k") * q * q, place("ground"), place(names[-1]), length=0.2 + 0.1 * sin(TIME) * q),
         ]

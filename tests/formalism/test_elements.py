@@ -7,6 +7,7 @@ import pytest
 
 import kineta as kn
 from kineta.formalism.actions import ACTIONS
+from kineta.formalism.dalembert import PAIRS
 from kineta.model.elements import KINDS
 
 
@@ -16,7 +17,7 @@ def value(text: str, quantity: str, q: list[float], v: list[float] | None = None
 
 
 def test_every_kind_of_element_acts() -> None:
-    assert ACTIONS.keys() == {k.record for k in KINDS}
+    assert ACTIONS.keys() == PAIRS.keys() == {k.record for k in KINDS}
 
 
 def test_a_force_between_two_places_drives_them_apart() -> None:
@@ -65,3 +66,28 @@ def test_axes_are_those_of_the_body_that_is_named(one: str, other: str) -> None:
             f"{AXES} {what} on Hand = ({', '.join(map(repr, components.tolist()))}) {other};", quantity, q, v
         )
         assert first == pytest.approx(second, rel=1e-13)
+
+
+SPRUNG = "A | Sx(q1), Sy(q2) = 2; point P on A = (0.1, 0, 0); {} coordinates q1, q2;"
+
+
+@pytest.mark.parametrize(
+    ("potential", "spring"),
+    [
+        ("potential v = 3*(q1 - 0.2)^2;", "spring s = 6 on q1 - 0.2;"),
+        ("potential v = 3*(q1 - sin(t))^2;", "spring s = 6 on q1 - sin(t);"),
+        ("potential v = (P.x^2 + P.y^2)/2;", "spring s = 1 between P and ground;"),
+    ],
+)
+@pytest.mark.parametrize("quantity", ["forward", "potential_energy", "power"])
+def test_a_potential_acts_as_the_spring_of_the_same_energy(potential: str, spring: str, quantity: str) -> None:
+    state = [0.3, -0.4], [1.0, 2.0], 0.7
+    found = value(SPRUNG.format(potential), quantity, *state)
+    assert found == pytest.approx(value(SPRUNG.format(spring), quantity, *state), rel=1e-13)
+
+
+def test_energy_and_work_balance_under_a_potential_that_depends_on_the_time() -> None:
+    text = "A | Sx(x) = 2; potential v = 5*x^2*(1 + 0.3*sin(2*t)) - log(2 - x); initial x = 1;"
+    run = kn.simulate(kn.loads(text), 5.0, rtol=1e-10)
+    assert run.status == 0
+    assert abs(run.energy_balance) < 1e-8

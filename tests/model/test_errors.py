@@ -36,6 +36,27 @@ NAMES = [
     ),
     ("A | Rz(q1) = 1; parameters t = 1;", "Parameter 't' (m.kin:1:28): the name is taken by the time. Choose another."),
     (
+        "A | Rz(q1) = 1; let a = 1, a = 2;",
+        "Let 'a' (m.kin:1:28): the name is taken by a let described before (m.kin:1:21). Choose another.",
+    ),
+    ("A | Rz(q1) = 1; let t = 1;", "Let 't' (m.kin:1:21): the name is taken by the time. Choose another."),
+    (
+        "A | Rz(q1) = 1; parameters a = 1; let a = 2;",
+        "Let 'a' (m.kin:1:39): the name is taken by a parameter described before (m.kin:1:28). Choose another.",
+    ),
+    (
+        "A | Rz(q1) = 1; let a = b; let b = c + 1, c = sin(a);",
+        "Let 'a' (m.kin:1:21): the name stands for itself: a = b = c = a. One must do without the others.",
+    ),
+    (
+        "A | Rz(q1) = 1; let a = a;",
+        "Let 'a' (m.kin:1:21): the name stands for itself: a = a. One must do without the others.",
+    ),
+    (
+        "parameters a = 1, b = 2*c; let c = 3; A | Rz(q1) = 1;",
+        "m.kin:1:25: parameter 'b': expected numbers and parameters with a value given before, found 'c'.",
+    ),
+    (
         "A | Rz(q1) = 1; parameters a = 1, a = 2;",
         "Parameter 'a' (m.kin:1:35): the name is taken by a parameter described before (m.kin:1:28). Choose another.",
     ),
@@ -256,11 +277,11 @@ QUANTITIES = [
     ),
     (
         "A | Rz(q1) = 1; force f on A = (0, 1 N*m, 0);",
-        "m.kin:1:36: force 'f' must be a force [kg*m/s^2], found a couple [kg*m^2/s^2].",
+        "m.kin:1:36: force 'f' must be a force [kg*m/s^2], found a couple or an energy [kg*m^2/s^2].",
     ),
     (
         "A | Rz(q1) = 1; couple c on A = (0, 1 N, 0);",
-        "m.kin:1:37: couple 'c' must be a couple [kg*m^2/s^2], found a force [kg*m/s^2].",
+        "m.kin:1:37: couple 'c' must be a couple or an energy [kg*m^2/s^2], found a force [kg*m/s^2].",
     ),
     (
         "A | Rz(q1) = 1; spring s = 5 N between A and ground;",
@@ -277,7 +298,7 @@ QUANTITIES = [
     (
         "A | Rz(q1) = 1; spring s = 4 N/m on q1;",
         "m.kin:1:28: the stiffness of spring 's' on an angle or a number without dimension must be a couple "
-        "[kg*m^2/s^2], found a stiffness [kg/s^2].",
+        "or an energy [kg*m^2/s^2], found a stiffness [kg/s^2].",
     ),
     (
         "A | Sx(q1) = 1; damper s = 4 N/m on q1;",
@@ -291,7 +312,7 @@ QUANTITIES = [
     (
         "A | Rz(q1) = 1; force f = 3 N on q1;",
         "m.kin:1:27: the value of force 'f' on an angle or a number without dimension must be a couple "
-        "[kg*m^2/s^2], found a force [kg*m/s^2].",
+        "or an energy [kg*m^2/s^2], found a force [kg*m/s^2].",
     ),
     (
         "A | Sx(x) = 1; coordinates x; force f = -3 N/m*x' on x;",
@@ -299,15 +320,17 @@ QUANTITIES = [
     ),
     (
         "A | Free(f) = 1; force p = 3 N*m on f.vx;",
-        "m.kin:1:28: the value of force 'p' on a velocity [m/s] must be a force [kg*m/s^2], found a couple [kg*m^2/s^2].",
+        "m.kin:1:28: the value of force 'p' on a velocity [m/s] must be a force [kg*m/s^2], found a couple or "
+        "an energy [kg*m^2/s^2].",
     ),
     (
         "A | Free(f) = 1; point P on A = (0, 0, 0); force p = 3 N*m on P.z;",
-        "m.kin:1:54: the value of force 'p' on a length [m] must be a force [kg*m/s^2], found a couple [kg*m^2/s^2].",
+        "m.kin:1:54: the value of force 'p' on a length [m] must be a force [kg*m/s^2], found a couple or "
+        "an energy [kg*m^2/s^2].",
     ),
     (
         "A | Sx(q1) = 1; force f on A = (3 N*q1, 0, 0);",
-        "m.kin:1:33: force 'f' must be a force [kg*m/s^2], found a couple [kg*m^2/s^2].",
+        "m.kin:1:33: force 'f' must be a force [kg*m/s^2], found a couple or an energy [kg*m^2/s^2].",
     ),
     ("A | Sx(q1) = Nm; parameters Nm = 3 Nm;", "m.kin:1:34: Expected a unit, found 'Nm'. Did you mean 'N*m'?"),
     ("A | Sx(q1) = 1; force f = 2 kNmm on q1;", "m.kin:1:27: Expected a unit, found 'kNmm'. Did you mean 'kN*mm'?"),
@@ -360,6 +383,46 @@ QUANTITIES = [
     ("A | Rz(q1) = 1; parameters a = 0, b = 1/a;", "m.kin:1:39: parameter 'b': div(1, 0) is not a finite number."),
 ]
 
+#: Named expressions and potentials.
+LETS = [
+    (
+        "A | Rz(q1) = 1; parameters k; let a = kk*q1;",
+        "Let 'a' (m.kin:1:39): unknown symbol 'kk'. Did you mean 'k'?",
+    ),
+    (
+        "let a = 2*q1';\nA | Rz(q1), Sx(a) = 1;",
+        "Body 'A' (m.kin:2:16): 'a' holds the speed 'q1'', which has no place here; expected coordinates, parameters and "
+        "the time only.",
+    ),
+    (
+        "A | Rz(q1) = m + length; let length = b*t; let b = 2;",
+        "Body 'A' (m.kin:1:18): 'length' holds the time 't', which has no place here; expected parameters only.",
+    ),
+    (
+        "A | Rz(q1) = 1; let a = A.vx; potential V = a^2;",
+        "Potential 'V' (m.kin:1:45): 'a' holds the velocity 'A.vx', which has no place here; expected coordinates, "
+        "parameters, the time and positions of points only. A force that depends on speeds is a damper, or a force on a "
+        "coordinate.",
+    ),
+    (
+        "A | Rz(q1) = 1; parameters k = 1; let stretch = q1; spring s = k on strech;",
+        "Spring 's' (m.kin:1:69): unknown symbol 'strech'. Did you mean 'stretch'?",
+    ),
+    (
+        "A | Sx(q1) = 1; let tension = 2 N; spring s = tension on q1 - 3 m;",
+        "m.kin:1:47: the stiffness of spring 's' on a length [m] must be a stiffness [kg/s^2], found a force [kg*m/s^2].",
+    ),
+    (
+        "A | Sx(q1) = 1; spring s = 2 N*m on stretch; let stretch = q1 - rest; let rest = 3 cm;",
+        "m.kin:1:28: the stiffness of spring 's' on a length [m] must be a stiffness [kg/s^2], found a couple or "
+        "an energy [kg*m^2/s^2].",
+    ),
+    (
+        "A | Rz(q1) = 1; potential V = 3 N;",
+        "m.kin:1:31: potential 'V' must be a couple or an energy [kg*m^2/s^2], found a force [kg*m/s^2].",
+    ),
+]
+
 #: Statements.
 SYNTAX = [
     ("A | Rz(q1) = 1; model a; model b;", "m.kin:1:26: 'model' is given twice, first at m.kin:1:17."),
@@ -370,7 +433,7 @@ SYNTAX = [
     (
         "A | Rz(q1) = 1;\nparametrs a = 1;",
         "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, gravity, parameters, "
-        "constants, coordinates, frame, point, force, couple, spring, damper, initial, output, found "
+        "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, initial, output, found "
         "'parametrs'. Did you mean 'parameters'?",
     ),
     ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
@@ -390,12 +453,22 @@ SYNTAX = [
     ('A | Rz(q1), Sx(eval("1")) = 1;', "m.kin:1:21: found the character '\"', which has no meaning here."),
     ("A | Rz(q1) = 1 # the end", "m.kin:1:15: the text ends within a statement; expected ',', ';' or an operator."),
     ("A | Rz(q1) = 1\nB | Rz(q2) = 1;", "m.kin:2:1: expected ',', ';' or an operator, found 'B'."),
+    (
+        "A | Sx(q1) = 1;\nspring s = k N/m on q1;",
+        "m.kin:2:14: expected '(', ',', 'between', 'on' or an operator, found 'N': a unit may follow a number only; give 'k' its "
+        "value with the unit, as in k = 1 N/m, or multiply, as in k * 1 N/m.",
+    ),
+    (
+        "A | Rz(q1), Sx((a + b) cm) = 1;",
+        "m.kin:1:24: expected ')' or an operator, found 'cm': a unit may follow a number only; multiply, as in (...) * 1 cm.",
+    ),
+    ("A | Rz(q1), Sx(a metre) = 1;", "m.kin:1:18: expected '(', ')' or an operator, found 'metre'."),
     ("A | Rz(q1) = 1 ~;", "m.kin:1:16: expected ',', ';' or an operator, found '~'."),
 ]
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [*NAMES, *SYMBOLS, *MOTIONS, *INERTIA, *QUANTITIES, *SYNTAX], ids=lambda x: x[-40:]
+    ("text", "message"), [*NAMES, *SYMBOLS, *MOTIONS, *INERTIA, *QUANTITIES, *LETS, *SYNTAX], ids=lambda x: x[-40:]
 )
 def test_a_wrong_text_is_refused_with_a_sentence(text: str, message: str) -> None:
     with pytest.raises(kn.ModelError) as raised:

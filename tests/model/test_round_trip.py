@@ -24,6 +24,7 @@ parameters
     m1 = 2 kg, J = 0.5 kg*m^2, l = 30 cm, k = 12 N/m, c = 0.4 N*s/m,
     F = 3 kN, W = 60 rpm, free, twice = 2*l;
 constants g_y = 0.1 m/s^2, a = 90 deg;
+let far = near + 2*l, near = Tip.x - l;
 coordinates s, q1, q2, ball, sat;
 
 Hand ~ Arm | R[3, 0, 4](q2), S[0, 0, 2](0.1*q2), Ball(ball) = Jxy(0.01), Jx(1), Jy(1.1), Jz(1.2), m(3);
@@ -46,6 +47,7 @@ spring line = k, 2*l between Tip and Hook;
 spring cord = k between Cart at (0, l, 0) and ground at (1, 2, 3);
 spring knee = 7 N*m on (q1 - q2)^2;
 spring wire = k, 2*l on Tip.z;
+potential well = k*far^2*cos(W*t);
 force ram = F*sin(W*t) between Tip and Hook;
 damper strut = c between Tip and Probe;
 damper hinge = c on q1' - Tip.vx;
@@ -60,7 +62,7 @@ def rich() -> kn.System:
     s, q1, q2, t, g_y, m1, J, l, k, c, F, W, a, twice = (
         kn.symbol(n) for n in "s q1 q2 t g_y m1 J l k c F W a twice".split()
     )
-    rate = kn.symbol("q1'")
+    rate, far, near = kn.symbol("q1'"), kn.symbol("far"), kn.symbol("near")
     degrees = math.pi / 180
     cart = kn.body("Cart", [kn.Sx(s), kn.Rx(a)], kn.inertia(m1))
     mount = kn.body("Mount", [kn.Sz(l / 2), kn.Ry(-30 * degrees)], base=cart)
@@ -105,6 +107,7 @@ def rich() -> kn.System:
             kn.line_spring("cord", k, kn.station(cart, (0, l, 0)), kn.station("ground", (1, 2, 3))),
             kn.spring("knee", 7, (q1 - q2) ** 2),
             Spring("wire", k, kn.symbol("Tip.z"), 2 * l),
+            kn.potential("well", k * far**2 * kn.cos(W * t)),
             kn.line_force("ram", F * kn.sin(W * t), tip, hook),
             kn.line_damper("strut", c, tip, probe),
             kn.damper("hinge", c, rate - kn.symbol("Tip.vx")),
@@ -123,6 +126,7 @@ def rich() -> kn.System:
             "reach": kn.sqrt(kn.symbol("Tip.x") ** 2 + kn.symbol("Tip.y") ** 2),
             "q1'": rate,
         },
+        lets={"far": near + 2 * l, "near": kn.symbol("Tip.x") - l},
     )
 
 

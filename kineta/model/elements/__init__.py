@@ -10,14 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kineta.model.elements import couple, damper, force, generalized, spring
+from kineta.model.elements import couple, damper, force, generalized, potential, spring
 from kineta.model.elements.kind import Kind
 
 #: The record of any kind.
-Element = force.Force | couple.Couple | generalized.GeneralizedForce | spring.Spring | damper.Damper
+Element = (
+    force.Force | couple.Couple | generalized.GeneralizedForce | spring.Spring | damper.Damper | potential.Potential
+)
 
 #: All kinds, in the order in which the documents name them.
-KINDS: tuple[Kind[Any], ...] = (force.KIND, generalized.KIND, couple.KIND, spring.KIND, damper.KIND)
+KINDS: tuple[Kind[Any], ...] = (
+    force.KIND,
+    generalized.KIND,
+    couple.KIND,
+    spring.KIND,
+    damper.KIND,
+    potential.KIND,
+)
 
 #: The first words of their statements.
 WORDS = tuple(dict.fromkeys(k.word for k in KINDS))

@@ -46,14 +46,16 @@ class Reader:
     """Turns trees of expressions into quantities.
 
     ``dimensions`` are those of the parameters that were declared with a unit, ``moving`` those of coordinates, speeds and
-    components of points, which count only beside what has a unit: numbers without one may stand for anything. ``places`` are
-    those where symbols were read, in order. Errors carry the place in ``file``.
+    components of points, which count only beside what has a unit: numbers without one may stand for anything. ``lets`` are
+    the named expressions read so far. ``places`` are those where symbols were read, in order. Errors carry the place in
+    ``file``.
     """
 
     def __init__(self, file: str, dimensions: Mapping[str, Dimension]) -> None:
         self.file = file
         self.dimensions = dimensions
         self.moving: Mapping[str, Dimension] = {}
+        self.lets: dict[str, Quantity] = {}
         self.places: dict[str, list[Location]] = {}
 
     def location(self, node: Tree[Token] | Token) -> Location:
@@ -99,6 +101,8 @@ class Reader:
         if name in CONSTANTS:
             return Quantity(expr(CONSTANTS[name]), NUMBER)
         value, dimension = self.symbol(children[0]), self.dimensions.get(name)
+        if name in self.lets:
+            return replace(self.lets[name], value=value)
         if dimension is None and name in self.moving:
             return Quantity(value, self.moving[name], shown=False)
         return Quantity(value, dimension)

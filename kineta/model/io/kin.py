@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -25,6 +25,7 @@ from kineta.model.io.expression import Node
 from kineta.model.io.inertia import InertiaList
 from kineta.model.io.source import Source
 from kineta.model.io.syntax import check_depth, syntax_error
+from kineta.model.let import Let, ordered
 from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names, unit
 from kineta.model.system import Output, Parameter, System
 from kineta.model.units import Dimension
@@ -33,9 +34,9 @@ from kineta.threads import once
 
 #: Words that mean something at some place, and are better not used as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
-#: Statements that are read before all others.
-_STAGES = (("parameters", "constants"), ("point", "body", "frame", "coordinates"))
-
+#: Statements that are read before all others: declarations, then what moves.
+_DECLARED = ("parameters", "constants", "let")
+_FRAMES = ("point", "body", "frame", "coordinates")
 
 #: Forms of elements by the names that the grammar gives them.
 _FORMS = {name: form for kind in KINDS for name, form in kind.forms.items()}
@@ -79,6 +80,7 @@ class _Statements:
     points: dict[str, Point] = field(default_factory=dict)
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    lets: list[tuple[Token, Node]] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
     places: dict[str, Location] = field(default_factory=dict)
@@ -88,24 +90,25 @@ class _Statements:
         self.reader = Source(self.file, self.dimensions, self.points)
         statements = [s for s in tree.children if isinstance(s, Tree)]
         self.named = _named_by_motion(statements)
-        for stage in (*_STAGES, None):
-            if stage is None:
-                self.reader.moving = self._moving()
-                self.reader.bodies = dict.fromkeys([*(b.name for b in self.bodies), GROUND])
-            for statement in statements:
-                kind = str(statement.data)
-                if kind in stage if stage else not any(kind in early for early in _STAGES):
-                    self._statement(kind, statement)
+        self._take(s for s in statements if s.data in _DECLARED)
+        self._define()
+        self._take(s for s in statements if s.data in _FRAMES)
+        self.reader.moving = self._moving()
+        self.reader.bodies = dict.fromkeys([*(b.name for b in self.bodies), GROUND])
+        self._define()  # anew, since the dimensions of coordinates are known by now
+        self._take(s for s in statements if s.data not in (*_DECLARED, *_FRAMES))
         try:
             return self._system()
         except CheckError as fault:
             raise self._placed(fault) from None
 
-    def _statement(self, kind: str, node: Node) -> None:
-        if kind in _FORMS:
-            self.elements.append(_FORMS[kind].read(self.reader, *node.children))
-        else:
-            getattr(self, f"_{kind}")(node)
+    def _take(self, statements: Iterable[Node]) -> None:
+        for statement in statements:
+            kind = str(statement.data)
+            if kind in _FORMS:
+                self.elements.append(_FORMS[kind].read(self.reader, *statement.children))
+            else:
+                getattr(self, f"_{kind}")(statement)
 
     def _system(self) -> System:
         return System(
@@ -118,6 +121,7 @@ class _Statements:
             points=self.points.values(),
             initial=self.initial,
             outputs=self.outputs,
+            lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
         )
 
     def _placed(self, fault: CheckError) -> CheckError:
@@ -170,6 +174,16 @@ class _Statements:
 
     def _constants(self, node: Node) -> None:
         self._parameters(node, fixed=True)
+
+    def _let(self, node: Node) -> None:
+        self.lets += (tuple(definition.children) for definition in node.children)
+
+    def _define(self) -> None:
+        """Read named expressions, each after those that it names."""
+        trees = {str(name): tree for name, tree in self.lets}
+        uses = {name: set(_names(tree)) for name, tree in trees.items()}
+        for name in ordered(uses, {str(n): self._at(n) for n, _ in self.lets}):
+            self.reader.lets[name] = self.reader.quantity(trees[name])
 
     def _number(self, value: Expr, node: Any, what: str) -> float:
         """The value of an expression of numbers and of parameters that have a value by now."""
@@ -323,7 +337,7 @@ class _Statements:
 def _named_by_motion(statements: Sequence[Node]) -> set[str]:
     """Names with an initial value or a speed in a text that is not read yet: :func:`kineta.model.infer.moving`."""
     initial = [str(s.children[0]) for t in statements if t.data == "initial" for s in t.children]
-    speeds = (n for t in statements if t.data not in _STAGES[1] for n in _names(t) if n.endswith("'"))
+    speeds = (n for t in statements if t.data not in _FRAMES for n in _names(t) if n.endswith("'"))
     return {n.rstrip("'") for n in (*initial, *speeds)}
 
 

@@ -8,6 +8,7 @@ from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedInput, UnexpectedToken
 
 from kineta.errors import Location, ModelError, did_you_mean
+from kineta.model import units
 from kineta.model.check import STATEMENTS
 
 #: Brackets within brackets beyond which a text is refused.
@@ -54,9 +55,29 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
         written = _blank_comments(text).rstrip()
         end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
         return ModelError(f"the text ends within a statement; expected {_expected(error)}.", end)
-    return _statement_error(token, text, file) or ModelError(
-        f"expected {_expected(error)}, found '{token}'.", Location(file, token.line or 1, token.column or 1)
-    )
+    place = Location(file, token.line or 1, token.column or 1)
+    found = f"expected {_expected(error)}, found '{token}'{_unit_behind(token, text)}."
+    return _statement_error(token, text, file) or ModelError(found, place)
+
+
+#: A name or a closed bracket at the end of a text.
+_OPERAND = re.compile(r"(?:([^\W\d][\w.]*'*)|\))[ \t]*$")
+
+
+def _unit_behind(token: Token, text: str) -> str:
+    """What to say of a *token* that is a unit behind a name or a bracket."""
+    position = token.start_pos or 0
+    operand = _OPERAND.search(text, text.rfind("\n", 0, position) + 1, position)
+    unit = re.compile(units.PATTERN).match(text, position)
+    if token.type != "NAME" or operand is None or unit is None or len(unit[0]) < len(token):
+        return ""
+    try:
+        units.unit(unit[0])
+    except ModelError:
+        return ""
+    name, one = operand[1] or "(...)", f"1 {unit[0]}"
+    given = f"give '{name}' its value with the unit, as in {name} = {one}, or " if operand[1] else ""
+    return f": a unit may follow a number only; {given}multiply, as in {name} * {one}"
 
 
 def _statement_error(token: Token, text: str, file: str) -> ModelError | None:

@@ -36,6 +36,7 @@ def _head(system: System) -> list[str]:
     for fixed, run in groupby(system.parameters, key=lambda p: p.fixed):
         shown = [p.name if p.value is None else f"{p.name} = {number(p.value)}" for p in run]
         lines.append(f"{'constants' if fixed else 'parameters'} {', '.join(shown)};")
+    lines += (f"let {let.name} = {let.value};" for let in system.lets)
     if system.coordinates:
         lines.append(f"coordinates {', '.join(system.coordinates)};")
     return lines
