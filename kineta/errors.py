@@ -58,7 +58,7 @@ class SimulationError(KinetaError):
 
 
 class KinetaWarning(UserWarning):
-    """Something in the input was approximated or ignored, and is named."""
+    """Something in the input was approximated or ignored, or a result is not to be trusted: it is named."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -164,6 +164,13 @@ def _constants(system: System) -> Iterator[Expr]:
 
 def expressions(system: System) -> Iterable[Expr]:
     """Every expression that *system* holds."""
+    yield from described(system)
+    yield from (value for _, value in system.initial)
+    yield from (output.value for output in system.outputs)
+
+
+def described(system: System) -> Iterable[Expr]:
+    """Every expression on which the motion of *system* depends, but for its start."""
     for body in system.bodies:
         for motion in body.motions:
             if not isinstance(motion, Ball | Free):
@@ -175,8 +182,6 @@ def expressions(system: System) -> Iterable[Expr]:
         yield from point.position
     for element in system.elements:
         yield from element.expressions
-    yield from (value for _, value in system.initial)
-    yield from (output.value for output in system.outputs)
 
 
 def point_components(system: System) -> set[str]:

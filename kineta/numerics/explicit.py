@@ -18,6 +18,9 @@ FloatArray = NDArray[np.float64]
 
 #: Steps between two pauses at most, the bytes that their record may take, and how long they should take [s].
 CHUNK, CHUNK_BYTES, PAUSE = 4096, 2**26, 0.1
+#: How many times looser the tolerances of a state are that should not steer, but not rougher than this: it does steer where
+#: it is hardly resolved at all, as the work of a drive much faster than the motion may be.
+LOOSE, ROUGH = 100.0, 1e-3
 #: Steps between two pauses at least, unless no more are allowed.
 _FEW = 16
 
@@ -76,8 +79,9 @@ class Run:
         self._k = np.zeros((tableau.stages + 1 + len(tableau.extra), self.padded))
         self._work = np.zeros((4, self.padded))
         self._tolerances = np.ones((2, self.padded))
-        self._tolerances[0, problem.steering : n], self._tolerances[1] = np.inf, 0.0
-        self._tolerances[0, : problem.steering], self._tolerances[1, : problem.steering] = atol, rtol
+        self._tolerances[1] = 0.0
+        self._tolerances[:, :n] = [[atol], [rtol]]
+        self._tolerances[:, problem.steering : n] *= max(1.0, min(LOOSE, ROUGH / rtol))
         per_step = 8 * self.padded * (1 + tableau.coefficients * dense) + 8
         self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // per_step)))
         self.left = max_steps

@@ -12,7 +12,7 @@ LANES = 8
 #: Positions in the array of real numbers that a run is made of.
 T, H, T_END, MAX_STEP = range(4)
 #: Positions in the array of ``INTS`` integers: sizes, what is asked for, counts, and what the last step was like.
-#: N is the number of states over whose errors the mean is taken; the tolerances of all others are infinite.
+#: N is the number of states over whose errors the mean is taken.
 INTS = 11
 N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, DENSE, EVALUATIONS, ACCEPTED, REJECTED, JUST_REJECTED, CROSSED = range(
     INTS

@@ -21,8 +21,8 @@ class Problem:
     rhs : address of ``void f(const double *t, const double *y, const double *h, double *ydot)``
     h : the block that rhs and events share
     y0 : (n,) initial state; quaternions : offsets of the unit quaternions in it
-    integrals : how many of the last states are integrals along the others, which do not depend on them. Their errors do not
-        steer the step size, unless there is nothing else to steer it
+    integrals : how many of the last states are integrals along the others, which do not depend on them. Their errors should
+        not steer the step size, unless there is nothing else to steer it
     events : address of a function as rhs with ``n_events`` results, 0 for none
     """
 

@@ -18,6 +18,7 @@ from kineta.numerics.problem import Problem
 from kineta.numerics.segments import Integration
 from kineta.tasks import arguments, outcome
 from kineta.tasks.code import Bound, bound
+from kineta.tasks.domain import Domain
 from kineta.tasks.events import Event, Watch
 from kineta.tasks.jacobian import jacobian
 from kineta.tasks.mass import SINGULAR, idle, least_inertia
@@ -67,8 +68,9 @@ def simulate(
     progress : show the time, the steps and their size on standard error
 
     An interrupted run (Ctrl-C), one that fails and one that is out of steps keep what was computed and say so in ``status``
-    and ``message``. Raises :class:`ArgumentError` for arguments that make no sense, :class:`SimulationError` for a motion that
-    cannot start.
+    and ``message``. So does a run whose energy balance is more than the tolerances explain, with a
+    :class:`~kineta.errors.KinetaWarning`. Raises :class:`ArgumentError` for arguments that make no sense,
+    :class:`SimulationError` for a motion that cannot start.
     """
     began = time.perf_counter()
     if not isinstance(system, System | Equations):
@@ -110,9 +112,9 @@ def simulate(
         )
         _check_start(equations, made, t0, y0)
         record = Record(grid, len(q0) + len(v0), quaternions, keep=dense_output)
-        watch = Watch(watched, problem.event_values)
-        status, message = _integrate(run, record, watch, bar)
-        return outcome.result(model, made, run, record, watch, status, message, time.perf_counter() - began)
+        watch, domain = Watch(watched, problem.event_values), Domain(equations, made)
+        status, message = _integrate(run, record, watch, domain, bar)
+    return outcome.result(model, made, run, record, watch, domain, status, message, time.perf_counter() - began)
 
 
 def _check_start(equations: Equations, made: Bound, t0: float, y0: FloatArray) -> None:
@@ -136,31 +138,35 @@ def _check_start(equations: Equations, made: Bound, t0: float, y0: FloatArray) -
     )
 
 
-def _integrate(run: Integration, record: Record, watch: Watch, bar: Progress) -> tuple[int, str]:
+def _integrate(run: Integration, record: Record, watch: Watch, domain: Domain, bar: Progress) -> tuple[int, str]:
     """Carry the run to its end; status and message."""
     problem = run.problem
     record.start(problem.t0, problem.y0.copy())
+    domain.look(np.array([problem.t0]), problem.y0[None])
     reached = problem.t0
     try:
         for segment in run:
             until = watch.look(segment)
             if len(segment.t):
+                domain.look(segment.t, segment.y)
                 record.segment(segment, until)
                 reached = float(segment.t[-1])
                 bar.at(reached, record.steps, record.last_step)
             if until is not None:
                 return EVENT, f"stopped at t = {until:.6g} s by the event '{watch.ended}'"
             if segment.end:
-                return FAILED, (
-                    f"failed at t = {reached:.9g} s: {segment.end}; the mass matrix may be singular there, an expression "
-                    "outside its domain, or the motion without bound. What was computed before is kept"
+                why = domain.edge(last=True) or (
+                    "the mass matrix may be singular there, an expression outside its domain, or the motion without bound"
                 )
+                return FAILED, f"failed at t = {reached:.9g} s: {segment.end}; {why}. What was computed before is kept"
     except KeyboardInterrupt:
         return INTERRUPTED, f"interrupted at t = {reached:.6g} s; what was computed before is kept"
     if reached != problem.t1:
+        why = domain.edge(last=True) or (
+            "where a force jumps (sign, step) or changes very fast, steps are short without end; max_steps allows more"
+        )
         return OUT_OF_STEPS, (
-            f"out of steps at t = {reached:.9g} s: {record.steps} were made, the last of {record.last_step:.1e} s. Where a force "
-            "jumps (sign, step) or changes very fast, steps are short without end; more are made with a larger max_steps. "
+            f"out of steps at t = {reached:.9g} s: {record.steps} were made, the last of {record.last_step:.1e} s; {why}. "
             "What was computed before is kept"
         )
     return DONE, f"reached t = {problem.t1:g} s"

@@ -77,7 +77,7 @@ def test_the_work_does_not_steer_the_steps(method: str) -> None:
     assert (conservative.work.any(), working.work.any()) == (False, True)
     assert working.steps == pytest.approx(conservative.steps, rel=0.05)
     if not method.startswith("CVODE"):  # whose first step depends on the largest error, not on the mean
-        assert working.t == pytest.approx(conservative.t, rel=1e-6)
+        assert working.t == pytest.approx(conservative.t, rel=0.01)
 
 
 def test_the_jacobian_is_that_of_the_rate() -> None:

@@ -1,0 +1,76 @@
+"""The balance of energy of a run, and how much of it the tolerances explain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.threads import once
+
+FloatArray = NDArray[np.float64]
+
+#: Times at which, and directions in which it is tried what errors of the size of the tolerances do to the energy.
+_TIMES, _DIRECTIONS = 16, 4
+#: How many times the errors allowed in its steps a run may lose, and an energy the unit roundoff.
+_STEPS, _ROUNDING = 10.0, 100 * 2.0**-52
+#: Relative tolerances below this are those of rounding.
+_FINEST = 1e-14
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Kinetic and potential energy, and the work done, at the times of a run: (k,) each."""
+
+    kinetic: FloatArray
+    potential: FloatArray
+    work: FloatArray
+
+    @once
+    def size(self) -> float:
+        """The largest change of a form of energy."""
+        changes = (self.kinetic, self.potential - self.potential[0], self.work)
+        return max(float(np.abs(c).max()) for c in changes)
+
+    @once
+    def balance(self) -> float:
+        """Largest deviation of energy - work from its first value, relative to :attr:`size`."""
+        if not len(self.kinetic):
+            return 0.0
+        with np.errstate(invalid="ignore"):  # the balance of energies that are not finite is NaN
+            kept = self.kinetic + self.potential - self.work
+            return float(np.abs(kept - kept[0]).max() / max(self.size, 1e-300))
+
+
+def explained(
+    energies: Energies,
+    energy: Callable[[FloatArray, FloatArray], FloatArray],
+    t: FloatArray,
+    y: FloatArray,
+    steered: int,
+    *,
+    rtol: float,
+    atol: float,
+    steps: int,
+) -> bool:
+    """Whether *steps* of the tolerances *rtol*, *atol* from y[0] to y[-1] (k, n) explain the balance of the *energies*. The
+    tolerances are those of the first *steered* states.
+
+    Errors of steps do not grow in the energy, they add up. What an error of the size of the tolerances makes of the energy, a
+    function (t, y) -> (k,), is tried at some states, equally far from each other in the time: where a motion comes to the
+    edge of what its expressions can do, steps are many, and the energy depends on nothing but errors.
+    """
+    rtol, balance = max(rtol, _FINEST), energies.balance
+    if balance <= _STEPS * steps * rtol:
+        return True
+    sign = np.sign(t[-1] - t[0])
+    tried = np.searchsorted(sign * t, np.linspace(sign * t[0], sign * t[-1], _TIMES)).clip(0, len(t) - 1)
+    times, states = np.repeat(t[tried], _DIRECTIONS), np.repeat(y[tried], _DIRECTIONS, axis=0)
+    errors = np.random.default_rng(0).choice([-1.0, 1.0], states.shape) * (atol + rtol * np.abs(states))
+    errors[:, steered:] = 0.0
+    changes = (energy(times, states + errors) - energy(times, states)).reshape(_TIMES, _DIRECTIONS)
+    change = float(np.median(np.linalg.norm(changes, axis=1))) * np.sqrt(steered / _DIRECTIONS)
+    rounding = _ROUNDING * float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
+    return bool(balance * energies.size <= _STEPS * steps * (change + rtol * energies.size) + rounding)
