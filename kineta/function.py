@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from inspect import Parameter, Signature
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from kineta import inputs
 from kineta.errors import ArgumentError, did_you_mean, one_of
 from kineta.expr.program import Program
 from kineta.formalism.quantity import QUANTITIES
@@ -24,9 +22,6 @@ if TYPE_CHECKING:
     from kineta.codegen.llvm import NativeFunction
 
 BACKENDS = ("llvm", "numpy")
-
-#: How far the square of a quaternion's length may be from 1 and be left as it is: what dividing by the length leaves.
-ROUNDING = 2.0**-49
 
 FloatArray = NDArray[np.float64]
 
@@ -75,7 +70,7 @@ class Function:
         self._own: FloatArray | None = None
         self._last: tuple[tuple[object, ...], FloatArray] | None = None
         self.__call__ = self._checked
-        self.__signature__ = _signature(self.arguments)
+        self.__signature__ = inputs.signature(self.arguments)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -129,7 +124,7 @@ class Function:
 
     def _checked(self, *given: Any, **named: Any) -> Any:
         """The quantity for one state or for rows of states: whatever is given is converted, or said to be wrong."""
-        values = self._values(given, named)
+        values = inputs.given(self, self.arguments, given, named)
         blocks, out = self._blocks(values), values["out"]
         one = all(b.ndim == 1 for b in blocks)
         flat = self._scalar(*blocks) if one else self._rows(blocks)
@@ -168,7 +163,7 @@ class Function:
             [kinds[block.name] for block in self.main.inputs],
             self.hoisted(),
             units=tuple(self.system.quaternions.values()),
-            rounding=ROUNDING,
+            rounding=inputs.ROUNDING,
             wrap=self._tuple,
         )
 
@@ -182,12 +177,12 @@ class Function:
             raise ArgumentError(f"Expected one set of parameters to bind, found p of shape {values.shape}.")
         return Function(self.system, self.quantity, self.setup, self.main, self.backend, values)
 
-    def integrand(self, variables: Sequence[str], *given: Any, **named: Any) -> LowLevelCallable:
-        """The machine code as a function of some *variables*: of ``t``, coordinates and speeds, by name.
+    def integrand(self, variables: str | Sequence[str], *given: Any, **named: Any) -> LowLevelCallable:
+        """The machine code as a function of some *variables*, by name: the time ``t``, coordinates, speeds.
 
         It is a ``double f(int n, double *x, void *data)``, which SciPy's ``quad`` and ``nquad`` call without Python. The other
-        arguments are those of a call for one state, and say where the other variables are held. Raises
-        :class:`ArgumentError` for a quantity that is not one number, and for unknown variables.
+        arguments are those of a call for one state; there the other variables stay. Raises :class:`ArgumentError` for
+        a quantity that is not one number, and for unknown variables.
         """
         from scipy import LowLevelCallable
 
@@ -198,12 +193,13 @@ class Function:
         names = ("t", *self.system.q_names, *self.system.v_names)
         turns = {1 + offset + k for offset in self.system.quaternions.values() for k in range(4)}
         places = {name: i for i, name in enumerate(names) if i not in turns}
+        variables = [variables] if isinstance(variables, str) else variables
         for name in variables:
             if name not in places:
                 raise ArgumentError(
                     f"Model '{self.system.name}' has no variable '{name}' to integrate over.{did_you_mean(name, places)}"
                 )
-        blocks = self._blocks(self._values(given, named))
+        blocks = self._blocks(inputs.given(self, self.arguments, given, named))
         if any(b.ndim > 1 for b in blocks):
             raise ArgumentError("Expected one state to integrate from, found rows.")
         return LowLevelCallable(*integrand(self._native, blocks, [places[n] for n in variables]))
@@ -211,61 +207,14 @@ class Function:
     def __reduce__(self) -> tuple[Any, ...]:
         return Function, (self.system, self.quantity, self.setup, self.main, self.backend, self.p)
 
-    def _values(self, given: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-        """What is given for each argument, ``p`` and ``out``."""
-        names = (*self.arguments, "p")
-        wrong = next((n for n in named if n not in (*names[len(given) :], "out")), None)
-        if wrong is not None or len(given) > len(names):
-            twice = " twice" if wrong in names else ""
-            found = f"{len(given)} arguments" if wrong is None else f"'{wrong}'{twice}"
-            raise ArgumentError(f"Expected arguments as in {self!r}, found {found}.")
-        values: dict[str, Any] = {"tau": 0.0, "p": None, "out": None, **dict(zip(names, given, strict=False)), **named}
-        missing = next((n for n in names if n not in values), None)
-        if missing is not None:
-            raise ArgumentError(f"Expected arguments as in {self!r}, found no {missing}.")
-        return values
-
     def _blocks(self, values: Mapping[str, Any]) -> list[FloatArray]:
         """The input blocks of the program, with what leading axes they have."""
-        return [*(self._block(name, values[name]) for name in self.arguments), self.hoisted(values["p"])]
-
-    def _block(self, name: str, value: ArrayLike) -> FloatArray:
-        """*value* as rows of the input block *name*."""
-        size = next(b.size for b in self.main.inputs if b.name == name)
-        array = numbers(name, value)
-        if name == "t":
-            return array[..., np.newaxis]
-        if array.ndim == 0 and name == "tau":
-            return np.full(size, float(array))
-        if array.ndim == 0 or array.shape[-1] != size:
-            names = ", ".join(self.system.q_names if name == "q" else self.system.v_names)
-            raise ArgumentError(
-                f"Expected {name} of shape ({size},) or (..., {size}) for ({names}), found shape {array.shape}."
-            )
-        return self._units(array) if name == "q" else array
-
-    def _units(self, q: FloatArray) -> FloatArray:
-        """*q* with its quaternions made units; those that are units but for rounding stay as they are."""
-        found = q
-        for joint, offset in self.system.quaternions.items():
-            w, x, y, z = (q[..., offset + k] for k in range(4))
-            square = w * w + x * x + y * y + z * z  # in the order of the compiled call, to the bit
-            if not square.all():
-                raise no_unit(self.system, joint, 0.0)
-            off = np.abs(square - 1) > ROUNDING
-            if off.any():
-                found = q.copy() if found is q else found
-                found[..., offset : offset + 4] /= np.where(off, np.sqrt(square), 1.0)[..., np.newaxis]
-        return found
+        given = [inputs.block(self.system, n, numbers(n, values[n])) for n in self.arguments]
+        return [*given, self.hoisted(values["p"])]
 
     def _rows(self, blocks: Sequence[FloatArray]) -> FloatArray:
         """The results (..., n) for blocks with leading axes."""
-        try:
-            lead = np.broadcast_shapes(*(b.shape[:-1] for b in blocks))
-        except ValueError:
-            names = ", ".join(f"{b.name} {a.shape[:-1]}" for b, a in zip(self.main.inputs, blocks, strict=True))
-            raise ArgumentError(f"Expected leading axes that agree, found {names}.") from None
-        rows = [b if b.ndim == 1 else _flat(np.broadcast_to(b, (*lead, b.shape[-1]))) for b in blocks]
+        lead, rows = inputs.rows(blocks, [b.name for b in self.main.inputs])
         return self._batch(*rows).reshape(*lead, self.main.n_outputs)
 
     def hoisted(self, p: Any = None) -> FloatArray:
@@ -294,7 +243,7 @@ class Function:
     def _setup(self, values: FloatArray) -> FloatArray:
         """The block ``h``: interpreted for one set of parameters, compiled where there are rows of them."""
         if values.ndim > 1 and self.backend == "llvm":
-            rows = self._compiled_setup(_flat(values))
+            rows = self._compiled_setup(inputs.flat(values))
             return rows.reshape(*values.shape[:-1], self.setup.n_outputs)
         from kineta.codegen import numpy
 
@@ -305,30 +254,6 @@ class Function:
         from kineta.codegen import llvm
 
         return llvm.compile([self.setup], batch=True).function(self.setup.name).batch
-
-
-def _flat(array: FloatArray) -> FloatArray:
-    """The rows of *array*, (..., size), one after the other, (n, size)."""
-    return array.reshape(prod(array.shape[:-1]), array.shape[-1])  # -1 for n says nothing where there are no columns
-
-
-@cache
-def _signature(arguments: tuple[str, ...]) -> Signature:
-    """The signature of a function of *arguments*, for those who ask for it."""
-    defaults = {"tau": 0.0, "p": None}
-    both = [
-        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(name, Parameter.empty))
-        for name in (*arguments, "p")
-    ]
-    return Signature([*both, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
-
-
-def no_unit(system: System, joint: str, length: float) -> ArgumentError:
-    """The error of a quaternion of the wrong *length*."""
-    return ArgumentError(
-        f"Model '{system.name}': the quaternion of '{joint}' has the length {length:g}; expected 1 "
-        "(qw, qx, qy, qz = cos(a/2), e sin(a/2))."
-    )
 
 
 def numbers(name: str, value: Any) -> FloatArray:

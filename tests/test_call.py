@@ -16,6 +16,7 @@ import pytest
 from scipy.integrate import nquad, quad, solve_ivp
 
 import kineta as kn
+from kineta import inputs
 from kineta.codegen import abi
 from kineta.errors import ArgumentError
 from kineta.function import BACKENDS
@@ -57,7 +58,7 @@ def direct(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
     def call(f: kn.Function, *given: Any, **named: Any) -> Any:
         with monkeypatch.context() as patch:
-            patch.setattr(kn.Function, "_values", refused)
+            patch.setattr(inputs, "given", refused)
             return f(*given, **named)
 
     return call
@@ -265,7 +266,7 @@ def test_scipy_integrates_machine_code() -> None:
     found, _ = nquad(code, [(0, 1), (-1, 2)])
     expected, _ = nquad(value, [(0, 1), (-1, 2)])
     assert found == pytest.approx(expected, rel=1e-12)
-    assert quad(energy.integrand(["t"], 0.0, q, v), 0, 2)[0] == pytest.approx(2 * energy(0.0, q, v), rel=1e-12)
+    assert quad(energy.integrand("t", 0.0, q, v), 0, 2)[0] == pytest.approx(2 * energy(0.0, q, v), rel=1e-12)
     for wrong, message in {
         "top.w": "Model 'spinning_top' has no variable 'top.w' to integrate over. Did you mean 'top.wz'?",
         "top.qw": "Model 'spinning_top' has no variable 'top.qw' to integrate over.",
