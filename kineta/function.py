@@ -279,22 +279,26 @@ def parameter_values(system: System, p: Any = None) -> FloatArray:
                 f"Expected p of shape ({len(names)},) for ({', '.join(names)}), found shape {array.shape}."
             )
         return array
-    values = {q.name: q.value for q in system.parameters if not q.fixed}
+    own = {q.name: q.value for q in system.parameters if not q.fixed}
+    given = {}
     for name, value in (p or {}).items():
-        if name not in values:
+        if name not in own:
             fixed = name in {q.name for q in system.parameters}
             why = "is fixed: a number of the equations." if fixed else f"is not a parameter.{did_you_mean(name, names)}"
             raise ArgumentError(f"Model '{system.name}': '{name}' {why}")
-        values[name] = value
-    missing = [name for name, value in values.items() if value is None]
+        given[name] = numbers(f"the parameter {name}", value)
+    missing = [name for name, value in own.items() if value is None and name not in given]
     if missing:
         raise ArgumentError(
             f"Model '{system.name}': the parameter{'s' * (len(missing) > 1)} {', '.join(missing)} "
             f"need{'s' * (len(missing) == 1)} a value: give p={{'{missing[0]}': ...}} or a value in the model."
         )
-    columns = {name: numbers(f"the parameter {name}", value) for name, value in values.items()}
     try:
-        return np.stack(np.broadcast_arrays(*columns.values()), axis=-1) if columns else np.empty(0)
+        lead = np.broadcast_shapes(*(value.shape for value in given.values()))
     except ValueError:
-        shapes = ", ".join(f"{name} {column.shape}" for name, column in columns.items() if column.ndim)
+        shapes = ", ".join(f"{name} {value.shape}" for name, value in given.items() if value.ndim)
         raise ArgumentError(f"Expected values of parameters whose shapes agree, found {shapes}.") from None
+    values = np.empty((*lead, len(names)))
+    for i, (name, value) in enumerate(own.items()):
+        values[..., i] = given.get(name, value)
+    return values
