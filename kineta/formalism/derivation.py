@@ -12,6 +12,7 @@ from math import prod
 
 from kineta.errors import one_of
 from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.node import Expr
 from kineta.formalism import energy
 from kineta.formalism.axes import aligned
 from kineta.formalism.elements import Elements
@@ -81,6 +82,12 @@ class Derivation:
     @once
     def _derived(self) -> dict[str, Array]:
         return {}
+
+    def expression(self, *expressions: Expr) -> list[Ref]:
+        """*expressions* as outputs and runs may name them: of what elements may be made of, and of energies."""
+        asked = {n for e in expressions for n in e.symbols()}
+        energies = {n: self[n].refs[0] for n in ENERGIES if n in asked}
+        return self.elements.expression(*expressions, more=energies)
 
     def __getitem__(self, quantity: str) -> Array:
         """The expressions of *quantity*. Raises :class:`ArgumentError` for an unknown one."""
@@ -161,10 +168,7 @@ def _energy(d: Derivation) -> Array:
 
 
 def _outputs(d: Derivation) -> Array:
-    outputs = d.symbols.system.outputs
-    asked = {n for o in outputs for n in o.value.symbols()}
-    more = {n: d[n].refs[0] for n in ENERGIES if n in asked}
-    return vector([r for o in outputs for r in d.elements.expression(o.value, more=more)])
+    return vector(d.expression(*(o.value for o in d.symbols.system.outputs)))
 
 
 COMMON: Mapping[str, Rule] = {

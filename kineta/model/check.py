@@ -257,8 +257,8 @@ def _symbols(system: System) -> None:
     hint = " A force that depends on speeds is a damper, or a force on a coordinate."
     for element in system.elements:
         kind = kind_of(element)
-        only(seen, words, element.expressions, record(element))
         only(resting, without, kind.positions(element), record(element), hint=hint)
+        only(seen, words, element.expressions, record(element))
         only(parameters, "parameters", kind.constants(element), record(element))
     for output in system.outputs:
         only(everything, "", [output.value], record(output))

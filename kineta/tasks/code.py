@@ -19,7 +19,6 @@ from kineta.expr.program import Program
 from kineta.formalism.derivation import Derivation
 from kineta.formulas import simplified
 from kineta.function import parameter_values
-from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
@@ -106,14 +105,12 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     works = int(power != ZERO)
     rate = [*d["state_rate"].refs, *([power] * works)]
     if forces.expressions:
-        acting = {f"tau.{n}": d.elements.expression(e)[0] for n, e in forces.expressions.items()}
+        acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
         rate = substitute(d.graph, rate, acting)
     observed = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *d["outputs"].refs]
     functions = {"rate": rate, "observed": observed}
     if watched:
-        asked = {n for e in watched for n in e.symbols()}
-        energies = {n: d[n].refs[0] for n in ENERGIES if n in asked}
-        functions["events"] = d.elements.expression(*watched, more=energies)
+        functions["events"] = d.expression(*watched)
     return functions, works
 
 

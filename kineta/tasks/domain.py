@@ -74,7 +74,7 @@ class Need:
 
 def needs(equations: Equations, forces: Forces) -> list[Need]:
     """What the description of a system and the *forces* on it need of coordinates, speeds and the time."""
-    roots = [e.ref for e in (*described(equations.system), *forces.expressions.values())]
+    roots = [e.ref for e in (*described(equations.system.expanded), *forces.expressions.values())]
     fixed = {p.name for p in equations.system.parameters}
     found = []
     for i in reachable(DESCRIPTIONS, roots):
@@ -135,6 +135,6 @@ def _operands(d: Derivation, needs: Sequence[Need]) -> Program:
     operands = [n.operand for n in needs]
     known = symbols.by_name
     simple = all(name in known for e in operands for name in e.symbols())
-    refs = symbols.expression(*operands) if simple else d.elements.expression(*operands)
+    refs = symbols.expression(*operands) if simple else d.expression(*operands)
     inputs = {"t": (symbols.t,), "y": (*symbols.q, *symbols.v), "p": symbols.p}
     return program(d.graph, inputs, {"operands": ((len(refs),), refs)}, "operands")

@@ -462,6 +462,12 @@ SYNTAX = [
         "A | Rz(q1), Sx((a + b) cm) = 1;",
         "m.kin:1:24: expected ')' or an operator, found 'cm': a unit may follow a number only; multiply, as in (...) * 1 cm.",
     ),
+    ("A | Rz(q1) = 1 kg*m m;", "m.kin:1:21: expected ',', ';' or an operator, found 'm'."),
+    (
+        "A | Rz(q1) = 1; force f = q1' N on q1;",
+        "m.kin:1:31: expected '(', 'between', 'on' or an operator, found 'N': a unit may follow a number only; multiply, as in "
+        "q1' * 1 N.",
+    ),
     ("A | Rz(q1), Sx(a metre) = 1;", "m.kin:1:18: expected '(', ')' or an operator, found 'metre'."),
     ("A | Rz(q1) = 1 ~;", "m.kin:1:16: expected ',', ';' or an operator, found '~'."),
 ]

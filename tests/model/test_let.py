@@ -82,8 +82,14 @@ def test_names_may_be_used_by_runs() -> None:
     run = kn.simulate(system, 2.0, tau={"x'": pull}, events=[above, both - 1], rtol=1e-11)
     assert run.t_events[0][0] == pytest.approx(np.arccos(0.5) / 2, rel=1e-9)
     assert run["pull"][0] == -4.0
+    assert kn.simulate(system, 0.1, tau={"x'": -both}).status == 0
     with pytest.raises(kn.ArgumentError, match=r"unknown symbol 'abov'\. Did you mean 'above'\?"):
         kn.simulate(system, 2.0, events=kn.symbol("abov"))
+
+
+def test_what_leaves_its_domain_in_a_name_is_said() -> None:
+    system = kn.loads("let root = sqrt(x); A | Sx(x) = 1; spring s = 3 on x; force f = root on x; initial x = 1;")
+    assert "'sqrt(x)' needs x >= 0" in kn.simulate(system, 5.0).message
 
 
 def test_coordinates_parameters_and_units_are_found_through_names() -> None:

@@ -60,23 +60,24 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
     return _statement_error(token, text, file) or ModelError(found, place)
 
 
-#: A name or a closed bracket at the end of a text.
+#: A name, or a closed bracket, at the end of a text; and a number with its unit.
 _OPERAND = re.compile(r"(?:([^\W\d][\w.]*'*)|\))[ \t]*$")
+_QUANTITY = re.compile(rf"(?<![\w.])(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*{units.PATTERN}[ \t]*$")
 
 
 def _unit_behind(token: Token, text: str) -> str:
     """What to say of a *token* that is a unit behind a name or a bracket."""
     position = token.start_pos or 0
-    operand = _OPERAND.search(text, text.rfind("\n", 0, position) + 1, position)
-    unit = re.compile(units.PATTERN).match(text, position)
-    if token.type != "NAME" or operand is None or unit is None or len(unit[0]) < len(token):
+    before = text[text.rfind("\n", 0, position) + 1 : position]
+    operand, unit = _OPERAND.search(before), re.compile(units.PATTERN).match(text, position)
+    if token.type != "NAME" or unit is None or len(unit[0]) < len(token) or operand is None or _QUANTITY.search(before):
         return ""
     try:
         units.unit(unit[0])
     except ModelError:
         return ""
     name, one = operand[1] or "(...)", f"1 {unit[0]}"
-    given = f"give '{name}' its value with the unit, as in {name} = {one}, or " if operand[1] else ""
+    given = f"give '{name}' its value with the unit, as in {name} = {one}, or " if name.isidentifier() else ""
     return f": a unit may follow a number only; {given}multiply, as in {name} * {one}"
 
 
