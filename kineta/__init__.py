@@ -50,20 +50,24 @@ if TYPE_CHECKING:
         tanh,
     )
     from kineta.expr.node import Expr, symbol, symbols
+    from kineta.formalism.quasi import independent
     from kineta.function import Function
     from kineta.model.body import Body, Inertia, Point, Station, body, inertia, point, station
+    from kineta.model.constraint import Constraint, Quasi, constraint, quasi
     from kineta.model.elements.couple import couple
     from kineta.model.elements.damper import damper, line_damper
     from kineta.model.elements.force import force
     from kineta.model.elements.generalized import generalized_force, line_force
     from kineta.model.elements.potential import potential
     from kineta.model.elements.spring import line_spring, spring
+    from kineta.model.graph import SystemGraph, system_graph
     from kineta.model.io import dumps, load, loads
     from kineta.model.let import Let
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.certificate import Certificate
     from kineta.tasks.events import Event, event
+    from kineta.tasks.integrals import FirstIntegral, first_integrals
     from kineta.tasks.reading import load_result
     from kineta.tasks.result import Result
     from kineta.tasks.simulate import simulate
@@ -80,6 +84,8 @@ _FROM = {
     "kineta.expr.node": "Expr symbol symbols",
     "kineta.function": "Function",
     "kineta.model.body": "Body Inertia Point Station body inertia point station",
+    "kineta.formalism.quasi": "independent",
+    "kineta.model.constraint": "Constraint Quasi constraint quasi",
     "kineta.model.elements.couple": "couple",
     "kineta.model.elements.damper": "damper line_damper",
     "kineta.model.elements.force": "force",
@@ -91,6 +97,8 @@ _FROM = {
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.system": "Output Parameter System",
     "kineta.tasks.events": "Event event",
+    "kineta.model.graph": "SystemGraph system_graph",
+    "kineta.tasks.integrals": "FirstIntegral first_integrals",
     "kineta.tasks.reading": "load_result",
     "kineta.tasks.result": "Result",
     "kineta.tasks.simulate": "simulate",
@@ -105,10 +113,12 @@ __all__ = [
     "Ball",
     "Body",
     "Certificate",
+    "Constraint",
     "Equations",
     "Event",
     "Expr",
     "ExpressionError",
+    "FirstIntegral",
     "Free",
     "Function",
     "Inertia",
@@ -121,6 +131,7 @@ __all__ = [
     "Output",
     "Parameter",
     "Point",
+    "Quasi",
     "R",
     "Rotation",
     "Result",
@@ -135,11 +146,13 @@ __all__ = [
     "Sy",
     "Sz",
     "System",
+    "SystemGraph",
     "acos",
     "asin",
     "atan",
     "atan2",
     "body",
+    "constraint",
     "cos",
     "cosh",
     "couple",
@@ -148,9 +161,11 @@ __all__ = [
     "dumps",
     "event",
     "exp",
+    "first_integrals",
     "force",
     "from_sympy",
     "generalized_force",
+    "independent",
     "inertia",
     "line_damper",
     "line_force",
@@ -163,6 +178,7 @@ __all__ = [
     "minimum",
     "point",
     "potential",
+    "quasi",
     "sign",
     "simulate",
     "sin",
@@ -173,6 +189,7 @@ __all__ = [
     "step",
     "symbol",
     "symbols",
+    "system_graph",
     "tan",
     "tanh",
     "verify",

@@ -15,6 +15,7 @@ from kineta.cli.derive import derive
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
+from kineta.cli.integrals import integrals
 from kineta.cli.simulate import simulate
 from kineta.cli.verify import verify
 
@@ -30,6 +31,7 @@ app.command()(derive)
 app.command("eval")(evaluate)
 app.command()(simulate)
 app.command()(verify)
+app.command()(integrals)
 app.command()(export)
 app.command("import")(import_)
 app.add_typer(examples, name="examples")

@@ -12,16 +12,10 @@ speeds that tell all motions apart, quasi-velocities included. Weight enters as 
 from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref
-from kineta.formalism import energy
 from kineta.formalism.derivation import Derivation, scalar
 from kineta.formalism.formalism import Formalism
-from kineta.formalism.residual import applied_to, moving
+from kineta.formalism.residual import acceleration_energy, applied_to
 from kineta.passes.differentiate import gradient
-
-
-def appell_function(d: Derivation) -> Ref:
-    """Energy of the accelerations ``vdot``, less that of free fall, of all links."""
-    return energy.kineta(d.mechanism, moving(d, d.symbols.vdot), 2)
 
 
 def _residual(d: Derivation) -> list[Ref]:
@@ -35,5 +29,5 @@ APPELL = Formalism(
     name="appell",
     source="Golubev (1.5), (4.3); Gantmacher (18)",
     residual=_residual,
-    rules={"appell_function": lambda d: scalar(appell_function(d))},
+    rules={"appell_function": lambda d: scalar(acceleration_energy(d))},
 )

@@ -99,9 +99,10 @@ class Description:
         s = self.symbols
         q, k = s.joint(motion)
         Q = quaternion_matrix(self.graph, q[-4:])
-        w, eps = (Vector(self.graph, *(row[i] for i in k[-3:])) for row in (s.v, s.vdot))
+        rates = s.levels.of(s.speeds, 1)
+        w, eps = (Vector(self.graph, *(row[i] for i in k[-3:])) for row in (s.speeds, rates))
         if isinstance(motion, Free):
-            u, udot = (Vector(self.graph, *(row[i] for i in k[:3])) for row in (s.v, s.vdot))
+            u, udot = (Vector(self.graph, *(row[i] for i in k[:3])) for row in (s.speeds, rates))
             frame = frame.shifted(Vector(self.graph, *q[:3]), Q @ u, Q @ (udot + w.cross(u)))
         return frame.turned(Q, w, eps)
 

@@ -15,10 +15,12 @@ from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr
 from kineta.formalism import energy
 from kineta.formalism.axes import aligned
+from kineta.formalism.constraint import Row, rows
 from kineta.formalism.elements import Elements
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism, kinematic_tree, regrouped, with_mass
 from kineta.formalism.origins import slid
+from kineta.formalism.quasi import Forms, forms, reduced, released
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.body import Station
 from kineta.model.infer import ENERGIES
@@ -78,6 +80,21 @@ class Derivation:
     def elements(self) -> Elements:
         """What the elements do."""
         return Elements(self.mechanism, self.kinematics)
+
+    @once
+    def rows(self) -> tuple[Row, ...]:
+        """The constraints that the speeds leave to be kept by reactions: none where there are quasi-velocities."""
+        return () if self.symbols.system.quasi else rows(self.symbols, self.elements)
+
+    @once
+    def released(self) -> Derivation:
+        """The derivation of a system with quasi-velocities in the speeds of its motions, without its constraints."""
+        return Derivation(released(self.forms, self.symbols), self.rules)
+
+    @once
+    def forms(self) -> Forms:
+        """The forms that define the quasi-velocities."""
+        return forms(self.symbols)
 
     @once
     def _derived(self) -> dict[str, Array]:
@@ -167,6 +184,13 @@ def _energy(d: Derivation) -> Array:
     return scalar(d.graph.add(d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]))
 
 
+def _generalized_energy(d: Derivation) -> Array:
+    """Jacobi's integral v . dT/dv - T + V: the energy where no drives move, and kept where the time is in no energy."""
+    g = d.graph
+    work = g.sum(g.mul(p, v) for p, v in zip(d["momentum"].refs, d.symbols.v, strict=True))
+    return scalar(g.add(g.sub(work, d["kinetic_energy"].refs[0]), d["potential_energy"].refs[0]))
+
+
 def _outputs(d: Derivation) -> Array:
     return vector(d.expression(*(o.value for o in d.symbols.system.outputs)))
 
@@ -175,6 +199,7 @@ COMMON: Mapping[str, Rule] = {
     "kinetic_energy": lambda d: scalar(energy.kinetic_energy(d.mechanism, d.kinematics)),
     "potential_energy": lambda d: scalar(_potential(d)),
     "energy": _energy,
+    "generalized_energy": _generalized_energy,
     "momentum": lambda d: vector(energy.generalized_momentum(d.mechanism, d.kinematics)),
     "linear_momentum": lambda d: _momenta(d)[0],
     "angular_momentum": lambda d: _momenta(d)[1],
@@ -191,4 +216,5 @@ COMMON: Mapping[str, Rule] = {
 
 def derivation(system: System, rules: Mapping[str, Rule]) -> Derivation:
     """The derivation of *system* by *rules*, in a graph of its own."""
-    return Derivation(symbols(system, Graph()), {**COMMON, **rules})
+    own = reduced(system, Graph()) if system.quasi else symbols(system, Graph())
+    return Derivation(own, {**COMMON, **rules})

@@ -113,8 +113,8 @@ class Elements:
         return self.mechanism.symbols.rates([coordinate])[0]
 
     def by_time(self, ref: Ref) -> Ref:
-        """What the time alone does to *ref*: its partial derivative."""
-        return self.mechanism.symbols.by_time([ref])[0]
+        """What the time alone does to *ref*: its rate where all speeds are zero."""
+        return self.mechanism.symbols.at_rest(self.mechanism.symbols.rates([ref])[0])
 
     def is_parameter(self, ref: Ref) -> bool:
         """Whether *ref* is the same throughout a motion."""

@@ -9,10 +9,9 @@ is left out: Z = S - sum of F . a.
 from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref
-from kineta.formalism.appell import appell_function
 from kineta.formalism.derivation import Derivation, scalar
 from kineta.formalism.formalism import Formalism
-from kineta.formalism.residual import moving
+from kineta.formalism.residual import acceleration_energy, moving
 from kineta.passes.differentiate import gradient
 
 
@@ -23,7 +22,7 @@ def constraint(d: Derivation) -> Ref:
     work = [g.mul(Q, a) for Q, a in zip(d.elements.forces, d.symbols.vdot, strict=True)]
     for i, wrench in d.elements.wrenches.items():
         work += [wrench.f.dot(motion.X(2)[i]), wrench.n.dot(motion.W(1)[i])]
-    return g.sub(appell_function(d), g.sum(work))
+    return g.sub(acceleration_energy(d), g.sum(work))
 
 
 def _residual(d: Derivation) -> list[Ref]:

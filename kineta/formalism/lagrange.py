@@ -6,6 +6,9 @@ For speeds that are rates of coordinates gamma is zero. For the angular velocity
 are rates of no coordinates (Boltzmann and Hamel)::
 
     gamma_u = w x dT/du          gamma_w = w x dT/dw + u x dT/du
+
+Quasi-velocities that the model chooses, and constraints that they obey, come in at the end: the equations in the speeds of the
+motions are projected on them (Maggi).
 """
 
 from __future__ import annotations
@@ -17,12 +20,33 @@ from kineta.formalism.formalism import Formalism
 from kineta.formalism.residual import applied_to
 from kineta.model.motion import Free
 from kineta.passes.differentiate import gradient
+from kineta.passes.substitute import substitute
 from kineta.spatial.vector import Vector
 
 
 def _residual(d: Derivation) -> list[Ref]:
+    """The left side less the generalised forces of the elements."""
+    inertia = _projected(d) if d.symbols.system.quasi else _left(d)
+    return [d.graph.sub(t, Q) for t, Q in zip(inertia, applied_to(d), strict=True)]
+
+
+def _projected(d: Derivation) -> list[Ref]:
+    """The equations in the speeds of the motions, projected on the quasi-velocities: the sum of dv_k/dw_s times equation k."""
+    g, s, base = d.graph, d.symbols, d.released
+    moved = dict(zip(base.symbols.names, s.speeds, strict=True))
+    rates = s.levels.of(s.speeds, 1)
+    moved |= dict(zip((f"{n}'" for n in base.symbols.names), rates, strict=True))
+    tau = [ZERO] * len(s.v)
+    for speed, left in zip(s.speeds, substitute(g, _left(base), moved), strict=True):
+        for k, share in s.by_speed(speed, left).items():
+            tau[k] = g.add(tau[k], share)
+    return tau
+
+
+def _left(d: Derivation) -> list[Ref]:
+    """d/dt dT/dv + gamma - d(T - V)/dpi, with V the potential of the weight."""
     g, s = d.graph, d.symbols
-    T = d["kinetic_energy"].refs[0]
+    T = energy.kinetic_energy(d.mechanism, d.kinematics)
     V = energy.gravity_potential(d.mechanism)
     by = gradient(g, T, {*s.q, *s.v})
     momenta = [by.get(v, ZERO) for v in s.v]
@@ -35,7 +59,7 @@ def _residual(d: Derivation) -> list[Ref]:
     for places, term in _gyroscopic(d, momenta):
         for k, x in zip(places, term.refs, strict=True):
             tau[k] = g.add(tau[k], x)
-    return [g.sub(t, Q) for t, Q in zip(tau, applied_to(d), strict=True)]
+    return tau
 
 
 def _gyroscopic(d: Derivation, momenta: list[Ref]) -> list[tuple[list[int], Vector]]:

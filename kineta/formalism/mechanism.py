@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from kineta.errors import ModelError
-from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism.spelling import borrowed, inverse, normal_form
 from kineta.formalism.symbols import Symbols
 from kineta.model.body import GROUND, Inertia
@@ -202,7 +202,7 @@ def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) 
         return Place(place.link, place.R, place.r + place.R @ (e * argument))
     C, axis_index, sign = _aligned(graph, motion.axis)
     argument, speed = _times(argument, sign), _times(speed, sign)
-    rate = Rate(turns, axis_index, speed, symbols.by_speed(speed), *_biases(symbols, argument, speed))
+    rate = _rate(symbols, turns, axis_index, speed)
     d = Vector(graph) if turns else along(graph, axis_index, argument)
     Q = about(graph, axis_index, graph.cos(argument), graph.sin(argument)) if turns else identity(graph)
     R = place.R.times(C)
@@ -210,10 +210,10 @@ def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) 
     return Place(len(links) - 1, C.T, Vector(graph))
 
 
-def _biases(symbols: Symbols, argument: Ref, speed: Ref) -> tuple[Ref, Ref]:
-    (by_time,) = symbols.by_time([argument])
-    (bias,) = symbols.rates([speed])
-    return by_time, bias
+def _rate(symbols: Symbols, turns: bool, axis: int, speed: Ref) -> Rate:
+    """The rate *speed* in its parts: what the speeds do, what the time does, and how fast both change by themselves."""
+    by_time, bias = symbols.at_rest(speed), symbols.rates([speed])[0]
+    return Rate(turns, axis, symbols.tidy(speed), symbols.by_speed(speed), symbols.tidy(by_time), symbols.tidy(bias))
 
 
 def _joint(symbols: Symbols, place: Place, motion: Ball | Free) -> Link:
@@ -224,7 +224,7 @@ def _joint(symbols: Symbols, place: Place, motion: Ball | Free) -> Link:
     d = Vector(graph, *q[:3]) if isinstance(motion, Free) else Vector(graph)
     turns = [False] * (len(k) - 3) + [True] * 3
     rates = tuple(
-        Rate(turn, i % 3, symbols.v[j], {j: ONE}, ZERO, ZERO) for i, (turn, j) in enumerate(zip(turns, k, strict=True))
+        _rate(symbols, turn, i % 3, symbols.speeds[j]) for i, (turn, j) in enumerate(zip(turns, k, strict=True))
     )
     kind: Kind = "free" if isinstance(motion, Free) else "ball"
     return Link(place.link, place.R, place.r, kind, 0, Q, d, rates, nothing(graph))

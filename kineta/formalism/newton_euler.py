@@ -4,24 +4,15 @@ by whichever takes fewer operations: factors of the mass matrix, or articulated 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kineta.expr.graph import ZERO, Ref
+from kineta.expr.graph import ZERO
 from kineta.formalism import articulated, composite
 from kineta.formalism.derivation import Array, Derivation, matrix, vector
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.mechanism import Mechanism
-from kineta.formalism.residual import cheapest, check_regular, eliminated, rate_residual
-from kineta.formalism.sweeps import generalized
+from kineta.formalism.residual import cheapest, check_regular, eliminated, recursion
 
 #: Operations that articulated bodies take for one rate, at most: what elimination has to undercut.
 ARTICULATED = 600
-
-
-def _forces(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
-    """The generalised forces tau = M vdot + bias."""
-    tau = generalized(d.mechanism, rate_residual(d, vdot))
-    return [d.graph.sub(t, q) for t, q in zip(tau, d.elements.forces, strict=True)]
 
 
 def _mass_matrix(d: Derivation) -> Array:
@@ -29,13 +20,13 @@ def _mass_matrix(d: Derivation) -> Array:
 
 
 def _bias(d: Derivation) -> Array:
-    return vector(_forces(d, [ZERO] * len(d.symbols.v)))
+    return vector(recursion(d, [ZERO] * len(d.symbols.v)))
 
 
 def _forward(d: Derivation) -> Array:
     """The accelerations vdot from tau: the cheapest of the ways that apply."""
     ways = []
-    if d.mechanism.leading is not None:
+    if d.mechanism.leading is not None and not d.rows:
         forces = [d.graph.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
         ways.append(articulated.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches))
     else:
@@ -61,6 +52,6 @@ def _elimination(mechanism: Mechanism) -> int:
 NEWTON_EULER = Formalism(
     name="newton_euler",
     source="Featherstone, Rigid Body Dynamics Algorithms, 5.3, 6.2, 7.3",
-    residual=lambda d: _forces(d, d.symbols.vdot),
+    residual=lambda d: recursion(d, d.symbols.vdot),
     rules={"mass_matrix": _mass_matrix, "bias": _bias, "forward": _forward},
 )

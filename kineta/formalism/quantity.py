@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta.model.infer import order
 from kineta.model.system import System
 
 
@@ -38,6 +39,14 @@ def _rates(names: Iterable[str]) -> list[str]:
     return [f"{n}'" for n in names]
 
 
+def _levels(system: System) -> list[str]:
+    """Names of what has to vanish: every constraint, and the rate of those on the position."""
+    names = []
+    for c in system.constraints:
+        names += [c.name, f"{c.name}'"] if order(system, c.value) == 0 else [c.name]
+    return names
+
+
 #: All quantities by name, in the order in which they are shown.
 QUANTITIES: dict[str, Quantity] = {
     q.name: q
@@ -45,6 +54,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("kinetic_energy", "T"),
         Quantity("potential_energy", "V"),
         Quantity("energy", "E"),
+        Quantity("generalized_energy", "h"),
         Quantity("momentum", "p"),
         Quantity("linear_momentum"),
         Quantity("angular_momentum"),
@@ -63,6 +73,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("bias", "h"),
         Quantity("mass_and_bias"),
         Quantity("forward", inputs=("tau",), entries=lambda s: _rates(s.v_names)),
+        Quantity("multipliers", inputs=("tau",), entries=lambda s: [f"lambda[{c.name}]" for c in s.constraints]),
+        Quantity("constraints", entries=_levels),
         Quantity("power", "P", inputs=("tau",)),
     )
 }

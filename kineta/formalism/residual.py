@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from kineta.errors import ModelError
 from kineta.expr.count import count
-from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
 from kineta.formalism.composite import component, composites, momentum_of_rate
+from kineta.formalism.constraint import rows
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
+from kineta.formalism.energy import kineta
 from kineta.formalism.mechanism import dependent, no_inertia
+from kineta.formalism.quasi import multipliers
 from kineta.formalism.solve import SingularError, solve
 from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
 from kineta.passes.differentiate import gradient
@@ -28,6 +32,8 @@ def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]
         "bias": _bias,
         "mass_and_bias": _mass_and_bias,
         "forward": _forward,
+        "multipliers": _multipliers,
+        "constraints": _constraints,
         "power": _power,
     }
 
@@ -60,14 +66,60 @@ def _forward(d: Derivation) -> Array:
 
 def eliminated(d: Derivation) -> list[list[Ref]]:
     """The accelerations vdot from tau by elimination in the mass matrix, from the tips and from the ground."""
-    nv = len(d.symbols.v)
+    return [x[: len(d.symbols.v)] for x in _solved(d)]
+
+
+def _solved(d: Derivation) -> list[list[Ref]]:
+    """Accelerations, then multipliers with the opposite sign, in two ways::
+
+    M vdot - A^T lambda = tau - bias        A vdot = -rest
+    """
+    g, n, kept = d.graph, len(d.symbols.v), d.rows
     M, bias = d["mass_matrix"].refs, d["bias"].refs
-    rows = [M[k * nv : (k + 1) * nv] for k in range(nv)]
-    right = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)]
+    A = [[r.gradient.get(k, ZERO) for k in range(n)] for r in kept]
+    matrix = [[*M[k * n : (k + 1) * n], *(a[k] for a in A)] for k in range(n)]
+    matrix += [[*a, *[ZERO] * len(kept)] for a in A]
+    right = [g.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)] + [neg(r.rest) for r in kept]
+    last = range(n, n + len(kept))
     try:
-        return [solve(d.graph, rows, right, order) for order in (range(nv)[::-1], range(nv))]
+        return [solve(g, matrix, right, [*order, *last]) for order in (range(n)[::-1], range(n))]
     except SingularError as error:
-        raise dependent(d.mechanism, error.row) from None
+        if error.row < n:
+            raise dependent(d.mechanism, error.row) from None
+        name = kept[error.row - n].constraint
+        raise ModelError(
+            f"Model '{d.symbols.system.name}': the constraint '{name}' says what others say already. Leave it out."
+        ) from None
+
+
+def _multipliers(d: Derivation) -> Array:
+    """The multipliers of the constraints under tau: M vdot + bias = tau + A^T lambda."""
+    g, s = d.graph, d.symbols
+    if not s.system.quasi:
+        return vector([neg(x) for x in cheapest(g, _solved(d))[len(s.v) :]])
+    base = d.released.symbols
+    forces = recursion(d.released, base.vdot)
+    rates = s.levels.of(s.speeds, 1)
+    accelerations = substitute(g, rates, dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True)))
+    moved = dict(zip(base.names, s.speeds, strict=True))
+    moved |= dict(zip((f"{n}'" for n in base.names), accelerations, strict=True))
+    return vector(multipliers(d.forms, s, substitute(g, forces, moved)))
+
+
+def _constraints(d: Derivation) -> Array:
+    """What has to vanish: every constraint, and the rate of those on the position."""
+    if not d.symbols.system.quasi:
+        return vector([level for r in d.rows for level in r.levels])
+    base = d.released
+    levels = [level for r in rows(base.symbols, base.elements) for level in r.levels]
+    moved = dict(zip(base.symbols.names, d.symbols.speeds, strict=True))
+    return vector([d.symbols.tidy(x) for x in substitute(d.graph, levels, moved)])
+
+
+def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
+    """The generalised forces tau = M vdot + bias by the two sweeps."""
+    tau = generalized(d.mechanism, rate_residual(d, vdot))
+    return [d.graph.sub(t, q) for t, q in zip(tau, d.elements.forces, strict=True)]
 
 
 def cheapest(graph: Graph, ways: Sequence[list[Ref]]) -> list[Ref]:
@@ -95,6 +147,11 @@ def moving(d: Derivation, vdot: Sequence[Ref]) -> Motion:
     return Motion(d.mechanism, accelerated(d.graph, vdot), {2: -d.mechanism.gravity}, d.kinematics.motion)
 
 
+def acceleration_energy(d: Derivation) -> Ref:
+    """Energy of the accelerations ``vdot`` less that of free fall, of all links: int (a - gravity)^2 dm / 2."""
+    return kineta(d.mechanism, moving(d, d.symbols.vdot), 2)
+
+
 def applied_to(d: Derivation) -> list[Ref]:
     """Generalised forces of all elements, (nv,)."""
     wrenches = [d.elements.wrenches.get(i, Wrench.zero(d.graph)) for i in range(len(d.mechanism.links))]
@@ -120,6 +177,9 @@ def _power(d: Derivation) -> Array:
         for j, rate in enumerate(link.rates)
         if rate.by_time != ZERO
     ]
+    pushed = [r.drive(s) for r in d.rows]
+    if any(p != ZERO for p in pushed):
+        power = g.add(power, g.sum(g.mul(x, p) for x, p in zip(d["multipliers"].refs, pushed, strict=True)))
     if drives:
         phi = rate_residual(d, d["forward"].refs)
         power = g.add(power, g.sum(g.mul(phi[i, j], speed) for i, j, speed in drives))

@@ -92,7 +92,7 @@ class Motion:
         self._W.append(W)
         for i, link in enumerate(self.mechanism.links):
             w = link.outward(W[link.parent]) if link.parent >= 0 else Vector(self.graph)
-            W.append(w + self._own(i, True, k, range(k + 1), k))
+            W.append(self._tidy(w + self._own(i, True, k, range(k + 1), k)))
 
     def _move(self, k: int) -> None:
         """Sweep X_k."""
@@ -108,8 +108,11 @@ class Motion:
                 x = x + U[p] @ link.offset
             # The offset along a shift is among what U_p,k moves: the rest of the derivatives of its product with R_p.
             own = (k, range(k)) if link.kind == "shift" else (k - 1, range(k))
-            X.append(link.outward(x) + self._own(i, False, own[0], own[1], k - 1))
+            X.append(self._tidy(link.outward(x) + self._own(i, False, own[0], own[1], k - 1)))
         self._X.append(X)
+
+    def _tidy(self, v: Vector) -> Vector:
+        return Vector(self.graph, *map(self.mechanism.symbols.tidy, v.refs))
 
     def _own(self, i: int, turns: bool, n: int, orders: Iterable[int], k: int) -> Vector:
         """Sum of C(n, a) U_a e u^(k-a) over *orders* a, for the rates of link i that turn, or do not."""
@@ -262,4 +265,4 @@ def generalized(mechanism: Mechanism, phi: Mapping[tuple[int, int], Ref]) -> lis
     for (i, j), force in phi.items():
         for k, partial in mechanism.links[i].rates[j].by_speed.items():
             tau[k] = add(tau[k], mul(partial, force))
-    return tau
+    return [mechanism.symbols.tidy(force) for force in tau]

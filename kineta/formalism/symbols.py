@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kineta.errors import ExpressionError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
@@ -11,6 +11,7 @@ from kineta.expr.node import DESCRIPTIONS, Expr
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.system import System
 from kineta.passes.differentiate import forward, gradient
+from kineta.passes.expand import Opened
 from kineta.passes.levels import Levels
 from kineta.passes.substitute import substitute
 from kineta.spatial.rotation import quaternion_matrix, quaternion_rate
@@ -20,7 +21,11 @@ from kineta.threads import once
 
 @dataclass(frozen=True)
 class Symbols:
-    """Time t, coordinates q, speeds v, their rates vdot, added generalised forces tau, free parameters p."""
+    """Time t, coordinates q, speeds v, their rates vdot, added generalised forces tau, free parameters p.
+
+    ``speeds`` are those of the motions themselves: v, or expressions of v where the system has quasi-velocities. ``names``
+    are those of v, and ``known`` what other names mean.
+    """
 
     system: System
     graph: Graph
@@ -30,14 +35,21 @@ class Symbols:
     vdot: tuple[Ref, ...]
     tau: tuple[Ref, ...]
     p: tuple[Ref, ...]
+    speeds: tuple[Ref, ...]
+    names: tuple[str, ...]
+    known: Mapping[str, Ref] = field(default_factory=dict)
 
     @once
     def by_name(self) -> dict[str, Ref]:
         """Reference of every name that a description may use; a fixed parameter is its number."""
         s, g = self.system, self.graph
         fixed = {p.name: g.const(p.value) for p in s.parameters if p.fixed and p.value is not None}
-        rows = ((s.q_names, self.q), (s.v_names, self.v), (s.parameter_names, self.p), (("t",), (self.t,)))
-        return fixed | {name: ref for names, refs in rows for name, ref in zip(names, refs, strict=True)}
+        rows = (
+            *((s.q_names, self.q), (s.base_speeds, self.speeds), (self.names, self.v)),
+            *((s.parameter_names, self.p), (("t",), (self.t,))),
+        )
+        named = {name: ref for names, refs in rows for name, ref in zip(names, refs, strict=True)}
+        return {**fixed, **self.known, **named}
 
     def expression(self, *expressions: Expr, more: dict[str, Ref] | None = None) -> list[Ref]:
         """*expressions* of the description in terms of these variables; *more* names are known beside them."""
@@ -45,14 +57,14 @@ class Symbols:
         return substitute(DESCRIPTIONS, [e.ref for e in expressions], replace, self.graph)
 
     def joint(self, motion: Ball | Free) -> tuple[list[Ref], list[int]]:
-        """Coordinates (references) and speeds (positions in v) of a motion that brings its own."""
+        """Coordinates (references) and speeds (positions in ``speeds``) of a motion that brings its own."""
         q = [self.by_name[n] for n in coordinate_names(motion)]
         return q, [self._places[n] for n in speed_names(motion)]
 
     @once
     def _places(self) -> dict[str, int]:
-        """Places of the speeds in v."""
-        return {n: k for k, n in enumerate(self.system.v_names)}
+        """Places of the speeds of the motions."""
+        return {n: k for k, n in enumerate(self.system.base_speeds)}
 
     @once
     def qdot(self) -> tuple[Ref, ...]:
@@ -61,10 +73,10 @@ class Symbols:
         rates = {n: self.by_name[f"{n}'"] for n in s.coordinates if n not in s.joints}
         for motion in s.joints.values():
             q, k = self.joint(motion)
-            names, omega = coordinate_names(motion), Vector(self.graph, *(self.v[i] for i in k[-3:]))
+            names, omega = coordinate_names(motion), Vector(self.graph, *(self.speeds[i] for i in k[-3:]))
             rates.update(zip(names[-4:], quaternion_rate(self.graph, q[-4:], omega), strict=True))
             if isinstance(motion, Free):
-                velocity = quaternion_matrix(self.graph, q[-4:]) @ Vector(self.graph, *(self.v[i] for i in k[:3]))
+                velocity = quaternion_matrix(self.graph, q[-4:]) @ Vector(self.graph, *(self.speeds[i] for i in k[:3]))
                 rates.update(zip(names[:3], velocity.refs, strict=True))
         return tuple(rates[n] for n in s.q_names)
 
@@ -80,7 +92,7 @@ class Symbols:
         """The variables of order *k*: q, v, vdot, and symbols ``q1'''`` ... made when first asked for."""
         while len(self._rows) <= k:
             marks = "'" * (len(self._rows) - 1)
-            self._rows.append(tuple(self.graph.symbol(n + marks) for n in self.system.v_names))
+            self._rows.append(tuple(self.graph.symbol(n + marks) for n in self.names))
         return self._rows[k]
 
     @once
@@ -107,26 +119,37 @@ class Symbols:
         """Time derivatives; of expressions that contain speeds, without the terms in dv/dt."""
         return forward(self.graph, refs, self._seeds)
 
-    def by_time(self, refs: Sequence[Ref]) -> list[Ref]:
-        """Partial derivatives with respect to the time."""
-        return forward(self.graph, refs, {self.t: ONE})
+    def at_rest(self, ref: Ref) -> Ref:
+        """*ref* where all speeds are zero."""
+        return substitute(self.graph, [ref], dict.fromkeys(self.names, ZERO))[0]
+
+    def tidy(self, ref: Ref) -> Ref:
+        """*ref* in the shortest form that is found; where speeds are those of the motions nothing is looked for."""
+        return self._opened.shorter(ref) if self.system.quasi else ref
+
+    @once
+    def _opened(self) -> Opened:
+        return Opened(self.graph)
 
     def by_speed(self, ref: Ref, weight: Ref = ONE) -> dict[int, Ref]:
         """Partial derivatives of *ref*, times *weight*, with respect to the speeds, by position in v; zeros left out."""
         found = gradient(self.graph, ref, self._position, weight)
-        return {self._position[v]: partial for v, partial in found.items()}
+        return {self._position[v]: self.tidy(partial) for v, partial in found.items()}
 
 
 def symbols(system: System, graph: Graph) -> Symbols:
     """The variables of *system* as symbols of *graph*: ``q1``, ``q1'``, ``q1''``, ``tau.q1'``."""
-    s = graph.symbol
+    s, names = graph.symbol, system.v_names
+    v = tuple(s(n) for n in names)
     return Symbols(
         system=system.expanded,
         graph=graph,
         t=s("t"),
         q=tuple(s(n) for n in system.q_names),
-        v=tuple(s(n) for n in system.v_names),
-        vdot=tuple(s(f"{n}'") for n in system.v_names),
-        tau=tuple(s(f"tau.{n}") for n in system.v_names),
+        v=v,
+        vdot=tuple(s(f"{n}'") for n in names),
+        tau=tuple(s(f"tau.{n}") for n in names),
         p=tuple(s(n) for n in system.parameter_names),
+        speeds=v,
+        names=names,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
 from kineta.model.body import GROUND, Body, Point
+from kineta.model.constraint import Constraint, Quasi
 from kineta.model.elements import WORDS, Element, kind_of
 from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, point_components, point_velocities
 from kineta.model.motion import Ball, Free, Motion
@@ -60,7 +61,7 @@ def check(system: System) -> None:
 # -- names and tree -----------------------------------------------------------------------------------------------------
 
 
-def _word(record: Body | Point | Element | Output | Let) -> str:
+def _word(record: Body | Point | Element | Output | Let | Constraint | Quasi) -> str:
     """What the language calls *record*."""
     return kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
 
@@ -83,10 +84,13 @@ def _names(system: System) -> None:
     _distinct([(_word(e), e.name, e.location) for e in system.elements], {})
     reserved = {TIME: "the time", "pi": "a number", "unchecked": "a word of lists of inertia"}
     reserved |= dict.fromkeys(ENERGIES, "an energy")
-    variables = reserved | dict.fromkeys((*system.q_names, *system.v_names), "a coordinate or speed")
+    variables = reserved | dict.fromkeys((*system.q_names, *system.speeds), "a coordinate or speed")
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
+    _distinct([("Constraint", c.name, c.location) for c in system.constraints], {})
+    own = dict.fromkeys((*system.q_names, *(p.name for p in system.parameters)), "a coordinate or parameter")
+    _distinct([("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name], reserved | own)
 
 
 def _spelled(system: System) -> None:
@@ -210,7 +214,7 @@ def _argument_symbols(motion: Motion) -> tuple[str, ...]:
 def _symbols(system: System) -> None:
     parameters = {p.name for p in system.parameters}
     points = point_components(system)
-    variables = parameters | {TIME, *system.q_names, *system.v_names}
+    variables = parameters | {TIME, *system.q_names, *system.speeds}
     everything = variables | points | set(ENERGIES)
     inside = _inside(system)
 
@@ -235,12 +239,12 @@ def _symbols(system: System) -> None:
                         message = f"{misplaced} has no place here; expected {words} only.{hint}"
                     raise fault(message, symbol=name)
 
-    def record(item: Body | Point | Element | Output | Let) -> Callable[..., CheckError]:
+    def record(item: Body | Point | Element | Output | Let | Constraint | Quasi) -> Callable[..., CheckError]:
         return partial(CheckError, _word(item), item.name, item.location)
 
     for let in system.lets:
         only(everything, "", [let.value], record(let))
-    arguments = variables - set(system.v_names)
+    arguments = variables - set(system.speeds)
     for body in system.bodies:
         own = body.inertia
         motions = [_argument(m) for m in body.motions]
@@ -252,7 +256,7 @@ def _symbols(system: System) -> None:
         only(parameters, "parameters", point.position, record(point))
     words = "coordinates, speeds, parameters, the time, positions and velocities of points"
     seen = variables | points
-    resting = seen - set(system.v_names) - point_velocities(system)
+    resting = seen - set(system.speeds) - point_velocities(system)
     without = "coordinates, parameters, the time and positions of points"
     hint = " A force that depends on speeds is a damper, or a force on a coordinate."
     for element in system.elements:
@@ -260,6 +264,10 @@ def _symbols(system: System) -> None:
         only(resting, without, kind.positions(element), record(element), hint=hint)
         only(seen, words, element.expressions, record(element))
         only(parameters, "parameters", kind.constants(element), record(element))
+    for constraint in system.constraints:
+        only(seen, words, [constraint.value], record(constraint))
+    for form in system.quasi:
+        only(seen - {w.name for w in system.quasi} | set(system.base_speeds), words, [form.value], record(form))
     for output in system.outputs:
         only(everything, "", [output.value], record(output))
     for name, value in system.initial:
@@ -281,7 +289,7 @@ def _inside(system: System) -> dict[str, dict[str, None]]:
 
 def _meaning(system: System, name: str) -> str:
     """What kind of thing the symbol *name* stands for."""
-    kinds = {"the coordinate": system.q_names, "the speed": system.v_names, "the time": (TIME,), "the energy": ENERGIES}
+    kinds = {"the coordinate": system.q_names, "the speed": system.speeds, "the time": (TIME,), "the energy": ENERGIES}
     velocity = "the velocity" if name in point_velocities(system) else "the position"
     return next((kind for kind, names in kinds.items() if name in names), velocity)
 
@@ -325,7 +333,7 @@ def _inertias(system: System) -> None:
 
 
 def _initial(system: System) -> None:
-    known = {*system.q_names, *system.v_names}
+    known = {*system.q_names, *system.speeds}
     seen: set[str] = set()
     for name, _ in system.initial:
         part = f"initial {name}"

@@ -80,7 +80,7 @@ def infer_parameters(system: System, lets: Iterable[Let] = ()) -> dict[str, str]
     A dot or a prime in a name says that it means a point or a speed, not a parameter.
     """
     lets = tuple(lets)
-    known = {TIME, *system.q_names, *system.v_names, *ENERGIES, *(let.name for let in lets)}
+    known = {TIME, *system.q_names, *system.speeds, *ENERGIES, *(let.name for let in lets)}
     constant = {n for e in _constants(system) for n in e.symbols()}
     shifts = {
         n for b in system.bodies for m in b.motions if not isinstance(m, Ball | Free) for n in m.argument.symbols()
@@ -182,6 +182,8 @@ def described(system: System) -> Iterable[Expr]:
         yield from point.position
     for element in system.elements:
         yield from element.expressions
+    yield from (c.value for c in system.constraints)
+    yield from (w.value for w in system.quasi)
 
 
 def point_components(system: System) -> set[str]:
@@ -193,6 +195,11 @@ def point_components(system: System) -> set[str]:
 def point_velocities(system: System) -> set[str]:
     """Those of :func:`point_components` that are velocities."""
     return {n for n in point_components(system) if n.rpartition(".")[2].startswith("v")}
+
+
+def order(system: System, expression: Expr) -> int:
+    """Highest derivative of the coordinates in *expression*: 1 where it contains speeds or velocities, else 0."""
+    return int(bool({*system.speeds, *point_velocities(system)} & set(expression.symbols())))
 
 
 def _by_number(names: Iterable[str]) -> list[str]:

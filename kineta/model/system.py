@@ -12,6 +12,7 @@ from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, sho
 from kineta.expr.node import Expr, Scalar
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.check import check, check_inferred
+from kineta.model.constraint import Constraint, Quasi
 from kineta.model.elements import Element
 from kineta.model.given import Vector3, records, scalar, vector, word
 from kineta.model.infer import DECLARED, LISTED, base_first, doubts, infer_coordinates, infer_parameters, moving
@@ -90,6 +91,8 @@ class System:
     initial : values of coordinates and speeds at the start, by name; the rest are zero (identity for quaternions)
     outputs : expressions to record
     lets : named expressions, for use in all others by their symbols (records, or a mapping of names to expressions)
+    constraints : ideal constraints of order 0 and 1
+    quasi : quasi-velocities, which are then the speeds of the equations
 
     Raises :class:`~kineta.errors.ModelError` for whatever :func:`kineta.model.check.check` finds wrong.
     """
@@ -104,6 +107,8 @@ class System:
     initial: tuple[tuple[str, Expr], ...]
     outputs: tuple[Output, ...]
     lets: tuple[Let, ...]
+    constraints: tuple[Constraint, ...]
+    quasi: tuple[Quasi, ...]
 
     def __init__(
         self,
@@ -118,6 +123,8 @@ class System:
         initial: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]] = (),
         outputs: Iterable[Output] | Mapping[str, Scalar] = (),
         lets: Iterable[Let] | Mapping[str, Scalar] = (),
+        constraints: Iterable[Constraint] = (),
+        quasi: Iterable[Quasi] = (),
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
@@ -130,6 +137,8 @@ class System:
         put("initial", _initial(initial))
         if isinstance(outputs, Mapping):
             outputs = [Output(n, scalar(v)) for n, v in outputs.items()]
+        put("constraints", records(constraints, Constraint, "constraints", "kn.constraint(name, expression)"))
+        put("quasi", records(quasi, Quasi, "quasi-velocities", "kn.quasi(name, expression)"))
         put("outputs", records(outputs, Output, "outputs", "kn.Output(name, value)"))
         if isinstance(lets, Mapping):
             lets = [Let(n, scalar(v)) for n, v in lets.items()]
@@ -228,8 +237,23 @@ class System:
 
     @once
     def v_names(self) -> tuple[str, ...]:
-        """Names of the quasi-velocities v, in order: ``q1'`` is the rate of the coordinate ``q1``."""
+        """Names of the speeds v of the equations, in order: the quasi-velocities, or else the speeds of the motions."""
+        return tuple(w.name for w in self.quasi) or self.base_speeds
+
+    @once
+    def base_speeds(self) -> tuple[str, ...]:
+        """Names of the speeds of the motions, in order: ``q1'`` is the rate of the coordinate ``q1``."""
         return tuple(n for c in self.coordinates for n in self._block(c)[1])
+
+    @once
+    def speeds(self) -> tuple[str, ...]:
+        """Names of all speeds that an expression may use: those of the motions, and the quasi-velocities."""
+        return tuple(dict.fromkeys((*self.base_speeds, *self.v_names)))
+
+    @property
+    def unconstrained(self) -> System:
+        """The motions alone: without constraints, quasi-velocities, and what acts."""
+        return self.replace(constraints=(), quasi=(), elements=(), initial=(), outputs=())
 
     def _block(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         joint = self.joints.get(name)

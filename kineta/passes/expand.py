@@ -21,6 +21,9 @@ from kineta.expr.walk import reachable
 #: Terms of an expression that is opened, at most.
 TERMS = 48
 
+#: Binary orders of magnitude of a number in an opened expression, at most.
+BITS = 128
+
 #: Atoms with their powers, in the order of the atoms.
 Monomial = tuple[tuple[Ref, int], ...]
 
@@ -30,30 +33,39 @@ Sum = dict[Monomial, Fraction]
 
 def expand(graph: Graph, roots: Sequence[Ref]) -> list[Ref]:
     """*roots*, each in the shorter of two forms: as it is, or opened and written again; in the same graph."""
-    form = _Opened(graph)
-    found = [form.written(r) for r in roots]
-    return [new if _size(graph, new) < _size(graph, old) else old for new, old in zip(found, roots, strict=True)]
+    opened = Opened(graph)
+    return [opened.shorter(r) for r in roots]
 
 
-def _size(graph: Graph, ref: Ref) -> int:
-    operations = count(graph.op[i] for i in reachable(graph, [ref]))
-    return operations.total + operations.sqrt + operations.trig
-
-
-class _Opened:
-    """The sums that the nodes of a graph are."""
+class Opened:
+    """The sums that the nodes of a graph are, each opened once."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._sums: dict[int, Sum] = {}
 
+    def shorter(self, ref: Ref) -> Ref:
+        """*ref* as it is, or opened and written again, whichever is shorter. Numbers near the limits of floats stay alone."""
+        try:
+            written = self.written(ref)
+        except OverflowError:
+            return ref
+        return written if written == ref or self._size(written) < self._size(ref) else ref
+
     def written(self, ref: Ref) -> Ref:
         """*ref* opened and written again."""
-        for i in reachable(self.graph, [ref]):
+        for i in reachable(self.graph, [ref], self._sums):
             if i not in self._sums:
                 opened = self._open(i)
+                if not all(map(_moderate, opened.values())):
+                    raise OverflowError
                 self._sums[i] = opened if len(opened) <= TERMS else _atom(2 * i)
         return self._write(self._sum(ref))
+
+    def _size(self, ref: Ref) -> int:
+        """Operations below *ref*; a quotient, which is harder to read and to compute, counts as four."""
+        operations = count(self.graph.op[i] for i in reachable(self.graph, [ref]))
+        return operations.total + 3 * operations.div + operations.sqrt + operations.trig
 
     def _sum(self, ref: Ref) -> Sum:
         known = self._sums[ref >> 1]
@@ -65,7 +77,7 @@ class _Opened:
         if op in LEAVES:
             return self._leaf(2 * i)
         if op == Op.ADD:
-            return _added(self._sum(a), self._sum(b))
+            return self._settled(_added(self._sum(a), self._sum(b)))
         if op == Op.MUL:
             return self._product(self._sum(a), self._sum(b))
         if op == Op.DIV:
@@ -89,7 +101,21 @@ class _Opened:
             for n, h in b.items():
                 for k, share in self._reduced(_times(m, n)).items():
                     total[k] = total.get(k, Fraction(0)) + share * f * h
-        return {m: f for m, f in total.items() if f}
+        return self._settled({m: f for m, f in total.items() if f})
+
+    def _settled(self, total: Sum) -> Sum:
+        """*total* with what cancels only over a common denominator: sin^2 x / cos x + cos x is 1 / cos x."""
+        g = self.graph
+        below = {
+            x: min(dict(m).get(x, 0) for m in total) for m in total for x, p in m if p < 0 and g.op[x >> 1] == Op.COS
+        }
+        if len(total) < 2 or not below:
+            return total
+        denominator = tuple(sorted(below.items()))
+        above: Sum = {}
+        for m, f in total.items():
+            above = _added(above, {k: f * h for k, h in self._reduced(_times(m, _inverse(denominator))).items()})
+        return {_times(m, denominator): f for m, f in above.items()}
 
     def _reduced(self, m: Monomial) -> Sum:
         """*m* without even powers of cosines."""
@@ -119,17 +145,17 @@ class _Opened:
         g = self.graph
         if not total:
             return ZERO
-        parts = _parts(self._closed(total))
+        parts = _parts(self._steady(self._closed(total)))
         inside = g.sum(self._term(m, f) for m, f in sorted(parts.inside.items(), key=lambda t: t[1] < 0))
-        return g.mul(self._term(parts.common, parts.front), inside)
+        return self._term(parts.common, parts.front, inside)
 
-    def _term(self, m: Monomial, f: Fraction) -> Ref:
+    def _term(self, m: Monomial, f: Fraction, inside: Ref = ONE) -> Ref:
         g = self.graph
         above, below = g.const(float(f)), ONE
         for atom, power in m:
             raised = g.call(Op.POW, atom, g.const(float(abs(power))))
             above, below = (g.mul(above, raised), below) if power > 0 else (above, g.mul(below, raised))
-        return g.div(above, below)
+        return g.div(g.mul(above, inside), below)
 
     def _closed(self, total: Sum) -> Sum:
         """*total* with sines and cosines brought together while that makes it shorter."""
@@ -168,6 +194,17 @@ class _Opened:
                         sign = -1 if sine & 1 else 1
                         yield _replaced(total, (m, other), _times(rest, ((sine & -2, 1),)), f * sign)
 
+    def _steady(self, total: Sum) -> Sum:
+        """*total* with a - b sin^2 x as a cos^2 x + (a - b) sin^2 x, where nothing is lost by rounding."""
+        for m, f in list(total.items()):
+            for x, p in m:
+                rest = _times(m, ((x, -2),))
+                a = total.get(rest, Fraction(0))
+                if p > 1 and self.graph.op[x >> 1] == Op.SIN and a * f < 0 and m in total:
+                    cosine = _times(rest, ((self._cos(x), 2),))
+                    total = _added({k: h for k, h in total.items() if k not in (m, rest)}, {cosine: a, m: a + f})
+        return total
+
     def _cos(self, sine: Ref) -> Ref:
         """The cosine of the angle of a sine."""
         return self.graph.cos(self.graph.lhs[sine >> 1]) & -2
@@ -177,6 +214,11 @@ class _Opened:
         g = self.graph
         a, b = g.lhs[x >> 1], g.lhs[y >> 1]
         return g.add(a, b) if together else g.sub(a, b)
+
+
+def _moderate(f: Fraction) -> bool:
+    """Whether a number is of a size that products of a few do not leave the range of floats."""
+    return abs(f.numerator.bit_length() - f.denominator.bit_length()) < BITS and f.denominator.bit_length() < 4 * BITS
 
 
 def _atom(ref: Ref, factor: Fraction = Fraction(1)) -> Sum:

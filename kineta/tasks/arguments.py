@@ -105,7 +105,7 @@ def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> li
 def symbols(system: System, value: Expr, what: str) -> Expr:
     """*value* in coordinates, speeds, parameters and points of *system*. Raises where it holds a symbol that is none."""
     (value,) = system.expand(value)
-    known = {*system.q_names, *system.v_names, *(p.name for p in system.parameters), TIME, *ENERGIES}
+    known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), TIME, *ENERGIES}
     known |= point_components(system) | system.meanings.keys()
     for name in value.symbols():
         if name not in known:

@@ -20,6 +20,11 @@ def load(path: str) -> dict[str, Any]:
     return json.loads((SHARED / path).read_text())
 
 
+def vectors(name: str) -> dict[str, Any]:
+    """The cases of a file of vectors, by name."""
+    return {case["name"]: case for case in load(f"theory/vectors/{name}.json")["cases"]}
+
+
 def tree_files() -> list[str]:
     """The reference trees."""
     return sorted(str(p.relative_to(SHARED)) for p in Path(SHARED, "truth", "trees").glob("*.json"))

@@ -27,6 +27,7 @@ sin, cos = kn.sin, kn.cos
         (p - p * sin(a) * sin(a), "cos(a)^2*p"),
         (p / (sin(a) ** 2 + cos(a) ** 2), "p"),
         (p / (cos(a) ** 2 / sin(a) + sin(a)), "p*sin(a)"),
+        (p / (sin(a) ** 2 / cos(a) + cos(a)), "p*cos(a)"),
         ((p * q - p * w) / (q - w), "p"),
         ((p * sin(b) + q * cos(b)) / sin(a) * sin(a) * sin(b) + cos(b) * (p * cos(b) - q * sin(b)), "p"),
         ((a + b) * (a - b) - a * a + b * b, "0"),
@@ -37,6 +38,17 @@ sin, cos = kn.sin, kn.cos
 def test_written_as_a_person_would(given: kn.Expr, written: str) -> None:
     (found,) = expand(DESCRIPTIONS, [given.ref])
     assert str(kn.Expr(DESCRIPTIONS, found)) == written
+
+
+def test_what_is_small_beside_what_cancels_keeps_its_digits() -> None:
+    g = Graph()
+    x = g.symbol("x")
+    s, c = g.sin(x), g.cos(x)
+    needle = g.add(g.mul(c, c), g.mul(g.const(1e-12), g.mul(s, s)))
+    opened = g.add(g.sub(needle, g.mul(s, s)), g.mul(s, s))
+    (found,) = expand(g, [opened])
+    value = evaluate(g, [found], {"x": 1.5707963})[0]
+    assert value == pytest.approx(evaluate(g, [needle], {"x": 1.5707963})[0], rel=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(30))

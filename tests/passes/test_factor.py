@@ -20,13 +20,25 @@ def test_every_pass_keeps_values_and_adds_no_operation(seed: int) -> None:
     roots = random_expressions(rng, graph)
     given = {name: rng.uniform(-1, 1) for name in (*PARAMETERS, *VARIABLES)}
     expected, cost = evaluate(graph, roots, given), operations(graph, roots)
-    seen = []
-    for name, target, refs in stages(graph, roots, PARAMETERS):
-        assert evaluate(target, refs, given) == pytest.approx(expected, rel=1e-12, abs=1e-12), name
-        assert operations(target, refs) <= cost, name
-        cost = operations(target, refs)
-        seen.append(name)
-    assert seen == [name for name, _ in PASSES]
+    for name, run in PASSES:
+        target = Graph()
+        graph, roots = target, run(graph, roots, PARAMETERS, target)
+        assert evaluate(graph, roots, given) == pytest.approx(expected, rel=1e-12, abs=1e-12), name
+        assert operations(graph, roots) <= cost, name
+        cost = operations(graph, roots)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_pipeline_keeps_values_and_ends_with_its_passes(seed: int) -> None:
+    rng = random.Random(seed)
+    graph = Graph()
+    roots = random_expressions(rng, graph)
+    given = {name: rng.uniform(-1, 1) for name in (*PARAMETERS, *VARIABLES)}
+    expected = evaluate(graph, roots, given)
+    seen = list(stages(graph, roots, PARAMETERS))
+    for name, target, refs in seen:
+        assert evaluate(target, refs, given) == pytest.approx(expected, rel=1e-11, abs=1e-11), name
+    assert [name for name, _, _ in seen if name != "expand"] == [name for name, _ in PASSES]
 
 
 def test_factors_are_taken_out_of_each_other() -> None:

@@ -1,0 +1,171 @@
+"""Speeds of the motions from quasi-velocities (Gantmacher (4)-(6)).
+
+Constraints A v + A_0 = 0 and forms f v + f_0 = w, together as many as there are speeds v of the motions, make::
+
+    v = h w + h_0          G h = (0, E),  G h_0 = (-A_0, -f_0),  G = (A, f)
+
+Any w gives an admissible motion, and the reactions of the constraints do no work on it. Every formalism that goes by virtual
+motions then needs nothing more: (18) and (21) come out in w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.errors import ModelError
+from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.node import symbol
+from kineta.formalism.constraint import row
+from kineta.formalism.elements import Elements
+from kineta.formalism.elimination import eliminated
+from kineta.formalism.kinematics import Kinematics
+from kineta.formalism.mechanism import kinematic_tree
+from kineta.formalism.symbols import Symbols, symbols
+from kineta.model.constraint import Constraint, Quasi
+from kineta.model.system import System
+from kineta.passes.evaluate import evaluate
+
+#: Singular values below this part of the largest count as zero.
+RANK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A row of G: ``gradient`` . v + ``free`` = ``value``, of the record that it comes from."""
+
+    record: Constraint | Quasi
+    gradient: Mapping[int, Ref]
+    free: Ref
+    value: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """All rows of G, those of the constraints first, in the variables ``base`` of the motions alone."""
+
+    base: Symbols
+    rows: tuple[Form, ...]
+
+    def number(self, seed: int = 0) -> Callable[[Ref], float]:
+        """Values of expressions at a random state."""
+        state = _state(self.base.system, seed)
+        return lambda ref: float(evaluate(self.base.graph, [ref], state)[0])
+
+
+def forms(own: Symbols) -> Forms:
+    """The forms of the system of *own*, whose v are the quasi-velocities.
+
+    Raises :class:`ModelError` for forms that are not linear, not as many as there are free speeds, or dependent.
+    """
+    system, graph = own.system, own.graph
+    base = symbols(system.unconstrained, graph)
+    mechanism = kinematic_tree(base)
+    elements = Elements(mechanism, Kinematics(mechanism))
+    wanted = len(base.v) - len(system.constraints)
+    if len(system.quasi) != wanted:
+        raise ModelError(
+            f"Model '{system.name}': expected {wanted} quasi-velocities ({len(base.v)} speeds less {len(system.constraints)} "
+            f"constraints), found {len(system.quasi)}: {', '.join(q.name for q in system.quasi)}. "
+            f"The speeds are {', '.join(base.system.v_names)}."
+        )
+    constraints = [_form(base, c, row(base, elements, c).levels[-1], ZERO) for c in system.constraints]
+    chosen = [_form(base, q, elements.expression(q.value)[0], w) for q, w in zip(system.quasi, own.v, strict=True)]
+    found = Forms(base, (*constraints, *chosen))
+    _check_rank(found)
+    return found
+
+
+def reduced(system: System, graph: Graph) -> Symbols:
+    """The variables of a system with quasi-velocities; its ``speeds`` are expressions of them. Raises as :func:`forms`."""
+    own = symbols(system, graph)
+    found = forms(own)
+    right = [graph.sub(f.value, f.free) for f in found.rows]
+    speeds = eliminated(graph, [f.gradient for f in found.rows], right, found.number())
+    return replace(own, speeds=tuple(speeds))
+
+
+def independent(system: System) -> System:
+    """*system* with as many of the speeds of its motions as are free for its quasi-velocities: those that its constraints
+    determine least. Raises :class:`ModelError` for constraints that are nonlinear in the speeds, or depend on each other.
+    """
+    from scipy.linalg import qr
+
+    base = symbols(system.unconstrained, Graph())
+    mechanism = kinematic_tree(base)
+    elements = Elements(mechanism, Kinematics(mechanism))
+    found = Forms(base, tuple(_form(base, c, row(base, elements, c).levels[-1], ZERO) for c in system.constraints))
+    _check_rank(found)
+    _, _, order = qr(_matrix(found, 0), pivoting=True)
+    chosen = sorted(order[len(found.rows) :])
+    return system.replace(quasi=[Quasi(name, symbol(name)) for name in (base.names[k] for k in chosen)])
+
+
+def released(found: Forms, own: Symbols) -> Symbols:
+    """The variables of the motions alone for the system of *own*: its constraints let go, its quasi-velocities known by name."""
+    g, base = own.graph, found.base
+    chosen = [f for f in found.rows if isinstance(f.record, Quasi)]
+    terms = ([g.mul(a, base.v[k]) for k, a in f.gradient.items()] for f in chosen)
+    known = {f.record.name: g.sum([f.free, *t]) for f, t in zip(chosen, terms, strict=True)}
+    return replace(base, system=own.system, known=known)
+
+
+def multipliers(found: Forms, own: Symbols, forces: Sequence[Ref]) -> list[Ref]:
+    """Multipliers of the constraints, from the *forces* that the motion needs on the speeds of the motions: G^T (lambda, tau)."""
+    columns: list[dict[int, Ref]] = [{} for _ in found.base.v]
+    for i, form in enumerate(found.rows):
+        for k, a in form.gradient.items():
+            columns[k][i] = a
+    solved = eliminated(own.graph, columns, forces, found.number())
+    return solved[: len(own.system.constraints)]
+
+
+def _form(base: Symbols, record: Constraint | Quasi, f: Ref, value: Ref) -> Form:
+    gradient = base.by_speed(f)
+    what = f"{type(record).__name__} '{record.name}'"
+    if not gradient:
+        text = f"{what}: expected an expression that contains speeds, found '{record.value}'."
+        raise ModelError(text, record.location)
+    if any(base.by_speed(partial) for partial in gradient.values()):
+        text = f"{what}: expected an expression linear in the speeds, found '{record.value}'."
+        raise ModelError(text, record.location)
+    return Form(record, gradient, base.at_rest(f), value)
+
+
+def _check_rank(found: Forms) -> None:
+    """Raise where the forms depend on each other at all of a few random states."""
+    part: NDArray[np.float64] = np.empty(0)
+    for seed in range(3):
+        left, sizes, _ = np.linalg.svd(_matrix(found, seed))
+        if len(sizes) == len(found.rows) and (not len(sizes) or sizes[-1] > RANK * sizes[0]):
+            return
+        part = left[:, -1]
+    names = [f.record.name for f, x in zip(found.rows, part, strict=True) if abs(x) > 1e-6]
+    raise ModelError(
+        f"Model '{found.base.system.name}': {', '.join(names)} depend on each other, so that they do not tell all motions "
+        "apart. Leave out a constraint that says the same as others, or choose another quasi-velocity.",
+        found.rows[-1].record.location,
+    )
+
+
+def _matrix(found: Forms, seed: int) -> NDArray[np.float64]:
+    """G at a random state, rows scaled to unit length."""
+    number = found.number(seed)
+    G = np.zeros((len(found.rows), len(found.base.v)))
+    for i, form in enumerate(found.rows):
+        G[i, list(form.gradient)] = [number(a) for a in form.gradient.values()]
+    return np.asarray(G / np.linalg.norm(G, axis=1, keepdims=True))
+
+
+def _state(system: System, seed: int) -> dict[str, float]:
+    """A random state by the names of the symbols."""
+    rng = np.random.default_rng(seed)
+    state = {n: float(rng.uniform(-1, 1)) for n in (*system.q_names, *system.v_names, "t")}
+    for joint in system.joints:
+        parts = [f"{joint}.{c}" for c in ("qw", "qx", "qy", "qz")]
+        length = float(np.linalg.norm([state[n] for n in parts]))
+        state |= {n: state[n] / length for n in parts}
+    return state | {p.name: float(rng.uniform(0.5, 1.5)) if p.value is None else p.value for p in system.parameters}

@@ -1,0 +1,40 @@
+"""Constraints, and the quasi-velocities that the user chooses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kineta.errors import Location
+from kineta.expr.node import Expr, Scalar
+from kineta.model.given import scalar, word
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """An ideal constraint: ``value`` = 0 at all times.
+
+    An expression of coordinates, the time and positions of points (order 0), or of speeds and velocities too (order 1).
+    """
+
+    name: str
+    value: Expr
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Quasi:
+    """A quasi-velocity: *value*, linear in the speeds, is a speed of the equations (Gantmacher (5))."""
+
+    name: str
+    value: Expr
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+
+def constraint(name: str, value: Scalar) -> Constraint:
+    """The :class:`Constraint` that *value* is zero."""
+    return Constraint(word(name, "the name of a constraint"), scalar(value))
+
+
+def quasi(name: str, value: Scalar) -> Quasi:
+    """The :class:`Quasi`-velocity *value*."""
+    return Quasi(word(name, "the name of a quasi-velocity"), scalar(value))

@@ -1,0 +1,237 @@
+"""Nonholonomic systems and quasi-velocities: Gantmacher's closed forms, his vectors, and reactions against projections."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.expr.graph import ONE
+from kineta.formalism.table import FORMALISMS
+from kineta.passes.differentiate import forward
+from kineta.passes.evaluate import evaluate
+from tests.formalism.random_systems import random_state, random_system
+from tests.formalism.truth import vectors
+
+sin, cos, t = kn.sin, kn.cos, kn.symbol("t")
+x, y, phi, theta, psi = (kn.symbol(n) for n in ("x", "y", "phi", "theta", "psi"))
+xd, yd, phid, thetad, psid = (kn.symbol(f"{n}'") for n in ("x", "y", "phi", "theta", "psi"))
+
+
+def skate(m: Any = 1, speed: Any = 0) -> kn.System:
+    """Two particles on a rod whose centre moves along it (and across it with the given speed)."""
+    l = kn.symbol("l")
+    ends = [kn.body(n, [kn.Sx(s * l / 2)], kn.inertia(m), base="Rod") for n, s in (("A", 1), ("B", -1))]
+    return kn.System(
+        "skate",
+        [kn.body("Rod", [kn.Sx(x), kn.Sy(y), kn.Rz(phi)]), *ends],
+        gravity=(0, -kn.symbol("g"), 0),
+        coordinates=["x", "y", "phi"],
+        constraints=[kn.constraint("edge", yd * cos(phi) - xd * sin(phi) - speed)],
+        quasi=[kn.quasi("u", xd * cos(phi) + yd * sin(phi)), kn.quasi("w", phid)],
+    )
+
+
+def top() -> kn.System:
+    """A body with a fixed point, in Euler's angles, with the components of its angular velocity as speeds."""
+    A, B, C = (kn.symbol(n) for n in "ABC")
+    return kn.System(
+        "top",
+        [kn.body("Body", [kn.Rz(psi), kn.Rx(theta), kn.Rz(phi)], kn.inertia(0, (A, B, C)))],
+        coordinates=["psi", "theta", "phi"],
+        quasi=[
+            kn.quasi("p", psid * sin(theta) * sin(phi) + thetad * cos(phi)),
+            kn.quasi("q", psid * sin(theta) * cos(phi) - thetad * sin(phi)),
+            kn.quasi("r", psid * cos(theta) + phid),
+        ],
+    )
+
+
+def coin() -> kn.System:
+    """A coin that rolls upright on a plane, with gravity in the plane."""
+    m, R, axial, diametral, g = (kn.symbol(n) for n in ("m", "R", "I_axial", "I_diametral", "g_x"))
+    return kn.System(
+        "coin",
+        [kn.body("Coin", [kn.Sx(x), kn.Sy(y), kn.Rz(theta), kn.Ry(psi)], kn.inertia(m, (diametral, axial, diametral)))],
+        gravity=(g, 0, 0),
+        coordinates=["x", "y", "theta", "psi"],
+        constraints=[
+            kn.constraint("along", xd - R * psid * cos(theta)),
+            kn.constraint("across", yd - R * psid * sin(theta)),
+        ],
+        quasi=[kn.quasi("rolling", psid), kn.quasi("turning", thetad)],
+    )
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+def test_the_skate_comes_out_as_printed(formalism: str) -> None:
+    equations = kn.derive(skate(), formalism)
+    assert equations.text("inverse") == "tau[u] = 2*(u' + g*sin(phi))\ntau[w] = l^2*0.5*w'"
+    assert equations.text("forward") == "u' = 0.5*tau.u - g*sin(phi)\nw' = 2*tau.w/l^2"
+    assert equations.text("qdot") == "qdot[1] = u*cos(phi)\nqdot[2] = u*sin(phi)\nqdot[3] = w"
+    assert equations.text("multipliers") == "lambda[edge] = 2*(g*cos(phi) + u*w)"
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+def test_the_fixed_point_body_gives_eulers_equations(formalism: str) -> None:
+    equations = kn.derive(top(), formalism)
+    assert equations.text("inverse").splitlines() == [
+        "tau[p] = p'*A - q*r*(B - C)",
+        "tau[q] = p*r*(A - C) + q'*B",
+        "tau[r] = r'*C - p*q*(A - B)",
+    ]
+    assert equations.text("kinetic_energy") == "T = 0.5*(p^2*A + q^2*B + r^2*C)"
+    assert "sin(theta)" in equations.text("qdot")
+
+
+def at(system: kn.System, quantity: str, state: dict[str, float], formalism: str = "newton_euler") -> Any:
+    equations = kn.derive(system, formalism)
+    array = equations.expressions(quantity)
+    return np.array(evaluate(equations.graph, array.refs, state)).reshape(array.shape)
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+@pytest.mark.parametrize("name", ["dumbbell_scleronomic", "dumbbell_rheonomic", "upright_coin"])
+def test_gantmachers_vectors(name: str, formalism: str) -> None:
+    case = vectors("gantmacher_quasi_velocities")[name]
+    given, expected = case["input"], case["expected"]
+    system = skate(given["m"], given["v0"] * cos(given["kappa"] * t)) if "dumbbell" in name else coin()
+    state = {n: value for n, value in given.items() if isinstance(value, float)} | {"t": given.get("t", 0.0)}
+    state |= dict(zip((*system.q_names, *system.v_names), given["q"] + given["pi_dot"], strict=True))
+    state |= {f"tau.{n}": 0.0 for n in system.v_names}
+    for quantity, values in (
+        ("qdot", expected["q_dot"]),
+        ("mass_matrix", expected["u"]),
+        ("forward", expected["pi_ddot"]),
+        ("bias", np.subtract(expected["bias"], expected["Pi"])),
+        ("multipliers", expected["lam"]),
+    ):
+        assert at(system, quantity, state, formalism) == pytest.approx(np.array(values), rel=1e-12, abs=1e-12), quantity
+
+
+def constrained(seed: int, count: int) -> kn.System:
+    """A random tree with random linear constraints, dependent on the time, on its speeds and on the position of a point."""
+    rng = random.Random(seed)
+    free = random_system(seed, rheonomic=True, elements=True, n=4)
+    speeds = [kn.symbol(n) for n in free.base_speeds]
+    coordinates = [kn.symbol(n) for n in free.q_names]
+    point = kn.symbol(f"{free.bodies[-1].name}.vx")
+
+    def form(i: int) -> kn.Expr:
+        total = 0.2 * sin(t + i) if i else 0.2 * sin(t) + point
+        for v in rng.sample(speeds, min(3, len(speeds))):
+            total = total + (rng.uniform(0.5, 1.5) + 0.3 * sin(rng.choice(coordinates))) * v
+        return total
+
+    return free.replace(constraints=[kn.constraint(f"c{i}", form(i)) for i in range(count)])
+
+
+@pytest.mark.parametrize("formalism", ["newton_euler", "lagrange", "dalembert"])
+@pytest.mark.parametrize("seed", range(6))
+def test_projection_gives_the_motion_and_the_reactions_of_the_multipliers(seed: int, formalism: str) -> None:
+    kept = constrained(seed, 2)
+    free = kn.independent(kept)
+    assert set(free.v_names) < set(kept.v_names)
+    mixed = [kn.quasi(f"w{i}", w.value + 0.1 * kn.symbol(kept.v_names[i])) for i, w in enumerate(free.quasi)]
+    projected = free if seed % 2 else free.replace(quasi=mixed)
+    equations, state = kn.derive(projected, formalism), random_state(projected, seed)
+    state |= {f"tau.{n}": 0.0 for n in (*projected.v_names, *kept.v_names)}
+    s, g = equations.derivation.symbols, equations.graph
+    state |= dict(zip(s.system.base_speeds, evaluate(g, s.speeds, state), strict=True))
+    vdot = {f"{n}'": a for n, a in zip(s.names, at(projected, "forward", state, formalism), strict=True)}
+    found = evaluate(g, s.levels.of(s.speeds, 1), state | vdot)
+    expected = at(kept, "forward", state)
+    scale = max(1.0, np.abs(expected).max())
+    assert np.abs(found - expected).max() < 1e-10 * scale
+    reactions = at(kept, "multipliers", state)
+    assert at(projected, "multipliers", state, formalism) == pytest.approx(reactions, rel=1e-9, abs=1e-9 * scale)
+    assert np.abs(at(projected, "constraints", state, formalism)).max() < 1e-12
+    assert np.abs(at(kept, "constraints", state)).max() < 1e-12
+    assert at(projected, "power", state, formalism) == pytest.approx(
+        at(kept, "power", state), rel=1e-9, abs=1e-9 * scale
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_energy_changes_by_the_power_under_driven_constraints(seed: int) -> None:
+    kept = constrained(seed, 1)
+    equations, state = kn.derive(kept), random_state(kept, seed)
+    d, g = equations.derivation, equations.graph
+    (row,) = d.rows
+    wanted, slope = evaluate(g, [row.levels[0], *row.gradient.values()], state), dict(row.gradient)
+    k = max(slope, key=lambda j: abs(evaluate(g, [slope[j]], state)[0]))
+    state[kept.v_names[k]] -= wanted[0] / evaluate(g, [slope[k]], state)[0]  # onto the constraint
+    s = d.symbols
+    motion = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + d["forward"].refs, strict=True))}
+    rates = evaluate(g, forward(g, [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]], motion), state)
+    scale = max(1.0, *map(abs, rates), np.abs(at(kept, "forward", state)).max())
+    assert sum(rates) == pytest.approx(float(at(kept, "power", state)), abs=1e-10 * scale)
+
+
+def test_a_constraint_on_the_position_is_kept_in_its_second_derivative() -> None:
+    a = kn.symbol("a")
+    circle = kn.System(
+        "circle",
+        [kn.body("P", [kn.Sx(x), kn.Sy(y)], kn.inertia(2))],
+        coordinates=["x", "y"],
+        parameters={"a": 1.0},
+        constraints=[kn.constraint("wire", x * x + y * y - a * a)],
+    )
+    state = {"x": 0.6, "y": 0.8, "x'": 0.8, "y'": -0.6, "a": 1.0, "t": 0.0, "tau.x'": 0.0, "tau.y'": 0.0}
+    assert at(circle, "forward", state) == pytest.approx([-0.6, -0.8])
+    assert at(circle, "multipliers", state) == pytest.approx([-1.0])  # -m v^2 / (2 a^2)
+    assert at(circle, "constraints", state) == pytest.approx([0, 0], abs=1e-15)
+    assert kn.derive(circle).text("constraints").startswith("wire = ")
+
+
+def test_a_constraint_may_be_nonlinear_in_the_speeds() -> None:
+    """Appell and Hamel's: the speed has a constant size; its reaction is along the speed."""
+    fast = kn.System(
+        "fast",
+        [kn.body("P", [kn.Sx(x), kn.Sy(y)], kn.inertia(1))],
+        gravity=(0, -10, 0),
+        coordinates=["x", "y"],
+        constraints=[kn.constraint("size", xd * xd + yd * yd - 25)],
+    )
+    state = {"x": 0.0, "y": 0.0, "x'": 3.0, "y'": 4.0, "t": 0.0, "tau.x'": 0.0, "tau.y'": 0.0}
+    vdot = at(fast, "forward", state)
+    assert vdot @ [3, 4] == pytest.approx(0, abs=1e-14)
+    assert vdot == pytest.approx(np.array([0, -10]) + 40 / 25 * np.array([3, 4]))
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "too few": (
+        lambda: skate().replace(quasi=[kn.quasi("u", xd)]),
+        r"expected 2 quasi-velocities \(3 speeds less 1 constraints\), found 1: u\. The speeds are x', y', phi'\.",
+    ),
+    "dependent": (
+        lambda: skate().replace(quasi=[kn.quasi("u", xd * sin(phi) - yd * cos(phi)), kn.quasi("w", phid)]),
+        r"edge, u depend on each other, so that they do not tell all motions apart\.",
+    ),
+    "not linear": (
+        lambda: skate().replace(quasi=[kn.quasi("u", xd * xd), kn.quasi("w", phid)]),
+        r"Quasi 'u': expected an expression linear in the speeds, found 'x'\^2'\.",
+    ),
+    "without speeds": (
+        lambda: skate().replace(quasi=[kn.quasi("u", x), kn.quasi("w", phid)]),
+        r"Quasi 'u': expected an expression that contains speeds, found 'x'\.",
+    ),
+    "a constraint that nothing can keep": (
+        lambda: skate().replace(constraints=[kn.constraint("c", t)], quasi=()),
+        r"Constraint 'c': expected an expression that changes with the motion, found 't'\.",
+    ),
+    "a constraint said twice": (
+        lambda: skate().replace(constraints=[kn.constraint("c", xd), kn.constraint("d", xd)], quasi=()),
+        r"the constraint 'd' says what others say already\.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_forms_that_make_no_sense_are_named(name: str) -> None:
+    make, message = BAD[name]
+    with pytest.raises(kn.ModelError, match=message):
+        kn.derive(make()).expressions("forward")
