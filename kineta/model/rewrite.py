@@ -14,7 +14,7 @@ from kineta.model.system import Parameter, System
 from kineta.passes.substitute import substitute
 
 #: Fields of a system that hold expressions.
-_DESCRIBED = ("bodies", "gravity", "elements", "points", "initial", "outputs", "lets")
+_DESCRIBED = ("bodies", "gravity", "elements", "points", "initial", "outputs", "lets", "constraints", "quasi")
 
 
 def renumbered(system: System) -> System:
