@@ -30,6 +30,8 @@ _HEAD = len(_MAGIC) + 32
 _KEY = re.compile(r"[0-9a-f]{64}")
 #: Bytes the entries may have together; beyond it those unused for longest are deleted. None may have more.
 LIMIT = 256 * 2**20
+#: Keys are spread evenly. An addition with a key below this one, one in 32, looks at all entries and makes room.
+_TRIMMING = "08"
 #: Seconds after which a file that is still on its way was left by a process that was killed.
 _ABANDONED = 3600.0
 
@@ -138,7 +140,8 @@ def _head(key: str, payload: bytes) -> bytes:
 def _keep(path: Path, payload: bytes) -> None:
     try:
         files.put({path: _head(path.name, payload) + payload}, mode=0o600)
-        _trim(path.parent)
+        if path.name < _TRIMMING:
+            _trim(path.parent)
     except OSError as error:
         _warn(f"nothing can be kept in {path.parent} ({error.strerror or error}).")
 
@@ -150,19 +153,21 @@ def _trim(here: Path) -> None:
     for _, size, path in entries:
         if total <= LIMIT:
             return
-        path.unlink(missing_ok=True)
+        # Another process may delete a file between any two of these statements; what cannot be read is not ours.
+        with suppress(OSError):
+            if _ours(path):
+                path.unlink()
         total -= size
 
 
 def _entries(here: Path) -> Iterator[tuple[float, int, Path]]:
-    """Time of last use, size and path of every entry in *here*."""
+    """Time of last use, size and path of every file in *here* with the name of an entry."""
     for path in here.iterdir():
-        # Another process may delete a file between any two of these statements; what cannot be read is not ours.
         with suppress(OSError):
             status = path.lstat()
             if not stat.S_ISREG(status.st_mode):
                 continue
-            if _KEY.fullmatch(path.name) and _ours(path):
+            if _KEY.fullmatch(path.name):
                 yield status.st_mtime, status.st_size, path
             elif re.fullmatch(files.TEMPORARY, path.name) and time.time() - status.st_mtime > _ABANDONED:
                 path.unlink()

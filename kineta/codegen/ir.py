@@ -1,22 +1,20 @@
 """Programs as LLVM IR text.
 
 Text is written directly: it is several times faster than building the module object by object. A program becomes a *core*
-function, for one state (width 1) or for as many states as a vector has lanes, cut into chunks where it is long, because
-the time LLVM takes grows faster than the length of a function.
+function, for one state (width 1) or for as many states as a vector has lanes, in as many parts as its plan has chunks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kineta.codegen.order import schedule
+from kineta.codegen.order import TRIG
+from kineta.codegen.plan import Plan, Step
 from kineta.codegen.sincos import constant, real, suffix
+from kineta.expr.graph import Ref
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.program import Program
-
-#: Operations in one function at most.
-CHUNK = 3000
 
 #: Binary operations that are one instruction.
 _INSTRUCTION = {Op.ADD: "fadd contract", Op.MUL: "fmul contract", Op.DIV: "fdiv"}
@@ -34,116 +32,71 @@ class Needs:
     lanes: set[tuple[str, int, int]] = field(default_factory=set)
 
 
-def core(program: Program, width: int, packed: int, needs: Needs) -> str:
-    """Definition of the core function(s) of *program*.
+def core(plan: Plan, results: Sequence[Ref], width: int, packed: int, needs: Needs) -> str:
+    """Definition of the core function(s) of a program that writes *results*.
 
-    Width 1: ``@name.core.1(ptr in_0, ..., ptr out)``. Wider: ``@name.core.W(ptr in, ptr out)`` with all inputs and outputs as
+    Width 1: ``@name.core.1(ptr in_0, ..., ptr out)``. Wider: ``@name.core.W(ptr in, ptr out)`` with all inputs and results as
     vectors one after the other. *packed* is the most angles whose sines a scalar core takes in one vector.
     """
-    chunks = _chunks(schedule(program))
-    slots, n_slots = _slots(program, chunks)
-    parameters = _parameters(program, width)
+    program = plan.program
+    pointers = [*([f"%in{i}" for i in range(len(program.inputs))] if width == 1 else ["%in"]), "%out"]
+    parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
     name = f"@{program.name}.core.{width}"
-    if len(chunks) == 1:
-        body = _Body(program, width, packed, needs, {}).write(chunks[0])
-        return f"define internal void {name}({parameters}) nounwind {{\n{body}  ret void\n}}\n"
-    parts = []
-    calls = []
-    arguments = ", ".join(f"ptr {p.split()[-1]}" for p in parameters.split(", "))
-    for i, chunk in enumerate(chunks):
-        body = _Body(program, width, packed, needs, slots).write(chunk)
-        head = f"{name}.{i}({parameters}, ptr noalias %w)"
-        parts.append(f"define internal void {head} nounwind noinline {{\n{body}  ret void\n}}\n")
-        calls.append(f"  call void {name}.{i}({arguments}, ptr %w)\n")
-    scratch = f"  %w = alloca [{max(n_slots, 1)} x {real(width)}], align 64\n"
-    parts.append(f"define internal void {name}({parameters}) nounwind {{\n{scratch}{''.join(calls)}  ret void\n}}\n")
+    bodies = [_Body(program, results, width, packed, needs).write(chunk, i == 0) for i, chunk in enumerate(plan.chunks)]
+    if len(bodies) == 1:
+        return f"define internal void {name}({parameters}) nounwind {{\n{bodies[0]}  ret void\n}}\n"
+    parts = [
+        f"define internal void {name}.{i}({parameters}, ptr noalias %w) nounwind noinline {{\n{body}  ret void\n}}\n"
+        for i, body in enumerate(bodies)
+    ]
+    calls = "".join(f"  call void {name}.{i}({arguments}, ptr %w)\n" for i in range(len(parts)))
+    scratch = f"  %w = alloca [{plan.slots} x {real(width)}], align 64\n"
+    parts.append(f"define internal void {name}({parameters}) nounwind {{\n{scratch}{calls}  ret void\n}}\n")
     return "".join(parts)
-
-
-def _parameters(program: Program, width: int) -> str:
-    blocks = [f"%in{i}" for i in range(len(program.inputs))] if width == 1 else ["%in"]
-    return ", ".join(f"ptr noalias {p}" for p in (*blocks, "%out"))
-
-
-def _chunks(order: Sequence[int | list[int]]) -> list[list[int | list[int]]]:
-    chunks: list[list[int | list[int]]] = [[]]
-    for item in order:
-        if len(chunks[-1]) >= CHUNK:
-            chunks.append([])
-        chunks[-1].append(item)
-    return chunks
-
-
-def _flat(chunk: Sequence[int | list[int]]) -> list[int]:
-    return [k for item in chunk for k in (item if isinstance(item, list) else [item])]
-
-
-def _slots(program: Program, chunks: Sequence[Sequence[int | list[int]]]) -> tuple[dict[int, int], int]:
-    """Scratch slots of the values (by number) that a later chunk needs; slots are used again after the last need."""
-    if len(chunks) == 1:
-        return {}, 0
-    first = program.first_operation
-    home = {first + k: c for c, chunk in enumerate(chunks) for k in _flat(chunk)}
-    last: dict[int, int] = {}
-    for value, c in home.items():
-        k = value - first
-        for r in (program.lhs[k],) if program.op[k] in UNARY else (program.lhs[k], program.rhs[k]):
-            if r >> 1 >= first:
-                last[r >> 1] = max(last.get(r >> 1, 0), c)
-    crossing = [v for v, c in last.items() if c > home[v]]
-    released: dict[int, list[int]] = {}
-    born: dict[int, list[int]] = {}
-    for v in crossing:
-        born.setdefault(home[v], []).append(v)
-    slots: dict[int, int] = {}
-    free: list[int] = []
-    count = 0
-    for c in range(len(chunks)):
-        for v in born.get(c, []):
-            if not free:
-                free.append(count)
-                count += 1
-            slots[v] = free.pop()
-            released.setdefault(last[v], []).append(slots[v])
-        free.extend(released.pop(c, []))
-    return slots, count
 
 
 class _Body:
     """Writer of the instructions of one chunk."""
 
-    def __init__(self, program: Program, width: int, packed: int, needs: Needs, slots: dict[int, int]) -> None:
+    def __init__(self, program: Program, results: Sequence[Ref], width: int, packed: int, needs: Needs) -> None:
         self.program = program
         self.width = width
         self.packed = packed
         self.needs = needs
-        self.slots = slots
         self.T = real(width)
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
-        self.negated: dict[int, str] = {}
         self.sources = [(b, offset) for b, block in enumerate(program.inputs) for offset in range(block.size)]
+        self.results: dict[int, list[tuple[int, Ref]]] = {}
+        for position, r in enumerate(results):
+            self.results.setdefault(r >> 1, []).append((position, r))
 
-    def write(self, chunk: Sequence[int | list[int]]) -> str:
-        """The instructions of *chunk*, with the stores of the results and scratch values that it makes."""
-        for item in chunk:
-            if isinstance(item, list):
-                self._trig(item)
-            else:
-                self._operation(item)
-        made = {self.program.first_operation + k for k in _flat(chunk)}
-        for value in sorted(made & self.slots.keys()):
-            self._store(self.names[value], "%w", self.slots[value])
-        self._results(made)
+    def write(self, chunk: Sequence[Step], leads: bool) -> str:
+        """The instructions of *chunk*; the one that *leads* stores the results that no operation makes."""
+        first = self.program.first_operation
+        if leads:
+            self._results(v for v in self.results if v < first)
+        for step in chunk:
+            for k, slot in step.loads:
+                self.names[first + k] = self._load("%w", slot)
+            self._step(step.operations)
+            for k, slot in step.stores:
+                self._store(self.names[first + k], "%w", slot)
+            self._results(first + k for k in step.operations)
         return "".join(self.lines)
 
-    def _results(self, made: set[int]) -> None:
-        """Stores of the results; those that no operation makes belong to the chunk with the first operation."""
-        first = self.program.first_operation
-        leading = first in made or not self.program.op
-        for position, r in enumerate(self.program.results):
-            if r >> 1 in made or (leading and r >> 1 < first):
+    def _results(self, values: Iterable[int]) -> None:
+        """Stores of the results that are among *values*."""
+        for value in values:
+            for position, r in self.results.get(value, ()):
                 self._store(self._signed(r), "%out", position)
+
+    def _step(self, operations: Sequence[int]) -> None:
+        if self.program.op[operations[0]] in TRIG:
+            self._trig(operations)
+        else:
+            for k in operations:
+                self._operation(k)
 
     # -- values ---------------------------------------------------------------------------------------------------
 
@@ -155,38 +108,33 @@ class _Body:
         self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
         self._put(f"store {self.T} {value}, ptr {p}, align {8 * self.width}")
 
-    def _load(self, name: str, base: str, index: int) -> str:
-        p = f"%p{len(self.lines)}"
+    def _load(self, base: str, index: int) -> str:
+        p, name = f"%p{len(self.lines)}", f"%l{len(self.lines)}"
         self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
         self._put(f"{name} = load {self.T}, ptr {p}, align {8 * self.width}")
         return name
 
     def _value(self, value: int) -> str:
-        """The value of that number: a literal, an input, a scratch slot, or what an operation made."""
-        found = self.names.get(value)
-        if found is not None:
-            return found
-        program = self.program
-        if value < program.n_inputs:
-            block, offset = self.sources[value]
-            base, index = (f"%in{block}", offset) if self.width == 1 else ("%in", value)
-            found = self._load(f"%x{value}", base, index)
-        elif value < program.first_operation:
-            found = constant(program.constants[value - program.n_inputs], self.width)
-        else:
-            found = self._load(f"%s{value}", "%w", self.slots[value])
-        self.names[value] = found
-        return found
+        """The value of that number: a literal, an input, or what an operation made."""
+        if value not in self.names:
+            inputs = self.program.n_inputs
+            if value >= inputs:
+                self.names[value] = constant(self.program.constants[value - inputs], self.width)
+            elif self.width == 1:
+                block, offset = self.sources[value]
+                self.names[value] = self._load(f"%in{block}", offset)
+            else:
+                self.names[value] = self._load("%in", value)
+        return self.names[value]
 
     def _signed(self, ref: int) -> str:
         """The operand *ref*, negated where its sign bit says so."""
         value = self._value(ref >> 1)
         if not ref & 1:
             return value
-        if ref not in self.negated:
-            self._put(f"%m{ref} = fneg {self.T} {value}")
-            self.negated[ref] = f"%m{ref}"
-        return self.negated[ref]
+        name = f"%m{len(self.lines)}"
+        self._put(f"{name} = fneg {self.T} {value}")
+        return name
 
     # -- operations -----------------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ def compile(programs: Sequence[Program], *, batch: bool = False) -> Library:
     key = sha256(" ".join(parts).encode()).hexdigest()
     found = _LOADED.get(key)
     if found is None:
-        code = stored(key, lambda: object_code(module(programs, host().width, batch=batch)))
+        code = stored(key, lambda: object_code(module(programs, host(), batch=batch)))
         found = _LOADED[key] = Library(programs, load_object(code, names), batch)
     return found
 

@@ -24,6 +24,11 @@ class Target:
     width: int
 
     @property
+    def registers(self) -> int:
+        """How many vectors it holds in registers."""
+        return 32 if self.width == 8 or self.triple.startswith(("aarch64", "arm64")) else 16
+
+    @property
     def signature(self) -> str:
         """All on which machine code depends beside its program."""
         return f"{self.triple} {self.cpu} {self.features} {self.width} llvmlite {llvmlite.__version__}"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kineta.codegen import c, llvm
+from kineta.codegen import c, llvm, plan
 from kineta.codegen import numpy as reference
-from kineta.codegen.ir import CHUNK
 from kineta.codegen.module import module
+from kineta.codegen.plan import WHOLE
+from kineta.codegen.target import host
 from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph
 from kineta.expr.op import Op
@@ -53,14 +55,19 @@ def block_diagonal(n: int) -> Program:
     return program(g, {"x": [x, y]}, {"M": ((n, n), entries)})
 
 
+def native(p: Program, width: int) -> llvm.NativeFunction:
+    """*p* compiled for a machine with vectors of that width."""
+    batch = width > 1
+    names = [p.name, f"{p.name}.each", *([f"{p.name}.batch"] * batch)]
+    text = module([p], replace(host(), width=width), batch=batch)
+    return llvm.Library([p], llvm.load_object(llvm.object_code(text), names), batch).function(p.name)
+
+
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
 @pytest.mark.parametrize("p", [random_program(6, 200), block_diagonal(9)], ids=["random", "matrix"])
 def test_vectors_of_every_width_agree(p: Program, width: int) -> None:
     """Whatever width this machine would choose."""
-    batch = width > 1
-    names = [p.name, f"{p.name}.each", *([f"{p.name}.batch"] * batch)]
-    code = llvm.load_object(llvm.object_code(module([p], width, batch=batch)), names)
-    f, expected = llvm.Library([p], code, batch).function(p.name), reference.compile(p)
+    f, expected = native(p, width), reference.compile(p)
     close(f(*blocks(p, None)), expected(*blocks(p, None)))
     for n in (1, width, 2 * width + 1):
         close(f.batch(*blocks(p, n)), expected(*blocks(p, n)))
@@ -96,13 +103,23 @@ def test_batches_stay_within_their_arrays() -> None:
     assert (guarded[:, : p.n_outputs] == guarded[0, : p.n_outputs]).all()
 
 
-@pytest.mark.parametrize("n", [CHUNK - 1, CHUNK + 1, 3 * CHUNK])
-def test_long_programs_are_cut(n: int) -> None:
-    p = random_program(1, n)
-    f, expected = llvm.compile([p], batch=True).function("f"), reference.compile(p)
-    one, rows = blocks(p, None), blocks(p, 17)
-    close(f(*one), expected(*one))
-    close(f.batch(*rows), expected(*rows))
+@pytest.mark.parametrize("width", [2, 8])
+@pytest.mark.parametrize("seed", range(3))
+def test_long_programs_agree(seed: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is long begins here at 100 operations."""
+    monkeypatch.setattr(plan, "WHOLE", {16: 100, 32: 100})
+    monkeypatch.setattr(plan, "CHUNK", 60)
+    p = random_program(seed, 400)
+    f, expected = native(p, width), reference.compile(p)
+    for n in (None, 17):
+        given = blocks(p, n)
+        close(f(*given) if n is None else f.batch(*given), expected(*given))
+
+
+def test_a_long_program_is_cut_as_it_is() -> None:
+    p = random_program(1, 2 * WHOLE[host().registers])
+    one = blocks(p, None)
+    close(llvm.compile([p]).function("f")(*one), reference.compile(p)(*one))
 
 
 def test_several_programs_share_a_library() -> None:

@@ -34,7 +34,8 @@ class Maker:
         return b"some code"
 
 
-KEYS = [sha256(bytes([i])).hexdigest() for i in range(4)]
+#: Keys of additions that make room, and of others.
+KEYS, OTHERS = ([f"{digit}{i:063x}" for i in range(4)] for digit in "0f")
 KEY = KEYS[0]
 
 
@@ -175,6 +176,15 @@ def test_entries_unused_for_longest_make_room(here: Path) -> None:
     assert first.stat().st_mtime > second.stat().st_mtime
     third = entry(here, KEYS[2], 0)
     assert sorted(here.iterdir()) == sorted([first, third])
+
+
+@pytest.mark.usefixtures("room_for_two")
+def test_few_additions_look_at_all_entries(here: Path) -> None:
+    for i, key in enumerate(OTHERS):
+        entry(here, key, 40 - i)
+    assert sorted(p.name for p in here.iterdir()) == OTHERS
+    entry(here, KEY, 0)
+    assert sorted(p.name for p in here.iterdir()) == [KEY, OTHERS[-1]]
 
 
 @pytest.mark.usefixtures("room_for_two")

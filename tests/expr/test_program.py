@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from kineta.codegen.order import schedule
+from kineta.codegen.order import dependencies, schedule
 from kineta.errors import ExpressionError
 from kineta.expr.count import Operations, count
 from kineta.expr.graph import ONE, Graph, Ref, neg
@@ -73,7 +73,7 @@ def test_a_program_runs_from_front_to_back_and_means_what_the_graph_means(seed: 
     p = program(g, {"a": [g.symbol("x")], "b": [g.symbol("y"), g.symbol("z")]}, {"out": ((len(refs),), refs)})
     expected = evaluate(g, refs, values)
     assert run(p, list(values.values())) == expected
-    flat = [k for entry in schedule(p) for k in (entry if isinstance(entry, list) else [entry])]
+    flat = [k for item in schedule(p, dependencies(p)) for k in item]
     assert sorted(flat) == list(range(len(p.op)))
     assert run(p, list(values.values()), flat) == expected
 
