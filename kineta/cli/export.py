@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kineta.cli.common import Json, Model, Set, print_json, read, verb
 from kineta.errors import ArgumentError
 from kineta.files import write
+
+if TYPE_CHECKING:
+    from kineta.model.system import System
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
 
@@ -21,7 +24,12 @@ def export(
     model: Model,
     to: Annotated[Path, typer.Option(help="Folder for the files, made if need be.")] = Path(),
     quantity: Annotated[str, typer.Option(help="Quantities, separated by commas.")] = QUANTITIES,
-    name: Annotated[str, typer.Option(help="Name of the files and prefix of the functions.")] = "model",
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the files and prefix of the functions; the model's if not given.", show_default=False
+        ),
+    ] = None,
     formalism: Annotated[str, typer.Option(help="Formalism that derives the equations.")] = "newton_euler",
     fix: Annotated[bool, typer.Option("--fix", help="Fold the values of all parameters into the code.")] = False,
     settings: Set = None,
@@ -34,6 +42,7 @@ def export(
 
     system = read(model, settings)
     equations = derive(system.fixed() if fix else system, formalism)
+    name = system.name if name is None else name
     if not identifier(name).strip("_"):
         raise ArgumentError(f"--name: expected a name with a letter, found '{name}'.")
     programs = []
@@ -49,7 +58,7 @@ def export(
         "p": system.parameter_names,
         "h": ["what the function with the suffix _setup writes"],
     }
-    header, text = source(programs, name, names, system.name)
+    header, text = source(programs, name, names, system.name, _values(system))
     stem = identifier(name)
     files = {to / f"{stem}.h": header, to / f"{stem}.c": text}
     write_files(files, force=force)
@@ -63,6 +72,21 @@ def export(
         )
     else:
         typer.echo(f"written: {', '.join(map(str, files))}")
+
+
+def _values(system: System) -> dict[str, dict[str, float]]:
+    """The parameters of a model and its initial state; nothing where a parameter has no value."""
+    from kineta.function import parameter_values
+    from kineta.tasks.state import initial_state
+
+    if any(p.value is None for p in system.parameters):
+        return {}
+    blocks = (parameter_values(system), *initial_state(system))
+    names = (system.parameter_names, system.q_names, system.v_names)
+    return {
+        block: dict(zip(of, values.tolist(), strict=True))
+        for block, of, values in zip(("p", "q0", "v0"), names, blocks, strict=True)
+    }
 
 
 @verb

@@ -184,8 +184,8 @@ def test_a_command_that_makes_no_sense(kineta: Command, folder: Path, command: s
 @pytest.mark.parametrize(
     ("command", "file"),
     [
-        (f"export {CART}", "model.h"),
-        (f"export {CART}", "model.c"),
+        (f"export {CART}", "cart_pendulum.h"),
+        (f"export {CART}", "cart_pendulum.c"),
         (f"export {CART} --name cart", "cart.c"),
         ("examples copy branched puma560", "puma560.kin"),
         ("import arm.urdf -o arm.kin", "arm.kin"),
