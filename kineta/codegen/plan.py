@@ -61,12 +61,12 @@ def plan(program: Program, registers: int) -> Plan:
     return Plan(program, [steps[i : i + CHUNK] for i in range(0, len(steps), CHUNK)], n)
 
 
-def _needed(needs: Sequence[Sequence[int]], item: Sequence[int]) -> list[int]:
+def _needed(needs: Sequence[Sequence[int]], item: Sequence[int]) -> set[int]:
     """What *item* needs from before it."""
-    return list(dict.fromkeys(i for k in item for i in needs[k] if i not in item))
+    return {i for k in item for i in needs[k]}.difference(item)
 
 
-def _reloads(items: Sequence[Sequence[int]], needed: Sequence[Sequence[int]]) -> list[list[int]]:
+def _reloads(items: Sequence[Sequence[int]], needed: Sequence[set[int]]) -> list[list[int]]:
     """For every item what it needs and is not at hand."""
     uses: dict[int, list[int]] = {}  # of each value, the next one at the end
     for i in reversed(range(len(items))):

@@ -47,7 +47,7 @@ class Program:
     rhs: tuple[int, ...]
     results: tuple[int, ...]
 
-    @cached_property
+    @once
     def n_inputs(self) -> int:
         """Number of input scalars."""
         return sum(b.size for b in self.inputs)
@@ -57,7 +57,7 @@ class Program:
         """Number of output scalars."""
         return len(self.results)
 
-    @cached_property
+    @once
     def first_operation(self) -> int:
         """Number of the value that the first operation makes."""
         return self.n_inputs + len(self.constants)
