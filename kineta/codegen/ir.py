@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kineta.codegen.order import TRIG
-from kineta.codegen.plan import Plan, Step
+from kineta.codegen.plan import AT_HAND, Plan, Step
 from kineta.codegen.sincos import constant, real, suffix
 from kineta.expr.graph import Ref
 from kineta.expr.op import LIBM, UNARY, Op
@@ -72,23 +72,29 @@ class _Body:
             self.results.setdefault(r >> 1, []).append((position, r))
 
     def write(self, chunk: Sequence[Step], leads: bool) -> str:
-        """The instructions of *chunk*; the one that *leads* stores the results that no operation makes."""
+        """The instructions of *chunk*; the one that *leads* stores the results that no operation makes.
+
+        A few results wait for the end: stores among the operations cost their order more than it costs to keep the results.
+        """
         first = self.program.first_operation
+        many = len(self.results) > AT_HAND
         if leads:
-            self._results(v for v in self.results if v < first)
+            self._results([v for v in self.results if v < first])
         for step in chunk:
             for k, slot in step.loads:
                 self.names[first + k] = self._load("%w", slot)
             self._step(step.operations)
             for k, slot in step.stores:
                 self._store(self.names[first + k], "%w", slot)
-            self._results(first + k for k in step.operations)
+            if many:
+                self._results(first + k for k in step.operations)
+        self._results(first + k for step in chunk for k in step.operations)
         return "".join(self.lines)
 
     def _results(self, values: Iterable[int]) -> None:
-        """Stores of the results that are among *values*."""
+        """Stores of the results that are among *values* and not yet stored."""
         for value in values:
-            for position, r in self.results.get(value, ()):
+            for position, r in self.results.pop(value, ()):
                 self._store(self._signed(r), "%out", position)
 
     def _step(self, operations: Sequence[int]) -> None:
