@@ -63,7 +63,7 @@ STATE = [
     ("--q q1=1,q2=1kg", r"--q q2: Expected an angle or a number without dimension, found '1kg'\."),
     ("--q 1kg,2", r"--q q1: Expected a length \[m\], found '1kg'\."),
     ("--v 1,2m/s", r"--v q2': Expected a rate or an angular velocity \[1/s\], found '2m/s'\."),
-    ("--tau q2'=2N", r"--tau q2': Expected a couple \[kg\*m\^2/s\^2\], found '2N'\."),
+    ("--tau q2'=2N", r"--tau q2': Expected a couple or an energy \[kg\*m\^2/s\^2\], found '2N'\."),
     ("--quantity inverse --vdot 1m,2", r"--vdot q1': Expected an acceleration \[m/s\^2\], found '1m'\."),
     ("--set m1=2m", r"--set m1: Expected a mass \[kg\], found '2m'\."),
     ("--q [NaN,1]", r"--q: expected a list of finite numbers or a mapping of names to them, found '\[NaN,1\]'\."),
