@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from kineta.errors import ArgumentError
 from kineta.expr.node import Expr
+from kineta.numerics.roots import root
 from kineta.numerics.segments import Segment
 
 FloatArray = NDArray[np.float64]
@@ -93,13 +93,12 @@ class Watch:
         """Time and state of the zero of event i between t0 and t1."""
         if after == 0.0:
             return t1, y1
-        ends = {t0: before, t1: after}
 
         def value(t: float) -> float:
-            return float(ends[t] if t in ends else self.values(t, state(t))[i])
+            return float(self.values(t, state(t))[i])
 
         def state(t: float) -> FloatArray:
             return np.asarray(solution(np.array([t])))[:, 0]
 
-        root = float(brentq(value, t0, t1, xtol=4 * np.finfo(float).eps * max(abs(t0), abs(t1), 1e-300), rtol=1e-15))
-        return root, state(root)
+        t = root(value, t0, t1, float(before), float(after), 4 * np.finfo(float).eps * max(abs(t0), abs(t1)))
+        return t, state(t)
