@@ -69,6 +69,15 @@ class Writer:
         b.branch(head)
         b.position_at_end(after)
 
+    def _while(self, body: Callable[[], Any]) -> None:
+        """A loop: *body* is done once, and again as long as it says so."""
+        b = self.b
+        inner, after = (self.function.append_basic_block(n) for n in ("again", "done"))
+        b.branch(inner)
+        b.position_at_end(inner)
+        b.cbranch(body(), inner, after)
+        b.position_at_end(after)
+
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def _address(self, base: Any, index: Any, kind: ir.Type = REAL) -> Any:

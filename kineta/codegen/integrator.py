@@ -2,7 +2,8 @@
 
 One module per method, the same for every system: the right-hand side comes as the address of a compiled function. The
 loop hands control back when the end is reached, when it has made as many steps as it was allowed (so that a run can be
-watched and interrupted), after a step in which an event function changed its sign, or when it cannot go on.
+watched and interrupted), after the last zero of an event that was wanted, after a step whose events must be looked at, or
+when it cannot go on.
 :mod:`kineta.numerics.layout` says what it is given and what it returns.
 """
 
@@ -17,8 +18,8 @@ from typing import Any
 from kineta.cache import stored
 from kineta.codegen.emitter import INT, REAL, constant, number
 from kineta.codegen.llvm import load_object, object_code
-from kineta.codegen.step import Step
 from kineta.codegen.target import host
+from kineta.codegen.zeros import Zeros
 from kineta.numerics import layout
 from kineta.numerics.tableaux import Tableau
 
@@ -38,16 +39,17 @@ def integrator(tableau: Tableau) -> Callable[..., int]:
 _kept: list[Any] = []
 
 
-class _Loop(Step):
+class _Loop(Zeros):
     """Writer of the module."""
 
     def __init__(self, tableau: Tableau) -> None:
-        super().__init__(tableau, layout.FUNCTIONS, layout.BLOCKS, layout.LANES, several=False)
+        super().__init__(tableau, layout.FUNCTIONS, layout.BLOCKS)
         self.steering = self._get("ints", layout.N)
         self.padded = self._get("ints", layout.N_PADDED)
         self.y, self.k, self.tolerances = self.at["y"], self.at["k"], self.at["tolerances"]
-        self.new = self.at["work"]  # the state tried, then the event values before and after
-        self.argument = self.b.alloca(REAL)
+        self.new, self.between, self.before, self.after, self.values = (
+            self._row(self.at["work"], r) for r in range(layout.WORK)
+        )
         self._write()
 
     def _derivative(self, t: Any, stage: int) -> None:
@@ -60,7 +62,9 @@ class _Loop(Step):
         loop = self.function.append_basic_block("step")
         b.branch(loop)
         b.position_at_end(loop)
-        paused = b.icmp_signed(">=", self._get("ints", layout.ACCEPTED), self._get("ints", layout.ALLOWED))
+        full = b.icmp_signed(">", self._get("ints", layout.FOUND), self._get("ints", layout.ROOM))
+        done = b.icmp_signed(">=", self._get("ints", layout.ACCEPTED), self._get("ints", layout.ALLOWED))
+        paused = b.or_(done, full)
         with b.if_then(paused, likely=False):
             b.ret(number(layout.PAUSED))
         t = self._get("reals", layout.T)
@@ -95,17 +99,18 @@ class _Loop(Step):
         self._set("ints", layout.JUST_REJECTED, number(0))
         end = b.select(last, self._get("reals", layout.T_END), b.fadd(t, h))
         self._set("reals", layout.T, end)
+        size = b.mul(self.padded, number(self.tableau.coefficients))
+        self.interpolant = self._address(self.at["dense"], b.mul(self._get("ints", layout.ACCEPTED), size))
         with b.if_then(self._nonzero(self._get("ints", layout.DENSE))):
-            size = b.mul(self.padded, number(self.tableau.coefficients))
-            place = self._address(self.at["dense"], b.mul(self._get("ints", layout.ACCEPTED), size))
-            self._interpolant(t, h, self._row(self.at["work"], 1), place)
+            self._interpolant(t, h, self.between, self.interpolant)
         self._for(self._get("ints", layout.N_QUATERNIONS), self._normalise)
+        with b.if_then(self._nonzero(self._get("ints", layout.N_EVENTS))):
+            self._events(t, h, end)
         self._record(end)
         self._copy(self.new, self.y)
         self._copy(self._row(self.k, self.tableau.stages), self._row(self.k, 0))
-        self._events(end)
-        crossed = self._nonzero(self._get("ints", layout.CROSSED))
-        with b.if_then(b.or_(last, crossed)):
+        stops = b.or_(self._get("ints", layout.LOOK), self._get("ints", layout.ENDED))
+        with b.if_then(b.or_(last, self._nonzero(stops))):
             b.ret(b.select(last, number(layout.DONE), number(layout.EVENT)))
 
     def _record(self, t: Any) -> None:
@@ -130,21 +135,37 @@ class _Loop(Step):
         for p, value in zip(parts, values, strict=True):
             b.store(b.fdiv(value, length), p)
 
-    def _events(self, t: Any) -> None:
-        """Values of the event functions at the new state, and whether one changed its sign."""
-        b = self.b
-        count = self._get("ints", layout.N_EVENTS)
-        with b.if_then(b.icmp_signed(">", count, number(0))):
-            before, after = self._row(self.at["work"], 2), self._row(self.at["work"], 3)
-            b.store(t, self.argument)
-            b.call(self.at["events"], [self.argument, self.y, self.at["h"], after])
-            self._set("ints", layout.CROSSED, number(0))
+    def _events(self, t: Any, h: Any, end: Any) -> None:
+        """Find the zeros of the event functions over the step from t to *end*, or say that it must be looked at."""
+        b, count = self.b, self._get("ints", layout.N_EVENTS)
+        self._event_values(end, self.new, self.after)
 
-            def compare(i: Any) -> None:
-                old = b.load(self._address(before, i), typ=REAL)
-                new = b.load(self._address(after, i), typ=REAL)
-                crossed = b.zext(self._sign_changes(old, new), INT)
-                self._set("ints", layout.CROSSED, b.or_(self._get("ints", layout.CROSSED), crossed))
-                b.store(new, self._address(before, i))
+        def odd(i: Any) -> None:
+            found = b.zext(self._odd(i), INT)
+            self._set("ints", layout.LOOK, b.or_(self._get("ints", layout.LOOK), found))
 
-            self._for(count, compare)
+        self._for(count, odd)
+        with b.if_then(b.not_(self._nonzero(self._get("ints", layout.LOOK)))):
+
+            def find(i: Any) -> None:
+                with b.if_then(self._wanted(i), likely=False):
+                    x, proper = self._zero(i, t, h)
+                    with b.if_then(proper):
+                        at = b.select(b.fcmp_ordered("==", x, constant(1.0)), end, b.fadd(t, b.fmul(x, h)))
+                        self._found(i, at)
+
+            self._for(count, find)
+        self._copy(self.after, self.before)
+
+    def _found(self, i: Any, t: Any) -> None:
+        """A zero of event i at the time t, in the state ``between``: recorded, and counted."""
+        b, row = self.b, self._get("ints", layout.FOUND)
+        b.store(i, self._address(self.at["which"], row, INT))
+        b.store(t, self._address(self.at["zero_times"], row))
+        self._copy(self.between, self._address(self.at["zero_states"], b.mul(row, self.padded)))
+        self._count(layout.FOUND)
+        place = self._address(self.at["left"], i, INT)
+        left = b.sub(b.load(place, typ=INT), number(1))
+        b.store(left, place)
+        with b.if_then(b.icmp_signed("==", left, number(0))):
+            self._set("ints", layout.ENDED, number(1))

@@ -193,11 +193,5 @@ class Step(Emitter, ABC):
         # A last step cut short by the end says nothing about the step to try next.
         return b.select(last, self._intrinsic("maxnum", size, wanted), size)
 
-    def _sign_changes(self, before: Any, after: Any) -> Any:
-        """Whether a value has reached or passed zero."""
-        b, zero = self.b, constant(0.0)
-        rises = b.and_(b.fcmp_ordered("<", before, zero), b.fcmp_ordered(">=", after, zero))
-        return b.or_(rises, b.and_(b.fcmp_ordered(">", before, zero), b.fcmp_ordered("<=", after, zero)))
-
     def _nonzero(self, value: Any) -> Any:
         return self.b.icmp_signed("!=", value, number(0))

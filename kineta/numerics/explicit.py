@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.numerics import layout
-from kineta.numerics.problem import Problem
+from kineta.numerics.problem import Events, Problem
 from kineta.numerics.tableaux import Tableau
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Steps between two pauses at most, the bytes that their record may take, and how long they should take [s].
 CHUNK, CHUNK_BYTES, PAUSE = 4096, 2**26, 0.1
 #: How many times looser the tolerances of a state are that should not steer, but not rougher than this: it does steer where
 #: it is hardly resolved at all, as the work of a drive much faster than the motion may be.
 LOOSE, ROUGH = 100.0, 1e-3
+#: Zeros of events that are kept between two pauses, and those of one step.
+_ZEROS = 64
 #: Steps between two pauses at least, unless no more are allowed.
 _FEW = 16
 
@@ -29,8 +32,9 @@ _FEW = 16
 class Piece:
     """Accepted steps: times at their ends, (k,), states there, (k, n), and interpolants, (k, coefficients, n) or None.
 
-    ``t0`` and ``y0`` are where the first of them starts. ``status`` is what the loop returned after the last of them, and
-    ``crossed`` whether an event function changed its sign over that one; over the others none did.
+    ``t0`` and ``y0`` are where the first of them starts. ``zeros`` are those of events: which event's, (m,), times (m,) and
+    states (m, n), in the order of the steps, but in any order within one. ``status`` is what the loop returned after the last
+    step, and ``odd`` whether it could not tell what the events did over that one; then none of its zeros are among them.
     """
 
     t0: float
@@ -38,8 +42,9 @@ class Piece:
     t: FloatArray
     y: FloatArray
     dense: FloatArray | None
+    zeros: tuple[IntArray, FloatArray, FloatArray]
     status: int
-    crossed: bool
+    odd: bool
 
 
 class Run:
@@ -67,17 +72,20 @@ class Run:
         self._integrate = integrate
         n = len(problem.y0)
         self.n = n
-        self.padded = -(-max(n, problem.n_events, 1) // layout.LANES) * layout.LANES
+        none = np.zeros(0, dtype=np.int64)
+        events = problem.events or Events(0, none, none, none.astype(np.float64))
+        self.padded = -(-max(n, events.n, 1) // layout.LANES) * layout.LANES
         self._ints = np.zeros(layout.INTS, dtype=np.int64)
         steering = max(problem.steering, 1)
-        self._ints[[layout.N, layout.N_PADDED, layout.N_EVENTS]] = steering, self.padded, problem.n_events
+        self._ints[[layout.N, layout.N_PADDED, layout.N_EVENTS]] = steering, self.padded, events.n
         self._ints[layout.N_QUATERNIONS] = len(problem.quaternions)
+        dense = dense or events.n > 0
         self._ints[layout.DENSE] = dense
         self._reals = np.array([problem.t0, 0.0, problem.t1, max_step])
         self._y = np.zeros(self.padded)
         self._y[:n] = problem.y0
         self._k = np.zeros((tableau.stages + 1 + len(tableau.extra), self.padded))
-        self._work = np.zeros((4, self.padded))
+        self._work = np.zeros((layout.WORK, self.padded))
         self._tolerances = np.ones((2, self.padded))
         self._tolerances[1] = 0.0
         self._tolerances[:, :n] = [[atol], [rtol]]
@@ -87,9 +95,23 @@ class Run:
         self.left = max_steps
         interpolants = (self.chunk if dense else 0, tableau.coefficients, self.padded)
         self._record = np.empty(self.chunk), np.empty((self.chunk, self.padded)), np.empty(interpolants)
+        room = _ZEROS + events.n
+        self._ints[layout.ROOM] = _ZEROS
+        self._zeros = np.empty(room, dtype=np.int64), np.empty(room), np.empty((room, self.padded))
         blocks = (np.ascontiguousarray(problem.h), self._reals, self._ints, self._y, self._k, self._work)
-        self._blocks = (*blocks, self._tolerances, np.array([*problem.quaternions], dtype=np.int64), *self._record)
-        # Looked up once: with many events there are as many calls.
+        quaternions = np.array([*problem.quaternions], dtype=np.int64)
+        self._blocks = (
+            *blocks,
+            self._tolerances,
+            quaternions,
+            *self._record,
+            events.directions,
+            events.left,
+            events.noise,
+            *self._zeros,
+        )
+        self._events = events
+        # Looked up once: an address takes as long to find as a step to make.
         self._addresses = [b.ctypes.data for b in self._blocks]
         self._start(first_step)
 
@@ -103,9 +125,9 @@ class Run:
         f0 = self._rate(p.t0, p.y0)
         self._pace(1, self.tableau.stages * (time.perf_counter() - began))
         self._k[0, : self.n] = f0
-        if p.n_events:
-            self._work[2, : p.n_events] = p.event_values(p.t0, p.y0)
         self._reals[layout.H] = self._first_step(f0) if first_step is None else first_step
+        if p.events is not None:
+            self._work[layout.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
 
     def _first_step(self, f0: FloatArray) -> float:
         p, span = self.problem, abs(self.problem.t1 - self.problem.t0)
@@ -143,24 +165,27 @@ class Run:
         self._steps = int(min(max(_FEW, PAUSE * steps / max(seconds, 1e-9)), self.chunk))
 
     def __iter__(self) -> Iterator[Piece]:
-        """Pieces until the end, a failure or the last step allowed; the last has a status that says which."""
+        """Pieces until the end, a failure, the last zero wanted of an event, or the last step allowed."""
         while self.left:
             piece = self._piece()
             yield piece
-            if piece.status not in (layout.PAUSED, layout.EVENT):
+            if piece.status not in (layout.PAUSED, layout.EVENT) or self._ints[layout.ENDED]:
                 return
 
     def _piece(self) -> Piece:
         t0, y0 = float(self._reals[layout.T]), self._y[: self.n].copy()
-        self._ints[[layout.ACCEPTED, layout.ALLOWED, layout.CROSSED]] = 0, min(self._steps, self.left), 0
+        self._ints[layout.ALLOWED] = min(self._steps, self.left)
+        self._ints[[layout.ACCEPTED, layout.FOUND, layout.LOOK]] = 0
         began = time.perf_counter()
-        status = self._integrate(self.problem.rhs, self.problem.events, *self._addresses)
-        k, crossed = int(self._ints[layout.ACCEPTED]), bool(self._ints[layout.CROSSED])
+        status = self._integrate(self.problem.rhs, self._events.address, *self._addresses)
+        k, m, odd = (int(self._ints[i]) for i in (layout.ACCEPTED, layout.FOUND, layout.LOOK))
         self._pace(k, time.perf_counter() - began)
         self.left -= k
         times, states, interpolants = self._record
         dense = interpolants[:k, :, : self.n].copy() if self._ints[layout.DENSE] else None
-        return Piece(t0, y0, times[:k].copy(), states[:k, : self.n].copy(), dense, status, crossed)
+        which, when, where = self._zeros
+        zeros = which[:m].copy(), when[:m].copy(), where[:m, : self.n].copy()
+        return Piece(t0, y0, times[:k].copy(), states[:k, : self.n].copy(), dense, zeros, status, bool(odd))
 
 
 class DenseOutput:

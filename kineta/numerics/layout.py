@@ -11,19 +11,26 @@ LANES = 8
 
 #: Positions in the array of real numbers that a run is made of.
 T, H, T_END, MAX_STEP = range(4)
-#: Positions in the array of ``INTS`` integers: sizes, what is asked for, counts, and what the last step was like.
-#: N is the number of states over whose errors the mean is taken.
-INTS = 11
-N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, DENSE, EVALUATIONS, ACCEPTED, REJECTED, JUST_REJECTED, CROSSED = range(
-    INTS
-)
+#: Positions in the array of integers. Sizes, and what is asked for: N is the number of states over whose errors the mean is
+#: taken, ROOM how many zeros of events may have been found before a step. Counts since the start, and of this call.
+#: What the last step was like: JUST_REJECTED; LOOK where its events must be looked at; ENDED where the last zero wanted
+#: of an event lies in it.
+INTS = 14
+N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, ROOM, DENSE = range(7)
+EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, INTS)
 
-#: What the integrator returns. After a step in which an event function changed its sign, CROSSED is 1: such a step ends a
-#: call, with EVENT, or with DONE where it is the last of the run.
+#: Vectors of work: the state tried, one between, values of event functions before and after the step, and between.
+WORK, BEFORE = 5, 2
+
+#: What the integrator returns. EVENT: after a step with LOOK or ENDED, unless it is the last of the run.
 DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE = range(5)
 
 #: Arguments: addresses of the right-hand side and of the event functions,
 FUNCTIONS = ("rhs", "events")
 #: and of their block h, reals, integers, state y, stages, work, tolerances (absolute, then relative), offsets of quaternions,
-#: recorded times, states and interpolants.
-BLOCKS = ("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "dense")
+#: recorded times, states and interpolants; what events there are, as in :class:`~kineta.numerics.problem.Events`; of the zeros
+#: found: which event's, times and states.
+BLOCKS = (
+    *("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "dense"),
+    *("directions", "left", "noise", "which", "zero_times", "zero_states"),
+)

@@ -19,6 +19,7 @@ from kineta.numerics.problem import Problem
 from kineta.numerics.tableaux import TABLEAUX, Tableau
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 Jacobian = Callable[[float, FloatArray], FloatArray]
 
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
@@ -43,8 +44,9 @@ _FAILURES = {
 class Segment:
     """Accepted steps from (t0, y0): times (k,), states (k, n), and the solution between them.
 
-    ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed. Event functions may have changed
-    their signs over the last step, and only where ``crossed`` is set.
+    ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed. ``zeros`` are those of events that
+    the method has found: which event's, (m,), times (m,) and states (m, n). Where ``odd`` is set, they are still to be found
+    over the last step.
     """
 
     t0: float
@@ -53,12 +55,13 @@ class Segment:
     y: FloatArray
     solution: Callable[[FloatArray], FloatArray] | None
     end: str | None
-    crossed: bool
+    odd: bool = True
+    zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
 
 
 def _failed(t0: float, y0: FloatArray, why: str) -> Segment:
     """The end of a run that got no further than (t0, y0)."""
-    return Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, why.rstrip("."), False)
+    return Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, why.rstrip("."), odd=False)
 
 
 class Integration:
@@ -132,7 +135,7 @@ class Integration:
             if piece.dense is not None:
                 solution = DenseOutput(np.r_[piece.t0, piece.t], np.vstack([piece.y0, piece.y]), piece.dense)
             end = None if piece.status in (layout.PAUSED, layout.EVENT) else _FAILURES.get(piece.status, "")
-            yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, piece.crossed)
+            yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, piece.odd, piece.zeros)
 
     def _foreign(self, steps: Iterator[Segment]) -> Iterator[Segment]:
         """*steps* of a method of others: what it raises is the end of the run, not of its record."""
@@ -163,7 +166,7 @@ class Integration:
                 return
             solution = solver.dense_output() if self.dense else None
             end = "" if solver.status == "finished" else None
-            yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solution, end, True)
+            yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solution, end)
 
     def _cvode(self) -> Iterator[Segment]:
         try:
@@ -193,7 +196,7 @@ class Integration:
                 return
             between = Between(solver, t0, y0, t1, y1, p.t1)
             solution = between.kept() if self.kept else between
-            yield Segment(t0, y0, np.array([t1]), y1[None], solution, "" if t1 == p.t1 else None, True)
+            yield Segment(t0, y0, np.array([t1]), y1[None], solution, "" if t1 == p.t1 else None)
             between.done()
             t0, y0 = t1, y1
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,15 @@ from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError
 from kineta.expr.node import Expr
-from kineta.numerics.roots import root
+from kineta.numerics.problem import Events, Problem
+from kineta.numerics.roots import POLE, inside, root
 from kineta.numerics.segments import Segment
 
 FloatArray = NDArray[np.float64]
+Values = Callable[[float, FloatArray], FloatArray]
+
+#: Parts of a step at which an event may have left a zero at the start of the run.
+_AWAY = (1e-3, 1e-2, 1e-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +28,9 @@ class Event:
     terminal : True ends the run at the first zero, a number n at the n-th
     direction : 1 counts zeros where the value rises as the run goes on, -1 where it falls, 0 both
 
-    A zero at the start is none of a run. Zeros are looked for where the value has changed its sign over a step: of
-    two within one step nothing is seen, unless ``max_step`` parts them; nor is one where the value is not a number on
-    either side.
+    A zero at the start, up to rounding, is none of a run. Zeros are looked for where the value has changed its sign over a
+    step, or has come to be a number or ceased to be one: of two within one step nothing is seen, unless ``max_step`` parts
+    them. A jump through zero is one; a pole is not. The state of a zero is on it, or just past it.
     """
 
     value: Expr
@@ -49,56 +54,107 @@ def event(value: Expr, *, terminal: bool | int = False, direction: int = 0, name
     return Event(value, terminal, direction, name or (str(value) if isinstance(value, Expr) else ""))
 
 
-class Watch:
-    """Finds the events of a run, segment by segment; ``ended`` is the name of the one that ended it."""
+def wanted(events: Sequence[Event], address: int) -> Events | None:
+    """What a method is to look for, the values of *events* being those of the function at *address*; None for no events."""
+    if not events:
+        return None
+    directions = np.array([e.direction for e in events], dtype=np.int64)
+    left = np.array([int(e.terminal) for e in events], dtype=np.int64)
+    return Events(address, directions, left, np.full(len(events), -1.0))
 
-    def __init__(self, events: Sequence[Event], values: Callable[[float, FloatArray], FloatArray]) -> None:
-        self.events = events
-        self.values = values
+
+class Watch:
+    """Collects the events of a run, segment by segment, and finds those that the method has not found; ``ended`` is the name of
+    the one that ended it.
+    """
+
+    def __init__(self, events: Sequence[Event], problem: Problem) -> None:
+        self.events, self.problem = events, problem
         self.found: list[list[tuple[float, FloatArray]]] = [[] for _ in events]
         self.ended: str | None = None
+        if problem.events is not None:
+            noise = problem.event_noise()
+            starts_at_zero = np.abs(problem.event_values(problem.t0, problem.y0)) <= noise
+            problem.events.noise[:] = np.where(starts_at_zero, noise, -1.0)
 
-    def look(self, segment: Segment) -> float | None:
-        """Record the events of *segment*; the time of the one that ends the run, if any."""
-        if not self.events or not segment.crossed:
+    def look(self, segment: Segment) -> tuple[float, FloatArray] | None:
+        """Record the events of *segment*; time and state of the one that ends the run, if any."""
+        if not self.events or not len(segment.t):
             return None
-        (t1, y1), solution = (float(segment.t[-1]), segment.y[-1]), segment.solution
-        t0, y0 = (float(segment.t[-2]), segment.y[-2]) if len(segment.t) > 1 else (segment.t0, segment.y0)
-        assert solution is not None
-        before, after = self.values(t0, y0), self.values(t1, y1)
-        crossed = (before < 0) & (after >= 0) | (before > 0) & (after <= 0)
-        zeros = []
-        for i in np.flatnonzero(crossed).tolist():
-            direction = self.events[i].direction
-            if direction == 0 or direction == np.sign(after[i] - before[i]):
-                zeros.append((self._root(i, t0, t1, before[i], after[i], y1, solution), i))
-        for (t, y), i in sorted(zeros, key=lambda f: abs(f[0][0] - t0)):
+        zeros = list(_given(segment))
+        if segment.odd:
+            zeros += self._over_last_step(segment)
+        for i, t, y in sorted(zeros, key=lambda zero: abs(zero[1] - segment.t0)):
             self.found[i].append((t, y))
-            terminal = self.events[i].terminal
-            if terminal and len(self.found[i]) >= int(terminal):
+            if len(self.found[i]) == int(self.events[i].terminal):
                 self.ended = self.events[i].name
-                return t
+                return t, y
         return None
 
-    def _root(
-        self,
-        i: int,
-        t0: float,
-        t1: float,
-        before: float,
-        after: float,
-        y1: FloatArray,
-        solution: Callable[[FloatArray], FloatArray],
-    ) -> tuple[float, FloatArray]:
-        """Time and state of the zero of event i between t0 and t1."""
-        if after == 0.0:
-            return t1, y1
+    def _over_last_step(self, segment: Segment) -> Iterator[tuple[int, float, FloatArray]]:
+        """The zeros over the last step of *segment*: event, time and state."""
+        step, wanted = Step.last(segment, self.problem.event_values), self.problem.events
+        assert wanted is not None
+        before, after = step.values(step.t0, step.y0), step.values(step.t1, step.y1)
+        changed = (np.sign(before) != np.sign(after)) | (wanted.noise >= 0)
+        for i in np.flatnonzero(changed).tolist():
+            t = step.zero(i, before[i], after[i], self.events[i].direction, wanted.noise[i])
+            if t is not None:
+                wanted.left[i] -= 1
+                yield i, t, step.state(t)
+        wanted.noise[np.abs(after) > wanted.noise] = -1.0
+
+
+def _given(segment: Segment) -> Iterator[tuple[int, float, FloatArray]]:
+    """The zeros that the method has found over *segment*."""
+    if segment.zeros is not None:
+        which, times, states = segment.zeros
+        yield from zip(which.tolist(), times.tolist(), states, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a run, from (t0, y0) to (t1, y1), its *solution*, and the event functions."""
+
+    t0: float
+    y0: FloatArray
+    t1: float
+    y1: FloatArray
+    solution: Callable[[FloatArray], FloatArray]
+    values: Values
+
+    @classmethod
+    def last(cls, segment: Segment, values: Values) -> Step:
+        """The last step of *segment*."""
+        assert segment.solution is not None
+        t0, y0 = (float(segment.t[-2]), segment.y[-2]) if len(segment.t) > 1 else (segment.t0, segment.y0)
+        return cls(t0, y0, float(segment.t[-1]), segment.y[-1], segment.solution, values)
+
+    def state(self, t: float) -> FloatArray:
+        """The state at *t*."""
+        ends = {self.t0: self.y0, self.t1: self.y1}
+        return ends[t] if t in ends else np.asarray(self.solution(np.array([t])))[:, 0]
+
+    def zero(self, i: int, before: float, after: float, direction: int, noise: float) -> float | None:
+        """The time at which event i, of these values at the ends, has reached zero or just passed it; None where it has not, or
+        in another *direction*. With *noise* it starts at zero, and is looked at from where it exceeds that.
+        """
 
         def value(t: float) -> float:
-            return float(self.values(t, state(t))[i])
+            return float(self.values(t, self.state(t))[i])
 
-        def state(t: float) -> FloatArray:
-            return np.asarray(solution(np.array([t])))[:, 0]
-
-        t = root(value, t0, t1, float(before), float(after), 4 * np.finfo(float).eps * max(abs(t0), abs(t1)))
-        return t, state(t)
+        a, b, fa, fb = self.t0, self.t1, before, after
+        if noise >= 0:
+            places = (self.t0 + x * (self.t1 - self.t0) for x in _AWAY)
+            a, fa = next(((t, f) for t in places if abs(f := value(t)) > noise), (b, fb))
+        tolerance = 4 * np.finfo(float).eps * max(abs(self.t0), abs(self.t1))
+        if np.isnan(fa) and not np.isnan(fb):
+            a = inside(value, a, b, tolerance)
+            fa = value(a)
+        elif np.isnan(fb) and not np.isnan(fa):
+            b = inside(value, b, a, tolerance)
+            fb = value(b)
+        if not (fa < 0 <= fb or fa > 0 >= fb) or direction * (fb - fa) < 0:
+            return None
+        t = root(value, a, b, fa, fb, tolerance) if fb else b
+        return t if abs(value(t)) <= POLE * max(abs(fa), abs(fb)) else None

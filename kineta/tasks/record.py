@@ -47,8 +47,9 @@ class Record:
             self._add(np.array([t]), y[None])
         self._next = int(first)
 
-    def segment(self, segment: Segment, until: float | None) -> None:
-        """What to record of *segment*, up to the time *until*."""
+    def segment(self, segment: Segment, end: tuple[float, FloatArray] | None) -> None:
+        """What to record of *segment*, up to the *end* of the run in it: its time and state."""
+        until = None if end is None else end[0]
         self.steps += len(segment.t)
         before = segment.t[-2] if len(segment.t) > 1 else segment.t0
         self.last_step = float(abs(segment.t[-1] - before))
@@ -62,8 +63,8 @@ class Record:
         else:
             inside = (segment.t - last) * direction <= 0
             self._add(segment.t[inside], segment.y[inside])
-        if until is not None and segment.solution is not None and (not self.rows or self.rows[-1][0][-1] != until):
-            self._add(np.array([until]), np.asarray(segment.solution(np.array([until]))).T)
+        if end is not None and (not self.rows or self.rows[-1][0][-1] != end[0]):
+            self._add(np.array([end[0]]), end[1][None].copy())
 
     def _on_grid(self, grid: FloatArray, segment: Segment, last: float, direction: float) -> None:
         end = self._next

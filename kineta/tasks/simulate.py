@@ -19,7 +19,7 @@ from kineta.numerics.segments import Integration
 from kineta.tasks import arguments, outcome
 from kineta.tasks.code import Bound, bound
 from kineta.tasks.domain import Domain
-from kineta.tasks.events import Event, Watch
+from kineta.tasks.events import Event, Watch, wanted
 from kineta.tasks.jacobian import jacobian
 from kineta.tasks.mass import SINGULAR, idle, least_inertia
 from kineta.tasks.progress import Progress
@@ -94,8 +94,7 @@ def simulate(
             y0=y0,
             quaternions=quaternions,
             integrals=made.code.works,
-            events=made.code.event_address,
-            n_events=len(watched),
+            events=wanted(watched, made.code.event_address),
         )
         dense = dense_output or grid is not None or bool(watched)
         run = Integration(
@@ -112,7 +111,7 @@ def simulate(
         )
         _check_start(equations, made, t0, y0)
         record = Record(grid, len(q0) + len(v0), quaternions, keep=dense_output)
-        watch, domain = Watch(watched, problem.event_values), Domain(equations, made)
+        watch, domain = Watch(watched, problem), Domain(equations, made)
         status, message = _integrate(run, record, watch, domain, bar)
     return outcome.result(model, made, run, record, watch, domain, status, message, time.perf_counter() - began)
 
@@ -146,14 +145,14 @@ def _integrate(run: Integration, record: Record, watch: Watch, domain: Domain, b
     reached = problem.t0
     try:
         for segment in run:
-            until = watch.look(segment)
+            end = watch.look(segment)
             if len(segment.t):
                 domain.look(segment.t, segment.y)
-                record.segment(segment, until)
+                record.segment(segment, end)
                 reached = float(segment.t[-1])
                 bar.at(reached, record.steps, record.last_step)
-            if until is not None:
-                return EVENT, f"stopped at t = {until:.6g} s by the event '{watch.ended}'"
+            if end is not None:
+                return EVENT, f"stopped at t = {end[0]:.6g} s by the event '{watch.ended}'"
             if segment.end:
                 why = domain.edge(last=True) or (
                     "the mass matrix may be singular there, an expression outside its domain, or the motion without bound"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.numerics.problem import Problem
+from kineta.numerics.problem import Events, Problem
 
 FloatArray = NDArray[np.float64]
 Rate = Callable[[float, FloatArray], FloatArray]
@@ -36,6 +36,12 @@ def problem(f: Rate, t0: float, t1: float, y0: Any, **more: Any) -> Problem:
     """The problem y' = f(t, y), y(t0) = y0."""
     y0 = np.array(y0, dtype=float)
     return Problem(address(f, len(y0)), np.zeros(1), t0, t1, y0, **more)
+
+
+def watched(f: Rate, n: int, directions: Any = 0, left: Any = 0) -> Events:
+    """The events whose values *f* gives for states of n numbers."""
+    given = [np.atleast_1d(np.array(x, dtype=np.int64)) for x in (directions, left)]
+    return Events(address(f, n), *given, np.full(len(given[0]), -1.0))
 
 
 def random_rate(seed: int) -> tuple[Rate, FloatArray]:

@@ -13,7 +13,7 @@ from kineta.numerics import layout
 from kineta.numerics.explicit import DenseOutput, Run
 from kineta.numerics.problem import Problem
 from kineta.numerics.tableaux import DOP853, DOPRI5, Tableau
-from tests.numerics.problems import FloatArray, address, problem, random_rate
+from tests.numerics.problems import FloatArray, problem, random_rate, watched
 
 PEERS = [(DOP853, scipy.integrate.DOP853), (DOPRI5, scipy.integrate.RK45)]
 WITH_PEER = pytest.mark.parametrize(("tableau", "peer"), PEERS, ids=["dop853", "dopri5"])
@@ -101,23 +101,56 @@ def test_no_more_steps_are_made_than_allowed() -> None:
     assert (last.status, last.t[-1]) == (layout.PAUSED, all_of_them[0][50])
 
 
-def test_a_pause_where_an_event_changes_sign() -> None:
-    crossing = problem(rotation, 0.0, 10.0, [1, 0], events=address(lambda t, y: y[:1], 2), n_events=1)
-    pieces = list(start(DOP853, crossing, rtol=1e-6, atol=1e-6))
-    assert [p.status for p in pieces] == [layout.EVENT] * 3 + [layout.DONE]
-    assert [p.crossed for p in pieces] == [True] * 3 + [False]
-    for piece in pieces:
-        values = np.r_[piece.y0[0], piece.y[:, 0]]
-        crossed = values[:-1] * values[1:] <= 0
-        assert not crossed[:-1].any()
-        assert crossed[-1] == piece.crossed
+def falling(t: float, y: FloatArray) -> FloatArray:
+    return y[:1]
 
 
-def test_a_change_of_sign_over_the_last_step_ends_the_run_with_it() -> None:
-    crossing = problem(rotation, 0.0, np.pi / 2 + 1e-3, [1, 0], events=address(lambda t, y: y[:1], 2), n_events=1)
-    *_, last = start(DOP853, crossing, rtol=1e-6, atol=1e-6)
-    assert (last.status, last.crossed) == (layout.DONE, True)
+def test_zeros_of_an_event_are_found_on_the_way() -> None:
+    (piece,) = start(DOP853, problem(rotation, 0.0, 10.0, [1, 0], events=watched(falling, 2)), rtol=1e-10, atol=1e-10)
+    which, times, states = piece.zeros
+    assert (piece.status, piece.odd) == (layout.DONE, False)
+    assert np.array_equal(which, [0, 0, 0])
+    assert times == pytest.approx(np.pi * np.array([0.5, 1.5, 2.5]), abs=1e-9)
+    assert states[:, 1] == pytest.approx([-1, 1, -1], abs=1e-9)
+    assert np.abs(states[:, 0]).max() < 1e-14
+
+
+@pytest.mark.parametrize(("direction", "left", "zeros"), [(-1, 2, [0.5, 2.5]), (1, 1, [1.5]), (0, 3, [0.5, 1.5, 2.5])])
+def test_the_last_zero_wanted_ends_the_run(direction: int, left: int, zeros: list[float]) -> None:
+    events = watched(falling, 2, direction, left)
+    *_, last = start(DOP853, problem(rotation, 0.0, 10.0, [1, 0], events=events), rtol=1e-10, atol=1e-10)
+    assert (last.status, last.odd, events.left[0]) == (layout.EVENT, False, 0)
+    assert last.zeros[1] == pytest.approx(np.pi * np.array(zeros), abs=1e-9)
+    assert last.t[-2] < last.zeros[1][-1] <= last.t[-1]
+
+
+def test_a_zero_in_the_last_step_ends_the_run_with_it() -> None:
+    events = watched(falling, 2, 0, 1)
+    *_, last = start(DOP853, problem(rotation, 0.0, np.pi / 2 + 1e-3, [1, 0], events=events), rtol=1e-6, atol=1e-6)
+    assert (last.status, len(last.zeros[0])) == (layout.DONE, 1)
     assert np.all(np.diff(last.t) > 0)
+
+
+def test_a_pause_where_an_event_has_no_value_at_one_end_of_a_step() -> None:
+    def root(t: float, y: FloatArray) -> FloatArray:
+        with np.errstate(invalid="ignore"):
+            return np.sqrt(y[:1]) - 0.5
+
+    pieces = list(start(DOP853, problem(rotation, 0.0, 4.0, [1, 0], events=watched(root, 2)), rtol=1e-6, atol=1e-6))
+    assert [(p.status, p.odd) for p in pieces] == [(layout.EVENT, True), (layout.DONE, False)]
+    assert pieces[0].y[-2, 0] > 0 > pieces[0].y[-1, 0]
+
+
+def test_more_zeros_than_there_is_room_for() -> None:
+    fast = watched(lambda t, y: np.sin(50 * t * np.arange(1, 4)), 2, [0, 0, 0], [0, 0, 0])
+    pieces = list(start(DOP853, problem(rotation, 0.1, 10.0, [1, 0], events=fast), rtol=1e-6, atol=1e-6, max_step=0.01))
+    assert len(pieces) > 10
+    which, times = (np.concatenate([p.zeros[r] for p in pieces]) for r in range(2))
+    for i in range(3):
+        spacing = np.pi / (50 * (i + 1))
+        assert np.sort(times[which == i]) == pytest.approx(
+            spacing * np.arange(np.ceil(0.1 / spacing), 10 / spacing), abs=1e-12
+        )
 
 
 def test_quaternions_are_made_units_at_every_step() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kineta.numerics.roots import root
+from kineta.numerics.roots import inside, root
 
 EPS = 2.0**-52
 
@@ -41,10 +41,19 @@ def test_zeros_are_found_to_rounding_in_few_calls(
     assert all(min(a, b) < x < max(a, b) for x in asked)
 
 
+def test_the_edge_of_a_domain_is_found_from_inside() -> None:
+    def f(x: float) -> float:
+        return math.sqrt(x - 0.3) if x >= 0.3 else math.nan
+
+    assert inside(f, 0.0, 1.0, 4 * EPS) == pytest.approx(0.3, abs=4 * EPS)
+    assert not math.isnan(f(inside(f, 0.0, 1.0, 0.0)))
+    assert inside(lambda x: -f(1 - x), 1.0, 0.0, 0.0) == pytest.approx(0.7, abs=EPS)
+
+
 def test_a_tolerance_is_kept() -> None:
     assert root(math.cos, 1.0, 2.0, math.cos(1), math.cos(2), 1e-3) == pytest.approx(math.pi / 2, abs=1e-3)
 
 
-def test_a_bracket_without_numbers_between_gives_the_better_end() -> None:
+def test_a_bracket_without_numbers_between_gives_the_end_that_is_past_the_zero() -> None:
     a = 0.3
     assert root(math.sin, a, math.nextafter(a, 1.0), -2.0, 1.0, 0.0) == math.nextafter(a, 1.0)

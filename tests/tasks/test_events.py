@@ -101,6 +101,77 @@ def test_a_zero_at_the_start_is_no_event() -> None:
     assert [len(times) for times in resting.t_events] == [0, 0]
 
 
+#: Methods that find zeros themselves, and those whose steps are looked at.
+BOTH = pytest.mark.parametrize("method", ["dop853", "dopri5", "RK45", "CVODE"])
+BALL = kn.loads("model ball; gravity (0, -9.81, 0); coordinates y; ball | Sy(y) = 1; initial y = 1;")
+
+
+@BOTH
+def test_a_run_is_continued_from_its_own_event(method: str) -> None:
+    wall = kn.event(x - 0.3, terminal=True)
+    state: dict[str, Any] = {}
+    at, times = 0.0, []
+    for _ in range(6):
+        result = kn.simulate(OSCILLATOR, (at, 20.0), events=wall, method=method, **state)
+        state, at = {"q": result.q[-1], "v": result.v[-1]}, result.t[-1]
+        times.append(at)
+    first, half = np.arccos(0.3) / 2, np.pi
+    assert times == pytest.approx(
+        np.sort([first + half * np.arange(3), half - first + half * np.arange(3)], axis=None), abs=1e-6
+    )
+
+
+@BOTH
+@pytest.mark.parametrize("clock", [True, False])
+def test_a_ball_bounces(method: str, clock: bool) -> None:
+    """Each run starts where the one before has ended, the speed turned round: on the ground, or a rounding below it."""
+    ground = kn.event(kn.symbol("y"), terminal=True)
+    y, v, at, times = 1.0, 0.0, 0.0, []
+    for _ in range(8):
+        result = kn.simulate(BALL, (at if clock else 0.0, 9.0), q=[y], v=[v], events=ground, method=method)
+        y, v, end = result.q[-1, 0], -0.5 * result.v[-1, 0], result.t[-1]
+        at = end if clock else at + end
+        times.append(at)
+    fall = np.sqrt(2 / 9.81)
+    assert times == pytest.approx(fall * np.cumsum([1, *(2 * 0.5 ** np.arange(1, 8))]), abs=1e-7)
+
+
+@BOTH
+def test_the_state_of_a_zero_is_on_it_or_just_past_it(method: str) -> None:
+    event = x**3 - 0.1
+    result = kn.simulate(OSCILLATOR, 10.0, events=event, method=method)
+    (states,) = result.y_events
+    passed = (states[:, 0] ** 3 - 0.1) * np.sign(states[:, 1])
+    assert len(passed) == 7
+    assert np.all(passed >= 0)
+    assert passed == pytest.approx(0, abs=1e-13)
+
+
+@BOTH
+def test_a_zero_that_lasts_is_none(method: str) -> None:
+    result = kn.simulate(OSCILLATOR, 3.0, q=[0.0], v=[0.0], events=[x, rate], method=method)
+    assert [len(times) for times in result.t_events] == [0, 0]
+
+
+@BOTH
+def test_a_jump_through_zero_is_an_event_and_a_pole_is_none(method: str) -> None:
+    result = kn.simulate(OSCILLATOR, 3.0, events=[kn.sign(x - 0.5), 1 / (x - 0.5), kn.tan(np.pi * x)], method=method)
+    jumps, poles, both = result.t_events
+    assert jumps == pytest.approx([np.pi / 6, 5 * np.pi / 6], abs=1e-7)
+    assert len(poles) == 0
+    assert both == pytest.approx([np.pi / 4, 3 * np.pi / 4], abs=1e-6)
+
+
+@BOTH
+def test_a_zero_in_the_step_that_enters_or_leaves_the_domain_is_found(method: str) -> None:
+    """sqrt(x - 1/2) is a number between the times pi/6 and 5 pi/6 of x = sin 2t, halved."""
+    start = {"q": [0.0], "v": [2.0], "method": method, "rtol": 1e-10}
+    result = kn.simulate(OSCILLATOR, 1.6, events=kn.sqrt(x - 0.5) - 0.5, **start)
+    assert result.t_events[0] == pytest.approx([np.arcsin(0.75) / 2, (np.pi - np.arcsin(0.75)) / 2], abs=1e-6)
+    near = kn.simulate(OSCILLATOR, 1.6, events=kn.sqrt(x - 0.5) - 1e-3, **start)
+    assert near.t_events[0] == pytest.approx([np.pi / 12, 5 * np.pi / 12], abs=1e-5)
+
+
 def test_max_step_parts_what_would_fall_into_one_step() -> None:
     narrow = x - np.cos(0.02)  # above zero for 0.02 s about every full turn
     times = kn.simulate(OSCILLATOR, 4.0, q=[0.5], v=[np.sqrt(3)], events=[narrow], max_step=0.01).t_events[0]
