@@ -1,18 +1,18 @@
-"""Time of one evaluation: forward dynamics, inverse dynamics, mass matrix; kineta beside Pinocchio, in one thread.
+"""Time of one evaluation: forward dynamics, inverse dynamics, mass matrix; kineta beside its peers, in one thread.
 
-Both loop over the same states in native code: one call from Python for all of them. Their results are compared first.
+All loop over the same states in native code: one call from Python for all of them. Their results are compared first.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 import kineta as kn
-from benchmarks.peer import Peer
+from benchmarks import peer, peer_mujoco
 from benchmarks.robots import SOURCES, Robot
 from benchmarks.timing import interleaved, table
 from kineta.codegen import llvm
@@ -67,18 +67,23 @@ def measure(robot: Robot, quantity: str, repeats: int) -> tuple[str, ...]:
     nq, nv = robot.model.nq, robot.model.nv
     n = max(64, BYTES // (8 * (nq + 2 * nv + (nv * nv if quantity == "mass_matrix" else nv))))
     states = robot.states(n)
+    given = states["q"], states["v"], states["extra"]
     ours = kineta_calls(robot, quantity, states)
-    peer = Peer(robot.model)
-    theirs = peer.calls(quantity, states["q"], states["v"], states["extra"])
-    for call, _ in (*ours.values(), *theirs.values()):
+    pinocchio, mujoco = peer.Peer(robot.model), peer_mujoco.Peer(robot.model)
+    theirs = pinocchio.calls(quantity, *given)
+    others = mujoco.calls(*given) if quantity == "forward" else {}
+    for call, _ in (*ours.values(), *theirs.values(), *others.values()):
         call()
-    worst = max(difference(robot, quantity, a, b) for _, a in ours.values() for _, b in theirs.values())
-    seconds = interleaved({name: call for name, (call, _) in (ours | theirs).items()}, repeats)
+    results = [out for _, out in theirs.values()]
+    results += [mujoco.accelerations(out, *given[:2]) for _, out in others.values()]
+    worst = max(difference(robot, quantity, a, b) for _, a in ours.values() for b in results)
+    seconds = interleaved({name: call for name, (call, _) in (ours | theirs | others).items()}, repeats)
     ns = {name: s / n * 1e9 for name, s in seconds.items()}
-    best = min(theirs, key=lambda name: ns[name])
+    best = min((theirs | others), key=lambda name: ns[name])
     return (
         f"{robot.name}, {quantity}",
-        f"{ns[best]:.0f} ({peer.how}, {best})",
+        _fastest(ns, theirs, pinocchio.how),
+        _fastest(ns, others, mujoco.how),
         f"{ns['scalar']:.1f}",
         f"{ns['batch']:.1f}",
         f"{ns[best] / ns['scalar']:.1f}",
@@ -87,10 +92,17 @@ def measure(robot: Robot, quantity: str, repeats: int) -> tuple[str, ...]:
     )
 
 
+def _fastest(ns: Mapping[str, float], contestants: Collection[str], how: str) -> str:
+    """The time of the fastest of a peer's *contestants*, and which it is; nothing where there are none."""
+    best = min(contestants, key=lambda name: ns[name], default=None)
+    return f"{ns[best]:.0f} ({how}, {best})" if best else ""
+
+
 def main(quick: bool = False) -> None:
-    head = ("ns a call", "Pinocchio", "kineta", "batch", "ratio", "ratio, batch", "difference")
+    head = ("ns a call", "Pinocchio", "MuJoCo", "kineta", "batch", "ratio", "ratio, batch", "difference")
     rows = []
     for source in SOURCES.values():
         robot = source.robot()
         rows += [measure(robot, quantity, 3 if quick else 15) for quantity in QUANTITIES]
     print(table(head, rows))
+    print("ratio: the faster peer to kineta")

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -16,14 +12,14 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
+from benchmarks.native import CannotCompileError, library
 from benchmarks.robots import PREFIX
 
 FloatArray = NDArray[np.float64]
 
 SOURCE = Path(__file__).with_name("peer.cpp")
-BUILD = Path(__file__).resolve().parent.parent / "build" / "benchmarks"
 #: Without AVX-512, which slows Eigen's small matrices down: some percent faster than plain -march=native here.
-FLAGS = ("-std=c++17", "-O3", "-march=native", "-mno-avx512f", "-DNDEBUG", "-w", "-shared", "-fPIC")
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-mno-avx512f", "-DNDEBUG", "-w")
 #: What Pinocchio's own build defines.
 DEFINITIONS = (
     "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
@@ -36,34 +32,16 @@ FUNCTIONS = {"forward": ("robot_aba", True), "inverse": ("robot_rnea", False), "
 
 
 @cache
-def library() -> ctypes.CDLL | None:
+def loops() -> ctypes.CDLL | None:
     """The compiled loops, or None, with the reason printed, where they do not compile."""
     include = PREFIX / "include"
-    compiler = shutil.which("g++")
-    missing = (
-        "g++"
-        if compiler is None
-        else next((h for h in ("pinocchio", "eigen3", "boost") if not (include / h).is_dir()), None)
-    )
-    if compiler is None or missing:
-        print(
-            f"Pinocchio is called from Python: {missing} is missing (the packages cmeel-eigen and cmeel-boost have headers)."
-        )
+    flags = [*FLAGS, *DEFINITIONS, f"-I{include}", f"-I{include / 'eigen3'}"]
+    try:
+        headers = [include / "pinocchio", include / "eigen3", include / "boost"]
+        loaded = library(SOURCE, "g++", flags, headers, pin.__version__)
+    except CannotCompileError as reason:
+        print(f"Pinocchio is called from Python, which slows it down: {reason}.")
         return None
-    command = [compiler, *FLAGS, *DEFINITIONS, f"-I{include}", f"-I{include / 'eigen3'}", str(SOURCE), "-o"]
-    key = hashlib.sha256(f"{SOURCE.read_text()} {command} {pin.__version__}".encode()).hexdigest()[:16]
-    target = BUILD / f"peer-{key}.so"
-    if not target.exists():
-        print("Compiling Pinocchio's headers, once; this takes some minutes ...", flush=True)
-        BUILD.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=BUILD) as folder:
-            made = Path(folder) / "peer.so"
-            done = subprocess.run([*command, str(made)], capture_output=True, text=True, check=False)
-            if done.returncode:
-                print(f"Pinocchio is called from Python: its headers do not compile.\n{done.stderr[:2000]}")
-                return None
-            made.rename(target)
-    loaded = ctypes.CDLL(str(target))
     loaded.robot_new.restype = ctypes.c_void_p
     return loaded
 
@@ -91,7 +69,7 @@ class Peer:
     def __init__(self, model: pin.Model) -> None:
         self.model = model
         self.data = model.createData()
-        self.library = library()
+        self.library = loops()
         self.robot = None if self.library is None else ctypes.c_void_p(self.library.robot_new(text(model).encode()))
         self.how = "Python" if self.library is None else "C++"
 

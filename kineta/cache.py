@@ -1,4 +1,4 @@
-"""A store of machine code on disk, by content.
+"""A store on disk of what was compiled, by content: machine code, and the parser of the language.
 
 Code from this folder is run, so it is trusted only where nobody else can have written it: the folder and every entry
 belong to the user and to nobody else, and an entry carries the SHA-256 of its key and its code. What fails a check is not

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kineta.errors import ArgumentError, one_of
 from kineta.expr.count import Operations
@@ -18,11 +18,13 @@ from kineta.formalism.quantity import QUANTITIES
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.formalism.table import FORMALISMS
 from kineta.formulas import Formulas, aligned, formulas
-from kineta.function import Function
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
 from kineta.threads import made, once
+
+if TYPE_CHECKING:
+    from kineta.function import Function
 
 T = TypeVar("T")
 
@@ -143,6 +145,9 @@ class Equations:
 
     def function(self, quantity: str, backend: str = "llvm") -> Function:
         """*quantity* as a function of numbers, compiled by *backend* (``llvm`` or ``numpy``)."""
+        # What is only shown and counted needs no NumPy.
+        from kineta.function import Function
+
         key = Function, quantity, backend
         return self.kept(key, lambda: Function(self.system, quantity, *self.programs(quantity), backend))
 

@@ -1,19 +1,27 @@
-"""The documents do what they say: their Python runs, their models read, their links lead somewhere."""
+"""The documents do what they say: their Python runs and prints what they show, their models read, their links lead somewhere."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
+import click
 import matplotlib as mpl
 import pytest
 
 import kineta as kn
+from kineta.cli.main import app
 from tests.support import ROOT
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 #: Read by a test of its own.
 SCRIPTED = ("from_scratch.md",)
+
+#: Python, and what the page says it prints: the text behind it, or remarks such as ``print(1 + 1)  # 2``.
+PYTHON = re.compile(r"^```python\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", re.M | re.S)
+REMARK = re.compile(r"^print\(.*\) +# ([<\d].*)$", re.M)
 
 
 def blocks(document: Path, language: str) -> list[str]:
@@ -28,7 +36,9 @@ def relative(path: Path) -> str:
 @pytest.mark.parametrize(
     "document", [d for d in DOCUMENTS if d.name not in SCRIPTED and blocks(d, "python")], ids=relative
 )
-def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_runs_and_prints_what_the_page_says(
+    document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mpl.use("agg")
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
@@ -36,8 +46,19 @@ def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name, content in files.findall(document.read_text(encoding="utf-8")):
         Path(name).write_text(content, encoding="utf-8")
     space: dict[str, object] = {}
-    for block in blocks(document, "python"):
-        exec(compile(block, relative(document), "exec"), space)
+    for code, said in PYTHON.findall(document.read_text(encoding="utf-8")):
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            exec(compile(code, relative(document), "exec"), space)
+        if said:
+            assert out.getvalue() == said, code
+        printed = rounded(out.getvalue()).splitlines()
+        assert [r for r in REMARK.findall(code) if rounded(r) not in printed] == []
+
+
+def rounded(text: str) -> str:
+    """*text* without the rounding errors that it tells of, which differ from machine to machine."""
+    return re.sub(r"energy balance \S+\d", "energy balance", text)
 
 
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
@@ -52,3 +73,15 @@ def test_links_lead_somewhere(document: Path) -> None:
     prose = re.sub(r"```.*?```|`[^`]*`", "", document.read_text(encoding="utf-8"), flags=re.S)
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", prose):
         assert (document.parent / target).exists(), f"{relative(document)}: {target}"
+
+
+def test_the_commands_of_the_readme_have_these_verbs_and_options() -> None:
+    called = re.findall(r"^kineta (.*?)(?:  .*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.M)
+    assert len(called) > len(app.commands) - 2
+    for line in called:
+        verb, *words = line.replace("[", "").replace("]", "").split()
+        command = app.commands[verb]
+        if isinstance(command, click.Group):
+            command = command.commands[words[0]]
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {w for w in words if w.startswith("-")} <= options, line

@@ -3,31 +3,45 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from kineta.cli.common import CHECK_FAILED, Json, Model, Set, console, print_json, read, verb
+from kineta.cli.common import CHECK_FAILED, console, print_json, read
+from kineta.cli.options import Verb, json_, model, settings
 
 if TYPE_CHECKING:
     from kineta.compiler import Equations
     from kineta.model.system import System
 
 
-@verb
-def check(model: Model, settings: Set = None, json: Json = False) -> None:
-    """Read a model, say what it was taken for, and check it against the laws of mechanics at its initial state."""
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta check double_pendulum.kin
+    kineta check double_pendulum.kin --set "l2=30 cm" --json
+    """,
+)
+@model
+@settings
+@json_
+def check(model: Path, settings: Sequence[str], as_json: bool) -> None:
+    """Say what a model was taken for, and check its laws.
+
+    The laws of mechanics are checked in the initial state; a check that fails ends with 2.
+    """
     began = time.perf_counter()
     system = read(model, settings)
     findings = laws(system)
     summary = {**described(system), "checks": findings, "seconds": time.perf_counter() - began}
-    if json:
+    if as_json:
         print_json(summary)
     else:
         _print(summary)
     if any(not f["passed"] for f in findings):
-        raise typer.Exit(CHECK_FAILED)
+        raise SystemExit(CHECK_FAILED)
 
 
 def described(system: System) -> dict[str, Any]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import sys
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-import typer
+import click
 
 from kineta.errors import ArgumentError, ExpressionError, KinetaError, KinetaWarning, did_you_mean
+from kineta.files import write
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,28 +26,8 @@ if TYPE_CHECKING:
 #: Exit codes; the last two are those of a shell for SIGINT and SIGPIPE.
 BAD_INPUT, CHECK_FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
-Model = Annotated[Path, typer.Argument(help="Model file: .kin or .urdf.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, and nothing else there.")]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help='Value of a parameter, as in --set m=2.5 or --set "l=30 cm".'),
-]
-State = Annotated[
-    str | None, typer.Option(help="Values: 1,2,3 or a JSON list, @file.json, or name=value,...", show_default=False)
-]
-
-
-def verb(function: Callable[..., None]) -> Callable[..., None]:
-    """*function* as a verb: errors become one sentence on standard error and an exit code."""
-
-    @wraps(function)
-    def run(*args: Any, **options: Any) -> None:
-        with warnings.catch_warnings(), said(options.get("model")):
-            warnings.simplefilter("default", KinetaWarning)
-            warnings.showwarning = _show_warning
-            function(*args, **options)
-
-    return run
+#: The name of standard input, as a model file and in errors.
+STDIN, STDIN_NAME = Path("-"), "<stdin>"
 
 
 @contextmanager
@@ -58,13 +36,14 @@ def said(model: Path | None) -> Iterator[None]:
     try:
         yield
     except ExpressionError as error:
-        fail(f"{model}: {error}" if model and not error.location else str(error))
+        fail(f"{_shown(model)}: {error}" if model and not error.location else str(error))
     except KinetaError as error:
         fail(str(error))
     except BrokenPipeError:
         # The reader has gone: nobody is left to tell. What is still buffered must not be tried again at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(BROKEN_PIPE) from None
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise SystemExit(BROKEN_PIPE) from None
     except OSError as error:
         fail(f"{error.filename or 'The output cannot be written'}: {error.strerror or error}.")
     except MemoryError:
@@ -73,21 +52,22 @@ def said(model: Path | None) -> Iterator[None]:
         fail("Interrupted.", INTERRUPTED)
 
 
-def fail(message: str, code: int = BAD_INPUT) -> None:
+def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
     """Say *message* on standard error and leave."""
-    typer.echo(f"kineta: {message}", err=True)
-    raise typer.Exit(code)
+    click.echo(f"kineta: {message}", err=True)
+    raise SystemExit(code)
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Say a warning of ours on standard error; :func:`warnings.showwarning` for the command line."""
     if issubclass(category, KinetaWarning):
-        typer.echo(f"kineta: warning: {message}", err=True)
+        click.echo(f"kineta: warning: {message}", err=True)
 
 
 def print_json(data: Any) -> None:
     """*data* on standard output; a number that is not finite becomes null."""
     unicode = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
-    typer.echo(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
+    click.echo(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -109,11 +89,20 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def read(path: Path, settings: Sequence[str] | None = None) -> System:
-    """The model in *path*, with the values that ``--set`` gives to its parameters."""
-    from kineta.model.io import load
+def read(path: Path, settings: Sequence[str] = ()) -> System:
+    """The model in *path*, ``-`` for standard input, with the values that ``--set`` gives to its parameters."""
+    from kineta.model.io import load, loads
+    from kineta.model.io.file import decoded
 
-    return with_settings(load(path), settings or ())
+    if path != STDIN:
+        return with_settings(load(path), settings)
+    if sys.stdin is None:
+        raise ArgumentError("Standard input is closed; give the name of a model file.")
+    return with_settings(loads(decoded(sys.stdin.buffer.read(), STDIN_NAME), STDIN_NAME), settings)
+
+
+def _shown(path: Path) -> str:
+    return STDIN_NAME if path == STDIN else str(path)
 
 
 def with_settings(system: System, settings: Sequence[str]) -> System:
@@ -144,44 +133,6 @@ def with_values(system: System) -> System:
             f"need{'s' * (len(missing) == 1)} a value: give --set {missing[0]}=... or a value in the model."
         )
     return system
-
-
-def real(text: str | float) -> float:
-    """The value of an option that is a number without dimension."""
-    from kineta.model.units import NUMBER
-
-    return _quantity(text, NUMBER)
-
-
-def seconds(text: str | float) -> float:
-    """The value of an option that is a time, in seconds or with a unit."""
-    from kineta.model.units import TIME
-
-    return _quantity(text, TIME)
-
-
-def whole(least: int, most: int) -> Callable[[str | int], int]:
-    """A reader of options that are whole numbers from *least* to *most*."""
-
-    def read_whole(text: str | int) -> int:
-        value = int(text) if re.fullmatch(r"[+-]?\d{1,18}", str(text)) else None
-        if value is None or not least <= value <= most:
-            raise typer.BadParameter(f"Expected a whole number from {least} to {most}, found '{text}'.")
-        return value
-
-    return read_whole
-
-
-def _quantity(text: str | float, dimension: Dimension) -> float:
-    from kineta.model.units import name, quantity
-
-    try:
-        value, found = quantity(str(text))
-    except KinetaError as error:
-        raise typer.BadParameter(str(error)) from None
-    if found not in (None, dimension):
-        raise typer.BadParameter(f"Expected {name(dimension)}, found '{text}'.")
-    return value
 
 
 def numbers(option: str, text: str | None, system: System) -> Any:
@@ -257,6 +208,23 @@ def _from_json(option: str, text: str, source: str) -> Any:
             f"{option}: expected a list of finite numbers or a mapping of names to them, found '{source[:60]}'."
         )
     return data
+
+
+def write_files(files: dict[Path, str], *, force: bool) -> None:
+    """Write *files*, all or none: each first beside its place. Raises :class:`ArgumentError` for those that exist."""
+    for path in files:
+        if path.is_dir():
+            raise ArgumentError(f"Expected a file, found the folder '{path}'.")
+        if path.parent.exists() and not path.parent.is_dir():
+            raise ArgumentError(f"Expected a folder, found the file '{path.parent}'.")
+        if path.exists() and not force:
+            raise ArgumentError(f"{path} exists already; give --force to overwrite it.")
+    try:
+        for path in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError(f"{error.filename}: the file cannot be written ({error.strerror}).") from None
+    write({path: text.encode() for path, text in files.items()})
 
 
 def terminal() -> bool:

@@ -3,29 +3,38 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from kineta.cli.common import Json, Model, Set, console, print_json, read, verb
+from kineta.cli.common import console, print_json, read
+from kineta.cli.options import Verb, formalism, json_, model, quantity, settings
 
 if TYPE_CHECKING:
     from kineta.compiler import Equations
 
 
-@verb
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta derive double_pendulum.kin
+    kineta derive double_pendulum.kin --quantity mass_matrix --latex
+    kineta derive double_pendulum.kin --fix --set m2=0.5     numbers folded in
+    """,
+)
+@model
+@quantity("inverse")
+@click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
+@click.option("--fix", is_flag=True, help="Fold the values of all parameters into the equations.")
+@settings
+@formalism
+@json_
 def derive(
-    model: Model,
-    formalism: Annotated[str, typer.Option(help="Formalism that derives the equations.")] = "newton_euler",
-    quantity: Annotated[
-        str, typer.Option(help="What to print: inverse (tau = ...), forward, mass_matrix, ...")
-    ] = "inverse",
-    latex: Annotated[bool, typer.Option("--latex", help="Print the equations as LaTeX.")] = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Fold the values of all parameters into the equations.")] = False,
-    settings: Set = None,
-    json: Json = False,
+    model: Path, quantity: str, latex: bool, fix: bool, settings: Sequence[str], formalism: str, as_json: bool
 ) -> None:
-    """Derive the equations of motion, print them, and count their operations."""
+    """Print the equations of motion, and count their operations."""
     began = time.perf_counter()
     system = read(model, settings)
     system = system.fixed() if fix else system
@@ -43,10 +52,10 @@ def derive(
     shown = list(formulas.latex() if latex else formulas.text())
     counts = {q: equations.operations(q) for q in COUNTED}
     began = time.perf_counter()
-    if json:
+    if as_json:
         _compile(equations)
     seconds = {"read": t_read, "derive": t_derive, "compile": time.perf_counter() - began}
-    if json:
+    if as_json:
         print_json(
             {
                 "model": system.name,
@@ -61,9 +70,9 @@ def derive(
             }
         )
     elif latex:
-        typer.echo(aligned(shown, "align*"))
+        click.echo(aligned(shown, "align*"))
     else:
-        typer.echo("\n".join(shown))
+        click.echo("\n".join(shown))
         _table(equations, counts, seconds)
 
 
@@ -84,8 +93,8 @@ def _table(equations: Equations, counts: dict[str, Any], seconds: dict[str, floa
     table.add_column("quantity")
     for column in ("add", "mul", "div", "sqrt", "trig", "hoisted"):
         table.add_column(column, justify="right")
-    for quantity, c in counts.items():
-        table.add_row(quantity, *(str(x) for x in c.as_dict().values()))
+    for counted, c in counts.items():
+        table.add_row(counted, *(str(x) for x in c.as_dict().values()))
     out = console(stderr=True)
     out.print(table)
     out.print(f"read in {seconds['read'] * 1e3:.0f} ms, derived in {seconds['derive'] * 1e3:.0f} ms")

@@ -2,31 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
-import typer
+import click
 
-from kineta.cli.common import Json, Model, Set, State, numbers, print_json, read, seconds, verb, with_values
+from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.options import Verb, completing, formalism, json_, model, quantity, seconds, settings, state
 from kineta.errors import ArgumentError, did_you_mean
 
 
-@verb
+@click.command(
+    "eval",
+    cls=Verb,
+    examples="""
+    kineta eval double_pendulum.kin                  accelerations at the start
+    kineta eval double_pendulum.kin --q "q1=30 deg, q2=0" --tau 1,2
+    kineta eval double_pendulum.kin --quantity inverse --vdot 1,0
+    """,
+)
+@model
+@quantity("forward")
+@click.option("--t", type=seconds, default=0.0, metavar="TIME", help="Time, in seconds or with a unit.")
+@state("q", "Coordinates")
+@state("v", "Speeds")
+@state("tau", "Forces on the speeds")
+@state("vdot", "Accelerations")
+@settings
+@formalism
+@click.option(
+    "--backend",
+    default="llvm",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=completing(lambda: ("llvm", "numpy")),
+    help="What computes: llvm or numpy.",
+)
+@json_
 def evaluate(
-    model: Model,
-    quantity: Annotated[
-        str, typer.Option(help="forward, inverse, mass_matrix, bias, kinetic_energy, positions, ...")
-    ] = "forward",
-    t: Annotated[float, typer.Option(parser=seconds, metavar="TIME", help="Time, in seconds.")] = 0.0,
-    q: State = None,
-    v: State = None,
-    tau: State = None,
-    vdot: State = None,
-    formalism: Annotated[str, typer.Option(help="Formalism that derives the equations.")] = "newton_euler",
-    backend: Annotated[str, typer.Option(help="llvm or numpy.")] = "llvm",
-    settings: Set = None,
-    json: Json = False,
+    model: Path,
+    quantity: str,
+    t: float,
+    q: str | None,
+    v: str | None,
+    tau: str | None,
+    vdot: str | None,
+    settings: Sequence[str],
+    formalism: str,
+    backend: str,
+    as_json: bool,
 ) -> None:
-    """Evaluate a quantity for one state; what is not given is the model's initial state."""
+    """Print the numbers of a quantity in one state.
+
+    What is not given of the state is the model's initial state; forces and accelerations are then zero.
+    """
     import numpy as np
 
     from kineta.compiler import derive
@@ -35,7 +65,7 @@ def evaluate(
     system = with_values(read(model, settings))
     equations = derive(system, formalism)
     function = equations.function(quantity, backend)
-    state = initial_state(system, numbers("--q", q, system), numbers("--v", v, system))
+    at = initial_state(system, numbers("--q", q, system), numbers("--v", v, system))
     given = {"tau": numbers("--tau", tau, system), "vdot": numbers("--vdot", vdot, system)}
     takes = function.arguments
     for name, text in (("tau", tau), ("vdot", vdot)):
@@ -44,21 +74,21 @@ def evaluate(
     extra = {n: _speeds(system, f"--{n}", x) for n, x in given.items() if x is not None}
     if quantity == "inverse" and "vdot" not in extra:
         extra["vdot"] = np.zeros(system.nv)
-    value = function(t, *state, **extra)
+    value = function(t, *at, **extra)
     parts: dict[str, Any] = value._asdict() if hasattr(value, "_asdict") else {quantity: value}
     if not all(np.isfinite(x).all() for x in parts.values()):
         raise ArgumentError(
             f"Model '{system.name}': {quantity} is not finite in this state; the mass matrix may be singular there."
         )
-    if json:
+    if as_json:
         shapes, values = ({n: f(x) for n, x in parts.items()} for f in (lambda x: list(x.shape), np.ndarray.tolist))
         print_json(
             {
                 "model": system.name,
                 "quantity": quantity,
                 "t": t,
-                "q": state[0].tolist(),
-                "v": state[1].tolist(),
+                "q": at[0].tolist(),
+                "v": at[1].tolist(),
                 **{n: x.tolist() for n, x in extra.items()},
                 "parameters": {p.name: p.value for p in system.parameters if not p.fixed},
                 "shape": shapes if len(parts) > 1 else shapes[quantity],
@@ -68,7 +98,7 @@ def evaluate(
     else:
         for name, x in parts.items():
             shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
-            typer.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
+            click.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
 
 
 def _speeds(system: Any, option: str, given: Any) -> Any:

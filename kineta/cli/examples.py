@@ -2,43 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from kineta.cli.common import Json, print_json, verb
-from kineta.cli.export import Force, write_files
+from kineta.cli.common import print_json, write_files
+from kineta.cli.options import Verb, completing, force, json_, to
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.library import example_files
 
-examples = typer.Typer(help="The models that come with kineta.", no_args_is_help=True)
+
+def _names() -> Iterable[str]:
+    return (p.stem for p in example_files())
 
 
-@examples.command("list")
-@verb
-def list_(json: Json = False) -> None:
+@click.group()
+def examples() -> None:
+    """List or copy the models that come with kineta."""
+
+
+@examples.command("list", cls=Verb, examples="kineta examples list")
+@json_
+def list_(as_json: bool) -> None:
     """List the examples."""
     found = {p.stem: _description(p) for p in example_files()}
-    if json:
+    if as_json:
         print_json(found)
         return
     width = max(map(len, found))
     for name, comment in found.items():
-        typer.echo(f"{name:{width}}  {comment}")
+        click.echo(f"{name:{width}}  {comment}")
 
 
-@examples.command()
-@verb
-def copy(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Examples; all, if none are named.", show_default=False)
-    ] = None,
-    to: Annotated[Path, typer.Option(help="Folder to copy to, made if need be.")] = Path(),
-    force: Force = False,
-    json: Json = False,
-) -> None:
+@examples.command(
+    cls=Verb,
+    examples="""
+    kineta examples copy                              all of them, here
+    kineta examples copy puma560 spinning_top --to models
+    """,
+)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing(_names), help="Examples; none: all.")
+@to
+@force
+@json_
+def copy(names: Sequence[str], to: Path, force: bool, as_json: bool) -> None:
     """Copy examples to a folder."""
     known = {p.stem: p for p in example_files()}
     chosen = names or list(known)
@@ -47,10 +56,10 @@ def copy(
             raise ArgumentError(f"There is no example '{name}' (known: {', '.join(known)}).{did_you_mean(name, known)}")
     files = {to / known[name].name: known[name].read_text(encoding="utf-8") for name in chosen}
     write_files(files, force=force)
-    if json:
+    if as_json:
         print_json({"files": [str(p) for p in files]})
     else:
-        typer.echo(f"written: {', '.join(map(str, files))}")
+        click.echo(f"written: {', '.join(map(str, files))}")
 
 
 def _description(path: Path) -> str:

@@ -2,41 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from kineta.cli.common import Json, Model, Set, print_json, read, verb
+from kineta.cli.common import print_json, read, write_files
+from kineta.cli.options import FILE, Verb, force, formalism, json_, model, settings, to
 from kineta.errors import ArgumentError
-from kineta.files import write
 
 if TYPE_CHECKING:
     from kineta.model.system import System
 
-Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
-
 QUANTITIES = "inverse,mass_matrix,bias,forward"
 
 
-@verb
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta export double_pendulum.kin
+    kineta export double_pendulum.kin --to src --quantity forward
+    """,
+)
+@model
+@to
+@click.option(
+    "--quantity", default=QUANTITIES, show_default=True, metavar="NAME,...", help="Quantities, separated by commas."
+)
+@click.option("--name", metavar="NAME", help="Of the files, and prefix of the functions; else the model's.")
+@click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
+@settings
+@formalism
+@force
+@json_
 def export(
-    model: Model,
-    to: Annotated[Path, typer.Option(help="Folder for the files, made if need be.")] = Path(),
-    quantity: Annotated[str, typer.Option(help="Quantities, separated by commas.")] = QUANTITIES,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            help="Name of the files and prefix of the functions; the model's if not given.", show_default=False
-        ),
-    ] = None,
-    formalism: Annotated[str, typer.Option(help="Formalism that derives the equations.")] = "newton_euler",
-    fix: Annotated[bool, typer.Option("--fix", help="Fold the values of all parameters into the code.")] = False,
-    settings: Set = None,
-    force: Force = False,
-    json: Json = False,
+    model: Path,
+    to: Path,
+    quantity: str,
+    name: str | None,
+    fix: bool,
+    settings: Sequence[str],
+    formalism: str,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    """Write the equations as C99: name.h and name.c."""
+    """Write the equations as C99, a header and a source."""
     from kineta.codegen.c import identifier, source
     from kineta.compiler import derive
 
@@ -62,7 +73,7 @@ def export(
     stem = identifier(name)
     files = {to / f"{stem}.h": header, to / f"{stem}.c": text}
     write_files(files, force=force)
-    if json:
+    if as_json:
         print_json(
             {
                 "model": system.name,
@@ -71,7 +82,7 @@ def export(
             }
         )
     else:
-        typer.echo(f"written: {', '.join(map(str, files))}")
+        click.echo(f"written: {', '.join(map(str, files))}")
 
 
 def _values(system: System) -> dict[str, dict[str, float]]:
@@ -89,18 +100,24 @@ def _values(system: System) -> dict[str, dict[str, float]]:
     }
 
 
-@verb
-def import_(
-    robot: Annotated[Path, typer.Argument(help="URDF file.", show_default=False)],
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Model file to write; standard output if not given.", show_default=False),
-    ] = None,
-    floating: Annotated[bool, typer.Option("--floating", help="Let the root link float freely.")] = False,
-    force: Force = False,
-    json: Json = False,
-) -> None:
-    """Turn a URDF file into a model file; what is not used of it is said."""
+@click.command(
+    "import",
+    cls=Verb,
+    examples="""
+    kineta import arm.urdf                               to standard output
+    kineta import arm.urdf -o arm.kin --floating
+    """,
+)
+@click.argument("robot", type=FILE, help="URDF file.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Model file to write; else standard output.")
+@click.option("--floating", is_flag=True, help="Let the root link float freely.")
+@force
+@json_
+def import_(robot: Path, output: Path | None, floating: bool, force: bool, as_json: bool) -> None:
+    """Turn a URDF file into a model file.
+
+    What of the file is approximated or not used is said.
+    """
     from kineta.model.io import dumps, urdf
 
     if robot.suffix == ".kin":
@@ -110,10 +127,10 @@ def import_(
     system, notes = urdf.read_with_report(robot, floating=floating)
     text = dumps(system)
     for note in notes:
-        typer.echo(f"kineta: {note}", err=True)
+        click.echo(f"kineta: {note}", err=True)
     if output is not None:
         write_files({output: text}, force=force)
-    if json:
+    if as_json:
         print_json(
             {
                 "model": system.name,
@@ -123,23 +140,6 @@ def import_(
             }
         )
     elif output is None:
-        typer.echo(text, nl=False)
+        click.echo(text, nl=False)
     else:
-        typer.echo(f"written: {output} ({len(system.bodies)} bodies, {system.nv} degrees of freedom)")
-
-
-def write_files(files: dict[Path, str], *, force: bool) -> None:
-    """Write *files*, all or none: each first beside its place. Raises :class:`ArgumentError` for those that exist."""
-    for path in files:
-        if path.is_dir():
-            raise ArgumentError(f"Expected a file, found the folder '{path}'.")
-        if path.parent.exists() and not path.parent.is_dir():
-            raise ArgumentError(f"Expected a folder, found the file '{path.parent}'.")
-        if path.exists() and not force:
-            raise ArgumentError(f"{path} exists already; give --force to overwrite it.")
-    try:
-        for path in files:
-            path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ArgumentError(f"{error.filename}: the file cannot be written ({error.strerror}).") from None
-    write({path: text.encode() for path, text in files.items()})
+        click.echo(f"written: {output} ({len(system.bodies)} bodies, {system.nv} degrees of freedom)")

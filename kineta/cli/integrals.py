@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
 
-import typer
+import click
 
-from kineta.cli.common import CHECK_FAILED, Json, Model, Set, print_json, read, seconds, verb, with_values
+from kineta.cli.common import CHECK_FAILED, print_json, read, with_values
+from kineta.cli.options import Verb, json_, model, seconds, settings
 
 #: Change along a run, relative to what an integral adds up, that the tolerances of the run explain.
 DRIFT = 1e-6
 
 
-@verb
-def integrals(
-    model: Model,
-    to: Annotated[
-        float | None, typer.Option(parser=seconds, metavar="TIME", help="Follow them along a run to this time.")
-    ] = None,
-    settings: Set = None,
-    json: Json = False,
-) -> None:
-    """Find the first integrals: momenta, angular momenta and energies that stay constant."""
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta integrals spinning_top.kin
+    kineta integrals double_pendulum.kin --to 2
+    """,
+)
+@model
+@settings
+@click.option("--to", type=seconds, metavar="TIME", help="Follow them along a run to this time.")
+@json_
+def integrals(model: Path, settings: Sequence[str], to: float | None, as_json: bool) -> None:
+    """Find what a motion does not change.
+
+    First integrals: momenta, angular momenta and energies that stay constant. A drift along a run ends with 2.
+    """
     system = with_values(read(model, settings))
     from kineta.compiler import derive
     from kineta.tasks.integrals import first_integrals
@@ -31,7 +39,7 @@ def integrals(
     found = first_integrals(equations)
     run = simulate(equations, to) if to is not None else None
     drifts = [integral.drift(run) for integral in found] if run is not None else []
-    if json:
+    if as_json:
         known: list[float | None] = [*drifts] or [None] * len(found)
         rows = [
             {"name": i.name, "source": i.source, "weights": list(i.weights), "drift": drift}
@@ -40,8 +48,8 @@ def integrals(
         print_json({"model": system.name, "integrals": rows})
     else:
         for k, integral in enumerate(found):
-            typer.echo(f"{integral.name}: changes by {drifts[k]:.0e} to t = {to:g} s" if drifts else integral.name)
+            click.echo(f"{integral.name}: changes by {drifts[k]:.0e} to t = {to:g} s" if drifts else integral.name)
         if not found:
-            typer.echo(f"Model '{system.name}': no momentum, angular momentum or energy stays constant.")
+            click.echo(f"Model '{system.name}': no momentum, angular momentum or energy stays constant.")
     if any(drift > DRIFT for drift in drifts):
-        raise typer.Exit(CHECK_FAILED)
+        raise SystemExit(CHECK_FAILED)

@@ -2,58 +2,42 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import TextIOWrapper
-from typing import Annotated, Any
 
-import typer
+import click
 
 from kineta import __version__
 from kineta.cli.check import check
-from kineta.cli.common import BAD_INPUT, INTERRUPTED, said
+from kineta.cli.common import BAD_INPUT, said
+from kineta.cli.completion import COMPLETE, completion
 from kineta.cli.derive import derive
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
 from kineta.cli.integrals import integrals
+from kineta.cli.new import new
 from kineta.cli.simulate import simulate
 from kineta.cli.verify import verify
 
-app = typer.Typer(
-    help="A compiler for mechanics: equations of motion, derived, counted, compiled and simulated.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(check)
-app.command()(derive)
-app.command("eval")(evaluate)
-app.command()(simulate)
-app.command()(verify)
-app.command()(integrals)
-app.command()(export)
-app.command("import")(import_)
-app.add_typer(examples, name="examples")
+
+class Verbs(click.Group):
+    """A group that lists its commands in the order in which they are added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the commands."""
+        return list(self.commands)
 
 
-def _version(asked: bool) -> None:
-    if asked:
-        typer.echo(f"kineta {__version__}")
-        raise typer.Exit
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="kineta %(version)s", help="Print the version.")
+def app() -> None:
+    """A compiler for mechanics: equations of motion, derived, counted, compiled and simulated."""
 
 
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Common options."""
-
-
-#: Base of the errors that options of the wrong form raise.
-_UsageError: Any = typer.BadParameter.__bases__[0]
+for verb in (new, check, derive, evaluate, simulate, verify, integrals, export, import_, examples, completion):
+    app.add_command(verb)
 
 
 def main() -> None:
@@ -63,26 +47,35 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
-        typer.echo("kineta: The output cannot be written: standard output is closed.", err=True)
+        click.echo("kineta: The output cannot be written: standard output is closed.", err=True)
         raise SystemExit(BAD_INPUT)
+    with said(None):
+        raise SystemExit(_run(sys.argv[1:]))
+
+
+def _run(arguments: list[str]) -> int:
+    """The exit code of the command with *arguments*. It is parsed and called here, not by click, which has codes of its own."""
     try:
-        with said(None):
-            code = app(prog_name="kineta", standalone_mode=False)
-    except typer.Exit as left:
-        raise SystemExit(left.exit_code) from None
-    except typer.Abort:
-        typer.echo("kineta: Interrupted.", err=True)
-        raise SystemExit(INTERRUPTED) from None
-    except _UsageError as error:
+        if COMPLETE in os.environ:
+            from click.shell_completion import shell_complete
+
+            return shell_complete(app, {}, "kineta", COMPLETE, os.environ[COMPLETE])
+        with app.make_context("kineta", arguments) as context:
+            app.invoke(context)
+    except click.exceptions.Exit as left:
+        return left.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return BAD_INPUT
+    except click.UsageError as error:
         _explain(error)
-        raise SystemExit(BAD_INPUT) from None
-    raise SystemExit(code or 0)
+        return BAD_INPUT
+    return 0
 
 
-def _explain(error: Any) -> None:
-    """What is wrong with the options, and where they are listed; nothing where the help was shown instead."""
+def _explain(error: click.UsageError) -> None:
+    """What is wrong with the options, and where they are listed."""
     message = error.format_message()
     verb = error.ctx.command_path if error.ctx else "kineta"
-    if message:
-        end = "" if message.endswith((".", "?")) else "."
-        typer.echo(f"kineta: {message}{end} See {verb} --help.", err=True)
+    end = "" if message.endswith((".", "?")) else "."
+    click.echo(f"kineta: {message}{end} See {verb} --help.", err=True)

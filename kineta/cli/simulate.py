@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from kineta.cli.common import (
-    CHECK_FAILED,
-    INTERRUPTED,
-    Json,
-    Model,
-    Set,
-    State,
-    console,
-    fail,
-    numbers,
-    print_json,
-    read,
-    real,
-    seconds,
-    terminal,
-    verb,
-    whole,
-    with_values,
-)
+from kineta.cli.common import CHECK_FAILED, INTERRUPTED, console, fail, numbers, print_json, read, terminal, with_values
+from kineta.cli.options import FILE, Verb, completing, json_, model, real, seconds, settings, state, whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -38,39 +22,77 @@ if TYPE_CHECKING:
 MOST = 10_000_000
 
 
-@verb
+def _methods() -> Iterable[str]:
+    from kineta.numerics.segments import METHODS
+
+    return METHODS
+
+
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta simulate double_pendulum.kin --to 2 --plot out.png
+    kineta simulate double_pendulum.kin --q "q1=30 deg" --set m1=2.5 --save run.nc
+    kineta simulate double_pendulum.kin --plot out.png --series "q1,q1'"
+    """,
+)
+@model
+@click.option(
+    "--to",
+    type=seconds,
+    default=10.0,
+    show_default=True,
+    metavar="TIME",
+    help="End, in seconds or with a unit; negative: backwards.",
+)
+@state("q", "Initial coordinates")
+@state("v", "Initial speeds")
+@state("tau", "Constant forces on the speeds")
+@settings
+@click.option(
+    "--method",
+    default="dop853",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=completing(_methods),
+    help="dop853, dopri5, CVODE, CVODE_ADAMS, or a method of SciPy.",
+)
+@click.option("--rtol", type=real, default=1e-9, show_default=True, metavar="NUMBER", help="Relative tolerance.")
+@click.option("--atol", type=real, default=1e-12, show_default=True, metavar="NUMBER", help="Absolute tolerance.")
+@click.option(
+    "--samples",
+    type=whole(2, MOST),
+    default=1001,
+    show_default=True,
+    metavar="NUMBER",
+    help="Equidistant times recorded.",
+)
+@click.option("--max-steps", type=whole(1, 10**18), show_default="10 million", metavar="NUMBER", help="Steps at most.")
+@click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
+@click.option("--series", metavar="NAME,...", help="Draw just these: coordinates, speeds, energies, outputs.")
+@click.option("--save", type=FILE, metavar="FILE", help="Write the run (.nc or .csv).")
+@json_
 def simulate(
-    model: Model,
-    to: Annotated[
-        float, typer.Option(parser=seconds, metavar="TIME", help="End of the motion, in seconds; negative: backwards.")
-    ] = 10.0,
-    q: State = None,
-    v: State = None,
-    tau: State = None,
-    method: Annotated[str, typer.Option(help="dop853, dopri5, CVODE, CVODE_ADAMS, or a method of SciPy.")] = "dop853",
-    rtol: Annotated[float, typer.Option(parser=real, metavar="NUMBER", help="Relative tolerance.")] = 1e-9,
-    atol: Annotated[float, typer.Option(parser=real, metavar="NUMBER", help="Absolute tolerance.")] = 1e-12,
-    samples: Annotated[
-        int, typer.Option(parser=whole(2, MOST), metavar="NUMBER", help="Number of equidistant times recorded.")
-    ] = 1001,
-    max_steps: Annotated[
-        int | None,
-        typer.Option(parser=whole(1, 10**18), metavar="NUMBER", help="Steps at most.", show_default="10 million"),
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).", show_default=False)] = None,
-    series: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME,...",
-            help="Draw just these: coordinates, speeds, energies, outputs.",
-            show_default=False,
-        ),
-    ] = None,
-    save: Annotated[Path | None, typer.Option(help="Write the run (.nc or .csv).", show_default=False)] = None,
-    settings: Set = None,
-    json: Json = False,
+    model: Path,
+    to: float,
+    q: str | None,
+    v: str | None,
+    tau: str | None,
+    settings: Sequence[str],
+    method: str,
+    rtol: float,
+    atol: float,
+    samples: int,
+    max_steps: int | None,
+    plot: Path | None,
+    series: str | None,
+    save: Path | None,
+    as_json: bool,
 ) -> None:
-    """Let the system move from its initial state; Ctrl-C keeps (and saves) what was computed."""
+    """Let the system move from its initial state.
+
+    Ctrl-C keeps, shows and saves what was computed.
+    """
     from kineta.tasks.simulate import simulate as run
 
     _check_targets(plot, save)
@@ -93,7 +115,7 @@ def simulate(
         result.save(save)
     if plot is not None:
         _picture(result, plot, drawn)
-    if json:
+    if as_json:
         print_json({**result.summary(), "parameters": dict(result.parameters), "final": _final(result)})
     else:
         _print(result, [p for p in (plot, save) if p is not None])
@@ -105,9 +127,9 @@ def _judge(result: Result) -> None:
     from kineta.tasks import status
 
     if result.status == status.INTERRUPTED:
-        raise typer.Exit(INTERRUPTED)
+        raise SystemExit(INTERRUPTED)
     if result.status == status.UNBALANCED:  # which a warning has said
-        raise typer.Exit(CHECK_FAILED)
+        raise SystemExit(CHECK_FAILED)
     if not result.success:
         fail(f"Model '{result.model}': {result.message}.", CHECK_FAILED)
 
@@ -198,7 +220,7 @@ def _print(result: Result, written: list[Path]) -> None:
     if len(result.t):
         out.print(_table(result))
     for path in written:
-        typer.echo(f"written: {path}")
+        click.echo(f"written: {path}")
 
 
 def _table(result: Result) -> Table:

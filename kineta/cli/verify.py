@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from kineta.cli.common import CHECK_FAILED, Json, Model, Set, print_json, read, verb, whole
+from kineta.cli.common import CHECK_FAILED, print_json, read
+from kineta.cli.options import FILE, Verb, json_, model, settings, whole
 
 
-@verb
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta verify double_pendulum.kin
+    kineta verify double_pendulum.kin --states 5 --html certificate.html
+    """,
+)
+@model
+@settings
+@click.option("--states", type=whole(1, 10**6), default=40, show_default=True, metavar="N", help="Random states.")
+@click.option(
+    "--digits",
+    type=whole(0, 1000),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Digits of the precise comparison; 0 for none.",
+)
+@click.option("--seed", type=whole(0, 10**9), default=0, show_default=True, metavar="N", help="Of the random states.")
+@click.option("--html", type=FILE, metavar="FILE", help="Write the certificate as an HTML page.")
+@json_
 def verify(
-    model: Model,
-    states: Annotated[int, typer.Option(parser=whole(1, 10**6), metavar="N", help="Random states to compare at.")] = 40,
-    digits: Annotated[
-        int, typer.Option(parser=whole(0, 1000), metavar="N", help="Digits of the precise comparison; 0 for none.")
-    ] = 50,
-    seed: Annotated[int, typer.Option(parser=whole(0, 10**9), metavar="N", help="Seed of the random states.")] = 0,
-    html: Annotated[
-        Path | None, typer.Option(help="Write the certificate as an HTML page.", show_default=False)
-    ] = None,
-    settings: Set = None,
-    json: Json = False,
+    model: Path, settings: Sequence[str], states: int, digits: int, seed: int, html: Path | None, as_json: bool
 ) -> None:
-    """Derive by every formalism, compare at random states, check the laws of mechanics."""
+    """Compare all formalisms at random states.
+
+    Each derives the equations by itself; the laws of mechanics are checked too. A difference ends with 2.
+    """
     system = read(model, settings)
     from kineta.files import write
     from kineta.tasks.verify import verify as certify
@@ -32,9 +46,9 @@ def verify(
     certificate = certify(system, states=states, digits=digits, seed=seed)
     if html is not None:
         write({html: certificate.page().encode()})
-    if json:
+    if as_json:
         print_json(certificate.as_dict())
     else:
-        typer.echo(str(certificate))
+        click.echo(str(certificate))
     if not certificate.holds:
-        raise typer.Exit(CHECK_FAILED)
+        raise SystemExit(CHECK_FAILED)

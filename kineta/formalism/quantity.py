@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import product
 
 from kineta.model.infer import order
 from kineta.model.system import System
@@ -32,7 +31,7 @@ class Quantity:
         letter = self.letter or self.name
         if not shape:
             return [letter]
-        return [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in np.ndindex(*shape)]
+        return [f"{letter}[{','.join(str(i + 1) for i in index)}]" for index in product(*map(range, shape))]
 
 
 def _rates(names: Iterable[str]) -> list[str]:

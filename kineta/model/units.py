@@ -156,13 +156,33 @@ def _short(text: str) -> str:
 
 def name(dimension: Dimension) -> str:
     """*dimension* in words, with its unit in SI."""
+    shown = _base_units(dimension)
+    words = _KNOWN.get(dimension, "a quantity")
+    return f"{words} [{shown}]" if shown else words
+
+
+def symbol(dimension: Dimension) -> str:
+    """The unit in SI of *dimension* as engineers write it, ``N*m`` and not ``kg*m^2/s^2``; ``''`` for a number."""
+    return _DERIVED.get(dimension) or _base_units(dimension)
+
+
+_DERIVED = {
+    FORCE: "N",
+    COUPLE: "N*m",
+    POWER: "W",
+    STIFFNESS: "N/m",
+    DAMPING: "N*s/m",
+    (-1, 1, -2, 0): "Pa",
+    (2, 1, -3, -1): "V",
+}
+
+
+def _base_units(dimension: Dimension) -> str:
     m, kg, s, A = dimension
     symbols = (("kg", kg), ("m", m), ("s", s), ("A", A))
     above = "*".join(n if e == 1 else f"{n}^{e:g}" for n, e in symbols if e > 0)
     below = "".join(f"/{n}" if e == -1 else f"/{n}^{-e:g}" for n, e in symbols if e < 0)
-    shown = (above or "1") + below if above or below else ""
-    words = _KNOWN.get(dimension, "a quantity")
-    return f"{words} [{shown}]" if shown else words
+    return (above or "1") + below if above or below else ""
 
 
 def quantity(text: str) -> tuple[float, Dimension | None]:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import KinetaWarning
-from kineta.model.infer import ENERGIES, POINT_COMPONENTS, units
+from kineta.model.dimensions import output_units
+from kineta.model.infer import ENERGIES, units
 from kineta.model.system import System
 from kineta.numerics.segments import Integration
 from kineta.tasks.balance import Energies, explained
@@ -21,9 +22,6 @@ from kineta.tasks.result import Result
 from kineta.tasks.status import DONE, EVENT, UNBALANCED
 
 FloatArray = NDArray[np.float64]
-
-#: Units of what follows the dot in ``P.x`` or ``P.vz``.
-_COMPONENTS = {c: "m/s" if c.startswith("v") else "m" for c in POINT_COMPONENTS}
 
 
 def result(
@@ -59,7 +57,7 @@ def result(
         y=np.ascontiguousarray(y[:, : record.states].T),
         q_names=system.q_names,
         v_names=system.v_names,
-        units=_units(system),
+        units=units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system),
         outputs=dict(zip(names, observed[:, 2:].T, strict=True)),
         kinetic_energy=kinetic,
         potential_energy=potential,
@@ -77,17 +75,6 @@ def result(
         event_names=tuple(e.name for e in watch.events),
         sol=record.solution(),
     )
-
-
-def _units(system: System) -> dict[str, str]:
-    """Units of the series of a run by name; of an output that is more than a name none is known."""
-    known = units(system) | dict.fromkeys((*ENERGIES, "work"), "J")
-    for output in system.outputs:
-        value = str(output.value)
-        owner, _, component = value.rpartition(".")
-        if value in output.value.symbols() and (value in known or (owner and component in _COMPONENTS)):
-            known[output.name] = known[value] if value in known else _COMPONENTS[component]
-    return known
 
 
 def _events(watch: Watch, record: Record) -> Iterator[tuple[FloatArray, FloatArray]]:

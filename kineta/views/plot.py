@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 #: Series of one panel that is drawn without being asked for.
 MOST = 12
+#: Titles of the panels of coordinates, speeds and outputs, by unit; else the kind of series, with the unit.
+_TITLES = {
+    ("coordinates", "rad"): "angles",
+    ("coordinates", "m"): "positions",
+    ("speeds", "rad/s"): "angular velocities",
+    ("speeds", "m/s"): "velocities",
+}
 _ENERGIES = ("kinetic_energy", "potential_energy", "energy", "work")
 #: Lines differ in colour; Matplotlib has ten of these, and then in style.
 _COLOURS, _STYLES = 10, ("-", "--", ":", "-.")
@@ -96,14 +103,14 @@ class _Panel:
 def _overview(result: Result) -> list[_Panel]:
     """What a picture shows if nothing is asked for: coordinates beside their speeds, then all else."""
     states = [
-        (_rank(unit), _panel(result, title, names))
-        for title, series in (("coordinates", result.q_names), ("speeds", result.v_names))
+        (_rank(unit), _panel(result, kind, unit, names))
+        for kind, series in (("coordinates", result.q_names), ("speeds", result.v_names))
         for unit, names in _by_unit(result, series)
     ]
     outputs = _by_unit(result, [n for n in result.outputs if n not in _ENERGIES])
     return [
         *(panel for _, panel in sorted(states, key=lambda s: s[0])),
-        *(_panel(result, "outputs", names) for _, names in outputs),
+        *(_panel(result, "outputs", unit, names) for unit, names in outputs),
         _Panel("energies, change since the start", partial(_energies, result)),
         _Panel("energy - work, change since the start", partial(_balance, result), named=False),
     ]
@@ -112,10 +119,12 @@ def _overview(result: Result) -> list[_Panel]:
 def _chosen(result: Result, names: Iterable[str]) -> list[_Panel]:
     for name in names:
         result[name]
-    return [_Panel("", partial(_lines, result, group)) for _, group in _by_unit(result, names)]
+    groups = [group for _, group in _by_unit(result, names)]
+    return [_Panel(textwrap.shorten(", ".join(g), 60), partial(_lines, result, g), named=len(g) > 1) for g in groups]
 
 
-def _panel(result: Result, title: str, names: Sequence[str]) -> _Panel:
+def _panel(result: Result, kind: str, unit: str, names: Sequence[str]) -> _Panel:
+    title = _TITLES.get((kind, unit), f"{kind} [{unit}]" if unit else kind)
     return _Panel(_of(title, names), partial(_lines, result, names[:MOST]))
 
 

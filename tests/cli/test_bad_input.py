@@ -97,7 +97,7 @@ STATE = [
     ("--set m1=2kgg", r"--set m1: Expected a unit, found 'kgg'\. Did you mean 'kg'\?"),
     ("--set mass1=2", r"--set: model 'cart_pendulum' has no parameter 'mass1'\."),
     ("--set j2x=2", r"has no parameter 'j2x'\. Did you mean 'J2x'\?"),
-    ("--nope", r"No such option: --nope"),
+    ("--nope", r"No such option '--nope'\."),
 ]
 
 RUN = [
@@ -144,7 +144,7 @@ OTHER = [
     ("examples copy puma560 --to file", r"Expected a folder, found the file 'file'\."),
     ("simulat robot.kin", r"No such command 'simulat'\. Did you mean 'simulate'\? See kineta --help\."),
     ("sumulate robot.kin", r"No such command 'sumulate'\. Did you mean 'simulate'\? See kineta --help\.\n"),
-    ("check", r"Missing argument 'model'\. See kineta check --help\."),
+    ("check", r"Missing argument 'MODEL'\. See kineta check --help\."),
     ("check robot.kin typo.kin", r"unexpected extra argument.*typo\.kin"),
     ("check robot.kin --set", r"Option '--set' requires an argument"),
 ]

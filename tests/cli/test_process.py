@@ -24,6 +24,13 @@ def run(*arguments: str | Path, code: str = "", **options: Any) -> subprocess.Co
     return subprocess.run([sys.executable, "-c", code + MAIN, *map(str, arguments)], text=True, timeout=60, **streams)
 
 
+def watching(*packages: str) -> str:
+    """Code that says at the end which of *packages* have been loaded."""
+    return (
+        f"import atexit, sys\natexit.register(lambda: print('loaded:', [p for p in {packages} if p in sys.modules]))\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -34,11 +41,40 @@ def run(*arguments: str | Path, code: str = "", **options: Any) -> subprocess.Co
     ],
 )
 def test_help_loads_nothing_heavy(arguments: list[str], said: list[str]) -> None:
-    heavy = "import sys; print(sorted({'numpy', 'scipy', 'llvmlite', 'lark', 'matplotlib'} & set(sys.modules)))"
-    done = run(*arguments, code=f"import atexit\natexit.register(lambda: exec({heavy!r}))\n")
+    done = run(*arguments, code=watching("numpy", "scipy", "llvmlite", "lark", "rich", "matplotlib"))
     assert (done.returncode, done.stderr) == (0, "")
     assert all(word in done.stdout for word in said)
-    assert done.stdout.endswith("[]\n")
+    assert done.stdout.endswith("loaded: []\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "spared"),
+    [
+        (("derive", CART), ("numpy", "llvmlite", "scipy", "matplotlib")),
+        (("simulate", CART, "--to", "1"), ("scipy", "matplotlib", "xarray")),
+    ],
+)
+def test_a_verb_loads_only_what_it_needs(arguments: tuple[str, ...], spared: tuple[str, ...]) -> None:
+    done = run(*arguments, code=watching(*spared))
+    assert done.returncode == 0
+    assert done.stdout.endswith("loaded: []\n")
+
+
+def test_the_package_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "kineta", "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, f"kineta {kn.__version__}\n")
+
+
+def test_a_model_is_read_from_standard_input() -> None:
+    text = CART.read_text(encoding="utf-8")
+    assert run("derive", "-", input=text).stdout == run("derive", CART).stdout
+    done = run("check", "-", input="A | Rz(q) = 1, 1, 1, 1;\nB ~ C | Rx(q2) = 1;")
+    assert (done.returncode, done.stderr) == (1, "kineta: Body 'B' (<stdin>:2:1): base 'C' does not exist.\n")
+    done = run("derive", "-", "--fix", input="parameters k = 0; A | Sx(q) = 1; force f = 1/k on q;")
+    assert (done.returncode, done.stderr) == (1, "kineta: <stdin>: Division by zero.\n")
+    done = run("check", "-", preexec_fn=lambda: os.close(0))
+    message = "kineta: Standard input is closed; give the name of a model file.\n"
+    assert (done.returncode, done.stderr) == (1, message)
 
 
 def test_without_a_verb_the_help_is_shown(kineta: Command) -> None:
@@ -47,13 +83,23 @@ def test_without_a_verb_the_help_is_shown(kineta: Command) -> None:
     assert "Usage: kineta" in done.out
 
 
-@pytest.mark.parametrize("arguments", [("derive", HOPPER), ("check", CART), ("eval", CART, "--json")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("derive", HOPPER), ("check", CART), ("eval", CART, "--json"), ("--help",), ("derive", "-h"), ("--version",)],
+)
 def test_a_reader_that_leaves_ends_the_command_in_silence(arguments: tuple[str, ...]) -> None:
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "w") as gone:
         done = run(*arguments, stdout=gone)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_reader_of_both_streams_may_leave() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as gone:
+        assert run("derive", HOPPER, stdout=gone, stderr=subprocess.STDOUT).returncode == 141
 
 
 @pytest.mark.parametrize("arguments", [("eval", CART), ("check", CART, "--json"), ("--version",)])
@@ -92,6 +138,7 @@ def test_names_of_any_script_are_printed_in_any_encoding() -> None:
 def test_an_interrupted_run_keeps_and_saves_what_was_computed(tmp_path: Path, method: str) -> None:
     code = (
         "import os, signal, threading\n"
+        "import scipy.integrate\n"
         "import kineta.tasks.simulate as s\n"
         "integrate = s._integrate\n"
         "def soon_interrupted(*arguments):\n"

@@ -19,9 +19,14 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file in UTF-8, with line ends as ``\\n``. Raises :class:`ModelError` as :func:`read_bytes` does."""
+    """The text of a file. Raises :class:`ModelError` as :func:`read_bytes` and :func:`decoded` do."""
+    return decoded(read_bytes(path), str(path))
+
+
+def decoded(content: bytes, file: str) -> str:
+    """*content* in UTF-8, with line ends as ``\\n``. Raises :class:`ModelError`, which names *file*, for other bytes."""
     try:
-        text = read_bytes(path).decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: expected text in UTF-8, found other bytes at position {error.start}.") from None
+        raise ModelError(f"{file}: expected text in UTF-8, found other bytes at position {error.start}.") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from lark import Lark, Token, Tree
+from lark import Lark, Token, Tree, __version__
 from lark.exceptions import UnexpectedInput
 
+from kineta.cache import stored
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
 from kineta.model import units
@@ -47,7 +51,15 @@ def _parser() -> Lark:
     grammar = Path(__file__).with_name("kin.lark").read_text(encoding="utf-8")
     rules = [f'{name}: "{k.word}" NAME {form.rule} ";"' for k in KINDS for name, form in k.forms.items()]
     grammar += "\n".join(["", f"?element: {' | '.join(_FORMS)}", *rules, ""])
-    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True)
+    key = sha256(f"{__version__} {sys.version_info[:2]} {grammar}".encode()).hexdigest()
+    return Lark.load(io.BytesIO(stored(key, lambda: _tables(grammar))))
+
+
+def _tables(grammar: str) -> bytes:
+    """The parser of *grammar*, to be kept: making it takes ten times as long as loading it."""
+    saved = io.BytesIO()
+    Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True).save(saved)
+    return saved.getvalue()
 
 
 def read(text: str, file: str = "<text>") -> System:

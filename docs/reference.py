@@ -1,0 +1,149 @@
+"""Writes ``docs/reference.md`` from the docstrings of the public names: ``python docs/reference.py``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import kineta as kn
+
+PAGE = Path(__file__).with_name("reference.md")
+
+HEAD = """# Reference
+
+Every public name, from its docstring: this page is written by `python docs/reference.py`, and a test compares. Shapes are in
+brackets, `(nq,)`; units are SI and radians. The pages on [the language](language.md) and [simulation](simulation.md) show the
+same at work.
+"""
+
+#: Titles of the sections, in order, with the modules whose public names they hold.
+SECTIONS = {
+    "Models": ("model.system", "model.body", "model.motion", "model.build"),
+    "Files": ("model.io",),
+    "Expressions": ("expr.node", "expr.function", "codegen.sympy"),
+    "Equations": ("compiler", "function", "expr.count"),
+    "Motion": ("tasks.simulate", "tasks.events", "tasks.result"),
+    "Errors": ("errors",),
+}
+#: Special methods that are called by their brackets.
+BRACKETS = {"__call__": "()", "__getitem__": "[]"}
+WIDTH = 110
+
+
+def page() -> str:
+    """The whole page."""
+    modules = {f"kineta.{m}": title for title, names in SECTIONS.items() for m in names}
+    titles = {name: modules.get(module, "More") for name, module in kn._MODULE.items()}
+    parts = [HEAD]
+    for title in [*SECTIONS, "More"]:
+        names = sorted((n for n in kn.__all__ if titles[n] == title), key=lambda n: (n.casefold(), n))
+        if names:
+            listed = ", ".join(f"[`{n}`](#{_anchor(n)})" for n in names)
+            parts += [f"## {title}\n", f"{listed}\n", *map(_entry, names)]
+    return "\n".join(parts)
+
+
+def _anchor(name: str) -> str:
+    """Where a link leads: headings that differ in case only would be one."""
+    return f"{name.lower()}-class" if name[0].isupper() and name.lower() in kn.__all__ else name.lower()
+
+
+def _heading(name: str) -> str:
+    return f"### {name} class" if _anchor(name).endswith("-class") else f"### {name}"
+
+
+def _entry(name: str) -> str:
+    value = getattr(kn, name)
+    raised = inspect.isclass(value) and issubclass(value, BaseException)
+    # Errors are raised, and what has attributes to be read is made by functions: how is no matter.
+    made = raised or "Attributes\n---" in (inspect.getdoc(value) or "")
+    parameters = [] if made else [*inspect.signature(value).parameters.values()]
+    shown = [_heading(name), ""]
+    if not made:
+        shown += ["```text", *_call(f"kn.{name}", parameters), "```", ""]
+    shown += [*_markdown(value, parameters), ""]
+    if inspect.isclass(value) and not raised:
+        shown += _members(value)
+    return "\n".join(shown)
+
+
+def _call(name: str, parameters: Sequence[inspect.Parameter]) -> list[str]:
+    """How *name* is called, without types."""
+    shown: list[str] = []
+    for p in parameters:
+        if p.kind is p.KEYWORD_ONLY and "*" not in shown and not any(s.startswith("*") for s in shown):
+            shown.append("*")
+        star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        default = "" if p.default is p.empty else f"={_value(p.default)}"
+        shown.append(f"{star}{p.name}{default}")
+    line = f"{name}({', '.join(shown)})"
+    return textwrap.wrap(line, WIDTH, subsequent_indent=" " * (len(name) + 1), break_long_words=False)
+
+
+def _value(value: Any) -> str:
+    """A default as it is written: a record by its name alone."""
+    return f"{type(value).__name__}()" if hasattr(value, "__dataclass_fields__") else repr(value)
+
+
+def _members(kind: type) -> list[str]:
+    """A line for each documented property and method."""
+    found = []
+    for name, value in vars(kind).items():
+        if name.startswith("_") and name not in BRACKETS:
+            continue
+        plain = isinstance(value, property) or hasattr(value, "attrname")
+        function = value.fget if isinstance(value, property) else getattr(value, "func", value)
+        if not callable(function) or not inspect.getdoc(function):
+            continue
+        parameters = [] if plain else [*inspect.signature(function).parameters.values()][1:]
+        called = f".{name}" if plain else " ".join(_call(f".{name}", parameters))
+        if name in BRACKETS:
+            before, after = BRACKETS[name]
+            called = f"{before}{called.removeprefix(f'.{name}(')[:-1]}{after}"
+        first, *rest = _markdown(function, parameters)
+        found += [f"- `{called}`: {first}", *(f"  {line}".rstrip() for line in rest)]
+    return ["Properties and methods:", "", *found, ""] if found else []
+
+
+# -- docstrings --------------------------------------------------------------------------------------------------------
+
+ITEM = re.compile(r"(\w[\w, ]*) : (.*)")
+
+
+def _markdown(value: Any, parameters: Sequence[inspect.Parameter]) -> list[str]:
+    """The docstring of *value* in Markdown: names as code, links to what the page has, lists of arguments as lists."""
+    text = inspect.getdoc(value) or ""
+    for p in parameters:
+        text = re.sub(rf"(?<![\w*])\*{p.name}\*(?![\w*])", f"`{p.name}`", text)
+    text = re.sub(r":\w+:`~?(?:[\w.]+\.)?(\w+)`", lambda m: _link(m[1]), text)
+    text = re.sub(r"``([^`]+)``", r"`\1`", text)
+    text = re.sub(r"^(\w+)\n-+\n", r"\1:\n\n", text, flags=re.M)
+    shown: list[str] = []
+    for paragraph in text.split("\n\n"):
+        shown += [*_items(paragraph), ""] if ITEM.match(paragraph) else [*paragraph.splitlines(), ""]
+    return shown[:-1]
+
+
+def _items(paragraph: str) -> Iterator[str]:
+    """Lines ``name : what`` as a list; what is indented goes on."""
+    for part in re.split(r"\n|; (?=\w[\w, ]* : )", paragraph):
+        item = ITEM.fullmatch(part)
+        if item:
+            yield f"- {', '.join(f'`{n.strip()}`' for n in item[1].split(','))}: {item[2]}"
+        else:
+            yield f"  {part.strip()}"
+
+
+def _link(name: str) -> str:
+    return f"[`{name}`](#{_anchor(name)})" if name in kn.__all__ else f"`{name}`"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

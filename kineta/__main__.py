@@ -1,0 +1,5 @@
+"""``python -m kineta``: the command line."""
+
+from kineta.cli.main import main
+
+main()

@@ -1,0 +1,32 @@
+"""``kineta completion``: words that the shell completes."""
+
+from __future__ import annotations
+
+import click
+
+from kineta.cli.options import Verb
+
+#: The variable by which a shell asks for completions.
+COMPLETE = "_KINETA_COMPLETE"
+
+
+@click.command(
+    cls=Verb,
+    examples="""
+    eval "$(kineta completion bash)"         in ~/.bashrc
+    eval "$(kineta completion zsh)"          in ~/.zshrc, after compinit
+    kineta completion fish > ~/.config/fish/completions/kineta.fish
+    """,
+)
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")), help="The shell.")
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print a script that completes verbs, options and names.
+
+    The shell that runs it completes what is typed behind kineta.
+    """
+    from click.shell_completion import get_completion_class
+
+    made = get_completion_class(shell)
+    assert made is not None
+    click.echo(made(context.find_root().command, {}, "kineta", COMPLETE).source())

@@ -1,0 +1,144 @@
+"""A verb, and the arguments and options that verbs share."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kineta.cli.common import said, show_warning
+from kineta.errors import KinetaError, KinetaWarning
+
+if TYPE_CHECKING:
+    from kineta.model.units import Dimension
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+
+class Verb(click.Command):
+    """A command whose errors become one sentence on standard error and an exit code, and whose help ends with *examples*."""
+
+    def __init__(self, *args: Any, examples: str, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.examples = cleandoc(examples).splitlines()
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Run the command."""
+        with warnings.catch_warnings(), said(ctx.params.get("model")):
+            warnings.simplefilter("default", KinetaWarning)
+            warnings.showwarning = show_warning
+            super().invoke(ctx)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        with formatter.section("Examples"):
+            formatter.write("".join(f"  {line}\n" for line in self.examples))
+
+
+def completing(known: Callable[[], Iterable[str]]) -> Any:
+    """What completes a word in the shell: those of *known* that begin with it."""
+    return lambda context, parameter, word: [name for name in known() if name.startswith(word)]
+
+
+def _quantities() -> Iterable[str]:
+    from kineta.formalism.quantity import QUANTITIES
+
+    return QUANTITIES
+
+
+def _formalisms() -> Iterable[str]:
+    from kineta.formalism.table import FORMALISMS
+
+    return FORMALISMS
+
+
+# -- readers of values -------------------------------------------------------------------------------------------------
+
+#: A folder or file. Whether it is there is said where it is opened.
+FILE = click.Path(path_type=Path)
+
+
+def real(text: str | float) -> float:
+    """The value of an option that is a number without dimension."""
+    from kineta.model.units import NUMBER
+
+    return _quantity(text, NUMBER)
+
+
+def seconds(text: str | float) -> float:
+    """The value of an option that is a time, in seconds or with a unit."""
+    from kineta.model.units import TIME
+
+    return _quantity(text, TIME)
+
+
+def whole(least: int, most: int) -> Callable[[str | int], int]:
+    """A reader of options that are whole numbers from *least* to *most*."""
+
+    def read_whole(text: str | int) -> int:
+        value = int(text) if re.fullmatch(r"[+-]?\d{1,18}", str(text)) else None
+        if value is None or not least <= value <= most:
+            raise click.BadParameter(f"Expected a whole number from {least} to {most}, found '{text}'.")
+        return value
+
+    return read_whole
+
+
+def _quantity(text: str | float, dimension: Dimension) -> float:
+    from kineta.model.units import name
+    from kineta.model.units import quantity as read_quantity
+
+    try:
+        value, found = read_quantity(str(text))
+    except KinetaError as error:
+        raise click.BadParameter(str(error)) from None
+    if found not in (None, dimension):
+        raise click.BadParameter(f"Expected {name(dimension)}, found '{text}'.")
+    return value
+
+
+# -- arguments and options ---------------------------------------------------------------------------------------------
+
+model = click.argument("model", type=FILE, help="Model file, .kin or .urdf; - reads .kin from standard input.")
+json_ = click.option("--json", "as_json", is_flag=True, help="Print JSON on standard output, and nothing else there.")
+force = click.option("--force", is_flag=True, help="Overwrite files that exist.")
+to = click.option(
+    "--to", type=FILE, default=".", show_default=True, metavar="FOLDER", help="Where to; made if need be."
+)
+settings = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help='Value of a parameter, as in --set m=2.5 or --set "l=30 cm"; as often as needed.',
+)
+formalism = click.option(
+    "--formalism",
+    default="newton_euler",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=completing(_formalisms),
+    help="What derives the equations.",
+)
+
+
+def quantity(default: str) -> Callable[[Decorated], Decorated]:
+    """The option ``--quantity``."""
+    return click.option(
+        "--quantity",
+        default=default,
+        show_default=True,
+        metavar="NAME",
+        shell_complete=completing(_quantities),
+        help="inverse, forward, mass_matrix, bias, energy, positions, outputs, ...",
+    )
+
+
+def state(name: str, what: str) -> Callable[[Decorated], Decorated]:
+    """The option ``--name`` for numbers of coordinates or speeds."""
+    return click.option(f"--{name}", metavar="VALUES", help=f"{what}: 1,2,3, name=value,..., JSON, or @file.json.")

@@ -1,0 +1,117 @@
+"""Units of expressions, as far as those of their symbols show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from kineta.expr.graph import Graph
+from kineta.expr.node import Expr
+from kineta.expr.op import UNARY, Op
+from kineta.expr.walk import reachable
+from kineta.model import infer, units
+from kineta.model.infer import ENERGIES, POINT_COMPONENTS
+from kineta.model.system import System
+from kineta.model.units import NUMBER, Dimension, times
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is known of a quantity: its ``dimension``; whether it is an ``angle`` or a rate of one; ``weak`` where it is a
+    number without dimension that in a sum may stand for anything, as sin(t) for metres.
+    """
+
+    dimension: Dimension
+    angle: bool = False
+    weak: bool = False
+
+
+#: None: nothing is known. A constant is one of these: whether 0.5 has a unit is not seen.
+Known = Kind | None
+
+_WEAK, _ANGLE = Kind(NUMBER, weak=True), Kind(NUMBER, angle=True)
+
+
+def output_units(system: System) -> dict[str, str]:
+    """Units of the outputs of *system* by name, where they follow; ``''`` for a number without dimension."""
+    known = _symbols(system)
+    found = {o.name: _kind(o.value, known) for o in system.outputs}
+    energies = {o.name for o in system.outputs if not set(ENERGIES).isdisjoint(o.value.symbols())}
+    return {name: _written(kind, name in energies) for name, kind in found.items() if kind is not None}
+
+
+def _symbols(system: System) -> dict[str, Kind]:
+    """Kinds of the symbols that an output may contain."""
+    known = {n: Kind(units.unit(u).dimension, "rad" in u, not u) for n, u in infer.units(system).items()}
+    known |= {p.name: Kind(p.dimension) for p in system.parameters if p.dimension is not None}
+    known |= dict.fromkeys(ENERGIES, Kind(units.ENERGY)) | {infer.TIME: Kind(units.TIME)}
+    components = {c: Kind(units.VELOCITY if c.startswith("v") else units.LENGTH) for c in POINT_COMPONENTS}
+    owners = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
+    known |= {f"{owner}.{c}": kind for owner in owners for c, kind in components.items()}
+    return known
+
+
+def _kind(value: Expr, known: Mapping[str, Kind]) -> Known:
+    graph, kinds = value.graph, dict[int, Known]()
+    for i in reachable(graph, [value.ref]):
+        op = graph.op[i]
+        if op == Op.CONST:
+            kinds[i] = None
+        elif op == Op.SYMBOL:
+            kinds[i] = known.get(graph.names[graph.lhs[i]])
+        elif op == Op.POW:
+            kinds[i] = _power(kinds[graph.lhs[i] >> 1], graph, graph.rhs[i])
+        else:
+            a = kinds[graph.lhs[i] >> 1]
+            kinds[i] = _RULES[op](a, a if op in UNARY else kinds[graph.rhs[i] >> 1])
+    return kinds[value.ref >> 1]
+
+
+def _sum(a: Known, b: Known) -> Known:
+    """What is added or compared agrees: one of both tells."""
+    if a is None or b is None:
+        other = a or b
+        return None if other is None or other.weak else other
+    if a.weak or b.weak:
+        return b if a.weak else a
+    return replace(a, angle=a.angle or b.angle) if a.dimension == b.dimension else None
+
+
+def _product(a: Known, b: Known) -> Known:
+    if a is None or b is None:
+        return None
+    dimension = times(a.dimension, b.dimension)
+    # Radians are seen only where nothing but time is beside them: a length times an angle is a length.
+    return Kind(dimension, a.angle != b.angle and dimension == (0, 0, dimension[2], 0), a.weak and b.weak)
+
+
+def _quotient(a: Known, b: Known) -> Known:
+    return None if b is None else _product(a, Kind(times(NUMBER, b.dimension, -1), weak=b.weak))
+
+
+def _power(base: Known, graph: Graph, exponent: int) -> Known:
+    value = graph.value(exponent)
+    return None if base is None or value is None else Kind(times(NUMBER, base.dimension, value), weak=base.weak)
+
+
+def _root(a: Known, _: Known) -> Known:
+    return None if a is None else Kind(times(NUMBER, a.dimension, 0.5), weak=a.weak)
+
+
+_RULES: dict[int, Callable[[Known, Known], Known]] = {
+    **dict.fromkeys((Op.ADD, Op.MIN, Op.MAX, Op.ABS), _sum),
+    Op.MUL: _product,
+    Op.DIV: _quotient,
+    Op.SQRT: _root,
+    **dict.fromkeys((Op.ASIN, Op.ACOS, Op.ATAN, Op.ATAN2), lambda a, b: _ANGLE),
+    **dict.fromkeys((Op.SIN, Op.COS, Op.TAN, Op.SINH, Op.COSH, Op.TANH), lambda a, b: _WEAK),
+    **dict.fromkeys((Op.EXP, Op.LOG, Op.SIGN, Op.STEP), lambda a, b: _WEAK),
+}
+
+
+def _written(kind: Kind, energy: bool) -> str:
+    """The unit of *kind*; a dimension is that of energies and couples alike, so *energy* tells them apart."""
+    if energy and kind.dimension == units.ENERGY:
+        return "J"
+    symbol = units.symbol(kind.dimension)
+    return f"rad{symbol.removeprefix('1')}" if kind.angle else symbol

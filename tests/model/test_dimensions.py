@@ -1,0 +1,57 @@
+"""Outputs have the units that follow from their expressions, and none where nothing follows."""
+
+from __future__ import annotations
+
+import pytest
+
+import kineta as kn
+from kineta.expr.op import LEAVES, Op
+from kineta.model.dimensions import _RULES
+
+MODEL = """
+parameters m = 1 kg, l = 50 cm, c = 2 N/m, k = 3 N*m, d = 2 N*s/m, n = 0.1;
+A | Rz(q1), Sx(q2) = m, 1, 1, 1;
+B ~ A | Ball(b) = 1, 1, 1, 1;
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "unit"),
+    [
+        ("q1", "rad"),
+        ("-q1", "rad"),
+        ("q1'/t", "rad/s^2"),
+        ("acos(A.y/l)", "rad"),
+        ("q1 - acos(0.3) + sin(t)", "rad"),
+        ("q1*step(t - 1)", "rad"),
+        ("atan2(A.y, A.x)", "rad"),
+        ("sin(q1)", ""),
+        ("b.qw", ""),
+        ("max(A.x, 0.3)", "m"),
+        ("A.x - A.y + 0.1*sin(t)", "m"),
+        ("l*q1", "m"),
+        ("l*sin(q1)", "m"),
+        ("sqrt(A.x^2 + A.y^2)", "m"),
+        ("q1'^2*l", "m/s^2"),
+        ("c*q2 + d*q2'", "N"),
+        ("k*q1", "N*m"),
+        ("m*A.vx", "kg*m/s"),
+        ("d*A.vx^2", "W"),
+        ("kinetic_energy + potential_energy - 3", "J"),
+        # What has no unit in the text may stand for anything.
+        ("2*q1", None),
+        ("q1*180/pi", None),
+        ("n*q1", None),
+        ("q1 + q2", None),
+        ("3", None),
+        ("q1^n", None),
+    ],
+)
+def test_units_of_outputs_follow_from_their_expressions(expression: str, unit: str | None) -> None:
+    system = kn.loads(f"{MODEL} output shown = {expression};")
+    found = kn.simulate(system, 0.01, q={"b.qw": 1}).units
+    assert found.get("shown") == unit
+
+
+def test_every_operation_has_a_rule() -> None:
+    assert _RULES.keys() == set(Op) - LEAVES - {Op.POW}

@@ -1,0 +1,44 @@
+"""``docs/reference.md`` is what the docstrings say."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from types import ModuleType
+
+import pytest
+
+import kineta as kn
+from tests.support import ROOT
+
+
+@pytest.fixture(scope="module")
+def reference() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_made_of_the_docstrings(reference: ModuleType, request: pytest.FixtureRequest) -> None:
+    page = reference.page()
+    if request.config.getoption("--update"):
+        reference.PAGE.write_text(page, encoding="utf-8")
+    same = reference.PAGE.read_text(encoding="utf-8") == page
+    assert same, "A docstring or a public name has changed: write the page anew with 'python docs/reference.py'."
+
+
+def test_every_public_name_stands_in_the_page_with_a_docstring(reference: ModuleType) -> None:
+    lines = set(reference.PAGE.read_text(encoding="utf-8").splitlines())
+    assert [n for n in kn.__all__ if reference._heading(n) not in lines] == []
+    assert [n for n in kn.__all__ if not inspect.getdoc(getattr(kn, n))] == []
+    assert ":class:" not in "".join(lines)
+    assert "``" not in "".join(lines).replace("```", "")
+
+
+def test_every_link_of_the_page_has_its_heading(reference: ModuleType) -> None:
+    anchors = [reference._anchor(n) for n in kn.__all__]
+    assert len(set(anchors)) == len(anchors)
+    assert all(reference._heading(n)[4:].lower().replace(" ", "-") == reference._anchor(n) for n in kn.__all__)
