@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ZERO, Graph, Ref
@@ -28,6 +26,10 @@ from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.constraint import Constraint, Quasi
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: Singular values below this part of the largest count as zero.
 RANK = 1e-9
@@ -137,6 +139,9 @@ def _form(base: Symbols, record: Constraint | Quasi, f: Ref, value: Ref) -> Form
 
 def _check_rank(found: Forms) -> None:
     """Raise where the forms depend on each other at all of a few random states."""
+    # Here and below: what has no constraints is derived without NumPy.
+    import numpy as np
+
     part: NDArray[np.float64] = np.empty(0)
     for seed in range(3):
         left, sizes, _ = np.linalg.svd(_matrix(found, seed))
@@ -153,6 +158,8 @@ def _check_rank(found: Forms) -> None:
 
 def _matrix(found: Forms, seed: int) -> NDArray[np.float64]:
     """G at a random state, rows scaled to unit length."""
+    import numpy as np
+
     number = found.number(seed)
     G = np.zeros((len(found.rows), len(found.base.v)))
     for i, form in enumerate(found.rows):
@@ -162,6 +169,8 @@ def _matrix(found: Forms, seed: int) -> NDArray[np.float64]:
 
 def _state(system: System, seed: int) -> dict[str, float]:
     """A random state by the names of the symbols."""
+    import numpy as np
+
     rng = np.random.default_rng(seed)
     state = {n: float(rng.uniform(-1, 1)) for n in (*system.q_names, *system.v_names, "t")}
     for joint in system.joints:
