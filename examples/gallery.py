@@ -25,11 +25,11 @@ def over_time(*names: str) -> Callable[[kn.Result], None]:
     return draw
 
 
-def path(x: str, y: str) -> Callable[[kn.Result], None]:
+def path(x: str, y: str, size: tuple[float, float] = (4.2, 4)) -> Callable[[kn.Result], None]:
     """The path of a point in a plane."""
 
     def draw(run: kn.Result) -> None:
-        ax = plt.figure(figsize=(4.2, 4), layout="constrained").add_subplot(aspect="equal")
+        ax = plt.figure(figsize=size, layout="constrained").add_subplot(aspect="equal")
         ax.plot(run[x], run[y], linewidth=0.9)
         ax.plot(run[x][0], run[y][0], "o", markersize=5)
         ax.set_xlabel(f"{x} [m]")
@@ -65,6 +65,8 @@ PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
     "puma_andreev": (6.0, path_in_space("Схват")),
     "puma560": (4.0, path_in_space("link6")),
     "branched": (8.0, path_in_space("Tip")),
+    "skate": (10.0, path("x", "y", (6, 1.8))),
+    "euler_top": (60.0, over_time("p", "q", "r")),
 }
 
 

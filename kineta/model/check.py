@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
     *("model", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
-    *(*WORDS, "initial", "output"),
+    *(*WORDS, "constraint", "quasi", "initial", "output"),
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*'*")
@@ -100,6 +100,8 @@ def _spelled(system: System) -> None:
     records += [(_word(e), e.name, e.location) for e in system.elements]
     records += [("Parameter", p.name, p.location) for p in system.parameters]
     records += [("Let", let.name, let.location) for let in system.lets]
+    records += [("Constraint", c.name, c.location) for c in system.constraints]
+    records += [("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name]
     names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
     for kind, name, location in names:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -333,12 +335,14 @@ def _inertias(system: System) -> None:
 
 
 def _initial(system: System) -> None:
-    known = {*system.q_names, *system.speeds}
+    known = {*system.q_names, *system.v_names}
     seen: set[str] = set()
     for name, _ in system.initial:
         part = f"initial {name}"
         if name not in known:
             near = did_you_mean(name, known)
+            if name in system.base_speeds:
+                near = f" The speeds of this model are its quasi-velocities {', '.join(system.v_names)}."
             raise _of_model(system, part, f"initial '{name}' is neither a coordinate nor a speed.{near}")
         if name in seen:
             raise _of_model(system, part, f"initial '{name}' is given twice.")

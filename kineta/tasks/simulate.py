@@ -22,6 +22,7 @@ from kineta.tasks.domain import Domain
 from kineta.tasks.events import Event, Watch, wanted
 from kineta.tasks.jacobian import jacobian
 from kineta.tasks.mass import SINGULAR, idle, least_inertia
+from kineta.tasks.met import check_met
 from kineta.tasks.progress import Progress
 from kineta.tasks.record import Record, bytes_per_step
 from kineta.tasks.result import Result
@@ -110,6 +111,7 @@ def simulate(
             kept=dense_output,
         )
         _check_start(equations, made, t0, y0)
+        check_met(equations, t0, q0, v0, made.p)
         record = Record(grid, len(q0) + len(v0), quaternions, keep=dense_output)
         watch, domain = Watch(watched, problem), Domain(equations, made)
         status, message = _integrate(run, record, watch, domain, bar)

@@ -105,7 +105,7 @@ def test_the_grammar_names_every_rule_of_the_parser() -> None:
     lark = (Path(kn.__file__).parent / "model" / "io" / "kin.lark").read_text(encoding="utf-8")
     rules = set(re.findall(r"^\??([a-z]+):", lark, re.MULTILINE)) | set(WORDS)
     said = set(re.findall(r"^([a-z]+) *=", section("Grammar"), re.MULTILINE))
-    assert rules - said == {"start", "declaration", "definition", "axis", "setting", "shown", "exponent"}
+    assert rules - said == {"start", "declaration", "definition", "axis", "form", "setting", "shown", "exponent"}
 
 
 def test_the_three_ways_in_give_the_same_system() -> None:

@@ -18,10 +18,11 @@ from lark.exceptions import UnexpectedInput
 
 from kineta.cache import stored
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
-from kineta.expr.node import Expr, expr
+from kineta.expr.node import Expr, expr, symbol
 from kineta.model import units
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.check import STATEMENTS, CheckError
+from kineta.model.constraint import Constraint, Quasi
 from kineta.model.elements import KINDS, Element
 from kineta.model.given import Vector3, vector
 from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
@@ -92,6 +93,8 @@ class _Statements:
     points: dict[str, Point] = field(default_factory=dict)
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    constraints: list[Constraint] = field(default_factory=list)
+    quasi: list[Quasi] = field(default_factory=list)
     lets: list[tuple[Token, Node]] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
@@ -133,6 +136,8 @@ class _Statements:
             points=self.points.values(),
             initial=self.initial,
             outputs=self.outputs,
+            constraints=self.constraints,
+            quasi=self.quasi,
             lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
         )
 
@@ -278,6 +283,21 @@ class _Statements:
             raise ModelError(f"point '{name}' is described twice.", self._at(name))
         where = self.reader.vector(position, units.LENGTH, "the position of a point")
         self.points[str(name)] = Point(str(name), str(body), where, self._at(name))
+
+    # -- constraints ----------------------------------------------------------------------------------------------
+
+    def _constraint(self, node: Node) -> None:
+        name, left, right = node.children
+        known = self.reader.quantity(left)
+        expected = None if known.plain else known.dimension
+        value = known.value - self.reader.expression(right, expected, f"the right side of constraint '{name}'")
+        self.constraints.append(Constraint(str(name), value, self._at(name)))
+
+    def _quasi(self, node: Node) -> None:
+        for form in node.children:
+            name, value = form.children
+            meant = symbol(str(name)) if value is None else self.reader.expression(value)
+            self.quasi.append(Quasi(str(name), meant, self._at(name)))
 
     # -- runs ---------------------------------------------------------------------------------------------------
 

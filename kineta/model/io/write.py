@@ -8,6 +8,7 @@ from itertools import groupby
 from kineta.expr.node import Expr
 from kineta.expr.text import number
 from kineta.model.body import GROUND, Body, Inertia
+from kineta.model.constraint import Quasi
 from kineta.model.elements import kind_of
 from kineta.model.motion import LETTERS, Axis, Ball, Free, Motion, Rotation
 from kineta.model.phrase import vector
@@ -24,6 +25,8 @@ def write(system: System) -> str:
         [_body(b) for b in system.bodies],
         _points(system),
         _elements(system),
+        [f"constraint {c.name} : {c.value} = 0;" for c in system.constraints],
+        [f"quasi {_form(w)};" for w in system.quasi],
         list(_runs(system)),
     ]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
@@ -40,6 +43,10 @@ def _head(system: System) -> list[str]:
     if system.coordinates:
         lines.append(f"coordinates {', '.join(system.coordinates)};")
     return lines
+
+
+def _form(form: Quasi) -> str:
+    return form.name if form.value.name == form.name else f"{form.name} = {form.value}"
 
 
 def _body(body: Body) -> str:
