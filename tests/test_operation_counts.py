@@ -67,6 +67,24 @@ def test_counts(model: str) -> None:
     assert found == dict(zip(QUANTITIES, COUNTS[model], strict=True))
 
 
+#: Add + mul of ``inverse`` by formalism: hopping robot, PUMA 560, Andreev's PUMA (docs/formalisms.md).
+BY_FORMALISM: dict[str, tuple[int, int, int]] = {
+    "newton_euler": (151, 341, 284),
+    "appell": (151, 428, 313),
+    "gauss": (151, 428, 313),
+    "kane": (168, 473, 408),
+    "lagrange": (269, 635, 490),
+    "dalembert": (251, 865, 745),
+}
+
+
+@pytest.mark.parametrize("formalism", BY_FORMALISM)
+def test_counts_of_the_other_formalisms(formalism: str) -> None:
+    models = ("hopping_robot", "puma560", "puma_andreev")
+    found = [kn.derive(kn.load(EXAMPLES / f"{m}.kin"), formalism).operations("inverse").total for m in models]
+    assert tuple(found) == BY_FORMALISM[formalism]
+
+
 @pytest.mark.parametrize(("quantity", "most"), [("inverse", 170), ("mass_and_bias", 220), ("forward", 260)])
 def test_hopping_robot_stays_within_its_bounds(quantity: str, most: int) -> None:
     assert equations("hopping_robot").operations(quantity).total <= most
