@@ -42,7 +42,8 @@ def core(plan: Plan, results: Sequence[Ref], width: int, packed: int, needs: Nee
     pointers = [*([f"%in{i}" for i in range(len(program.inputs))] if width == 1 else ["%in"]), "%out"]
     parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
     name = f"@{program.name}.core.{width}"
-    bodies = [_Body(program, results, width, packed, needs).write(chunk, i == 0) for i, chunk in enumerate(plan.chunks)]
+    writer = _Writer(program, results, width, packed, needs)
+    bodies = [writer.body(chunk) for chunk in plan.chunks]
     if len(bodies) == 1:
         return f"define internal void {name}({parameters}) nounwind {{\n{bodies[0]}  ret void\n}}\n"
     parts = [
@@ -55,8 +56,8 @@ def core(plan: Plan, results: Sequence[Ref], width: int, packed: int, needs: Nee
     return "".join(parts)
 
 
-class _Body:
-    """Writer of the instructions of one chunk."""
+class _Writer:
+    """Writer of the instructions of the chunks, one after the other."""
 
     def __init__(self, program: Program, results: Sequence[Ref], width: int, packed: int, needs: Needs) -> None:
         self.program = program
@@ -64,29 +65,27 @@ class _Body:
         self.packed = packed
         self.needs = needs
         self.T = real(width)
-        self.lines: list[str] = []
-        self.names: dict[int, str] = {}
         self.sources = [(b, offset) for b, block in enumerate(program.inputs) for offset in range(block.size)]
         self.results: dict[int, list[tuple[int, Ref]]] = {}
         for position, r in enumerate(results):
             self.results.setdefault(r >> 1, []).append((position, r))
+        # A few wait for the end of a chunk: stores among the operations cost their order more than it costs to keep the results.
+        self.wait = len(self.results) <= AT_HAND
+        self.given = [v for v in self.results if v < program.first_operation]
 
-    def write(self, chunk: Sequence[Step], leads: bool) -> str:
-        """The instructions of *chunk*; the one that *leads* stores the results that no operation makes.
-
-        A few results wait for the end: stores among the operations cost their order more than it costs to keep the results.
-        """
+    def body(self, chunk: Sequence[Step]) -> str:
+        """The instructions of *chunk* with the stores of its results; those that no operation makes belong to the first."""
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
         first = self.program.first_operation
-        many = len(self.results) > AT_HAND
-        if leads:
-            self._results([v for v in self.results if v < first])
+        self._results(self.given)
         for step in chunk:
             for k, slot in step.loads:
                 self.names[first + k] = self._load("%w", slot)
             self._step(step.operations)
             for k, slot in step.stores:
                 self._store(self.names[first + k], "%w", slot)
-            if many:
+            if not self.wait:
                 self._results(first + k for k in step.operations)
         self._results(first + k for step in chunk for k in step.operations)
         return "".join(self.lines)
