@@ -23,12 +23,9 @@ def batch_entry(program: Program, width: int) -> str:
     """
     T, blocks = real(width), range(len(program.inputs))
     rows = ", ".join(["i64 %n", *(f"ptr %in{i}, i64 %stride{i}" for i in blocks), "ptr %out", "i64 %stride"])
-    parts = [
-        _results(
-            program, width, range(start, min(start + SQUARES * width, program.n_outputs)), f"{program.name}.rows.{i}"
-        )
-        for i, start in enumerate(range(0, program.n_outputs, SQUARES * width))
-    ]
+    columns, most = range(program.n_outputs), SQUARES * width
+    pieces = [columns[start : start + most] for start in columns[::most]]
+    parts = [_results(program, width, piece, f"{program.name}.rows.{i}") for i, piece in enumerate(pieces)]
     calls = [f"  call void @{program.name}.rows.{i}(ptr %y, ptr %row, i64 %stride)\n" for i in range(len(parts))]
     return f"""{"".join(parts)}
 define void @{program.name}.batch({rows}) nounwind {{
