@@ -18,7 +18,7 @@ COMPLETE = "_KINETA_COMPLETE"
     kineta completion fish > ~/.config/fish/completions/kineta.fish
     """,
 )
-@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")), help="The shell.")
+@click.argument("shell", type=click.Choice(("bash", "zsh", "fish")), metavar="SHELL", help="bash, zsh or fish.")
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
     """Print a script that completes verbs, options and names.

@@ -75,7 +75,7 @@ def _run(arguments: list[str]) -> int:
 
 def _explain(error: click.UsageError) -> None:
     """What is wrong with the options, and where they are listed."""
-    message = error.format_message()
+    message = " ".join(error.format_message().split())
     verb = error.ctx.command_path if error.ctx else "kineta"
     end = "" if message.endswith((".", "?")) else "."
     click.echo(f"kineta: {message}{end} See {verb} --help.", err=True)

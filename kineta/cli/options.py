@@ -27,6 +27,14 @@ class Verb(click.Command):
         super().__init__(*args, **options)
         self.examples = cleandoc(examples).splitlines()
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options; an error knows whose they are."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def invoke(self, ctx: click.Context) -> None:
         """Run the command."""
         with warnings.catch_warnings(), said(ctx.params.get("model")):

@@ -146,7 +146,9 @@ OTHER = [
     ("sumulate robot.kin", r"No such command 'sumulate'\. Did you mean 'simulate'\? See kineta --help\.\n"),
     ("check", r"Missing argument 'MODEL'\. See kineta check --help\."),
     ("check robot.kin typo.kin", r"unexpected extra argument.*typo\.kin"),
-    ("check robot.kin --set", r"Option '--set' requires an argument"),
+    ("check robot.kin --set", r"Option '--set' requires an argument\. See kineta check --help\."),
+    ("completion", r"Missing argument 'SHELL'\. Choose from: bash, zsh, fish\. See kineta completion --help\."),
+    ("completion tcsh", r"Invalid value for 'SHELL': 'tcsh' is not one of 'bash', 'zsh', 'fish'\."),
 ]
 
 
