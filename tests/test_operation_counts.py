@@ -75,6 +75,7 @@ BY_FORMALISM: dict[str, tuple[int, int, int]] = {
     "kane": (168, 473, 408),
     "lagrange": (269, 635, 490),
     "dalembert": (251, 865, 745),
+    "wittenburg": (465, 890, 812),
 }
 
 

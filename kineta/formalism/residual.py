@@ -28,7 +28,7 @@ def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]
     """Rules for the quantities in which formalisms differ, from a *residual*."""
     return {
         "inverse": lambda d: vector(residual(d)),
-        "mass_matrix": _mass_matrix,
+        "mass_matrix": mass_matrix_of,
         "bias": _bias,
         "mass_and_bias": _mass_and_bias,
         "forward": _forward,
@@ -38,7 +38,7 @@ def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]
     }
 
 
-def _mass_matrix(d: Derivation) -> Array:
+def mass_matrix_of(d: Derivation) -> Array:
     """M = dtau/dvdot; the upper half, mirrored."""
     vdot = {a: k for k, a in enumerate(d.symbols.vdot)}
     n = len(vdot)

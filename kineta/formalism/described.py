@@ -1,0 +1,227 @@
+"""The system as it is described: the motions of every body multiplied out one by one, elements as lists of pairs.
+
+Nothing is merged, moved or left out: every body keeps its mass and its axes. Formalisms that start here share neither links nor
+regrouped masses with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kineta.expr.graph import ONE, ZERO, Ref, neg
+from kineta.expr.node import Expr
+from kineta.formalism.symbols import Symbols
+from kineta.model.body import GROUND, Body, Station
+from kineta.model.elements import Element
+from kineta.model.elements.axes import OWN
+from kineta.model.elements.coordinate import Coordinate, Length
+from kineta.model.elements.couple import Couple
+from kineta.model.elements.damper import Damper
+from kineta.model.elements.force import Force
+from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.elements.potential import Potential
+from kineta.model.elements.spring import Spring
+from kineta.model.infer import POINT_COMPONENTS
+from kineta.model.motion import Ball, Free, Motion, Rotation
+from kineta.spatial.rotation import quaternion_matrix, rodrigues
+from kineta.spatial.vector import Matrix, Vector, identity
+from kineta.threads import once
+
+#: A characteristic and the rate on which it works.
+Pair = tuple[Ref, Ref]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How a frame moves: axes S and origin r in the ground's axes; velocity v, acceleration a, w and eps in its own."""
+
+    S: Matrix
+    r: Vector
+    v: Vector
+    a: Vector
+    w: Vector
+    eps: Vector
+
+    def turned(self, Q: Matrix, rate: Vector, second: Vector) -> Frame:
+        """The frame after the turn Q with the angular velocity *rate*, which grows by *second* (both in the axes after it)."""
+        w = Q.T @ self.w
+        eps = Q.T @ self.eps + w.cross(rate) + second
+        return Frame(self.S.times(Q), self.r, Q.T @ self.v, Q.T @ self.a, w + rate, eps)
+
+    def shifted(self, d: Vector, rate: Vector, second: Vector) -> Frame:
+        """The frame after the shift *d* that changes at *rate*, and this by *second* (all in its axes)."""
+        two = self.r.graph.const(2.0)
+        a = self.a + self.eps.cross(d) + self.w.cross(self.w.cross(d)) + self.w.cross(rate) * two + second
+        return Frame(self.S, self.r + self.S @ d, self.v + self.w.cross(d) + rate, a, self.w, self.eps)
+
+    def at(self, place: Vector) -> Frame:
+        """The frame with its origin at a fixed *place*."""
+        zero = Vector(place.graph)
+        return self.shifted(place, zero, zero)
+
+
+class Description:
+    """The frames of all bodies, and the pairs of all elements, as the description gives them."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self.graph = symbols.graph
+
+    @once
+    def frames(self) -> Mapping[str, Frame]:
+        """The frames of the bodies by name; gravity is an acceleration of the ground."""
+        zero = Vector(self.graph)
+        weight = -Vector(self.graph, *self.symbols.expression(*self.symbols.system.gravity))
+        found = {GROUND: Frame(identity(self.graph), zero, zero, weight, zero, zero)}
+        for body in self.symbols.system.tree:
+            frame = found[body.base]
+            for motion in body.motions:
+                frame = self._moved(frame, motion)
+            found[body.name] = frame
+        return found
+
+    def relative(self, body: Body) -> Frame:
+        """The frame of a body as seen from that of its base."""
+        zero = Vector(self.graph)
+        frame = Frame(identity(self.graph), zero, zero, zero, zero, zero)
+        for motion in body.motions:
+            frame = self._moved(frame, motion)
+        return frame
+
+    def acting(self) -> Iterator[Pair]:
+        """The pairs of all elements."""
+        for element in self.symbols.system.elements:
+            yield from PAIRS[type(element)](self, element)
+
+    def _moved(self, frame: Frame, motion: Motion) -> Frame:
+        if isinstance(motion, Ball | Free):
+            return self._joined(frame, motion)
+        (p,) = self.symbols.expression(motion.argument)
+        rate, second = (self.symbols.levels.of([p], k)[0] for k in (1, 2))
+        e = Vector(self.graph, *(self.graph.const(x) for x in motion.axis))
+        if isinstance(motion, Rotation):
+            return frame.turned(rodrigues(self.graph, motion.axis, p), e * rate, e * second)
+        return frame.shifted(e * p, e * rate, e * second)
+
+    def _joined(self, frame: Frame, motion: Ball | Free) -> Frame:
+        s = self.symbols
+        q, k = s.joint(motion)
+        Q = quaternion_matrix(self.graph, q[-4:])
+        rates = s.levels.of(s.speeds, 1)
+        w, eps = (Vector(self.graph, *(row[i] for i in k[-3:])) for row in (s.speeds, rates))
+        if isinstance(motion, Free):
+            u, udot = (Vector(self.graph, *(row[i] for i in k[:3])) for row in (s.speeds, rates))
+            frame = frame.shifted(Vector(self.graph, *q[:3]), Q @ u, Q @ (udot + w.cross(u)))
+        return frame.turned(Q, w, eps)
+
+    def at(self, station: Station) -> Frame:
+        """The frame of a body with its origin at a place of it."""
+        return self.frames[station.body].at(Vector(self.graph, *self.symbols.expression(*station.position)))
+
+    def mass(self, body: Body) -> tuple[Ref, Vector, Matrix]:
+        """Mass, mass centre and central inertia tensor of a body, in its axes."""
+        (m,) = self.symbols.expression(body.inertia.mass)
+        a, b, c = self.symbols.expression(*body.inertia.moments)
+        ab, ac, bc = self.symbols.expression(*body.inertia.products)
+        centre = Vector(self.graph, *self.symbols.expression(*body.inertia.com))
+        return m, centre, Matrix(self.graph, ((a, ab, ac), (ab, b, bc), (ac, bc, c)))
+
+    def inertia(self, body: Body) -> Iterator[Pair]:
+        """What resists, and the rates on which it works: m a_C on v_C, J eps + w x J w on w."""
+        m, centre, J = self.mass(body)
+        frame = self.frames[body.name].at(centre)
+        moment = J @ frame.eps + frame.w.cross(J @ frame.w)
+        yield from zip((frame.a * m).refs, frame.v.refs, strict=True)
+        yield from zip(moment.refs, frame.w.refs, strict=True)
+
+    # -- elements -----------------------------------------------------------------------------------------------------
+
+    def expression(self, *expressions: Expr) -> list[Ref]:
+        """*expressions* of the description, positions and velocities of points included."""
+        known = self.symbols.by_name
+        dotted = {n for e in expressions for n in e.symbols() if "." in n and n not in known}
+        return self.symbols.expression(*expressions, more={n: self._component(n) for n in dotted})
+
+    def _component(self, name: str) -> Ref:
+        """What ``P.x`` or ``P.vx`` stands for."""
+        owner, _, component = name.rpartition(".")
+        points = {p.name: Station(p.body, p.position) for p in self.symbols.system.points}
+        frame = self.at(points.get(owner, Station(owner)))
+        place = POINT_COMPONENTS.index(component)
+        return frame.r[place] if place < 3 else (frame.S @ frame.v)[place - 3]
+
+    def components(self, frame: Frame, components: Sequence[Expr], axes: str) -> Vector:
+        """A vector given in *axes*, in those of *frame*, the body that is acted on."""
+        own = Vector(self.graph, *self.expression(*components))
+        return own if axes == OWN else frame.S.T @ (self.frames[axes].S @ own)
+
+    def rate(self, coordinate: Ref) -> Ref:
+        """The rate of a coordinate; an expression that contains speeds is a rate itself."""
+        if self.symbols.by_speed(coordinate):
+            return coordinate
+        return self.symbols.levels.of([coordinate], 1)[0]
+
+    def coordinate(self, coordinate: Coordinate) -> tuple[Ref, Ref]:
+        """A coordinate and its rate."""
+        if isinstance(coordinate, Length):
+            line, rate = self.line(coordinate)
+            length = self.graph.sqrt(line.dot(line))
+            return length, self.graph.div(line.dot(rate), length)
+        (rho,) = self.expression(coordinate)
+        return rho, self.rate(rho)
+
+    def line(self, length: Length) -> tuple[Vector, Vector]:
+        """From the start of a length to its end, and the rate of this, in ground axes."""
+        a, b = self.at(length.start), self.at(length.end)
+        return b.r - a.r, b.S @ b.v - a.S @ a.v
+
+
+def _force(d: Description, e: Force) -> Iterator[Pair]:
+    frame = d.at(e.at)
+    f = d.components(frame, e.components, e.axes)
+    yield from zip(f.refs, frame.v.refs, strict=True)
+
+
+def _couple(d: Description, e: Couple) -> Iterator[Pair]:
+    frame = d.frames[e.body]
+    n = d.components(frame, e.components, e.axes)
+    yield from zip(n.refs, frame.w.refs, strict=True)
+
+
+def _generalized(d: Description, e: GeneralizedForce) -> Iterator[Pair]:
+    (P,) = d.expression(e.characteristic)
+    yield P, d.coordinate(e.coordinate)[1]
+
+
+def _spring(d: Description, e: Spring) -> Iterator[Pair]:
+    C, free = d.expression(e.stiffness, e.free)
+    if isinstance(e.coordinate, Length) and free == ZERO:  # no root, where the ends may meet
+        line, rate = d.line(e.coordinate)
+        yield from zip((line * neg(C)).refs, rate.refs, strict=True)
+        return
+    length, extending = d.coordinate(e.coordinate)
+    gamma = d.graph.sub(length, free)
+    yield neg(d.graph.mul(C, gamma)), d.graph.sub(extending, d.rate(free))
+
+
+def _damper(d: Description, e: Damper) -> Iterator[Pair]:
+    (D,) = d.expression(e.damping)
+    beta = d.coordinate(e.coordinate)[1]
+    yield neg(d.graph.mul(D, beta)), beta
+
+
+def _potential(d: Description, e: Potential) -> Iterator[Pair]:
+    (V,) = d.expression(e.energy)
+    yield neg(ONE), d.rate(V)
+
+
+#: The pairs that an element consists of.
+PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
+    Force: _force,
+    Couple: _couple,
+    GeneralizedForce: _generalized,
+    Spring: _spring,
+    Damper: _damper,
+    Potential: _potential,
+}

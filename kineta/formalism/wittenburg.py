@@ -1,0 +1,220 @@
+"""The formalism ``wittenburg``: trees on their directed graph, with incidence S, paths T and augmented bodies (5.1)-(5.30).
+
+From the description alone, in ground axes. Body i hangs on its base by joint a, whose hinge point is the origin of its frame;
+c_ia leads from the mass centre of body i to hinge a, and::
+
+    d_ij = sum of T_aj S_ia c_ia                                    fixed in body i, from where j hangs on to its own hinge (5.15)
+    r_i  = r_0 - sum of d_ji,  and what the joints shift                                                                 (5.16)
+    X = T (m r'' - F)        Y = T (L' - M - C x X)                                                            (5.11), (5.12)
+
+X_a and Y_a are the force and the couple that joint a passes on; what they do on the rates of the joint is the residual.
+
+Where no joint shifts, the masses beyond a hinge add to the body that carries it: the *augmented body* with the barycentre b_i0 =
+p_i / M and the tensor K_i about its hinge, constants in body axes, and the mass matrix is sum of dw_i/dv . K_ij dw_j/dv with::
+
+    p_i = sum of m_k d_ik  (5.26)        K_i = J_i + sum of m_k (d^2 E - d d^T)        K_ij = (p_j . d_ij) E - p_j d_ij^T  (5.30)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.formalism.derivation import Array, Derivation, matrix
+from kineta.formalism.described import Description, Frame
+from kineta.formalism.formalism import Formalism
+from kineta.formalism.residual import mass_matrix_of
+from kineta.model.graph import SystemGraph, system_graph
+from kineta.spatial.inertia import symmetric
+from kineta.spatial.rotation import conjugated
+from kineta.spatial.vector import Matrix, Vector, identity, outer, zeros
+from kineta.threads import once
+
+
+class Tree:
+    """Vectors and matrices of a tree, in ground axes; bodies count from 1, the ground is 0."""
+
+    def __init__(self, d: Derivation, graph: SystemGraph) -> None:
+        self.graph = graph
+        self.g = d.graph
+        self.symbols = d.symbols
+        described = self.described = Description(d.symbols)
+        known = {b.name: b for b in d.symbols.system.tree}
+        bodies = [known[name] for name in graph.bodies]
+        self.n = len(bodies)
+        self.masses = [described.mass(b) for b in bodies]
+        self.joints: list[Frame] = [described.relative(b) for b in bodies]
+        self.R: list[Matrix] = [identity(self.g)] * (self.n + 1)
+        for body in d.symbols.system.tree:
+            i = graph.bodies.index(body.name) + 1
+            self.R[i] = self.R[graph.base(i)].times(self.joints[i - 1].S)
+
+    def hinge(self, i: int, a: int) -> Vector:
+        """c_ia: from the mass centre of body i (of the ground: its origin) to hinge a, where joint a is on body i."""
+        centre = self.masses[i - 1][1] if i else Vector(self.g)
+        place = Vector(self.g) if a == i else self.joints[a - 1].r
+        return self.R[i] @ (place - centre)
+
+    @once
+    def C(self) -> list[dict[int, Vector]]:
+        """S_ia c_ia of every body i (0 too), by joint."""
+        incidence = [self.graph.S0, *self.graph.S]
+        return [
+            {a: _signed(self.hinge(i, a), int(row[a - 1])) for a in range(1, self.n + 1) if row[a - 1]}
+            for i, row in enumerate(incidence)
+        ]
+
+    @once
+    def d(self) -> list[dict[int, Vector]]:
+        """d_ij of every body i (of the ground: to the first hinge), by the bodies j from it outwards (5.15)."""
+        T = self.graph.T
+        found: list[dict[int, Vector]] = []
+        for own in self.C:
+            row: dict[int, Vector] = {}
+            for a, c in own.items():
+                for j in range(1, self.n + 1):
+                    if T[a - 1, j - 1]:
+                        row[j] = row.get(j, Vector(self.g)) + _signed(c, int(T[a - 1, j - 1]))
+            found.append(row)
+        return found
+
+    def path(self, i: int) -> list[int]:
+        """The bodies from the ground to body i, that one included."""
+        bodies: list[int] = []
+        while i:
+            bodies.append(i)
+            i = self.graph.base(i)
+        return bodies[::-1]
+
+    @once
+    def turning(self) -> list[tuple[Vector, Vector]]:
+        """W and its rate for every body, the ground first."""
+        zero = Vector(self.g)
+        found = {0: (zero, zero)}
+        for i in range(1, self.n + 1):
+            for k in self.path(i):
+                if k not in found:
+                    w, rate = found[self.graph.base(k)]
+                    own, second = (self.R[k] @ v for v in (self.joints[k - 1].w, self.joints[k - 1].eps))
+                    found[k] = w + own, rate + w.cross(own) + second
+        return [found[i] for i in range(self.n + 1)]
+
+    @once
+    def accelerations(self) -> list[Vector]:
+        """R'' - gravity of the mass centres (5.16), (5.28)."""
+        two = self.g.const(2.0)
+        weight = Vector(self.g, *self.symbols.expression(*self.symbols.system.gravity))
+        found = []
+        for i in range(1, self.n + 1):
+            total = -weight
+            for j in (0, *self.path(i)):
+                w, rate = self.turning[j]
+                d = self.d[j].get(i, Vector(self.g))
+                total = total - rate.cross(d) - w.cross(w.cross(d))
+            for k in self.path(i):
+                joint, w = self.joints[k - 1], self.turning[self.graph.base(k)][0]
+                total = total + w.cross(self.R[k] @ joint.v) * two + self.R[k] @ joint.a
+            found.append(total)
+        return found
+
+    @once
+    def interaction(self) -> list[tuple[Vector, Vector]]:
+        """X and Y of every joint: force, and couple about its hinge, on the body where the arc starts."""
+        T, n = self.graph.T, self.n
+        weights = [a * m for a, (m, _, _) in zip(self.accelerations, self.masses, strict=True)]
+        X = [_sum(self.g, [_signed(weights[i], int(T[a, i])) for i in range(n) if T[a, i]]) for a in range(n)]
+        moments = []
+        for i in range(1, n + 1):
+            w, rate = (self.R[i].T @ v for v in self.turning[i])
+            J = self.masses[i - 1][2]
+            moment = self.R[i] @ (J @ rate + w.cross(J @ w))
+            moments.append(moment - _sum(self.g, [c.cross(X[a - 1]) for a, c in self.C[i].items()]))
+        Y = [_sum(self.g, [_signed(moments[i], int(T[a, i])) for i in range(n) if T[a, i]]) for a in range(n)]
+        return list(zip(X, Y, strict=True))
+
+    # -- augmented bodies -----------------------------------------------------------------------------------------------
+
+    @once
+    def p(self) -> list[Vector]:
+        """p_i = sum of m_k d_ik (5.26): the mass of the tree times the way from the hinge's barycentre to the hinge."""
+        return [_sum(self.g, [v * self.masses[k - 1][0] for k, v in row.items()]) for row in self.d]
+
+    def K(self, i: int) -> Matrix:
+        """Tensor of augmented body i about its hinge."""
+        total = conjugated(self.R[i], self.masses[i - 1][2])
+        for k, v in self.d[i].items():
+            total = total + (identity(self.g).scaled(v.dot(v)) - outer(v, v)).scaled(self.masses[k - 1][0])
+        return symmetric(total)
+
+    def coupling(self, i: int, j: int) -> Matrix:
+        """K_ij (5.30)."""
+        if i == j:
+            return self.K(i)
+        if j in self.d[i]:
+            return _coupled(self.p[j], self.d[i][j])
+        if i in self.d[j]:
+            return _coupled(self.p[i], self.d[j][i]).T
+        return zeros(self.g)
+
+
+def _coupled(p: Vector, d: Vector) -> Matrix:
+    return identity(p.graph).scaled(p.dot(d)) - outer(p, d)
+
+
+def _signed(v: Vector, sign: int) -> Vector:
+    return v if sign > 0 else -v
+
+
+def _sum(graph: Graph, vectors: Sequence[Vector]) -> Vector:
+    total = Vector(graph)
+    for v in vectors:
+        total = total + v
+    return total
+
+
+def residual(d: Derivation, graph: SystemGraph) -> list[Ref]:
+    """What the joints pass on, on their rates, less what the elements do; bodies and arcs as *graph* has them."""
+    g, tree = d.graph, Tree(d, graph)
+    tau = [ZERO] * len(d.symbols.v)
+    pairs = [(neg(P), rate) for P, rate in tree.described.acting()]
+    for a, (X, Y) in enumerate(tree.interaction, 1):
+        joint, sign = tree.joints[a - 1], int(graph.S[a - 1, a - 1])
+        for force, rate in ((X, joint.v), (Y, joint.w)):
+            pairs += zip((tree.R[a].T @ _signed(force, sign)).refs, rate.refs, strict=True)
+    for P, along in pairs:
+        for k, share in d.symbols.by_speed(along, P).items():
+            tau[k] = g.add(tau[k], share)
+    return tau
+
+
+def _residual(d: Derivation) -> list[Ref]:
+    return residual(d, system_graph(d.symbols.system))
+
+
+def _mass_matrix(d: Derivation) -> Array:
+    """From augmented bodies where no joint shifts; else from the residual."""
+    g, n, tree = d.graph, len(d.symbols.v), Tree(d, system_graph(d.symbols.system))
+    if any(d.symbols.by_speed(x) for joint in tree.joints for x in joint.v.refs):
+        return mass_matrix_of(d)
+    zero = Vector(g)
+    columns: list[list[Vector]] = [[zero] * (tree.n + 1) for _ in range(n)]
+    for i in range(1, tree.n + 1):
+        for c, component in enumerate(tree.turning[i][0].refs):
+            for k, partial in d.symbols.by_speed(component).items():
+                columns[k][i] = columns[k][i].plus(c, partial)
+    M = [[ZERO] * n for _ in range(n)]
+    for l in range(n):
+        turned = [j for j in range(1, tree.n + 1) if not columns[l][j].is_zero]
+        for i in range(1, tree.n + 1):
+            h = _sum(g, [tree.coupling(i, j) @ columns[l][j] for j in turned])
+            for k in range(l + 1):
+                M[k][l] = M[l][k] = g.add(M[k][l], columns[k][i].dot(h))
+    return matrix(M, n)
+
+
+WITTENBURG = Formalism(
+    name="wittenburg",
+    source="Wittenburg (5.11), (5.12), (5.15), (5.16), (5.26), (5.30)",
+    residual=_residual,
+    rules={"mass_matrix": _mass_matrix},
+)
