@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,26 +93,27 @@ def simulate(
 ) -> None:
     """Let the system move from its initial state.
 
-    Ctrl-C keeps, shows and saves what was computed.
+    Ctrl-C and SIGTERM keep, show and save what was computed.
     """
     from kineta.tasks.simulate import simulate as run
 
     _check_targets(plot, save)
     system = with_values(read(model, settings))
     drawn = _series(system, series, plot)
-    result = run(
-        system,
-        to,
-        q=numbers("--q", q, system),
-        v=numbers("--v", v, system),
-        tau=_forces(numbers("--tau", tau, system)),
-        method=method,
-        rtol=rtol,
-        atol=atol,
-        samples=samples,
-        max_steps=max_steps,
-        progress=terminal(),
-    )
+    with redirect_stdout(StringIO()):  # where CVODE fails, scikit-sundae prints what the result says
+        result = run(
+            system,
+            to,
+            q=numbers("--q", q, system),
+            v=numbers("--v", v, system),
+            tau=_forces(numbers("--tau", tau, system)),
+            method=method,
+            rtol=rtol,
+            atol=atol,
+            samples=samples,
+            max_steps=max_steps,
+            progress=terminal(),
+        )
     if save is not None:
         result.save(save)
     if plot is not None:

@@ -125,7 +125,8 @@ class Run:
         f0 = self._rate(p.t0, p.y0)
         self._pace(1, self.tableau.stages * (time.perf_counter() - began))
         self._k[0, : self.n] = f0
-        self._reals[layout.H] = self._first_step(f0) if first_step is None else first_step
+        with np.errstate(over="ignore", invalid="ignore"):  # a rate that is not finite says nothing about the step
+            self._reals[layout.H] = self._first_step(f0) if first_step is None else first_step
         if p.events is not None:
             self._work[layout.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
 
@@ -143,8 +144,7 @@ class Run:
             return min(1e-6, span)
         direction = np.sign(p.t1 - p.t0)
         f1 = self._rate(p.t0 + direction * h0, p.y0 + direction * h0 * f0)
-        with np.errstate(invalid="ignore"):  # a rate that is not finite there makes the first step h0
-            d2 = norm(f1 - f0) / h0
+        d2 = norm(f1 - f0) / h0
         largest = max(d1, d2)
         h1 = max(1e-6, h0 * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1 / self.tableau.error_order)
         h1 = h1 if np.isfinite(h1) else h0

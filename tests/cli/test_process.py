@@ -15,7 +15,7 @@ import pytest
 import kineta as kn
 from tests.cli.conftest import CART, HOPPER, Command
 
-MAIN = "from kineta.cli.main import main; main()"
+MAIN = "from kineta.__main__ import main; main()"
 
 
 def run(*arguments: str | Path, code: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
@@ -134,21 +134,28 @@ def test_names_of_any_script_are_printed_in_any_encoding() -> None:
     assert json.loads(done.stdout)["bodies"] == ["Нога", "Корпус"]
 
 
+#: Signals that ask a command to end, and the codes that it ends with.
+ASKED = pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+
+
+@ASKED
 @pytest.mark.parametrize("method", ["dop853", "DOP853"])
-def test_an_interrupted_run_keeps_and_saves_what_was_computed(tmp_path: Path, method: str) -> None:
-    code = (
+def test_an_interrupted_run_keeps_and_saves_what_was_computed(
+    tmp_path: Path, method: str, name: str, code: int
+) -> None:
+    before = (
         "import os, signal, threading\n"
         "import scipy.integrate\n"
         "import kineta.tasks.simulate as s\n"
         "integrate = s._integrate\n"
         "def soon_interrupted(*arguments):\n"
-        "    threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    threading.Timer(0.4, os.kill, (os.getpid(), signal." + name + ")).start()\n"
         "    return integrate(*arguments)\n"
         "s._integrate = soon_interrupted\n"
     )
     options = ["--to", "1e6", "--samples", "1000001", "--method", method, "--save", "run.nc", "--json"]
-    done = run("simulate", CART, *options, code=code, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (130, "")
+    done = run("simulate", CART, *options, code=before, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (code, "")
     found = json.loads(done.stdout)
     assert found["success"] is False
     assert "interrupted at t = " in found["outcome"]
@@ -156,6 +163,20 @@ def test_an_interrupted_run_keeps_and_saves_what_was_computed(tmp_path: Path, me
     assert saved.status == 2
     assert 0 < saved.t[-1] == found["t"][-1] < 1e6
     assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
+
+
+@ASKED
+@pytest.mark.parametrize("module", ["kineta.cli.main", "numpy"])
+def test_an_interrupted_import_ends_in_silence(module: str, name: str, code: int) -> None:
+    before = (
+        "import os, signal, sys\n"
+        "class Interrupts:\n"
+        "    def find_spec(self, name, *where):\n"
+        f"        if name == '{module}': os.kill(os.getpid(), signal.{name})\n"
+        "sys.meta_path.insert(0, Interrupts())\n"
+    )
+    done = run("eval", CART, code=before)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "", "kineta: Interrupted.\n")
 
 
 def test_an_interrupted_export_leaves_nothing(tmp_path: Path) -> None:

@@ -275,6 +275,13 @@ def test_a_run_that_fails_keeps_its_part_and_ends_with_2(kineta: Command, here: 
     assert len((here / "blow.csv").read_text().splitlines()) > 50
 
 
+def test_what_a_solver_prints_is_not_printed(kineta: Command, here: Path) -> None:
+    (here / "wild.kin").write_text("coordinates x;\nA | Sx(x) = 1;\nforce f = 1e200*x on x;\ninitial x = 1;")
+    done = kineta("simulate", "wild.kin", "--method", "CVODE", "--json")
+    assert (done.code, done.json["success"]) == (2, False)
+    assert done.err == f"kineta: Model 'wild': {done.json['outcome']}.\n"
+
+
 def test_energy_that_tolerances_do_not_explain_ends_with_2(kineta: Command, here: Path) -> None:
     (here / "circle.kin").write_text("gravity (0, -9.81, 0);\ncoordinates q;\nP | Sx(acos(q)), Sy(q) = 1;")
     done = kineta("simulate", "circle.kin", "--to", "3", "--json")

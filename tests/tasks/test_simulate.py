@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -263,6 +264,15 @@ def test_a_motion_without_bound_ends_with_time_and_reason(method: str) -> None:
     assert result.v[early, 0] == pytest.approx(speeds, rel=1e-5)
     sampled = kn.simulate(runaway, 10.0, method=method, samples=101)
     assert np.array_equal(sampled.t, np.linspace(0, 10, 101)[:14])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("force", ["1e200*x", "exp(700*x)", "-1 - sqrt(x)"])
+def test_a_wild_motion_ends_without_a_word_of_numpy(method: str, force: str) -> None:
+    with warnings.catch_warnings(action="ignore"):
+        warnings.simplefilter("error", RuntimeWarning)
+        result = kn.simulate(block(force, "x = 1"), 10.0, method=method, max_steps=300)
+    assert not result.success
 
 
 def test_an_expression_that_leaves_its_domain_ends_the_run() -> None:
