@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.model.body import GROUND
 from kineta.model.system import System
 from kineta.threads import once
 
-IntArray = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class SystemGraph:
 
     @once
     def _incidence(self) -> IntArray:
+        import numpy as np
+
         n = len(self.bodies)
         incidence = np.zeros((n + 1, n), dtype=np.int64)
         incidence[list(self.starts), range(n)] += 1
@@ -40,18 +44,20 @@ class SystemGraph:
     @property
     def S0(self) -> IntArray:
         """Incidence of the ground, (n,): +1 where an arc starts at it, -1 where one ends (5.2)."""
-        return np.asarray(self._incidence[0])
+        return self._incidence[0]  # type: ignore[no-any-return]  # a row is an array
 
     @property
     def S(self) -> IntArray:
         """Incidence of the bodies, (n, n): rows are bodies, columns arcs (5.3)."""
-        return np.asarray(self._incidence[1:])
+        return self._incidence[1:]
 
     @once
     def T(self) -> IntArray:
         """Path matrix (n, n): T[a, i] is +1 where arc a lies on the path from the ground to body i and points to the ground,
         -1 where it points away (5.4). T S = S T = E.
         """
+        import numpy as np
+
         n = len(self.bodies)
         T = np.zeros((n, n), dtype=np.int64)
         for i in range(n):
