@@ -119,13 +119,16 @@ class Equations:
             counts[name] = _counted(*lowered)
         return counts
 
-    def text(self, quantity: str = "inverse") -> str:
-        """The formulas of *quantity* as text: a line for every part that is needed twice, then one for every entry."""
-        return "\n".join(self.formulas(quantity).text())
+    def text(self, quantity: str = "inverse", *, parts: bool = True) -> str:
+        """The formulas of *quantity* as text: a line for every part that is needed twice, then one for every entry.
 
-    def latex(self, quantity: str = "inverse") -> str:
-        """The formulas of *quantity* as LaTeX, in an environment ``aligned`` for use within ``$$``."""
-        return aligned(self.formulas(quantity).latex(), "aligned")
+        Without *parts* every entry is written out. Raises :class:`ArgumentError` where that would be too long.
+        """
+        return "\n".join(self.formulas(quantity).text(parts=parts))
+
+    def latex(self, quantity: str = "inverse", *, parts: bool = True) -> str:
+        """The formulas of *quantity* as LaTeX, in ``aligned`` for use within ``$$``; *parts* as in :meth:`text`."""
+        return aligned(self.formulas(quantity).latex(parts=parts), "aligned")
 
     def sympy(self, quantity: str) -> Any:
         """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""
@@ -154,9 +157,9 @@ class Equations:
 
 def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Program]:
     """The programs of :meth:`Equations.programs`."""
-    extra: dict[str, Sequence[Ref]] = {"tau": symbols.tau, "vdot": symbols.vdot}
-    inputs: dict[str, Sequence[Ref]] = {"t": (symbols.t,), "q": symbols.q, "v": symbols.v}
-    inputs |= {name: extra[name] for name in QUANTITIES[quantity].inputs}
+    known: dict[str, Sequence[Ref]] = {"t": (symbols.t,), "q": symbols.q, "v": symbols.v, "momentum": symbols.momenta}
+    known |= {"tau": symbols.tau, "vdot": symbols.vdot}
+    inputs = {name: known[name] for name in QUANTITIES[quantity].arguments}
     refs = iter(array.refs)
     parts = array.parts or ((quantity, array.shape),)
     outputs = {name: (shape, [next(refs) for _ in range(prod(shape))]) for name, shape in parts}

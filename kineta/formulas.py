@@ -38,17 +38,22 @@ class Formulas:
     def _repr_latex_(self) -> str:
         return f"$$\n{aligned(self.latex(), 'aligned')}\n$$"
 
-    def text(self) -> Iterator[str]:
-        """``z1 = ...`` for every part that is needed twice, then ``name = ...`` for every entry."""
+    def text(self, *, parts: bool = True) -> Iterator[str]:
+        """``z1 = ...`` for every part that is needed twice, then ``name = ...`` for every entry.
+
+        Without *parts* every entry is written out. Raises :class:`ArgumentError` where that would be too long.
+        """
         from kineta.codegen import text
 
-        return text.lines(self.graph, dict(zip(_names(self), self.array.refs, strict=True)))
+        return text.lines(self.graph, dict(zip(_names(self), self.array.refs, strict=True)), parts=parts)
 
-    def latex(self) -> Iterator[str]:
+    def latex(self, *, parts: bool = True) -> Iterator[str]:
         """:meth:`text` in LaTeX."""
         from kineta.codegen import latex
 
-        return latex.lines(self.graph, dict(zip(map(_latex_name, _names(self)), self.array.refs, strict=True)))
+        return latex.lines(
+            self.graph, dict(zip(map(_latex_name, _names(self)), self.array.refs, strict=True)), parts=parts
+        )
 
     def sympy(self) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""

@@ -66,7 +66,6 @@ class Function:
         self.setup = setup
         self.main = main
         self.p = p
-        self._extra = QUANTITIES[quantity].inputs
         self._own: FloatArray | None = None
         self._last: tuple[tuple[object, ...], FloatArray] | None = None
         self.__call__ = self._checked
@@ -75,7 +74,7 @@ class Function:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Names of the arguments, beside the parameters ``p``."""
-        return ("t", "q", "v", *self._extra)
+        return QUANTITIES[self.quantity].arguments
 
     def __repr__(self) -> str:
         bound = "" if self.p is None else ", parameters bound"
@@ -153,6 +152,7 @@ class Function:
             "t": Kind.NUMBER,
             "q": Kind.UNITS if self.system.quaternions else Kind.ARRAY,
             "v": Kind.ARRAY,
+            "momentum": Kind.ARRAY,
             "vdot": Kind.ARRAY,
             "tau": Kind.EITHER,
             "h": Kind.BOUND,

@@ -27,12 +27,20 @@ if TYPE_CHECKING:
 @model
 @quantity("inverse")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
+@click.option("--no-parts", is_flag=True, help="Write everything out, without named parts.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the equations.")
 @settings
 @formalism
 @json_
 def derive(
-    model: Path, quantity: str, latex: bool, fix: bool, settings: Sequence[str], formalism: str, as_json: bool
+    model: Path,
+    quantity: str,
+    latex: bool,
+    no_parts: bool,
+    fix: bool,
+    settings: Sequence[str],
+    formalism: str,
+    as_json: bool,
 ) -> None:
     """Print the equations of motion, and count their operations."""
     began = time.perf_counter()
@@ -49,7 +57,7 @@ def derive(
         equations.expressions(counted)
     t_derive = time.perf_counter() - began
     formulas = equations.formulas(quantity)
-    shown = list(formulas.latex() if latex else formulas.text())
+    shown = list(formulas.latex(parts=not no_parts) if latex else formulas.text(parts=not no_parts))
     counts = {q: equations.operations(q) for q in COUNTED}
     began = time.perf_counter()
     if as_json:

@@ -74,6 +74,8 @@ def evaluate(
     extra = {n: _speeds(system, f"--{n}", x) for n, x in given.items() if x is not None}
     if quantity == "inverse" and "vdot" not in extra:
         extra["vdot"] = np.zeros(system.nv)
+    if "momentum" in takes:
+        at = (at[0], equations.function("momentum", backend)(t, *at))
     value = function(t, *at, **extra)
     parts: dict[str, Any] = value._asdict() if hasattr(value, "_asdict") else {quantity: value}
     if not all(np.isfinite(x).all() for x in parts.values()):

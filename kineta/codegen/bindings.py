@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import count
 
+from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
 
 #: Operations in one line at most: beyond it, a part gets a name although it occurs once.
 LINE = 24
+#: Operations that are written out without named parts, at most.
+WRITTEN = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +26,16 @@ class Bindings:
     results: Mapping[str, Ref]
 
 
-def bindings(graph: Graph, results: Mapping[str, Ref]) -> Bindings:
+def bindings(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> Bindings:
     """*results* (name to reference) with their repeated parts named; functions of a single symbol stay as they are.
 
-    The names avoid those of the symbols, and of results.
+    The names avoid those of the symbols, and of results. Without *parts* nothing is named. Raises :class:`ArgumentError`
+    where that would make more than :data:`WRITTEN` operations.
     """
     order = reachable(graph, results.values())
+    if not parts:
+        _check_length(graph, order, results)
+        return Bindings(graph, {}, results)
     uses = dict.fromkeys(order, 0)
     for i in order:
         for r in _operands(graph, i):
@@ -50,6 +57,18 @@ def bindings(graph: Graph, results: Mapping[str, Ref]) -> Bindings:
             named[i] = next(names)
             length[i] = 0
     return Bindings(graph, named, results)
+
+
+def _check_length(graph: Graph, order: Iterable[int], results: Mapping[str, Ref]) -> None:
+    written: dict[int, int] = {}
+    for i in order:
+        operands = _operands(graph, i)
+        written[i] = min(WRITTEN + 1, bool(operands) + sum(written[r >> 1] for r in operands))
+    if sum(written[r >> 1] for r in results.values()) > WRITTEN:
+        raise ArgumentError(
+            f"Expected formulas of at most {WRITTEN} operations to write out without named parts, found longer ones; "
+            "leave parts=True."
+        )
 
 
 def _operands(graph: Graph, i: int) -> tuple[Ref, ...]:

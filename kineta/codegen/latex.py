@@ -84,9 +84,12 @@ def _escaped(text: str) -> str:
     return text.replace("_", r"\_")
 
 
-def lines(graph: Graph, results: Mapping[str, Ref]) -> Iterator[str]:
-    """``z_{1} = ...`` for every repeated part, then ``name = ...`` for every result (names of results are LaTeX already)."""
-    bound = bindings(graph, results)
+def lines(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> Iterator[str]:
+    """``z_{1} = ...`` for every repeated part, then ``name = ...`` for every result (names of results are LaTeX already).
+
+    Without *parts* everything is written out. Raises :class:`ArgumentError` where that would be too long.
+    """
+    bound = bindings(graph, results, parts=parts)
     shown = {i: name(n) for i, n in bound.named.items()}
     for i, label in shown.items():
         yield f"{label} = {expression(graph, 2 * i, shown)}"

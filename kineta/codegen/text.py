@@ -9,9 +9,12 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.text import text
 
 
-def lines(graph: Graph, results: Mapping[str, Ref]) -> Iterator[str]:
-    """``z1 = ...`` for every repeated part, then ``name = ...`` for every result; linear in the number of operations."""
-    bound = bindings(graph, results)
+def lines(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> Iterator[str]:
+    """``z1 = ...`` for every repeated part, then ``name = ...`` for every result; linear in the number of operations.
+
+    Without *parts* everything is written out. Raises :class:`ArgumentError` where that would be too long.
+    """
+    bound = bindings(graph, results, parts=parts)
     for i, name in bound.named.items():
         yield f"{name} = {text(graph, 2 * i, bound.named)}"
     for name, ref in results.items():

@@ -17,11 +17,9 @@ from kineta.expr.graph import ZERO, Ref
 from kineta.formalism import energy
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.formalism import Formalism
-from kineta.formalism.residual import applied_to
-from kineta.model.motion import Free
+from kineta.formalism.residual import applied_to, gyroscopic
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
-from kineta.spatial.vector import Vector
 
 
 def _residual(d: Derivation) -> list[Ref]:
@@ -56,23 +54,10 @@ def _left(d: Derivation) -> list[Ref]:
         slope = g.sub(falls.get(q, ZERO), by.get(q, ZERO))
         for k, share in s.by_speed(qdot, slope).items():
             tau[k] = g.add(tau[k], share)
-    for places, term in _gyroscopic(d, momenta):
+    for places, term in gyroscopic(s, momenta):
         for k, x in zip(places, term.refs, strict=True):
             tau[k] = g.add(tau[k], x)
     return tau
-
-
-def _gyroscopic(d: Derivation, momenta: list[Ref]) -> list[tuple[list[int], Vector]]:
-    """The terms gamma of the motions that bring speeds of their own, with their places in v."""
-    found = []
-    for motion in d.symbols.system.joints.values():
-        _, k = d.symbols.joint(motion)
-        w, p_w = (Vector(d.graph, *(row[i] for i in k[-3:])) for row in (d.symbols.v, momenta))
-        found.append((k[-3:], w.cross(p_w)))
-        if isinstance(motion, Free):
-            u, p_u = (Vector(d.graph, *(row[i] for i in k[:3])) for row in (d.symbols.v, momenta))
-            found += [(k[:3], w.cross(p_u)), (k[-3:], u.cross(p_u))]
-    return found
 
 
 LAGRANGE = Formalism(name="lagrange", source="Andreev (1.8); Lagrange, Boltzmann and Hamel", residual=_residual)

@@ -16,6 +16,7 @@ class Quantity:
 
     letter : what its entries are called, with their indices
     inputs : input blocks beside t, q, v: accelerations ``vdot``, or added forces ``tau``
+    speeds : what stands for v: the speeds, or the ``momentum``
     entries : names of the entries, where they have other ones
     """
 
@@ -23,6 +24,12 @@ class Quantity:
     letter: str = ""
     inputs: tuple[str, ...] = ()
     entries: Callable[[System], Sequence[str]] | None = None
+    speeds: str = "v"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Input blocks of a function of the quantity, beside the parameters."""
+        return ("t", "q", self.speeds, *self.inputs)
 
     def labels(self, system: System, shape: tuple[int, ...]) -> list[str]:
         """Names of the entries of an array of this *shape*: ``tau[q1']``, ``q1''``, ``M[1,2]``, ``T``."""
@@ -36,6 +43,10 @@ class Quantity:
 
 def _rates(names: Iterable[str]) -> list[str]:
     return [f"{n}'" for n in names]
+
+
+def _canonical(system: System) -> list[str]:
+    return _rates((*system.q_names, *(f"p.{n}" for n in system.v_names)))
 
 
 def _levels(system: System) -> list[str]:
@@ -54,6 +65,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("potential_energy", "V"),
         Quantity("energy", "E"),
         Quantity("generalized_energy", "h"),
+        Quantity("hamiltonian", "H", speeds="momentum"),
+        Quantity("canonical", inputs=("tau",), entries=_canonical, speeds="momentum"),
         Quantity("momentum", "p"),
         Quantity("linear_momentum"),
         Quantity("angular_momentum"),

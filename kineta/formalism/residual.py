@@ -19,8 +19,11 @@ from kineta.formalism.mechanism import dependent, no_inertia
 from kineta.formalism.quasi import multipliers
 from kineta.formalism.solve import SingularError, solve
 from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
+from kineta.formalism.symbols import Symbols
+from kineta.model.motion import Free
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
+from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 
 
@@ -145,6 +148,22 @@ def check_regular(d: Derivation) -> None:
 def moving(d: Derivation, vdot: Sequence[Ref]) -> Motion:
     """The motion of the links where the speeds have the accelerations *vdot*; gravity is an acceleration of the ground."""
     return Motion(d.mechanism, accelerated(d.graph, vdot), {2: -d.mechanism.gravity}, d.kinematics.motion)
+
+
+def gyroscopic(s: Symbols, momenta: Sequence[Ref]) -> list[tuple[list[int], Vector]]:
+    """The terms gamma of Boltzmann and Hamel of the motions that bring speeds of their own, with their places in v::
+
+    gamma_u = w x dT/du          gamma_w = w x dT/dw + u x dT/du
+    """
+    found = []
+    for motion in s.system.joints.values():
+        _, k = s.joint(motion)
+        w, p_w = (Vector(s.graph, *(row[i] for i in k[-3:])) for row in (s.v, momenta))
+        found.append((k[-3:], w.cross(p_w)))
+        if isinstance(motion, Free):
+            u, p_u = (Vector(s.graph, *(row[i] for i in k[:3])) for row in (s.v, momenta))
+            found += [(k[:3], w.cross(p_u)), (k[-3:], u.cross(p_u))]
+    return found
 
 
 def acceleration_energy(d: Derivation) -> Ref:

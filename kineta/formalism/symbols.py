@@ -39,6 +39,11 @@ class Symbols:
     names: tuple[str, ...]
     known: Mapping[str, Ref] = field(default_factory=dict)
 
+    @property
+    def momenta(self) -> tuple[Ref, ...]:
+        """The momenta dT/dv as variables of their own: ``p.q1'``."""
+        return tuple(self.graph.symbol(f"p.{n}") for n in self.names)
+
     @once
     def by_name(self) -> dict[str, Ref]:
         """Reference of every name that a description may use; a fixed parameter is its number."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import kineta as kn
+from kineta.codegen.text import lines
 from kineta.expr.graph import Graph
 from kineta.expr.node import DESCRIPTIONS, Expr
 from kineta.expr.text import number, text
@@ -67,3 +68,14 @@ def test_what_is_written_reads_back_as_the_same_node(seed: int) -> None:
     graph, refs = random_graph(seed, 16, NAMES, DESCRIPTIONS)
     system = kn.loads(model(f"m{seed}", [text(graph, r) for r in refs]))
     assert [o.value.ref for o in system.outputs] == refs
+
+
+def test_formulas_without_parts_are_written_out_up_to_a_length() -> None:
+    g = Graph()
+    x = g.add(g.symbol("x"), g.symbol("y"))
+    square = g.mul(x, g.mul(x, g.symbol("z")))
+    assert list(lines(g, {"f": square}, parts=False)) == ["f = (x + y)*z*(x + y)"]
+    for _ in range(15):
+        square = g.mul(g.add(square, x), square)
+    with pytest.raises(kn.ArgumentError, match="at most 4000 operations to write out"):
+        list(lines(g, {"f": square}, parts=False))

@@ -1,0 +1,73 @@
+"""Hamilton's form: the energy in momenta, and the canonical equations.
+
+With T = v.M v/2 + c.v + T_0 the momenta are p = M v + c, and::
+
+    H = (p - c).M^-1 (p - c)/2 - T_0 + V        qdot = dH/dp        pdot = Q + tau - dH/dpi - gamma
+
+with the terms gamma of Boltzmann and Hamel where speeds are rates of no coordinates (see ``lagrange``), and with Q for what has
+no potential.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kineta.errors import ModelError
+from kineta.expr.graph import ZERO, Ref
+from kineta.formalism import energy
+from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
+from kineta.formalism.residual import applied_to, gyroscopic
+from kineta.formalism.solve import solve
+from kineta.passes.differentiate import gradient
+from kineta.passes.substitute import substitute
+
+
+def _speeds(d: Derivation) -> list[Ref]:
+    """The speeds v = M^-1 (p - c) in the momenta p."""
+    s, g, n = d.symbols, d.graph, len(d.symbols.v)
+    if s.system.quasi or s.system.constraints:
+        raise ModelError(
+            f"Model '{s.system.name}': Hamilton's form is for the speeds of the motions; leave out constraints and "
+            "quasi-velocities."
+        )
+    M = d["mass_matrix"].refs
+    rows = [M[k * n : (k + 1) * n] for k in range(n)]
+    right = [g.sub(p, s.at_rest(own)) for p, own in zip(s.momenta, d["momentum"].refs, strict=True)]
+    return solve(g, rows, right, range(n)[::-1])
+
+
+def _in_momenta(d: Derivation, refs: Sequence[Ref]) -> list[Ref]:
+    """*refs*, which contain speeds, as functions of the momenta."""
+    return substitute(d.graph, refs, dict(zip(d.symbols.names, _speeds(d), strict=True)))
+
+
+def _energy(d: Derivation, potential: Ref) -> Ref:
+    """p.v - T + V in coordinates and momenta."""
+    g, s = d.graph, d.symbols
+    v = _speeds(d)
+    rest = s.at_rest(d["kinetic_energy"].refs[0])
+    right = (g.sub(p, s.at_rest(own)) for p, own in zip(s.momenta, d["momentum"].refs, strict=True))
+    square = g.sum(g.mul(a, b) for a, b in zip(right, v, strict=True))
+    return g.add(g.sub(g.mul(g.const(0.5), square), rest), potential)
+
+
+def _hamiltonian(d: Derivation) -> Array:
+    return scalar(_energy(d, d["potential_energy"].refs[0]))
+
+
+def _canonical(d: Derivation) -> Array:
+    """Rates of the coordinates, then of the momenta. Elements act as forces, so that H holds the weight alone here."""
+    g, s = d.graph, d.symbols
+    slope = gradient(g, _energy(d, energy.gravity_potential(d.mechanism)), set(s.q))
+    fall = [ZERO] * len(s.v)
+    for q, qdot in zip(s.q, s.qdot, strict=True):
+        for k, share in s.by_speed(qdot, slope.get(q, ZERO)).items():
+            fall[k] = g.add(fall[k], share)
+    for places, term in gyroscopic(s, s.momenta):
+        for k, x in zip(places, term.refs, strict=True):
+            fall[k] = g.add(fall[k], x)
+    forces = [g.add(Q, tau) for Q, tau in zip(applied_to(d), s.tau, strict=True)]
+    return vector(_in_momenta(d, [*s.qdot, *(g.sub(Q, f) for Q, f in zip(forces, fall, strict=True))]))
+
+
+RULES: Mapping[str, Rule] = {"hamiltonian": _hamiltonian, "canonical": _canonical}
