@@ -433,12 +433,12 @@ SYNTAX = [
     (
         "A | Rz(q1) = 1;\nparametrs a = 1;",
         "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, gravity, parameters, "
-        "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, initial, output, found "
-        "'parametrs'. Did you mean 'parameters'?",
+        "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, constraint, quasi, initial, "
+        "output, found 'parametrs'. Did you mean 'parameters'?",
     ),
     ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
     ("A | Rz(q1) 1;", "m.kin:1:12: expected ',' or '=', found '1'."),
-    ("A | Rz(q1 = 1;", "m.kin:1:11: expected '(', ')' or an operator, found '='."),
+    ("A | Rz(q1 = 1;", "m.kin:1:11: expected ')', found '='."),
     ("A | Rz(q1) = 2 2;", "m.kin:1:16: expected ',', ';' or an operator, found '2'."),
     ("A | Rz(q1) = 1, ;", "m.kin:1:17: expected '(', '+' or '-', a name or a number, found ';'."),
     ("A | Rz(q1) = 1", "m.kin:1:15: the text ends within a statement; expected ',', ';' or an operator."),
