@@ -23,13 +23,21 @@ brackets, `(nq,)`; units are SI and radians. The pages on [the language](languag
 same at work.
 """
 
-#: Titles of the sections, in order, with the modules whose public names they hold.
+#: Titles of the sections, in order, with the modules and packages whose public names they hold; the longest name counts.
 SECTIONS = {
-    "Models": ("model.system", "model.body", "model.motion", "model.build"),
+    "Models": ("model",),
     "Files": ("model.io",),
-    "Expressions": ("expr.node", "expr.function", "codegen.sympy"),
-    "Equations": ("compiler", "function", "expr.count"),
-    "Motion": ("tasks.simulate", "tasks.events", "tasks.result"),
+    "Expressions": ("expr", "codegen.sympy"),
+    "Equations": (
+        "compiler",
+        "formalism",
+        "function",
+        "expr.count",
+        "tasks.verify",
+        "tasks.certificate",
+        "tasks.integrals",
+    ),
+    "Motion": ("tasks",),
     "Errors": ("errors",),
 }
 #: Special methods that are called by their brackets.
@@ -39,8 +47,7 @@ WIDTH = 110
 
 def page() -> str:
     """The whole page."""
-    modules = {f"kineta.{m}": title for title, names in SECTIONS.items() for m in names}
-    titles = {name: modules.get(module, "More") for name, module in kn._MODULE.items()}
+    titles = {name: _section(module) for name, module in kn._MODULE.items()}
     parts = [HEAD]
     for title in [*SECTIONS, "More"]:
         names = sorted((n for n in kn.__all__ if titles[n] == title), key=lambda n: (n.casefold(), n))
@@ -48,6 +55,13 @@ def page() -> str:
             listed = ", ".join(f"[`{n}`](#{_anchor(n)})" for n in names)
             parts += [f"## {title}\n", f"{listed}\n", *map(_entry, names)]
     return "\n".join(parts)
+
+
+def _section(module: str) -> str:
+    """The title under which the names of *module* stand."""
+    inside = f"{module.removeprefix('kineta.')}."
+    found = [(len(own), title) for title, names in SECTIONS.items() for own in names if inside.startswith(f"{own}.")]
+    return max(found, default=(0, "More"))[1]
 
 
 def _anchor(name: str) -> str:
