@@ -54,6 +54,19 @@ end:
 """
 
 
+def lanes_entry(program: Program, width: int) -> str:
+    """``name.lanes(ptr in, ptr out)``: one state per lane already; all inputs, all results, as vectors one after the other."""
+    to, name = _Turner(width), f"@{program.name}"
+    direct = list(program.results) == distinct(program)
+    place = {r: i for i, r in enumerate(distinct(program))}
+    for i, r in enumerate(() if direct else program.results):
+        to.store(to.load("%y", place[r]) if r in place else constant(_number(program, r), width), "%out", i)
+    room = f"  %y = alloca [{max(len(place), 1)} x {to.T}], align 64\n"
+    call = f"  call void {name}.core.{width}(ptr %in, ptr {'%out' if direct else '%y'})\n"
+    head = f"define void {name}.lanes(ptr noalias %in, ptr noalias %out) nounwind"
+    return f"{head} {{\n{'' if direct else room}{call}{''.join(to.lines)}  ret void\n}}\n"
+
+
 def _states(program: Program, width: int) -> str:
     """Instructions that bring the rows from %i on into the vectors %x."""
     to = _Turner(width)

@@ -9,13 +9,12 @@ from typing import Any
 from llvmlite import ir
 
 from kineta.codegen.target import host
-from kineta.numerics import layout
 
 REAL = ir.DoubleType()
 INT, SHORT, BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 POINTER = ir.PointerType()
-#: A compiled function of four addresses.
-FUNCTION = ir.FunctionType(ir.VoidType(), [POINTER] * 4).as_pointer()
+#: A compiled function of four addresses: for one state; of two: for one state per lane.
+FUNCTION, LANES_FUNCTION = (ir.FunctionType(ir.VoidType(), [POINTER] * n).as_pointer() for n in (4, 2))
 
 
 def constant(value: float) -> ir.Constant:
@@ -117,10 +116,10 @@ class Emitter(Writer):
 
     padded: Any
 
-    def __init__(self, name: str, functions: Sequence[str], blocks: Sequence[str], lanes: int = layout.LANES) -> None:
+    def __init__(self, name: str, functions: Mapping[str, ir.Type], blocks: Sequence[str], lanes: int) -> None:
         self.lanes = lanes
         self.vector = ir.VectorType(REAL, lanes)
-        super().__init__(name, {**dict.fromkeys(functions, FUNCTION), **dict.fromkeys(blocks, POINTER)})
+        super().__init__(name, {**functions, **dict.fromkeys(blocks, POINTER)})
 
     def _get(self, block: str, index: int) -> Any:
         kind = INT if block == "ints" else REAL

@@ -9,16 +9,12 @@ when it cannot go on.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import cache
-from hashlib import sha256
 from typing import Any
 
-from kineta.cache import stored
-from kineta.codegen.emitter import INT, REAL, constant, number
-from kineta.codegen.llvm import load_object, object_code
-from kineta.codegen.target import host
+from kineta.codegen.emitter import FUNCTION, INT, REAL, constant, number
+from kineta.codegen.step import compiled
 from kineta.codegen.zeros import Zeros
 from kineta.numerics import layout
 from kineta.numerics.tableaux import Tableau
@@ -27,29 +23,22 @@ from kineta.numerics.tableaux import Tableau
 @cache
 def integrator(tableau: Tableau) -> Callable[..., int]:
     """The compiled loop for *tableau*: a function of addresses, as in :mod:`kineta.numerics.layout`."""
-    module = str(_Loop(tableau).module)
-    key = sha256(f"{host().signature} {module}".encode()).hexdigest()
-    code = load_object(stored(key, lambda: object_code(module)), ["integrate"])
-    _kept.append(code)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(layout.FUNCTIONS + layout.BLOCKS))(
-        code["integrate"]
-    )
-
-
-_kept: list[Any] = []
+    return compiled(_Loop(tableau))
 
 
 class _Loop(Zeros):
     """Writer of the module."""
 
     def __init__(self, tableau: Tableau) -> None:
-        super().__init__(tableau, layout.FUNCTIONS, layout.BLOCKS)
+        functions = dict.fromkeys(layout.FUNCTIONS, FUNCTION)
+        super().__init__(tableau, functions, layout.BLOCKS, layout.LANES, several=False)
         self.steering = self._get("ints", layout.N)
         self.padded = self._get("ints", layout.N_PADDED)
         self.y, self.k, self.tolerances = self.at["y"], self.at["k"], self.at["tolerances"]
         self.new, self.between, self.before, self.after, self.values = (
             self._row(self.at["work"], r) for r in range(layout.WORK)
         )
+        self.directions, self.noise = self.at["directions"], self.at["noise"]
         self._write()
 
     def _derivative(self, t: Any, stage: int) -> None:
@@ -140,22 +129,41 @@ class _Loop(Zeros):
         b, count = self.b, self._get("ints", layout.N_EVENTS)
         self._event_values(end, self.new, self.after)
 
-        def odd(i: Any) -> None:
-            found = b.zext(self._odd(i), INT)
-            self._set("ints", layout.LOOK, b.or_(self._get("ints", layout.LOOK), found))
+        def look(i: Any) -> None:
+            missing = b.zext(self._missing(i), INT)
+            self._set("ints", layout.LOOK, b.or_(self._get("ints", layout.LOOK), missing))
 
-        self._for(count, odd)
+        self._for(count, look)
         with b.if_then(b.not_(self._nonzero(self._get("ints", layout.LOOK)))):
 
             def find(i: Any) -> None:
-                with b.if_then(self._wanted(i), likely=False):
+                with b.if_then(self._likely(i), likely=False):
                     x, proper = self._zero(i, t, h)
                     with b.if_then(proper):
                         at = b.select(b.fcmp_ordered("==", x, constant(1.0)), end, b.fadd(t, b.fmul(x, h)))
                         self._found(i, at)
+                self._settle(i)
 
             self._for(count, find)
         self._copy(self.after, self.before)
+
+    def _event_values(self, t: Any, y: Any, out: Any) -> None:
+        self.b.store(t, self.argument)
+        self.b.call(self.at["events"], [self.argument, y, self.at["h"], out])
+
+    def _state(self, x: Any) -> None:
+        b = self.b
+        wide, rest = self._wide(x), self._wide(b.fsub(constant(1.0), x))
+
+        def lanes(k: Any) -> None:
+            change: Any = None
+            for r in reversed(range(self.tableau.coefficients)):
+                row = self._load(self._row(self.interpolant, r), k)
+                change = row if change is None else b.fadd(change, row)
+                change = b.fmul(change, rest if r % 2 else wide)
+            self._store(b.fadd(self._load(self.y, k), change), self.between, k)
+
+        self._for_lanes(lanes)
 
     def _found(self, i: Any, t: Any) -> None:
         """A zero of event i at the time t, in the state ``between``: recorded, and counted."""

@@ -55,7 +55,7 @@ def _generator() -> str:
 
 
 def _symbols(program: Program, batch: bool) -> list[str]:
-    return [program.name, f"{program.name}.each", *([f"{program.name}.batch"] * batch)]
+    return [program.name, f"{program.name}.each", *[f"{program.name}.{entry}" for entry in ("batch", "lanes") if batch]]
 
 
 def object_code(ir: str) -> bytes:
@@ -104,6 +104,8 @@ class NativeFunction:
     each_address : of ``void f_each(int64 n, const double *in_0, int64 stride_0, ..., double *out, int64 stride)``, which
         runs the same code for n rows; strides in doubles, 0 for a row shared by all
     batch_address : the same with one row per lane of a vector; 0 where it was not asked for
+    lanes_address : of ``void f_lanes(const double *in, double *out)`` for ``lanes`` states, number i of all of them side by
+        side, and all inputs one after the other; 0 where it was not asked for
     """
 
     def __init__(self, library: Library, program: Program, code: Any, batch: bool) -> None:
@@ -112,6 +114,8 @@ class NativeFunction:
         self.address: int = code[program.name]
         self.each_address: int = code[f"{program.name}.each"]
         self.batch_address: int = code[f"{program.name}.batch"] if batch else 0
+        self.lanes_address: int = code[f"{program.name}.lanes"] if batch else 0
+        self.lanes = host().width
         self._sizes = tuple(b.size for b in program.inputs)
         self._offsets = tuple(8 * sum(self._sizes[:i]) for i in range(len(self._sizes)))
         n = len(self._sizes)

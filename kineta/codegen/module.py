@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kineta.codegen.batch import batch_entry, distinct
+from kineta.codegen.batch import batch_entry, distinct, lanes_entry
 from kineta.codegen.ir import LIBRARY, Needs, core
 from kineta.codegen.plan import plan
 from kineta.codegen.sincos import lanes, real, sincos, suffix
@@ -15,7 +15,7 @@ _TWO = {"atan2", "pow"}
 
 
 def module(programs: Sequence[Program], target: Target, *, batch: bool) -> str:
-    """IR of *programs*: for each the symbols ``name`` and ``name.each``, and ``name.batch`` where *batch* is set."""
+    """IR of *programs*: for each the symbols ``name`` and ``name.each``; with *batch* also ``name.batch`` and ``name.lanes``."""
     width = target.width
     needs = Needs()
     parts = []
@@ -23,7 +23,11 @@ def module(programs: Sequence[Program], target: Target, *, batch: bool) -> str:
         steps = plan(program, target.registers)
         parts += [core(steps, program.results, 1, width, needs), _scalar(program), _each(program)]
         if batch:
-            parts += [core(steps, distinct(program), width, 1, needs), batch_entry(program, width)]
+            parts += [
+                core(steps, distinct(program), width, 1, needs),
+                batch_entry(program, width),
+                lanes_entry(program, width),
+            ]
     for w in sorted(needs.sincos):
         parts.append(sincos(w))
         needs.lanes |= {("sin", w, 1), ("cos", w, 1)}

@@ -7,13 +7,18 @@ errors are numbers in the first case and vectors in the second.
 
 from __future__ import annotations
 
+import ctypes
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from llvmlite import ir
 
+from kineta.cache import stored
 from kineta.codegen.emitter import REAL, Emitter, constant, number
+from kineta.codegen.llvm import load_object, object_code
+from kineta.codegen.target import host
 from kineta.numerics.tableaux import Row, Tableau
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
@@ -33,7 +38,7 @@ class Step(Emitter, ABC):
     tolerances: Any
 
     def __init__(
-        self, tableau: Tableau, functions: Sequence[str], blocks: Sequence[str], lanes: int, *, several: bool
+        self, tableau: Tableau, functions: Mapping[str, ir.Type], blocks: Sequence[str], lanes: int, *, several: bool
     ) -> None:
         super().__init__("integrate", functions, blocks, lanes)
         self.tableau = tableau
@@ -195,3 +200,15 @@ class Step(Emitter, ABC):
 
     def _nonzero(self, value: Any) -> Any:
         return self.b.icmp_signed("!=", value, number(0))
+
+
+def compiled(loop: Step) -> Callable[..., int]:
+    """The function of addresses that *loop* has written."""
+    module = str(loop.module)
+    key = sha256(f"{host().signature} {module}".encode()).hexdigest()
+    code = load_object(stored(key, lambda: object_code(module)), [loop.function.name])
+    _kept.append(code)
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(loop.at))(code[loop.function.name])
+
+
+_kept: list[Any] = []

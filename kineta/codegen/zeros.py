@@ -2,102 +2,131 @@
 
 from __future__ import annotations
 
-from abc import ABC
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from llvmlite import ir
 
 from kineta.codegen.emitter import INT, REAL, constant, number
 from kineta.codegen.step import Step
-from kineta.numerics import layout
-from kineta.numerics.roots import POLE
+from kineta.numerics.roots import AWAY, POLE
 from kineta.numerics.tableaux import Tableau
 
 
 class Zeros(Step, ABC):
-    """Writer of the search, for one state.
+    """Writer of the search, for one event of one state.
 
-    What writes the rest of the loop sets the places ``interpolant`` of the step's coefficients, ``before`` and ``after`` of
-    the values of the event functions at its ends, and ``between`` and ``values`` of a state and the values there.
+    What writes the rest of the loop sets the places of what is known of the events, ``directions`` and ``noise`` as in
+    :class:`~kineta.numerics.problem.Events`; of their values at the ends of the step, ``before`` and ``after``; and of a state
+    within it and the values there, ``between`` and ``values``.
     """
 
-    interpolant: Any
+    directions: Any
+    noise: Any
     before: Any
     after: Any
     between: Any
     values: Any
 
-    def __init__(self, tableau: Tableau, functions: Sequence[str], blocks: Sequence[str]) -> None:
-        super().__init__(tableau, functions, blocks, layout.LANES, several=False)
+    def __init__(
+        self, tableau: Tableau, functions: Mapping[str, ir.Type], blocks: Sequence[str], lanes: int, *, several: bool
+    ) -> None:
+        super().__init__(tableau, functions, blocks, lanes, several=several)
         self.argument = self.b.alloca(REAL)
         self.bracket = {name: self.b.alloca(REAL) for name in ("a", "fa", "b", "fb", "c", "fc", "share")}
 
+    @abstractmethod
+    def _state(self, x: Any) -> None:
+        """The state at the part x of the step, by its interpolant, to ``between``."""
+
+    @abstractmethod
     def _event_values(self, t: Any, y: Any, out: Any) -> None:
-        self.b.store(t, self.argument)
-        self.b.call(self.at["events"], [self.argument, y, self.at["h"], out])
+        """The values of the event functions."""
 
     def _event_value(self, i: Any, t: Any, h: Any, x: Any) -> Any:
         """The value of event i at the part x of the step; the state there is left in ``between``."""
-        b = self.b
-        wide, rest = self._wide(x), self._wide(b.fsub(constant(1.0), x))
-
-        def lanes(k: Any) -> None:
-            change: Any = None
-            for r in reversed(range(self.tableau.coefficients)):
-                row = self._load(self._row(self.interpolant, r), k)
-                change = row if change is None else b.fadd(change, row)
-                change = b.fmul(change, rest if r % 2 else wide)
-            self._store(b.fadd(self._load(self.y, k), change), self.between, k)
-
-        self._for_lanes(lanes)
-        self._event_values(b.fadd(t, b.fmul(x, h)), self.between, self.values)
+        self._state(x)
+        self._event_values(self.b.fadd(t, self.b.fmul(x, h)), self.between, self.values)
         return self._value(self.values, i)
 
     def _value(self, values: Any, i: Any) -> Any:
         return self.b.load(self._address(values, i), typ=REAL)
 
-    def _odd(self, i: Any) -> Any:
-        """Whether event i has a value at one end of the step only, or has just left a zero at the start of the run."""
-        b = self.b
-        old, new, noise = (self._value(v, i) for v in (self.before, self.after, self.at["noise"]))
-        missing = b.xor(*(b.fcmp_unordered("uno", v, v) for v in (old, new)))
-        has_left = b.fcmp_ordered(">", self._intrinsic("fabs", new), noise)
-        return b.or_(missing, b.and_(self._starting(noise), has_left))
+    def _missing(self, i: Any) -> Any:
+        """Whether event i has a value at one end of the step only."""
+        return self.b.xor(*(self.b.fcmp_unordered("uno", v, v) for v in self._ends(i)))
 
-    def _starting(self, noise: Any) -> Any:
-        """Whether an event of that noise has not been seen to leave a zero at the start of the run."""
-        return self.b.fcmp_ordered(">=", noise, constant(0.0))
+    def _ends(self, i: Any) -> tuple[Any, Any]:
+        """The values of event i at the ends of the step."""
+        return self._value(self.before, i), self._value(self.after, i)
 
-    def _wanted(self, i: Any) -> Any:
-        """Whether event i has reached or passed zero, in a direction that counts."""
+    def _starting(self, i: Any) -> Any:
+        """Whether event i has been zero since the start of the run."""
+        return self.b.fcmp_ordered(">=", self._value(self.noise, i), constant(0.0))
+
+    def _away(self, i: Any, value: Any) -> Any:
+        """Whether a *value* is no zero of event i."""
+        return self.b.fcmp_ordered(">", self._intrinsic("fabs", value), self._value(self.noise, i))
+
+    def _settle(self, i: Any) -> None:
+        """After the step: event i is no longer at the zero at which it started, if it is away from it."""
+        place = self._address(self.noise, i)
+        noise = self.b.select(self._away(i, self._value(self.after, i)), constant(-1.0), self._value(self.noise, i))
+        self.b.store(noise, place)
+
+    def _likely(self, i: Any) -> Any:
+        """Whether event i may have reached or passed zero within the step, in a direction that counts."""
+        old, new = self._ends(i)
+        leaves = self.b.and_(self._starting(i), self._away(i, new))
+        return self.b.or_(leaves, self.b.and_(self.b.not_(self._starting(i)), self._passes(i, old, new)))
+
+    def _passes(self, i: Any, old: Any, new: Any) -> Any:
+        """Whether values of event i reach or pass zero in a direction that counts."""
         b, zero = self.b, constant(0.0)
-        old, new = self._value(self.before, i), self._value(self.after, i)
         rises = b.and_(b.fcmp_ordered("<", old, zero), b.fcmp_ordered(">=", new, zero))
         falls = b.and_(b.fcmp_ordered(">", old, zero), b.fcmp_ordered("<=", new, zero))
-        direction = b.load(self._address(self.at["directions"], i, INT), typ=INT)
+        direction = b.load(self._address(self.directions, i, INT), typ=INT)
         up, down = b.icmp_signed(">=", direction, number(0)), b.icmp_signed("<=", direction, number(0))
-        wanted = b.or_(b.and_(rises, up), b.and_(falls, down))
-        return b.and_(wanted, b.not_(self._starting(self._value(self.at["noise"], i))))
+        return b.or_(b.and_(rises, up), b.and_(falls, down))
+
+    def _begin(self, i: Any, t: Any, h: Any) -> None:
+        """Where the search begins: at the start of the step, or where the event has left the zero at which the run started."""
+        b, (old, new) = self.b, self._ends(i)
+        b.store(constant(0.0), self.bracket["a"])
+        b.store(old, self.bracket["fa"])
+        with b.if_then(self._starting(i), likely=False):
+            b.store(constant(1.0), self.bracket["a"])
+            b.store(new, self.bracket["fa"])
+            for part in reversed(AWAY):
+                value = self._event_value(i, t, h, constant(part))
+                with b.if_then(self._away(i, value)):
+                    b.store(constant(part), self.bracket["a"])
+                    b.store(value, self.bracket["fa"])
 
     def _zero(self, i: Any, t: Any, h: Any) -> tuple[Any, Any]:
         """The part of the step at which event i has reached zero or just passed it, and whether that is a zero and no pole.
 
         Chandrupatla's method, as in :mod:`kineta.numerics.roots`. The state there is left in ``between``.
         """
-        b, at = self.b, self.bracket
-        old, new = self._value(self.before, i), self._value(self.after, i)
-        start = {"a": constant(0.0), "fa": old, "b": constant(1.0), "fb": new, "c": constant(1.0), "fc": new}
-        for name, value in (start | {"share": constant(0.5)}).items():
-            b.store(value, at[name])
+        b, at, new = self.b, self.bracket, self._value(self.after, i)
+        self._begin(i, t, h)
+        start = b.load(at["fa"], typ=REAL)
+        for name, value in {"b": 1.0, "c": 1.0, "share": 0.5}.items():
+            b.store(constant(value), at[name])
+        b.store(new, at["fb"])
+        b.store(new, at["fc"])
         ends = self._intrinsic("maxnum", self._intrinsic("fabs", t), self._intrinsic("fabs", b.fadd(t, h)))
         tolerance = b.fdiv(b.fmul(ends, constant(4 * 2.0**-52)), self._intrinsic("fabs", h))
         tolerance = self._intrinsic("maxnum", tolerance, constant(2.0**-52))
-        with b.if_then(b.fcmp_ordered("!=", new, constant(0.0))):
+        passes = self._passes(i, start, new)
+        with b.if_then(b.and_(passes, b.fcmp_ordered("!=", new, constant(0.0)))):
             self._while(lambda: self._narrowed(i, t, h, tolerance))
         passed = self._same_side(b.load(at["fa"], typ=REAL), new)
         x = b.select(passed, b.load(at["a"], typ=REAL), b.load(at["b"], typ=REAL))
         there = self._intrinsic("fabs", self._event_value(i, t, h, x))
-        most = self._intrinsic("maxnum", self._intrinsic("fabs", old), self._intrinsic("fabs", new))
-        return x, b.fcmp_ordered("<=", there, b.fmul(most, constant(POLE)))
+        most = self._intrinsic("maxnum", self._intrinsic("fabs", start), self._intrinsic("fabs", new))
+        return x, b.and_(passes, b.fcmp_ordered("<=", there, b.fmul(most, constant(POLE))))
 
     def _same_side(self, a: Any, b: Any) -> Any:
         """Whether *a* is zero, or has the sign of *b*."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kineta.numerics import layout
 from kineta.numerics.problem import Events, Problem
+from kineta.numerics.steering import first_steps, tolerances
 from kineta.numerics.tableaux import Tableau
 
 FloatArray = NDArray[np.float64]
@@ -19,9 +20,6 @@ IntArray = NDArray[np.int64]
 
 #: Steps between two pauses at most, the bytes that their record may take, and how long they should take [s].
 CHUNK, CHUNK_BYTES, PAUSE = 4096, 2**26, 0.1
-#: How many times looser the tolerances of a state are that should not steer, but not rougher than this: it does steer where
-#: it is hardly resolved at all, as the work of a drive much faster than the motion may be.
-LOOSE, ROUGH = 100.0, 1e-3
 #: Zeros of events that are kept between two pauses, and those of one step.
 _ZEROS = 64
 #: Steps between two pauses at least, unless no more are allowed.
@@ -88,8 +86,7 @@ class Run:
         self._work = np.zeros((layout.WORK, self.padded))
         self._tolerances = np.ones((2, self.padded))
         self._tolerances[1] = 0.0
-        self._tolerances[:, :n] = [[atol], [rtol]]
-        self._tolerances[:, problem.steering : n] *= max(1.0, min(LOOSE, ROUGH / rtol))
+        self._tolerances[:, :n] = tolerances(n, problem.integrals, rtol, atol)
         per_step = 8 * self.padded * (1 + tableau.coefficients * dense) + 8
         self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // per_step)))
         self.left = max_steps
@@ -119,36 +116,21 @@ class Run:
         self._ints[layout.EVALUATIONS] += 1
         return self.problem.rate(t, y)
 
+    def _rates(self, t: FloatArray, y: FloatArray) -> FloatArray:
+        return np.array([self._rate(float(t[0]), y[0])])
+
     def _start(self, first_step: float | None) -> None:
-        """First derivative, first event values, and the step to try first (Hairer, II.4)."""
+        """First derivative, first event values, and the step to try first."""
         p, began = self.problem, time.perf_counter()
         f0 = self._rate(p.t0, p.y0)
         self._pace(1, self.tableau.stages * (time.perf_counter() - began))
         self._k[0, : self.n] = f0
-        with np.errstate(over="ignore", invalid="ignore"):  # a rate that is not finite says nothing about the step
-            self._reals[layout.H] = self._first_step(f0) if first_step is None else first_step
+        if first_step is None:
+            steered, order = self._tolerances[:, : p.steering], self.tableau.error_order
+            (first_step,) = first_steps(self._rates, p.t0, p.t1, p.y0[None], f0[None], steered, order)
+        self._reals[layout.H] = first_step
         if p.events is not None:
             self._work[layout.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
-
-    def _first_step(self, f0: FloatArray) -> float:
-        p, span = self.problem, abs(self.problem.t1 - self.problem.t0)
-        n = p.steering
-        scale = self._tolerances[0, :n] + self._tolerances[1, :n] * np.abs(p.y0[:n])
-
-        def norm(x: FloatArray) -> float:
-            return float(np.sqrt(np.mean((x[:n] / scale) ** 2))) if n else 0.0
-
-        d0, d1 = norm(p.y0), norm(f0)
-        h0 = min(1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1, span)
-        if not np.isfinite(h0) or h0 == 0.0:
-            return min(1e-6, span)
-        direction = np.sign(p.t1 - p.t0)
-        f1 = self._rate(p.t0 + direction * h0, p.y0 + direction * h0 * f0)
-        d2 = norm(f1 - f0) / h0
-        largest = max(d1, d2)
-        h1 = max(1e-6, h0 * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1 / self.tableau.error_order)
-        h1 = h1 if np.isfinite(h1) else h0
-        return float(min(100 * h0, h1, span))
 
     @property
     def evaluations(self) -> int:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kineta.numerics.steering import steering
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -63,7 +65,7 @@ class Problem:
     @property
     def steering(self) -> int:
         """How many of the first states steer the step size."""
-        return len(self.y0) - self.integrals or len(self.y0)
+        return steering(len(self.y0), self.integrals)
 
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""
@@ -74,16 +76,37 @@ class Problem:
         return np.empty(0) if self.events is None else self._value(self.events.address, self.events.n, t, y)
 
     def event_noise(self) -> FloatArray:
-        """How much of the event functions at the start may be rounding, of the state or of the time, (n,)."""
-        t, y = self.t0, self.y0
-        moment = np.sign(self.t1 - t) * _ROUNDING * max(abs(t), abs(self.t1))
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (4, len(y)))
-        near = [(t + moment, y + moment * self.rate(t, y)), *((t, y * (1 + _ROUNDING * s)) for s in signs)]
-        changes = np.abs([self.event_values(*place) - self.event_values(t, y) for place in near])
-        return np.asarray(changes.max(axis=0))
+        """The noise of the events at the start, as in :class:`Events`."""
+
+        def values(t: FloatArray, y: FloatArray) -> FloatArray:
+            return np.array([self.event_values(float(t[0]), y[0])])
+
+        rate = self.rate(self.t0, self.y0)
+        return np.asarray(event_noise(values, self.t0, self.t1, self.y0[None], rate[None])[0])
 
     def _value(self, address: int, size: int, t: float, y: FloatArray) -> FloatArray:
         time, out = np.array([t], dtype=np.float64), np.empty(size)
         blocks = (time, np.ascontiguousarray(y, dtype=np.float64), np.ascontiguousarray(self.h), out)
         _FUNCTION(address)(*[b.ctypes.data for b in blocks])
         return out
+
+
+def event_noise(
+    values: Callable[[FloatArray, FloatArray], FloatArray],
+    t0: float,
+    t1: float,
+    y0: FloatArray,
+    rates0: FloatArray,
+) -> FloatArray:
+    """The noise of events, as in :class:`Events`, of motions from the states *y0* (m, n) with the rates *rates0*: (m, k).
+
+    values : the event functions (m, k) of times (m,) and states (m, n). How much of them may be rounding, of the state or of
+        the time, is tried.
+    """
+    times = np.full(len(y0), t0)
+    moment = np.sign(t1 - t0) * _ROUNDING * max(abs(t0), abs(t1))
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (4, y0.shape[1]))
+    near = [(times + moment, y0 + moment * rates0), *((times, y0 * (1 + _ROUNDING * s)) for s in signs)]
+    at_start = values(times, y0)
+    noise = np.max([np.abs(values(*place) - at_start) for place in near], axis=0)
+    return np.where(np.abs(at_start) <= noise, noise, -1.0)

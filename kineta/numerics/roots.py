@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+#: Parts of a step at which an event may have left a zero at the start of the run.
+AWAY = (1e-3, 1e-2, 1e-1)
 #: How many times larger than at both ends of a step a value is at a pole.
 POLE = 100.0
 

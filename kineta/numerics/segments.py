@@ -34,7 +34,8 @@ _ANY = 1e100
 #: The largest order of CVODE.
 _ORDER = 12
 
-_FAILURES = {
+#: Why a native method cannot go on.
+FAILURES = {
     layout.STEP_TOO_SMALL: "the step size became too small to be seen in the time",
     layout.NOT_FINITE: "the accelerations are not finite, however small the step",
 }
@@ -134,7 +135,7 @@ class Integration:
             solution = None
             if piece.dense is not None:
                 solution = DenseOutput(np.r_[piece.t0, piece.t], np.vstack([piece.y0, piece.y]), piece.dense)
-            end = None if piece.status in (layout.PAUSED, layout.EVENT) else _FAILURES.get(piece.status, "")
+            end = None if piece.status in (layout.PAUSED, layout.EVENT) else FAILURES.get(piece.status, "")
             yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, piece.odd, piece.zeros)
 
     def _foreign(self, steps: Iterator[Segment]) -> Iterator[Segment]:
@@ -162,7 +163,7 @@ class Integration:
             with np.errstate(all="ignore"):
                 message = solver.step()
             if solver.status == "failed" or solver.t == t0:  # LSODA reports success without moving
-                yield _failed(t0, y0, message or _FAILURES[layout.STEP_TOO_SMALL])
+                yield _failed(t0, y0, message or FAILURES[layout.STEP_TOO_SMALL])
                 return
             solution = solver.dense_output() if self.dense else None
             end = "" if solver.status == "finished" else None
@@ -192,7 +193,7 @@ class Integration:
             state = solver.step(p.t1, method="onestep", tstop=p.t1)
             t1, y1 = float(np.ravel(state.t)[-1]), np.atleast_2d(state.y)[-1].copy()
             if not state.success or t1 == t0:
-                yield _failed(t0, y0, _FAILURES[layout.STEP_TOO_SMALL] if state.success else f"CVODE: {state.message}")
+                yield _failed(t0, y0, FAILURES[layout.STEP_TOO_SMALL] if state.success else f"CVODE: {state.message}")
                 return
             between = Between(solver, t0, y0, t1, y1, p.t1)
             solution = between.kept() if self.kept else between

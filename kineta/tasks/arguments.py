@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Real
@@ -42,6 +42,37 @@ def number(name: str, value: Any) -> float:
     if not isinstance(value, Real):
         raise ArgumentError(f"Expected a number for {name}, found {value!r}.")
     return float(value)
+
+
+def column(name: str, value: Any) -> FloatArray:
+    """*value* as a number, or as one for every case, (cases,)."""
+    values = numbers(name, value)
+    if values.ndim > 1:
+        raise ArgumentError(f"Expected a number for {name}, or one for every case, found shape {values.shape}.")
+    return values
+
+
+def finite(system: System, what: str, names: Sequence[str], values: FloatArray) -> None:
+    """Raise where a value (n,) or (cases, n) is not finite."""
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        *case, i = bad[0].tolist()
+        where = f" in case {case[0]}" if case else ""
+        value = values[tuple(bad[0])]
+        raise ArgumentError(f"Model '{system.name}': {what} '{names[i]}' is {value}{where}; expected a finite number.")
+
+
+def cases(given: Mapping[str, FloatArray]) -> int | None:
+    """How many cases there are, None for one motion without an axis of cases. *given*: rows (n,) or (cases, n) by name."""
+    found = {name: len(rows) for name, rows in given.items() if rows.ndim > 1}
+    if len(set(found.values())) > 1:
+        raise ArgumentError(
+            f"Expected the same number of cases, found {', '.join(f'{k} for {n}' for n, k in found.items())}."
+        )
+    count = next(iter(found.values()), None)
+    if count == 0:
+        raise ArgumentError(f"Expected at least one case, found none for {next(iter(found))}.")
+    return count
 
 
 def tolerances(rtol: Any, atol: Any, max_step: Any) -> tuple[float, float, float]:

@@ -22,26 +22,34 @@ _FINEST = 1e-14
 
 @dataclass(frozen=True)
 class Energies:
-    """Kinetic and potential energy, and the work done, at the times of a run: (k,) each."""
+    """Kinetic and potential energy, and the work done, at the times of a run: (k,) each, or (cases, k)."""
 
     kinetic: FloatArray
     potential: FloatArray
     work: FloatArray
 
     @once
-    def size(self) -> float:
+    def size(self) -> FloatArray:
         """The largest change of a form of energy."""
-        changes = (self.kinetic, self.potential - self.potential[0], self.work)
-        return max(float(np.abs(c).max()) for c in changes)
+        changes = (self.kinetic, self.potential - self.potential[..., :1], self.work)
+        return np.asarray(np.maximum.reduce([np.abs(c).max(axis=-1, initial=0.0) for c in changes]))
 
     @once
-    def balance(self) -> float:
+    def balance(self) -> FloatArray:
         """Largest deviation of energy - work from its first value, relative to :attr:`size`."""
-        if not len(self.kinetic):
-            return 0.0
         with np.errstate(invalid="ignore"):  # the balance of energies that are not finite is NaN
             kept = self.kinetic + self.potential - self.work
-            return float(np.abs(kept - kept[0]).max() / max(self.size, 1e-300))
+            deviation = np.abs(kept - kept[..., :1]).max(axis=-1, initial=0.0)
+            return np.asarray(deviation / np.maximum(self.size, 1e-300))
+
+    def case(self, i: int) -> Energies:
+        """Those of one case."""
+        return Energies(self.kinetic[i], self.potential[i], self.work[i])
+
+
+def evident(balance: FloatArray, steps: int | NDArray[np.int64], rtol: float) -> NDArray[np.bool_]:
+    """Where a *balance* is so small that the tolerance of so many *steps* explains it whatever the motion."""
+    return np.asarray(balance <= _STEPS * steps * max(rtol, _FINEST))
 
 
 def explained(
@@ -62,9 +70,9 @@ def explained(
     function (t, y) -> (k,), is tried at some states, equally far from each other in the time: where a motion comes to the
     edge of what its expressions can do, steps are many, and the energy depends on nothing but errors.
     """
-    rtol, balance = max(rtol, _FINEST), energies.balance
-    if balance <= _STEPS * steps * rtol:
+    if evident(energies.balance, steps, rtol):
         return True
+    rtol, balance = max(rtol, _FINEST), energies.balance
     sign = np.sign(t[-1] - t[0])
     tried = np.searchsorted(sign * t, np.linspace(sign * t[0], sign * t[-1], _TIMES)).clip(0, len(t) - 1)
     times, states = np.repeat(t[tried], _DIRECTIONS), np.repeat(y[tried], _DIRECTIONS, axis=0)

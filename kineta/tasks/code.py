@@ -22,6 +22,7 @@ from kineta.function import parameter_values
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
+from kineta.tasks import arguments
 from kineta.tasks.forces import Forces, forces
 from kineta.threads import once
 
@@ -37,29 +38,54 @@ class Code:
     def __init__(self, setup: Program, programs: Mapping[str, Program], works: int) -> None:
         self.works = works
         self._setup = reference.compile(setup)
-        self._observed = programs["observed"]
-        library = llvm.compile([p for name, p in programs.items() if name != "observed"])
-        self.rate = library.function("rate")
-        self.event_address = library.function("events").address if "events" in programs else 0
+        self._programs = programs
 
     def h(self, p: FloatArray, constant: FloatArray) -> FloatArray:
-        """The block h, from parameters (np,) and constant forces (nv,)."""
-        return self._setup(np.concatenate([p, constant]))
+        """The block h, from parameters (np,) and constant forces (nv,); with an axis of cases where one of them has it."""
+        lead = np.broadcast_shapes(p.shape[:-1], constant.shape[:-1])
+        rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, constant)]
+        return self._setup(np.concatenate(rows, axis=-1))
+
+    @once
+    def rate(self) -> llvm.NativeFunction:
+        """The rate of the state."""
+        return llvm.compile([self._programs["rate"]]).function("rate")
+
+    @once
+    def rates(self) -> llvm.NativeFunction:
+        """The rate of many states: for rows, and for one in every lane of a vector."""
+        return llvm.compile([self._programs["rate"]], batch=True).function("rate")
+
+    @once
+    def events(self) -> llvm.NativeFunction | None:
+        """The values of the events watched, if there are any."""
+        found = self._programs.get("events")
+        return None if found is None else llvm.compile([found]).function("events")
+
+    @property
+    def event_address(self) -> int:
+        """The address of :attr:`events`, 0 for none."""
+        return self.events.address if self.events else 0
 
     @once
     def observe(self) -> Any:
-        """Energies and outputs for rows of states."""
-        return llvm.compile([self._observed]).function("observed").batch
+        """Energies, outputs and forces that are expressions, for rows of states."""
+        return llvm.compile([self._programs["observed"]]).function("observed").batch
 
 
 @dataclass(frozen=True)
 class Bound:
-    """:class:`Code` with one set of parameters: ``p`` (np,), the ``forces``, and the block ``h`` made of them."""
+    """:class:`Code` with parameters: ``p`` (np,) or (cases, np), the ``forces``, and the block ``h`` made of them."""
 
     code: Code
     p: FloatArray
     h: FloatArray
     forces: Forces
+
+    def case(self, i: int) -> Bound:
+        """The same for one case."""
+        p, h = (x[i] if x.ndim > 1 else x for x in (self.p, self.h))
+        return Bound(self.code, p, h, self.forces.case(i))
 
 
 def bound(equations: Equations, p: Any, tau: Any, watched: Sequence[Expr]) -> Bound:
@@ -104,10 +130,10 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         (power,) = substitute(d.graph, [power], dict.fromkeys(names, ZERO))
     works = int(power != ZERO)
     rate = [*d["state_rate"].refs, *([power] * works)]
-    if forces.expressions:
-        acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    if acting:
         rate = substitute(d.graph, rate, acting)
-    observed = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *d["outputs"].refs]
+    observed = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *d["outputs"].refs, *acting.values()]
     functions = {"rate": rate, "observed": observed}
     if watched:
         functions["events"] = d.expression(*watched)
@@ -115,9 +141,9 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
 
 
 def parameters(system: System, p: Any) -> FloatArray:
-    """One set of finite parameters, (np,)."""
+    """Finite parameters, (np,) or (cases, np)."""
     values = parameter_values(system, p)
-    for name, value in zip(system.parameter_names, values, strict=True):
-        if not np.isfinite(value):
-            raise ArgumentError(f"Model '{system.name}': the parameter '{name}' is {value}; expected a finite number.")
+    if values.ndim > 2:
+        raise ArgumentError(f"Expected p of shape (np,) or (cases, np), found shape {values.shape}.")
+    arguments.finite(system, "the parameter", system.parameter_names, values)
     return values

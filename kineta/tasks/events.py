@@ -11,14 +11,11 @@ from numpy.typing import NDArray
 from kineta.errors import ArgumentError
 from kineta.expr.node import Expr
 from kineta.numerics.problem import Events, Problem
-from kineta.numerics.roots import POLE, inside, root
+from kineta.numerics.roots import AWAY, POLE, inside, root
 from kineta.numerics.segments import Segment
 
 FloatArray = NDArray[np.float64]
 Values = Callable[[float, FloatArray], FloatArray]
-
-#: Parts of a step at which an event may have left a zero at the start of the run.
-_AWAY = (1e-3, 1e-2, 1e-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +70,7 @@ class Watch:
         self.found: list[list[tuple[float, FloatArray]]] = [[] for _ in events]
         self.ended: str | None = None
         if problem.events is not None:
-            noise = problem.event_noise()
-            starts_at_zero = np.abs(problem.event_values(problem.t0, problem.y0)) <= noise
-            problem.events.noise[:] = np.where(starts_at_zero, noise, -1.0)
+            problem.events.noise[:] = problem.event_noise()
 
     def look(self, segment: Segment) -> tuple[float, FloatArray] | None:
         """Record the events of *segment*; time and state of the one that ends the run, if any."""
@@ -145,7 +140,7 @@ class Step:
 
         a, b, fa, fb = self.t0, self.t1, before, after
         if noise >= 0:
-            places = (self.t0 + x * (self.t1 - self.t0) for x in _AWAY)
+            places = (self.t0 + x * (self.t1 - self.t0) for x in AWAY)
             a, fa = next(((t, f) for t in places if abs(f := value(t)) > noise), (b, fb))
         tolerance = 4 * np.finfo(float).eps * max(abs(self.t0), abs(self.t1))
         if np.isnan(fa) and not np.isnan(fb):

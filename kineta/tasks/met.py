@@ -6,26 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations
-from kineta.errors import SimulationError
 from kineta.formalism.quantity import QUANTITIES
 
 #: By how much a start may miss a constraint, relative to the size of the state.
 MISSED = 1e-9
 
 
-def check_met(
+def missed(
     equations: Equations, t: float, q: NDArray[np.float64], v: NDArray[np.float64], p: NDArray[np.float64]
-) -> None:
-    """Raise :class:`SimulationError` where the state at *t* misses a constraint, or its rate."""
+) -> str:
+    """Which constraint, or rate of one, the state at *t* misses; ``''`` for none."""
     system = equations.system
     if not system.constraints:
-        return
+        return ""
     values = equations.function("constraints", "numpy")(t, q, v, p=p)
     k = int(np.abs(values).argmax())
-    if not abs(values[k]) <= MISSED * max(1.0, np.abs(q).max(initial=0), np.abs(v).max(initial=0)):
-        name = QUANTITIES["constraints"].labels(system, values.shape)[k]
-        what = f"the constraint '{name}'" if not name.endswith("'") else f"the rate of the constraint '{name[:-1]}'"
-        raise SimulationError(
-            f"Model '{system.name}': the start misses {what}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "
-            "Give initial values that meet it."
-        )
+    if abs(values[k]) <= MISSED * max(1.0, np.abs(q).max(initial=0), np.abs(v).max(initial=0)):
+        return ""
+    name = QUANTITIES["constraints"].labels(system, values.shape)[k]
+    what = f"the constraint '{name}'" if not name.endswith("'") else f"the rate of the constraint '{name[:-1]}'"
+    return (
+        f"Model '{system.name}': the start misses {what}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "
+        "Give initial values that meet it."
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from warnings import warn
 
 import numpy as np
@@ -12,44 +13,74 @@ from kineta.errors import KinetaWarning
 from kineta.model.dimensions import output_units
 from kineta.model.infer import ENERGIES, units
 from kineta.model.system import System
-from kineta.numerics.segments import Integration
 from kineta.tasks.balance import Energies, explained
-from kineta.tasks.code import Bound
-from kineta.tasks.domain import Domain
 from kineta.tasks.events import Watch
+from kineta.tasks.motion import Motion
 from kineta.tasks.record import Record, normalise
-from kineta.tasks.result import Result
-from kineta.tasks.status import DONE, EVENT, UNBALANCED
+from kineta.tasks.result import Result, force_name
+from kineta.tasks.status import DONE, EVENT, UNBALANCED, unbalanced
+from kineta.tasks.task import Task
 
 FloatArray = NDArray[np.float64]
 
+#: Units of the force on a speed, by that of the speed.
+_FORCES = {"m/s": "N", "rad/s": "N*m"}
 
-def result(
-    system: System,
-    made: Bound,
-    run: Integration,
-    record: Record,
-    watch: Watch,
-    domain: Domain,
-    status: int,
-    message: str,
-    seconds: float,
-) -> Result:
-    """The result of *run*, which ended with *status* and *message*; a success must keep the balance of energy."""
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """What is computed from recorded states, (k,) or (cases, k); ``outputs`` by name, and the forces given beside the model's."""
+
+    energies: Energies
+    outputs: Mapping[str, FloatArray]
+
+    @property
+    def by_name(self) -> dict[str, FloatArray]:
+        """All of them."""
+        e = self.energies
+        values = (e.kinetic, e.potential, e.kinetic + e.potential)
+        return dict(zip(ENERGIES, values, strict=True)) | {"work": e.work} | dict(self.outputs)
+
+
+def series(task: Task, t: FloatArray, y: FloatArray) -> Series:
+    """The series of *task* for times *t* (..., k) and states *y* (..., k, n)."""
+    made = task.made
+    if made.h.ndim > 1:
+        values = np.array([made.code.observe(t[i, :, None], y[i], made.h[i]) for i in range(len(t))])
+    else:
+        rows = made.code.observe(t.reshape(-1, 1), y.reshape(-1, y.shape[-1]), made.h)
+        values = rows.reshape(*t.shape, rows.shape[-1])
+    names = [*(o.name for o in task.system.outputs), *map(force_name, made.forces.expressions)]
+    kinetic, potential, *others = np.moveaxis(values, -1, 0)
+    outputs = dict(zip(names, others, strict=True))
+    for name, force in zip(task.system.v_names, np.moveaxis(made.forces.constant, -1, 0), strict=True):
+        if force.any():
+            outputs[force_name(name)] = np.broadcast_to(force[..., None], t.shape).copy()
+    work = y[..., task.states].copy() if made.code.works else np.zeros(t.shape)
+    return Series(Energies(kinetic, potential, work), outputs)
+
+
+def is_explained(task: Task, energies: Energies, t: FloatArray, y: FloatArray, steps: int) -> bool:
+    """Whether so many *steps* by the tolerances of *task* explain the balance of *energies* at the states *y* (k, n)."""
+
+    def energy(t: FloatArray, y: FloatArray) -> FloatArray:
+        return np.asarray(task.made.code.observe(t[:, None], y, task.made.h)[:, :2].sum(axis=1))
+
+    return explained(energies, energy, t, y, task.steering, rtol=task.rtol, atol=task.atol, steps=steps)
+
+
+def result(task: Task, motion: Motion, seconds: float) -> Result:
+    """The result of *motion*; a success must keep the balance of energy."""
+    system, record, watch, run = task.system, motion.record, motion.watch, motion.run
     t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
-    y = np.concatenate([np.empty((0, len(run.problem.y0))), *(rows[1] for rows in record.rows)])
-    observed = made.code.observe(t[:, None], y, made.h)
-    kinetic, potential = observed[:, 0], observed[:, 1]
-    work = y[:, record.states] if made.code.works else np.zeros(len(t))
-    names = [o.name for o in system.outputs]
-    events = list(_events(watch, record))
-    energies = Energies(kinetic, potential, work)
-    if status in (DONE, EVENT) and not _is_explained(energies, made, run, record, t, y):
-        why = domain.edge(last=False) or (
-            "an expression may have left its domain, a force have jumped, or a drive be faster than the steps (max_step)"
-        )
-        status, message = UNBALANCED, f"{message}, but tolerances do not explain the balance of energy: {why}"
-        warn(f"Model '{system.name}': {message}; energy balance {energies.balance:.1e}.", KinetaWarning, stacklevel=3)
+    y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
+    found = series(task, t, y)
+    energies, events = found.energies, list(_events(watch, record))
+    balance = float(energies.balance)
+    status, message = motion.status, motion.message
+    if status in (DONE, EVENT) and not is_explained(task, energies, t, y, record.steps):
+        status, message = UNBALANCED, unbalanced(message, motion.domain.edge(last=False))
+        warn(f"Model '{system.name}': {message}; energy balance {balance:.1e}.", KinetaWarning, stacklevel=3)
     return Result(
         model=system.name,
         method=run.method,
@@ -57,15 +88,15 @@ def result(
         y=np.ascontiguousarray(y[:, : record.states].T),
         q_names=system.q_names,
         v_names=system.v_names,
-        units=units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system),
-        outputs=dict(zip(names, observed[:, 2:].T, strict=True)),
-        kinetic_energy=kinetic,
-        potential_energy=potential,
-        work=work,
-        energy_balance=energies.balance,
-        parameters=dict(zip(system.parameter_names, made.p.tolist(), strict=True)),
+        units=units_of(system),
+        outputs=found.outputs,
+        kinetic_energy=energies.kinetic,
+        potential_energy=energies.potential,
+        work=energies.work,
+        energy_balance=balance,
+        parameters=dict(zip(system.parameter_names, task.made.p.tolist(), strict=True)),
         status=status,
-        message=f"{message}; energy balance {energies.balance:.1e}",
+        message=f"{message}; energy balance {balance:.1e}",
         nfev=run.evaluations,
         steps=record.steps,
         rejected=run.rejected,
@@ -77,21 +108,15 @@ def result(
     )
 
 
+def units_of(system: System) -> dict[str, str]:
+    """Units of the series of a run by name, where they are known."""
+    known = units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system)
+    return known | {force_name(n): _FORCES[known[n]] for n in system.v_names if known.get(n) in _FORCES}
+
+
 def _events(watch: Watch, record: Record) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Times (m,) and states (m, states) of every event."""
     for found in watch.found:
         rows = np.array([y[: record.states] for _, y in found]).reshape(len(found), record.states)
         normalise(rows, record.quaternions)
         yield np.array([t for t, _ in found]), rows
-
-
-def _is_explained(
-    energies: Energies, made: Bound, run: Integration, record: Record, t: FloatArray, y: FloatArray
-) -> bool:
-    """Whether the tolerances of *run* explain the balance of its *energies*."""
-
-    def energy(t: FloatArray, y: FloatArray) -> FloatArray:
-        return np.asarray(made.code.observe(t[:, None], y, made.h)[:, :2].sum(axis=1))
-
-    steered = run.problem.steering
-    return explained(energies, energy, t, y, steered, rtol=run.rtol, atol=run.atol, steps=record.steps)

@@ -41,12 +41,18 @@ class Progress:
 
     def at(self, t: float, steps: int, size: float) -> None:
         """The run has reached the time *t* by so many *steps*, the last of this *size*."""
+        self._show(f"t = {t:.4g} s, {steps} steps, the last of {size:.1e} s", abs(t - self.t0))
+
+    def ended(self, cases: int, of: int) -> None:
+        """So many cases of a run have ended."""
+        self._show(f"{cases} of {of} cases", abs(self.t1 - self.t0) * cases / of)
+
+    def _show(self, description: str, completed: float) -> None:
         now = time.monotonic()
         if not self.shown or now - self._last < PERIOD:
             return
         self._last = now
-        shown = f"t = {t:.4g} s, {steps} steps, the last of {size:.1e} s"
-        self._state = {"description": shown, "completed": abs(t - self.t0)}
+        self._state = {"description": description, "completed": completed}
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], **self._state)
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kineta.errors import MissingPackageError, ModelError
 from kineta.files import path_of
+from kineta.tasks.cases import COUNTS, Cases
 from kineta.tasks.result import Result
 
 if TYPE_CHECKING:
@@ -57,22 +58,57 @@ def _run(file: h5py.File) -> Result:
     steps = np.diff(t)
     if not ((steps > 0).all() or (steps < 0).all()):
         raise UnfitError("its times are in no order")
-    q, v = _numbers(file, "q", (k, nq), finite=True), _numbers(file, "v", (k, nv), finite=True)
+    cases = _cases(file, k, len(attributes["event_names"])) if "case.status" in file else None
+    lead = () if cases is None else (len(cases),)
+    reached = np.ones(k, dtype=bool) if cases is None else np.arange(k) < cases.recorded[:, None]
+    q, v = (_numbers(file, n, (*lead, k, size), finite=reached) for n, size in (("q", nq), ("v", nv)))
     events = [_event(file, i, nq + nv) for i in range(len(attributes["event_names"]))]
-    prefix = "output."
+    output = "output."
+    for name, value in attributes["parameters"].items():
+        if value is None:  # one for every case
+            attributes["parameters"][name] = _numbers(file, f"parameter.{name}", (*lead,))[:, None]
     fields: dict[str, Any] = {
         **attributes,
-        **{name: _numbers(file, name, (k,)) for name in ("kinetic_energy", "potential_energy", "work")},
+        **{name: _numbers(file, name, (*lead, k)) for name in ("kinetic_energy", "potential_energy", "work")},
     }
     return Result(
         t=t,
-        y=np.vstack([q.T, v.T]),
+        y=np.ascontiguousarray(np.swapaxes(np.concatenate([q, v], axis=-1), -1, -2)),
         q_names=names[0],
         v_names=names[1],
-        outputs={n.removeprefix(prefix): _numbers(file, n, (k,)) for n in file if n.startswith(prefix)},
+        outputs={n.removeprefix(output): _numbers(file, n, (*lead, k)) for n in file if n.startswith(output)},
         t_events=tuple(e[0] for e in events),
         y_events=tuple(e[1] for e in events),
+        cases=cases,
         **fields,
+    )
+
+
+def _cases(file: h5py.File, k: int, events: int) -> Cases:
+    """The inverse of :meth:`Cases.variables`, for *k* times."""
+    lead = _declared(file, "case.status").shape
+    if len(lead) != 1:
+        raise UnfitError("'case.status' is no row")
+    names, messages = _names(file, "series"), _names(file, "case.message")
+    if len(messages) != lead[0]:
+        raise UnfitError(f"'case.message' has the shape {(len(messages),)}, expected {lead}")
+    end = _numbers(file, "case.end", (*lead, len(names)))
+    counts = {name: _numbers(file, f"case.{name}", lead, np.int64) for name in COUNTS}
+    of_events = []
+    for i in range(events):
+        found = _numbers(file, f"event{i}.case", _declared(file, f"event{i}.t").shape, np.int64)
+        if ((found < 0) | (found >= lead[0])).any():
+            raise UnfitError(f"'event{i}.case' holds cases that there are not")
+        of_events.append(found)
+    if ((counts["recorded"] < 0) | (counts["recorded"] > k)).any():
+        raise UnfitError("'case.recorded' holds more times than there are")
+    return Cases(
+        **counts,
+        messages=messages,
+        t=_numbers(file, "case.t", lead),
+        end=dict(zip(names, end.T, strict=True)),
+        energy_balance=_numbers(file, "case.energy_balance", lead),
+        events=tuple(of_events),
     )
 
 
@@ -112,7 +148,7 @@ _ATTRIBUTES: Mapping[str, Callable[[object], bool]] = {
     "rejected": _is_count,
     "seconds": _is_number,
     "energy_balance": _is_number,
-    "parameters": _by_name(_is_number),
+    "parameters": _by_name(lambda value: value is None or _is_number(value)),
     "units": _by_name(_is_text),
     "event_names": lambda value: isinstance(value, list) and all(map(_is_text, value)),
 }
@@ -151,17 +187,24 @@ def _declared(file: h5py.File, name: str) -> h5py.Dataset:
     return found
 
 
-def _numbers(file: h5py.File, name: str, shape: tuple[int, ...], *, finite: bool = False) -> FloatArray:
-    """The array *name* of the *shape* that it must have."""
+def _numbers(
+    file: h5py.File,
+    name: str,
+    shape: tuple[int, ...],
+    kind: type[np.generic] = np.float64,
+    *,
+    finite: bool | NDArray[np.bool_] = False,
+) -> Any:
+    """The array *name* of the *shape* that it must have, with numbers that are *finite*, or those whose first axes say so."""
     found = _declared(file, name)
-    if found.dtype != np.float64:
-        raise UnfitError(f"'{name}' holds {found.dtype}, expected float64")
+    if found.dtype != kind:
+        raise UnfitError(f"'{name}' holds {found.dtype}, expected {kind.__name__}")
     if found.shape != shape:
         raise UnfitError(f"'{name}' has the shape {found.shape}, expected {shape}")
     values = found[()]
-    if finite and not np.isfinite(values).all():
+    if not np.isfinite(values[finite]).all():
         raise UnfitError(f"'{name}' is not finite")
-    return values  # type: ignore[no-any-return]
+    return values
 
 
 def _names(file: h5py.File, name: str) -> tuple[str, ...]:

@@ -28,7 +28,8 @@ def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
 class Record:
     """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
 
-    Of a state, the first *states* numbers are coordinates and speeds; *quaternions* are offsets in them.
+    ``end`` is the last time and state, recorded or not. Of a state, the first *states* numbers are coordinates and speeds;
+    *quaternions* are offsets in them.
     """
 
     def __init__(self, grid: FloatArray | None, states: int, quaternions: Sequence[int], *, keep: bool) -> None:
@@ -37,11 +38,23 @@ class Record:
         self.rows: list[tuple[FloatArray, FloatArray]] = []
         self.segments: list[Segment] = []
         self.steps, self.last_step = 0, 0.0
+        self.end: tuple[float, FloatArray] = np.nan, np.empty(0)
         self._until: float | None = None
         self._next = 0
 
+    @property
+    def reached(self) -> float:
+        """The time that the run has reached [s]."""
+        return self.end[0]
+
+    @property
+    def on_grid(self) -> int:
+        """How many of the times of the grid the run has reached."""
+        return self._next
+
     def start(self, t: float, y: FloatArray) -> None:
         """The initial state."""
+        self.end = t, y
         first = self.grid is not None and len(self.grid) > 0 and self.grid[0] == t
         if self.grid is None or first:
             self._add(np.array([t]), y[None])
@@ -56,15 +69,17 @@ class Record:
         self._until = until
         if self.keep:
             self.segments.append(segment)
-        last = segment.t[-1] if until is None else until
+        last, y = (float(segment.t[-1]), segment.y[-1:].copy()) if end is None else (end[0], end[1][None].copy())
+        normalise(y, self.quaternions)
+        self.end = last, y[0]
         direction = np.sign(segment.t[-1] - segment.t0)
         if self.grid is not None:
             self._on_grid(self.grid, segment, last, direction)
         else:
             inside = (segment.t - last) * direction <= 0
             self._add(segment.t[inside], segment.y[inside])
-        if end is not None and (not self.rows or self.rows[-1][0][-1] != end[0]):
-            self._add(np.array([end[0]]), end[1][None].copy())
+        if end is not None and (not self.rows or self.rows[-1][0][-1] != last):
+            self._add(np.array([last]), y)
 
     def _on_grid(self, grid: FloatArray, segment: Segment, last: float, direction: float) -> None:
         end = self._next

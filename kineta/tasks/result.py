@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean
 from kineta.files import write
 from kineta.model.infer import ENERGIES
+from kineta.tasks.cases import Cases, case
 from kineta.tasks.status import DONE, EVENT
 from kineta.threads import once
 
@@ -29,6 +30,11 @@ FloatArray = NDArray[np.float64]
 _ENERGIES = (*ENERGIES, "work")
 
 
+def force_name(speed: str) -> str:
+    """The name of the force on a speed, among the series of a run to which it was given."""
+    return f"tau.{speed}"
+
+
 def series_names(system: System) -> tuple[str, ...]:
     """Names of the series that a run of *system* has: coordinates, speeds, energies, outputs."""
     named = (*system.q_names, *system.v_names, *_ENERGIES, *(o.name for o in system.outputs))
@@ -37,7 +43,7 @@ def series_names(system: System) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A motion. Two results are equal if they are one object.
+    """A motion, or several cases of it, which have a leading axis (cases,). Two results are equal if they are one object.
 
     Attributes
     ----------
@@ -49,7 +55,8 @@ class Result:
     outputs : name to (k,) values of the outputs of the model
     kinetic_energy, potential_energy, work : (k,) [J]; work is that of all that is not conservative
     energy_balance : largest deviation of energy - work from its value at the start, relative to the energies at play
-    parameters : name to value; steps, rejected : of the method; seconds : run time
+    parameters : name to value, or to a column (cases, 1); steps, rejected : of the method; seconds : run time
+    cases : how each of them ended; None for one motion. All else that is one number is then that of all of them
     """
 
     model: str
@@ -64,7 +71,7 @@ class Result:
     potential_energy: FloatArray
     work: FloatArray
     energy_balance: float
-    parameters: Mapping[str, float]
+    parameters: Mapping[str, Any]
     status: int
     message: str
     nfev: int
@@ -75,6 +82,7 @@ class Result:
     y_events: tuple[FloatArray, ...] = ()
     event_names: tuple[str, ...] = ()
     sol: Any = field(default=None, repr=False)
+    cases: Cases | None = None
 
     @property
     def success(self) -> bool:
@@ -84,12 +92,19 @@ class Result:
     @property
     def q(self) -> FloatArray:
         """Coordinates, (k, nq)."""
-        return self.y[: len(self.q_names)].T
+        return np.swapaxes(self.y[..., : len(self.q_names), :], -1, -2)
 
     @property
     def v(self) -> FloatArray:
         """Speeds, (k, nv)."""
-        return self.y[len(self.q_names) :].T
+        return np.swapaxes(self.y[..., len(self.q_names) :, :], -1, -2)
+
+    @property
+    def tau(self) -> FloatArray:
+        """The forces on the speeds that were given beside those of the model, (k, nv)."""
+        zero = np.zeros_like(self.work)
+        columns = [self.outputs.get(force_name(n), zero) for n in self.v_names]
+        return np.stack(columns, axis=-1) if columns else np.empty((*zero.shape, 0))
 
     @property
     def energy(self) -> FloatArray:
@@ -99,7 +114,7 @@ class Result:
     @once
     def series(self) -> dict[str, FloatArray]:
         """Everything that has a value at every time, by name."""
-        named = dict(zip((*self.q_names, *self.v_names), self.y, strict=True))
+        named = dict(zip((*self.q_names, *self.v_names), np.moveaxis(self.y, -2, 0), strict=True))
         return named | {n: getattr(self, n) for n in _ENERGIES} | dict(self.outputs)
 
     def __getitem__(self, name: str) -> FloatArray:
@@ -132,48 +147,69 @@ class Result:
             "seconds": self.seconds,
         }
 
+    def case(self, i: int) -> Result:
+        """Case *i* of several as a run of its own. Raises :class:`ArgumentError` where there is none."""
+        return case(self, i)
+
     # -- elsewhere ------------------------------------------------------------------------------------------------
 
     def to_xarray(self) -> xarray.Dataset:
-        """A data set with the dimensions ``time``, ``coordinate`` and ``speed``; units in the attributes."""
+        """A data set with the dimensions ``time``, ``coordinate`` and ``speed``, and ``case`` where there are several; units in
+        the attributes.
+        """
         try:
             import xarray
         except ImportError:
             raise MissingPackageError("xarray", "xarray") from None
+        lead = () if self.cases is None else ("case",)
         variables: dict[str, Any] = {
-            "q": (("time", "coordinate"), self.q, {"units": "see unit_of_coordinate"}),
-            "v": (("time", "speed"), self.v, {"units": "see unit_of_speed"}),
+            "q": ((*lead, "time", "coordinate"), self.q, {"units": "see unit_of_coordinate"}),
+            "v": ((*lead, "time", "speed"), self.v, {"units": "see unit_of_speed"}),
             "unit_of_coordinate": ("coordinate", [self.units.get(n, "") for n in self.q_names]),
             "unit_of_speed": ("speed", [self.units.get(n, "") for n in self.v_names]),
         }
         for name in ("kinetic_energy", "potential_energy", "work"):
-            variables[name] = ("time", getattr(self, name), {"units": "J"})
-        variables |= {f"output.{n}": ("time", x, {"units": self.units.get(n, "")}) for n, x in self.outputs.items()}
+            variables[name] = ((*lead, "time"), getattr(self, name), {"units": "J"})
+        for name, values in self.outputs.items():
+            variables[f"output.{name}"] = ((*lead, "time"), values, {"units": self.units.get(name, "")})
         for i, (t, y) in enumerate(zip(self.t_events, self.y_events, strict=True)):
             variables[f"event{i}.t"] = (f"event{i}", t, {"units": "s"})
-            variables[f"event{i}.y"] = ((f"event{i}", "state"), y.reshape(len(t), len(self.y)))
-        coordinates = {
+            variables[f"event{i}.y"] = ((f"event{i}", "state"), y.reshape(len(t), self.y.shape[-2]))
+        coordinates: dict[str, Any] = {
             "time": ("time", self.t, {"units": "s"}),
             "coordinate": list(self.q_names),
             "speed": list(self.v_names),
         }
+        if self.cases is not None:
+            coordinates |= {"case": np.arange(len(self.cases)), "series": list(self.cases.end)}
+            variables |= self.cases.variables()
+            columns = {n: x for n, x in self.parameters.items() if isinstance(x, np.ndarray)}
+            variables |= {f"parameter.{n}": ("case", column[:, 0]) for n, column in columns.items()}
         return xarray.Dataset(variables, coordinates, {"kineta": json.dumps(self._attributes())})
 
     def _attributes(self) -> dict[str, Any]:
         plain = ("model", "method", "status", "message", "nfev", "steps", "rejected", "seconds", "energy_balance")
         return {n: getattr(self, n) for n in plain} | {
-            "parameters": dict(self.parameters),
+            "parameters": {n: None if isinstance(x, np.ndarray) else x for n, x in self.parameters.items()},
             "units": dict(self.units),
             "event_names": list(self.event_names),
         }
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with one row per time and one column per series."""
+        """A table with one row per time, of every case that has reached it, and one column per series."""
         try:
             import pandas
         except ImportError:
             raise MissingPackageError("pandas", "xarray") from None
-        return pandas.DataFrame(self.series, index=pandas.Index(self.t, name="t"))
+        index, columns = self._columns()
+        return pandas.DataFrame(columns).set_index(index)
+
+    def _columns(self) -> tuple[list[str], dict[str, NDArray[Any]]]:
+        """What marks a row of a table, and all its columns: one row per time, of every case that has reached it."""
+        if self.cases is None:
+            return ["t"], {"t": self.t, **self.series}
+        case, k = np.nonzero(np.arange(len(self.t)) < self.cases.recorded[:, None])
+        return ["case", "t"], {"case": case, "t": self.t[k]} | {n: x[case, k] for n, x in self.series.items()}
 
     def save(self, path: str | Path) -> None:
         """Write the run to a file: NetCDF (``.nc``), read back by ``kineta.load_result``, or a table (``.csv``)."""
@@ -183,9 +219,10 @@ class Result:
         write({path: self._table() if path.suffix == ".csv" else self._netcdf()})
 
     def _table(self) -> bytes:
+        columns = self._columns()[1]
         # The shortest digits that read back as the same number are those of Python.
-        rows = (map(repr, row.tolist()) for row in np.column_stack([self.t, *self.series.values()]))
-        return "".join(f"{','.join(cells)}\n" for cells in (("t", *self.series), *rows)).encode()
+        rows = (map(repr, row) for row in zip(*(values.tolist() for values in columns.values()), strict=True))
+        return "".join(f"{','.join(cells)}\n" for cells in (columns, *rows)).encode()
 
     def _netcdf(self) -> bytes:
         # In memory: where the disk is full, the HDF5 library ends the process instead of raising an error.

@@ -13,7 +13,7 @@ from kineta.function import numbers, parameter_values
 from kineta.inputs import no_unit
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
-from kineta.tasks.arguments import number
+from kineta.tasks import arguments
 
 FloatArray = NDArray[np.float64]
 
@@ -24,46 +24,63 @@ UNIT = 1e-6
 def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -> tuple[FloatArray, FloatArray]:
     """Coordinates (nq,) and speeds (nv,): the values of the model's ``initial``, replaced by *q* and *v* where given.
 
-    *q*, *v*: arrays, or mappings of some names to values. Raises :class:`ArgumentError` for wrong shapes and names, values that
-    are not finite, and quaternions that are not of unit length.
+    *q*, *v*: arrays, or mappings of some names to values. With a row of values for every case, or of parameters on which
+    ``initial`` depends, the results are (cases, nq) and (cases, nv). Raises :class:`ArgumentError` for wrong shapes and names,
+    values that are not finite, and quaternions that are not of unit length.
     """
     parameters = parameter_values(system, p)
-    if parameters.ndim != 1:
-        raise ArgumentError(f"Expected one set of parameters, found p of shape {parameters.shape}.")
-    known = dict(zip(system.parameter_names, parameters.tolist(), strict=True))
-    known |= {r.name: r.value for r in system.parameters if r.fixed and r.value is not None}
-    start = {n: evaluate(e.graph, [e.ref], known)[0] for n, e in system.expanded.initial}
-    rest = {f"{j}.qw": 1.0 for j in system.joints if not any(n.startswith(f"{j}.q") for n in start)}
+    start = _initial(system, parameters)
+    rest = {f"{j}.qw": np.ones(()) for j in system.joints if not any(n.startswith(f"{j}.q") for n in start)}
     start = rest | start
     q0 = _values(system, "q", system.q_names, start, q)
     v0 = _values(system, "v", system.v_names, start, v)
     return _unit_quaternions(system, q0), v0
 
 
-def _values(system: System, what: str, names: Sequence[str], start: Mapping[str, float], given: Any) -> FloatArray:
-    values = np.array([start.get(n, 0.0) for n in names])
-    if isinstance(given, Mapping):
-        for name, value in given.items():
+def _initial(system: System, parameters: FloatArray) -> dict[str, FloatArray]:
+    """The values of ``initial``: numbers, or one for every row of *parameters* on which they depend."""
+    if parameters.ndim == 1:
+        rows = [parameters.tolist()]
+    elif parameters.ndim == 2:
+        rows = parameters.tolist()
+    else:
+        raise ArgumentError(f"Expected p of shape (np,) or (cases, np), found shape {parameters.shape}.")
+    fixed = {r.name: r.value for r in system.parameters if r.fixed and r.value is not None}
+    found = {}
+    for name, e in system.expanded.initial:
+        some = rows if set(e.symbols()) & set(system.parameter_names) else rows[:1]
+        known = (dict(zip(system.parameter_names, row, strict=True)) | fixed for row in some)
+        values = np.array([evaluate(e.graph, [e.ref], k)[0] for k in known])
+        found[name] = values if len(some) > 1 else values[0]
+    return found
+
+
+def _values(system: System, what: str, names: Sequence[str], start: Mapping[str, FloatArray], given: Any) -> FloatArray:
+    if given is not None and not isinstance(given, Mapping):
+        values = numbers(what, given).copy()
+        if values.ndim not in (1, 2) or values.shape[-1] != len(names):
+            raise ArgumentError(
+                f"Expected {what} of shape ({len(names)},) or (cases, {len(names)}) for ({', '.join(names)}), "
+                f"found shape {values.shape}."
+            )
+    else:
+        columns = {n: np.asarray(start.get(n, 0.0)) for n in names}
+        for name, value in (given or {}).items():
             if name not in names:
                 kind = "coordinate" if what == "q" else "speed"
                 raise ArgumentError(f"Model '{system.name}' has no {kind} '{name}'.{did_you_mean(name, names)}")
-            values[names.index(name)] = number(f"'{name}'", value)
-    elif given is not None:
-        values = numbers(what, given).copy()
-        if values.shape != (len(names),):
-            raise ArgumentError(
-                f"Expected {what} of shape ({len(names)},) for ({', '.join(names)}), found shape {values.shape}."
-            )
-    for name, value in zip(names, values, strict=True):
-        if not np.isfinite(value):
-            raise ArgumentError(f"Model '{system.name}': the value of '{name}' is {value}; expected a finite number.")
+            columns[name] = arguments.column(f"'{name}'", value)
+        arguments.cases({f"'{name}'": column[..., None] for name, column in columns.items()})
+        values = np.stack(np.broadcast_arrays(*columns.values()), axis=-1) if columns else np.empty(0)
+    arguments.finite(system, "the value of", names, values)
     return values
 
 
 def _unit_quaternions(system: System, q: FloatArray) -> FloatArray:
     for joint, offset in system.quaternions.items():
-        length = float(np.linalg.norm(q[offset : offset + 4]))
-        if abs(length - 1) > UNIT:
-            raise no_unit(system, joint, length)
-        q[offset : offset + 4] /= length
+        lengths = np.linalg.norm(q[..., offset : offset + 4], axis=-1, keepdims=True)
+        wrong = np.abs(lengths - 1) > UNIT
+        if wrong.any():
+            raise no_unit(system, joint, float(lengths[wrong][0]))
+        q[..., offset : offset + 4] /= lengths
     return q

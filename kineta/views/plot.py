@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from kineta.errors import ArgumentError, MissingPackageError
 from kineta.files import write
 
@@ -155,29 +157,39 @@ def _lines(result: Result, names: Sequence[str], ax: Any) -> None:
         style = _STYLES[i // _COLOURS % len(_STYLES)]
         # Matplotlib leaves out of legends what begins with an underscore.
         label = f" {name}" if name.startswith("_") else name
-        ax.plot(result.t, result[name], style, label=label, linewidth=1.4)
+        _draw(ax, result, result[name], style, label=label, linewidth=1.4)
     units = {result.units.get(name, "") for name in names} - {""}
     _frame(ax, f"[{', '.join(sorted(units))}]" if units else "")
 
 
 def _energies(result: Result, ax: Any) -> None:
     # The energy may lie on one of its parts or on the work: it is drawn first, and broad.
-    ax.plot(result.t, _change(result.energy), color="0.75", label="energy", linewidth=4.0)
+    _draw(ax, result, _change(result.energy), color="0.75", label="energy", linewidth=4.0)
     for name, style in (("kinetic", "-"), ("potential", "-"), ("work", "--")):
         values = result.series[name if name == "work" else f"{name}_energy"]
         if name != "work" or values.any():
-            ax.plot(result.t, _change(values), style, label=name, linewidth=1.4)
+            _draw(ax, result, _change(values), style, label=name, linewidth=1.4)
     _frame(ax, "[J]")
 
 
 def _balance(result: Result, ax: Any) -> None:
-    ax.plot(result.t, _change(result.energy - result.work), linewidth=1.2)
+    _draw(ax, result, _change(result.energy - result.work), linewidth=1.2)
     _frame(ax, "[J]")
 
 
+def _draw(ax: Any, result: Result, values: Any, *style: str, linewidth: float, **more: Any) -> None:
+    """A line of *values* over time; those of several cases are one thin line with gaps."""
+    if result.cases is None:
+        ax.plot(result.t, values, *style, linewidth=linewidth, **more)
+        return
+    gap = np.full((len(values), 1), np.nan)
+    t = np.tile(np.append(result.t, np.nan), len(values))
+    ax.plot(t, np.hstack([values, gap]).ravel(), *style, linewidth=linewidth / 2, alpha=0.6, **more)
+
+
 def _change(values: Any) -> Any:
-    """*values* (k,) less the first of them; there may be none."""
-    return values - values[:1]
+    """*values* (..., k) less the first of them; there may be none."""
+    return values - values[..., :1]
 
 
 def _frame(ax: Any, unit: str) -> None:

@@ -19,6 +19,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph
 from kineta.expr.op import Op
 from kineta.expr.program import Program, program
+from kineta.numerics.ensemble import aligned
 from tests.codegen.random_programs import random_program
 
 SEEDS = range(12)
@@ -58,7 +59,7 @@ def block_diagonal(n: int) -> Program:
 def native(p: Program, width: int) -> llvm.NativeFunction:
     """*p* compiled for a machine with vectors of that width."""
     batch = width > 1
-    names = [p.name, f"{p.name}.each", *([f"{p.name}.batch"] * batch)]
+    names = [p.name, f"{p.name}.each", *(f"{p.name}.{entry}" for entry in ("batch", "lanes") if batch)]
     text = module([p], replace(host(), width=width), batch=batch)
     return llvm.Library([p], llvm.load_object(llvm.object_code(text), names), batch).function(p.name)
 
@@ -71,6 +72,17 @@ def test_vectors_of_every_width_agree(p: Program, width: int) -> None:
     close(f(*blocks(p, None)), expected(*blocks(p, None)))
     for n in (1, width, 2 * width + 1):
         close(f.batch(*blocks(p, n)), expected(*blocks(p, n)))
+
+
+@pytest.mark.parametrize("width", [2, 4, 8])
+@pytest.mark.parametrize("p", [random_program(6, 200), block_diagonal(9)], ids=["random", "matrix"])
+def test_one_state_in_every_lane(p: Program, width: int) -> None:
+    """Blocks one after the other, number i of all states side by side."""
+    rows, f = blocks(p, width), native(p, width)
+    given, found = aligned(p.n_inputs, width), aligned(p.n_outputs, width)
+    given[:] = np.concatenate(rows, axis=1).T
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(f.lanes_address)(given.ctypes.data, found.ctypes.data)
+    close(found.T, reference.compile(p)(*rows))
 
 
 def test_rows_without_vectors_agree_too() -> None:

@@ -1,0 +1,440 @@
+"""The adaptive explicit integrator for many cases at once: one case in every lane of a vector, each with a time, a step and
+a verdict of its own. A lane whose case has ended takes the next one from a queue that threads share.
+
+Steps are made for all lanes together. What happens to a case between two of them is written for one lane: recording, zeros of
+events, the end. :mod:`kineta.numerics.lanes` says what the loop is given and what it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from llvmlite import ir
+
+from kineta.codegen.emitter import FUNCTION, INT, LANES_FUNCTION, REAL, constant, number
+from kineta.codegen.step import compiled
+from kineta.codegen.zeros import Zeros
+from kineta.numerics import lanes as layout
+from kineta.numerics.tableaux import Tableau
+
+#: What is no part of a step.
+_NEVER = 2.0
+
+
+@cache
+def lanes_integrator(tableau: Tableau, lanes: int) -> Callable[..., int]:
+    """The compiled loop for *tableau* with that many *lanes*: a function of addresses, as in :mod:`kineta.numerics.lanes`."""
+    return compiled(_Lanes(tableau, lanes))
+
+
+class _Lanes(Zeros):
+    """Writer of the module."""
+
+    def __init__(self, tableau: Tableau, lanes: int) -> None:
+        functions = dict(zip(layout.FUNCTIONS, (LANES_FUNCTION, FUNCTION), strict=True))
+        super().__init__(tableau, functions, layout.BLOCKS, lanes, several=True)
+        self.n, self.steering = self._size_of(layout.N), self._size_of(layout.STEERING)
+        self.n_events = self._size_of(layout.N_EVENTS)
+        self.padded = self.b.mul(self.n, number(lanes))
+        self.y, self.k, self.tolerances = self.at["lane_y"], self.at["k"], self.at["tolerances"]
+        self.new = self._address(self.at["x"], number(lanes))  # behind t, before h
+        self.keep, self.unit = (self._row(self.at["work"], r) for r in (layout.KEEP, layout.UNIT))
+        self.ints = ir.VectorType(INT, lanes)
+        self.until, self.cut, self.ended = self.b.alloca(REAL), self.b.alloca(REAL), self.b.alloca(INT)
+        self.directions, self.between, self.values = (self.at[n] for n in ("directions", "between", "tried"))
+        self._write()
+
+    def _derivative(self, t: Any, stage: int) -> None:
+        self._store(t, self.at["x"], number(0))
+        self.b.call(self.at["rhs"], [self.at["x"], self._row(self.k, stage)])
+
+    # -- places -----------------------------------------------------------------------------------------------------------
+
+    def _size_of(self, index: int) -> Any:
+        return self._int_at("sizes", index)
+
+    def _int_at(self, block: str, index: int) -> Any:
+        return self.b.load(self._address(self.at[block], number(index), INT), typ=INT)
+
+    def _shared(self, index: int) -> Any:
+        return self.b.load(self._address(self.at["reals"], number(index)), typ=REAL)
+
+    def _lane(self, row: int, lane: Any) -> Any:
+        """Place of an integer of one lane."""
+        return self._address(self.at["lane"], self.b.add(number(row * self.lanes), lane), INT)
+
+    def _lane_real(self, row: int, lane: Any) -> Any:
+        """Place of a number of one lane."""
+        return self._address(self.at["lane_reals"], self.b.add(number(row * self.lanes), lane))
+
+    def _in(self, state: Any, i: Any, lane: Any) -> Any:
+        """Place of number i of the state of one lane."""
+        return self._address(state, self.b.add(self.b.mul(i, number(self.lanes)), lane))
+
+    def _count_of(self, case: Any, column: int) -> Any:
+        """Place of a count of a case."""
+        return self._address(self.at["counts"], self._place(case, number(layout.COUNTS), number(column)), INT)
+
+    def _place(self, row: Any, columns: Any, column: Any) -> Any:
+        return self.b.add(self.b.mul(row, columns), column)
+
+    def _row_of(self, block: str, case: Any, columns: Any) -> Any:
+        """Start of the row of a case."""
+        return self._address(self.at[block], self.b.mul(case, columns))
+
+    def _reals(self, row: int) -> Any:
+        return self._load(self.at["lane_reals"], number(row * self.lanes))
+
+    def _set_reals(self, row: int, value: Any) -> None:
+        self._store(value, self.at["lane_reals"], number(row * self.lanes))
+
+    def _flags(self, row: int) -> Any:
+        place = self._address(self.at["lane"], number(row * self.lanes), INT)
+        return self.b.load(place, typ=self.ints, align=8)
+
+    def _set_flags(self, row: int, value: Any) -> None:
+        value = value if value.type == self.ints else self.b.zext(value, self.ints)
+        self.b.store(value, self._address(self.at["lane"], number(row * self.lanes), INT), align=8)
+
+    def _whole(self, value: int) -> ir.Constant:
+        return ir.Constant(self.ints, [value] * self.lanes)
+
+    def _some(self, mask: Any) -> Any:
+        """Whether any lane is set."""
+        bits = ir.IntType(self.lanes)
+        return self.b.icmp_unsigned("!=", self.b.bitcast(mask, bits), ir.Constant(bits, 0))
+
+    def _for_each_lane(self, row: int, body: Callable[[Any, Any], None]) -> None:
+        """*body* (lane, case) for every lane whose integer in *row* is not zero and that holds a case."""
+
+        def one(lane: Any) -> None:
+            case = self.b.load(self._lane(layout.CASE, lane), typ=INT)
+            flag = self._nonzero(self.b.load(self._lane(row, lane), typ=INT))
+            with self.b.if_then(self.b.and_(flag, self.b.icmp_signed(">=", case, number(0)))):
+                body(lane, case)
+
+        self._for(number(self.lanes), one)
+
+    # -- the loop -----------------------------------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        b = self.b
+        loop = self.function.append_basic_block("step")
+        b.branch(loop)
+        b.position_at_end(loop)
+        self._pause()
+        self._refill()
+        active = b.icmp_signed(">=", self._flags(layout.CASE), self._whole(0))
+        with b.if_then(b.not_(self._some(active)), likely=False):
+            b.ret(number(layout.ALL_DONE))
+        t, h = self._try(active)
+        with b.if_then(b.icmp_signed(">", self.n_events, number(0))):
+            self._for_each_lane(layout.GOOD, self._look)
+        marked = b.or_(self._flags(layout.DUE), self._flags(layout.CROSSED))
+        self._set_flags(layout.DUE, marked)
+        with b.if_then(self._some(b.icmp_signed("!=", marked, self._whole(0)))):
+            self._interpolant(t, h, self.keep, self.at["dense"])
+            self._for_each_lane(layout.DUE, self._record)
+        with b.if_then(b.icmp_signed(">", self.n_events, number(0))):
+            self._for_each_lane(layout.GOOD, self._carry)
+        self._commit()
+        self._for(number(self.lanes), self._tally)
+        b.branch(loop)
+
+    def _pause(self) -> None:
+        """Return where no step is left, or no room for the zeros of one more."""
+        b = self.b
+        steps = self._int_at("allowed", layout.STEPS)
+        room = b.sub(self._int_at("allowed", layout.ROOM), self._int_at("allowed", layout.LOGGED))
+        full = b.icmp_signed("<", room, b.mul(self.n_events, number(self.lanes)))
+        with b.if_then(b.or_(b.icmp_signed("<=", steps, number(0)), full), likely=False):
+
+            def keep(lane: Any) -> None:
+                case = b.load(self._lane(layout.CASE, lane), typ=INT)
+                with b.if_then(b.icmp_signed(">=", case, number(0))):
+                    self._put_back(lane, case)
+
+            self._for(number(self.lanes), keep)
+            b.ret(number(layout.PAUSED))
+        b.store(b.sub(steps, number(1)), self._address(self.at["allowed"], number(layout.STEPS), INT))
+
+    def _refill(self) -> None:
+        """Cases from the queue for the lanes that have none."""
+        b = self.b
+        idle = self._some(b.icmp_signed("<", self._flags(layout.CASE), self._whole(0)))
+        queued = self._size_of(layout.N_QUEUE)
+        waiting = b.icmp_signed("<", b.load(self.at["next"], typ=INT), queued)
+
+        def fill(lane: Any) -> None:
+            case = b.load(self._lane(layout.CASE, lane), typ=INT)
+            with b.if_then(b.icmp_signed("<", case, number(0))):
+                taken = b.atomic_rmw("add", self.at["next"], number(1), "monotonic")
+                with b.if_then(b.icmp_signed("<", taken, queued)):
+                    self._take(lane, b.load(self._address(self.at["queue"], taken, INT), typ=INT))
+
+        with b.if_then(b.and_(idle, waiting), likely=False):
+            self._for(number(self.lanes), fill)
+
+    def _take(self, lane: Any, case: Any) -> None:
+        b = self.b
+        b.store(case, self._lane(layout.CASE, lane))
+        b.store(number(0), self._lane(layout.JUST_REJECTED, lane))
+        b.store(number(layout.RUNNING), self._count_of(case, layout.STATUS))
+        for row, block in ((layout.T, "t"), (layout.H, "size")):
+            b.store(b.load(self._address(self.at[block], case), typ=REAL), self._lane_real(row, lane))
+        h = self._address(self.new, self.padded)
+        stride = self._size_of(layout.H_STRIDE)
+        for source, target, size in (
+            (self._row_of("y", case, self.n), self.y, self.n),
+            (self._row_of("rate", case, self.n), self.k, self.n),
+            (self._row_of("h", case, stride), h, self._size_of(layout.N_H)),
+        ):
+            self._spread(source, target, lane, size)
+        self._next_time(lane, case)
+
+    def _spread(self, row: Any, state: Any, lane: Any, size: Any) -> None:
+        """A row of *size* numbers to one lane."""
+        self._for(size, lambda i: self.b.store(self.b.load(self._address(row, i), typ=REAL), self._in(state, i, lane)))
+
+    def _gather(self, state: Any, lane: Any, row: Any) -> None:
+        """The state of one lane to a row."""
+        self._for(
+            self.n, lambda i: self.b.store(self.b.load(self._in(state, i, lane), typ=REAL), self._address(row, i))
+        )
+
+    def _put_back(self, lane: Any, case: Any) -> None:
+        """How far the case in a lane has come."""
+        b = self.b
+        b.store(b.load(self._lane_real(layout.T, lane), typ=REAL), self._address(self.at["t"], case))
+        size = self._intrinsic("fabs", b.load(self._lane_real(layout.SIZE, lane), typ=REAL))
+        b.store(size, self._address(self.at["size"], case))
+        self._gather(self.y, lane, self._row_of("y", case, self.n))
+
+    def _next_time(self, lane: Any, case: Any) -> None:
+        """The next time to record; never, where there is none."""
+        b = self.b
+        recorded = b.load(self._count_of(case, layout.RECORDED), typ=INT)
+        some = b.icmp_signed("<", recorded, self._size_of(layout.N_GRID))
+        place = self._address(self.at["grid"], b.select(some, recorded, number(0)))
+        never = self._intrinsic("copysign", constant(float("inf")), self._shared(layout.DIRECTION))
+        b.store(b.select(some, b.load(place, typ=REAL), never), self._lane_real(layout.NEXT, lane))
+
+    def _try(self, active: Any) -> tuple[Any, Any]:
+        """A step of all lanes; time and step. Flags say what has become of it."""
+        b = self.b
+        t, wanted = self._reals(layout.T), self._reals(layout.H)
+        end, most = self._wide(self._shared(layout.T_END)), self._wide(self._shared(layout.MAX_STEP))
+        h, last, moves = self._size(t, end, wanted, most)
+        h = b.select(active, h, self._real(0.0))
+        self._stages(t, h)
+        error = self._error(h)
+        finite, small = self._verdict(error)
+        tried = b.and_(active, moves)
+        good, bad = b.and_(tried, small), b.and_(tried, b.not_(small))
+        rejected = b.icmp_signed("!=", self._flags(layout.JUST_REJECTED), self._whole(0))
+        shrunk, grown = self._shrunk(h, error, finite), self._grown(h, error, last, rejected, wanted)
+        self._set_reals(layout.H, b.select(good, grown, b.select(bad, shrunk, wanted)))
+        reached = b.select(last, end, b.fadd(t, h))
+        self._set_reals(layout.REACHED, reached)
+        self._set_reals(layout.SIZE, h)
+        beyond = b.fmul(b.fsub(reached, self._reals(layout.NEXT)), self._wide(self._shared(layout.DIRECTION)))
+        due = b.and_(good, b.fcmp_ordered(">=", beyond, self._real(0.0)))
+        for row, flag in ((layout.JUST_REJECTED, bad), (layout.GOOD, good), (layout.DUE, due)):
+            self._set_flags(row, flag)
+        self._set_flags(layout.CROSSED, self._whole(0))
+        ends = b.select(b.and_(good, last), self._whole(layout.DONE), self._whole(0))
+        lost = b.and_(bad, self._hopeless(t, shrunk, finite))
+        ends = b.select(lost, self._whole(layout.NOT_FINITE), ends)
+        stuck = b.and_(active, b.not_(moves))
+        self._set_flags(layout.ENDS, b.select(stuck, self._whole(layout.STEP_TOO_SMALL), ends))
+        self._copy(self.new, self.unit)
+        self._for(self._size_of(layout.N_QUATERNIONS), self._normalise)
+        return t, h
+
+    def _normalise(self, i: Any) -> None:
+        """Quaternion number i of the new states made a unit again."""
+        b = self.b
+        offset = b.load(self._address(self.at["quaternions"], i, INT), typ=INT)
+        start = self._address(self.unit, b.mul(offset, number(self.lanes)))
+        places = [number(j * self.lanes) for j in range(4)]
+        values = [self._load(start, place) for place in places]
+        square: Any = self._real(0.0)
+        for value in values:
+            square = b.fadd(square, b.fmul(value, value))
+        length = self._intrinsic("sqrt", square)
+        for place, value in zip(places, values, strict=True):
+            self._store(b.fdiv(value, length), start, place)
+
+    def _commit(self) -> None:
+        """The new states of the lanes whose step was accepted."""
+        b = self.b
+        good = b.icmp_signed("!=", self._flags(layout.GOOD), self._whole(0))
+        self._set_reals(layout.T, b.select(good, self._reals(layout.REACHED), self._reals(layout.T)))
+        rate = self._row(self.k, self.tableau.stages)
+
+        def lanes(i: Any) -> None:
+            for new, old in ((self.unit, self.y), (rate, self.k)):
+                self._store(b.select(good, self._load(new, i), self._load(old, i)), old, i)
+
+        self._for_lanes(lanes)
+
+    def _tally(self, lane: Any) -> None:
+        """Count the step of one lane, and let its case go where it ends."""
+        b = self.b
+        case = b.load(self._lane(layout.CASE, lane), typ=INT)
+        with b.if_then(b.icmp_signed(">=", case, number(0))):
+            for row, column in (
+                (layout.GOOD, layout.ACCEPTED),
+                (layout.JUST_REJECTED, layout.REJECTED),
+                (layout.DUE, layout.DENSE),
+            ):
+                place = self._count_of(case, column)
+                b.store(b.add(b.load(place, typ=INT), b.load(self._lane(row, lane), typ=INT)), place)
+            accepted = b.load(self._count_of(case, layout.ACCEPTED), typ=INT)
+            spent = b.icmp_signed(">=", accepted, self._size_of(layout.MAX_STEPS))
+            ends = b.load(self._lane(layout.ENDS, lane), typ=INT)
+            out = b.and_(spent, b.icmp_signed("==", ends, number(0)))
+            ends = b.select(out, number(layout.OUT_OF_STEPS), ends)
+            with b.if_then(self._nonzero(ends)):
+                self._put_back(lane, case)
+                b.store(ends, self._count_of(case, layout.STATUS))
+                b.store(number(-1), self._lane(layout.CASE, lane))
+
+    # -- between two steps of a case ----------------------------------------------------------------------------------------
+
+    def _in_lane(self, lane: Any, case: Any) -> None:
+        """From here on it is this case of which a state is worked out and events are looked at."""
+        self.lane = lane
+        self.h = self._row_of("h", case, self._size_of(layout.H_STRIDE))
+        self.before, self.noise = (self._row_of(block, case, self.n_events) for block in ("values", "noise"))
+        self.after = self._row_of("after", lane, self.n_events)
+
+    def _state(self, x: Any) -> None:
+        self._state_at(x, self.between)
+
+    def _state_at(self, x: Any, out: Any) -> None:
+        b = self.b
+        rest = b.fsub(constant(1.0), x)
+
+        def component(i: Any) -> None:
+            change: Any = None
+            for r in reversed(range(self.tableau.coefficients)):
+                F = b.load(self._in(self._row(self.at["dense"], r), i, self.lane), typ=REAL)
+                change = F if change is None else b.fadd(change, F)
+                change = b.fmul(change, rest if r % 2 else x)
+            b.store(b.fadd(b.load(self._in(self.y, i, self.lane), typ=REAL), change), self._address(out, i))
+
+        self._for(self.n, component)
+
+    def _event_values(self, t: Any, y: Any, out: Any) -> None:
+        self.b.store(t, self.argument)
+        self.b.call(self.at["events"], [self.argument, y, self.h, out])
+
+    def _look(self, lane: Any, case: Any) -> None:
+        """Whether the case may have zeros of events within the step, or is to be given up."""
+        b = self.b
+        self._in_lane(lane, case)
+        self._gather(self.unit, lane, self.between)
+        self._event_values(b.load(self._lane_real(layout.REACHED, lane), typ=REAL), self.between, self.after)
+
+        def look(i: Any) -> None:
+            place = self._lane(layout.CROSSED, lane)
+            b.store(b.or_(b.load(place, typ=INT), b.zext(self._likely(i), INT)), place)
+            with b.if_then(self._missing(i), likely=False):
+                b.store(number(layout.GIVEN_UP), self._lane(layout.ENDS, lane))
+
+        self._for(self.n_events, look)
+
+    def _carry(self, lane: Any, case: Any) -> None:
+        """The event values after the step are those before the next one."""
+        self._in_lane(lane, case)
+
+        def carry(i: Any) -> None:
+            self._settle(i)
+            self.b.store(self._value(self.after, i), self._address(self.before, i))
+
+        self._for(self.n_events, carry)
+
+    def _record(self, lane: Any, case: Any) -> None:
+        """What is to be recorded of the step of one lane."""
+        b = self.b
+        self._in_lane(lane, case)
+        start, end = (b.load(self._lane_real(r, lane), typ=REAL) for r in (layout.T, layout.REACHED))
+        b.store(end, self.until)
+        crossed = b.load(self._lane(layout.CROSSED, lane), typ=INT)
+        with b.if_then(self._nonzero(crossed), likely=False):
+            self._zeros(case, start, end)
+        samples = self._row_of("samples", b.mul(case, self._size_of(layout.N_GRID)), self.n)
+        place = self._count_of(case, layout.RECORDED)
+
+        def due() -> Any:
+            beyond = b.fsub(b.load(self.until, typ=REAL), b.load(self._lane_real(layout.NEXT, lane), typ=REAL))
+            return b.fcmp_ordered(">=", b.fmul(beyond, self._shared(layout.DIRECTION)), constant(0.0))
+
+        def sample() -> Any:
+            recorded = b.load(place, typ=INT)
+            time = b.load(self._lane_real(layout.NEXT, lane), typ=REAL)
+            x = b.fdiv(b.fsub(time, start), b.fsub(end, start))
+            self._state_at(x, self._address(samples, b.mul(recorded, self.n)))
+            b.store(b.add(recorded, number(1)), place)
+            self._next_time(lane, case)
+            return due()
+
+        with b.if_then(due()):
+            self._while(sample)
+
+    def _zeros(self, case: Any, start: Any, end: Any) -> None:
+        """The zeros of the step of a case, up to the first that ends it."""
+        b, lane = self.b, self.lane
+        h = b.load(self._lane_real(layout.SIZE, lane), typ=REAL)
+        zeros, left = self.at["zeros"], self._address(self.at["left"], b.mul(case, self.n_events), INT)
+        b.store(constant(_NEVER), self.cut)
+        b.store(self.n_events, self.ended)
+
+        def find(i: Any) -> None:
+            b.store(constant(_NEVER), self._address(zeros, i))
+            with b.if_then(self._likely(i)):
+                x, proper = self._zero(i, start, h)
+                last = b.icmp_signed("==", b.load(self._address(left, i, INT), typ=INT), number(1))
+                with b.if_then(proper):
+                    b.store(x, self._address(zeros, i))
+                with b.if_then(b.and_(b.and_(proper, last), b.fcmp_ordered("<", x, b.load(self.cut, typ=REAL)))):
+                    b.store(x, self.cut)
+                    b.store(i, self.ended)
+
+        self._for(self.n_events, find)
+        cut, ended = b.load(self.cut, typ=REAL), b.load(self.ended, typ=INT)
+
+        def time(x: Any) -> Any:
+            return b.select(b.fcmp_ordered("==", x, constant(1.0)), end, b.fadd(start, b.fmul(x, h)))
+
+        def log(i: Any) -> None:
+            x, place = self._value(zeros, i), self._address(left, i, INT)
+            with_it = b.and_(b.fcmp_ordered("==", x, cut), b.icmp_signed("<=", i, ended))
+            counts = b.or_(b.fcmp_ordered("<", x, cut), with_it)
+            with b.if_then(b.and_(counts, b.fcmp_ordered("<=", x, constant(1.0)))):
+                b.store(b.sub(b.load(place, typ=INT), number(1)), place)
+                self._log(case, i, x, time(x))
+
+        self._for(self.n_events, log)
+        with b.if_then(b.fcmp_ordered("<=", cut, constant(1.0))):
+            b.store(time(cut), self.until)
+            b.store(time(cut), self._lane_real(layout.REACHED, lane))
+            b.store(number(layout.EVENT), self._lane(layout.ENDS, lane))
+            b.store(ended, self._count_of(case, layout.ENDED))
+            self._state(cut)
+            self._spread(self.between, self.unit, lane, self.n)
+
+    def _log(self, case: Any, i: Any, x: Any, t: Any) -> None:
+        """A zero for the caller: case and event, time and state."""
+        b = self.b
+        logged = self._int_at("allowed", layout.LOGGED)
+        row = self._address(self.at["log"], b.mul(logged, number(2)), INT)
+        b.store(case, row)
+        b.store(i, self._address(row, number(1), INT))
+        reals = self._row_of("log_reals", logged, b.add(self.n, number(1)))
+        b.store(t, reals)
+        self._state_at(x, self._address(reals, number(1)))
+        b.store(b.add(logged, number(1)), self._address(self.at["allowed"], number(layout.LOGGED), INT))

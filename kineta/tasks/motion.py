@@ -1,0 +1,111 @@
+"""One motion from its start to its end, whatever the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen.integrator import integrator
+from kineta.errors import SimulationError
+from kineta.numerics.problem import Problem
+from kineta.numerics.segments import Integration
+from kineta.tasks import status
+from kineta.tasks.domain import Domain
+from kineta.tasks.events import Watch, wanted
+from kineta.tasks.jacobian import jacobian
+from kineta.tasks.mass import SINGULAR, idle, least_inertia
+from kineta.tasks.met import missed
+from kineta.tasks.progress import Progress
+from kineta.tasks.record import Record
+from kineta.tasks.status import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
+from kineta.tasks.task import Task
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """What became of a motion: the integration, what was kept of it, the events found, how near it came to where the model is
+    not defined, and how it ended.
+    """
+
+    run: Integration
+    record: Record
+    watch: Watch
+    domain: Domain
+    status: int
+    message: str
+
+
+def move(task: Task, bar: Progress) -> Motion:
+    """Carry the motion of *task* to its end. Raises :class:`SimulationError` where it cannot start."""
+    code = task.made.code
+    problem = Problem(
+        rhs=code.rate.address,
+        h=task.made.h,
+        t0=task.t0,
+        t1=task.t1,
+        y0=task.y0,
+        quaternions=task.quaternions,
+        integrals=code.works,
+        events=wanted(task.watched, code.event_address),
+    )
+    run = Integration(
+        integrator,
+        lambda: jacobian(task.equations, task.made),
+        task.method,
+        problem,
+        rtol=task.rtol,
+        atol=task.atol,
+        max_step=task.max_step,
+        max_steps=task.max_steps,
+        dense=task.dense_output or task.grid is not None or bool(task.watched),
+        kept=task.dense_output,
+    )
+    if why := cannot_start(task, code.rate(np.array([task.t0]), task.y0, task.made.h)):
+        raise SimulationError(why)
+    record = Record(task.grid, task.states, task.quaternions, keep=task.dense_output)
+    watch, domain = Watch(task.watched, problem), Domain(task.equations, task.made)
+    return Motion(run, record, watch, domain, *_integrate(run, record, watch, domain, bar))
+
+
+def cannot_start(task: Task, rate: FloatArray) -> str:
+    """Why the motion of *task*, with this *rate* at its start, cannot start; ``''`` where it can."""
+    system = task.system
+    q, v = task.y0[: system.nq], task.y0[system.nq : task.states]
+    if np.isfinite(rate).all():
+        return missed(task.equations, task.t0, q, v, task.made.p)
+    M = task.equations.function("mass_matrix", "numpy")(task.t0, q, v, p=task.made.p)
+    if np.isfinite(M).all():
+        smallest, worst = least_inertia(M)
+        if smallest <= SINGULAR:
+            return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {idle(system.v_names[worst])}."
+    names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names), "power")
+    bad = next(n for n, x in zip(names, rate, strict=False) if not np.isfinite(x))
+    return f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters."
+
+
+def _integrate(run: Integration, record: Record, watch: Watch, domain: Domain, bar: Progress) -> tuple[int, str]:
+    """Carry the run to its end; status and message."""
+    problem = run.problem
+    record.start(problem.t0, problem.y0.copy())
+    domain.look(np.array([problem.t0]), problem.y0[None])
+    try:
+        for segment in run:
+            end = watch.look(segment)
+            if len(segment.t):
+                domain.look(segment.t, segment.y)
+                record.segment(segment, end)
+                bar.at(record.reached, record.steps, record.last_step)
+            if end is not None:
+                return EVENT, status.stopped(end[0], watch.ended or "")
+            if segment.end:
+                return FAILED, status.failed(record.reached, segment.end, domain.edge(last=True))
+    except KeyboardInterrupt:
+        return INTERRUPTED, status.interrupted(record.reached)
+    if record.reached != problem.t1:
+        edge = domain.edge(last=True)
+        return OUT_OF_STEPS, status.out_of_steps(record.reached, record.steps, record.last_step, edge)
+    return DONE, status.done(problem.t1)

@@ -1,0 +1,64 @@
+"""What a run is asked for, after every argument has been checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.compiler import Equations
+from kineta.model.system import System
+from kineta.numerics.steering import steering
+from kineta.tasks.code import Bound
+from kineta.tasks.events import Event
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """The motion of *equations* with the code *made* from *t0* to *t1*; or of several cases, which differ in states and numbers.
+
+    y0 : (n,) or (cases, n) initial states: coordinates, speeds, and the work done where the code has it
+    grid : (k,) times to record, None for every step
+    """
+
+    equations: Equations
+    made: Bound
+    watched: Sequence[Event]
+    t0: float
+    t1: float
+    y0: FloatArray
+    grid: FloatArray | None
+    method: str
+    rtol: float
+    atol: float
+    max_step: float
+    max_steps: int
+    dense_output: bool
+
+    @property
+    def system(self) -> System:
+        """The system that moves."""
+        return self.equations.system
+
+    @property
+    def states(self) -> int:
+        """Number of coordinates and speeds, the first in y."""
+        return self.system.nq + self.system.nv
+
+    @property
+    def steering(self) -> int:
+        """How many of the first numbers in y steer the step size."""
+        return steering(self.y0.shape[-1], self.made.code.works)
+
+    @property
+    def quaternions(self) -> list[int]:
+        """Offsets of the quaternions in y."""
+        return list(self.system.quaternions.values())
+
+    def case(self, i: int) -> Task:
+        """The task of one case."""
+        return replace(self, y0=self.y0[i], made=self.made.case(i))
