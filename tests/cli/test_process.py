@@ -146,7 +146,7 @@ def test_an_interrupted_run_keeps_and_saves_what_was_computed(
     before = (
         "import os, signal, threading\n"
         "import scipy.integrate\n"
-        "import kineta.tasks.simulate as s\n"
+        "import kineta.tasks.motion as s\n"
         "integrate = s._integrate\n"
         "def soon_interrupted(*arguments):\n"
         "    threading.Timer(0.4, os.kill, (os.getpid(), signal." + name + ")).start()\n"
