@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,49 +69,49 @@ class Run:
         self.tableau = tableau
         self.problem = problem
         self._integrate = integrate
-        n = len(problem.y0)
-        self.n = n
+        self.n, self.left = len(problem.y0), max_steps
         none = np.zeros(0, dtype=np.int64)
-        events = problem.events or Events(0, none, none, none.astype(np.float64))
-        self.padded = -(-max(n, events.n, 1) // layout.LANES) * layout.LANES
-        self._ints = np.zeros(layout.INTS, dtype=np.int64)
-        steering = max(problem.steering, 1)
-        self._ints[[layout.N, layout.N_PADDED, layout.N_EVENTS]] = steering, self.padded, events.n
-        self._ints[layout.N_QUATERNIONS] = len(problem.quaternions)
-        dense = dense or events.n > 0
-        self._ints[layout.DENSE] = dense
-        self._reals = np.array([problem.t0, 0.0, problem.t1, max_step])
-        self._y = np.zeros(self.padded)
-        self._y[:n] = problem.y0
-        self._k = np.zeros((tableau.stages + 1 + len(tableau.extra), self.padded))
-        self._work = np.zeros((layout.WORK, self.padded))
-        self._tolerances = np.ones((2, self.padded))
-        self._tolerances[1] = 0.0
-        self._tolerances[:, :n] = tolerances(n, problem.integrals, rtol, atol)
-        per_step = 8 * self.padded * (1 + tableau.coefficients * dense) + 8
+        self._events = problem.events or Events(0, none, none, none.astype(np.float64))
+        self._dense = dense or self._events.n > 0
+        self.padded = -(-max(self.n, self._events.n, 1) // layout.LANES) * layout.LANES
+        per_step = 8 * self.padded * (1 + tableau.coefficients * self._dense) + 8
         self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // per_step)))
-        self.left = max_steps
-        interpolants = (self.chunk if dense else 0, tableau.coefficients, self.padded)
-        self._record = np.empty(self.chunk), np.empty((self.chunk, self.padded)), np.empty(interpolants)
-        room = _ZEROS + events.n
-        self._ints[layout.ROOM] = _ZEROS
-        self._zeros = np.empty(room, dtype=np.int64), np.empty(room), np.empty((room, self.padded))
-        blocks = (np.ascontiguousarray(problem.h), self._reals, self._ints, self._y, self._k, self._work)
-        quaternions = np.array([*problem.quaternions], dtype=np.int64)
-        self._blocks = (
-            *blocks,
-            self._tolerances,
-            quaternions,
-            *self._record,
-            events.directions,
-            events.left,
-            events.noise,
-            *self._zeros,
-        )
-        self._events = events
+        self._memory = self._blocks(max_step, rtol, atol)
+        self._ints, self._reals = self._memory["ints"], self._memory["reals"]
         # Looked up once: an address takes as long to find as a step to make.
-        self._addresses = [b.ctypes.data for b in self._blocks]
+        self._addresses = [self._memory[name].ctypes.data for name in layout.BLOCKS]
         self._start(first_step)
+
+    def _blocks(self, max_step: float, rtol: float, atol: float) -> dict[str, Any]:
+        """The blocks of :mod:`kineta.numerics.layout` by name."""
+        p, events, tableau, padded = self.problem, self._events, self.tableau, self.padded
+        ints = np.zeros(layout.INTS, dtype=np.int64)
+        ints[[layout.N, layout.N_PADDED, layout.N_QUATERNIONS]] = max(p.steering, 1), padded, len(p.quaternions)
+        ints[[layout.N_EVENTS, layout.ROOM, layout.DENSE]] = events.n, _ZEROS, self._dense
+        y = np.zeros(padded)
+        y[: self.n] = p.y0
+        steps = np.array([np.ones(padded), np.zeros(padded)])
+        steps[:, : self.n] = tolerances(self.n, p.integrals, rtol, atol)
+        room = _ZEROS + events.n
+        return {
+            "h": np.ascontiguousarray(p.h),
+            "reals": np.array([p.t0, 0.0, p.t1, max_step]),
+            "ints": ints,
+            "y": y,
+            "k": np.zeros((tableau.stages + 1 + len(tableau.extra), padded)),
+            "work": np.zeros((layout.WORK, padded)),
+            "tolerances": steps,
+            "quaternions": np.array([*p.quaternions], dtype=np.int64),
+            "times": np.empty(self.chunk),
+            "states": np.empty((self.chunk, padded)),
+            "dense": np.empty((self.chunk * self._dense, tableau.coefficients, padded)),
+            "directions": events.directions,
+            "left": events.left,
+            "noise": events.noise,
+            "which": np.empty(room, dtype=np.int64),
+            "zero_times": np.empty(room),
+            "zero_states": np.empty((room, padded)),
+        }
 
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
         self._ints[layout.EVALUATIONS] += 1
@@ -124,13 +125,13 @@ class Run:
         p, began = self.problem, time.perf_counter()
         f0 = self._rate(p.t0, p.y0)
         self._pace(1, self.tableau.stages * (time.perf_counter() - began))
-        self._k[0, : self.n] = f0
+        self._memory["k"][0, : self.n] = f0
         if first_step is None:
-            steered, order = self._tolerances[:, : p.steering], self.tableau.error_order
+            steered, order = self._memory["tolerances"][:, : p.steering], self.tableau.error_order
             (first_step,) = first_steps(self._rates, p.t0, p.t1, p.y0[None], f0[None], steered, order)
         self._reals[layout.H] = first_step
         if p.events is not None:
-            self._work[layout.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
+            self._memory["work"][layout.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
 
     @property
     def evaluations(self) -> int:
@@ -155,7 +156,7 @@ class Run:
                 return
 
     def _piece(self) -> Piece:
-        t0, y0 = float(self._reals[layout.T]), self._y[: self.n].copy()
+        t0, y0 = float(self._reals[layout.T]), self._memory["y"][: self.n].copy()
         self._ints[layout.ALLOWED] = min(self._steps, self.left)
         self._ints[[layout.ACCEPTED, layout.FOUND, layout.LOOK]] = 0
         began = time.perf_counter()
@@ -163,11 +164,11 @@ class Run:
         k, m, odd = (int(self._ints[i]) for i in (layout.ACCEPTED, layout.FOUND, layout.LOOK))
         self._pace(k, time.perf_counter() - began)
         self.left -= k
-        times, states, interpolants = self._record
-        dense = interpolants[:k, :, : self.n].copy() if self._ints[layout.DENSE] else None
-        which, when, where = self._zeros
-        zeros = which[:m].copy(), when[:m].copy(), where[:m, : self.n].copy()
-        return Piece(t0, y0, times[:k].copy(), states[:k, : self.n].copy(), dense, zeros, status, bool(odd))
+        t, y, dense = (self._memory[name][:k] for name in ("times", "states", "dense"))
+        which, times, states = (self._memory[name][:m] for name in ("which", "zero_times", "zero_states"))
+        zeros = which.copy(), times.copy(), states[:, : self.n].copy()
+        kept = dense[..., : self.n].copy() if self._dense else None
+        return Piece(t0, y0, t.copy(), y[:, : self.n].copy(), kept, zeros, status, bool(odd))
 
 
 class DenseOutput:

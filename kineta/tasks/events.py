@@ -12,7 +12,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.node import Expr
 from kineta.numerics.problem import Events, Problem
 from kineta.numerics.roots import AWAY, POLE, inside, root
-from kineta.numerics.segments import Segment
+from kineta.numerics.segment import Segment
 
 FloatArray = NDArray[np.float64]
 Values = Callable[[float, FloatArray], FloatArray]

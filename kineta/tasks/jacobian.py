@@ -9,7 +9,7 @@ from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
 from kineta.compiler import Equations
 from kineta.expr.program import Program
-from kineta.numerics.segments import Jacobian
+from kineta.numerics.foreign import Jacobian
 from kineta.passes.differentiate import forward
 from kineta.tasks.code import Bound, functions, lowered
 from kineta.tasks.forces import Forces

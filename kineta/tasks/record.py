@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.numerics.segments import Segment
+from kineta.numerics.segment import Segment
 
 FloatArray = NDArray[np.float64]
 

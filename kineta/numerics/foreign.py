@@ -1,0 +1,171 @@
+"""SciPy's methods and CVODE of SUNDIALS, step by step."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.errors import MissingPackageError
+from kineta.numerics.problem import Problem
+from kineta.numerics.segment import Segment, failed
+
+FloatArray = NDArray[np.float64]
+Rate = Callable[[float, FloatArray], FloatArray]
+Jacobian = Callable[[float, FloatArray], FloatArray]
+
+SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+CVODE = ("CVODE", "CVODE_ADAMS")
+
+#: Methods of SciPy that take a Jacobian, and the one whose norm is the largest error, not a mean.
+_IMPLICIT = ("Radau", "BDF", "LSODA")
+_LARGEST = ("LSODA",)
+#: The tolerance of a state that steers nothing: methods divide by it, and by its reciprocal.
+_ANY = 1e100
+#: The largest order of CVODE.
+_ORDER = 12
+#: Why a run ends whose time does not change any more.
+STUCK = "the step size became too small to be seen in the time"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a method is to do, and how well: *rate* and *jacobian* are functions of t and y, (n,) and (n, n).
+
+    With ``dense`` the segments have solutions, which hold until the next one is asked for; with ``kept`` for ever.
+    """
+
+    problem: Problem
+    rate: Rate
+    jacobian: Callable[[], Jacobian]
+    rtol: float
+    atol: float
+    max_step: float
+    dense: bool
+    kept: bool
+
+    def options(self, method: str) -> dict[str, Any]:
+        """Tolerances for a norm that is the root of the mean square over all states: a state that steers nothing counts as
+        one without an error, and those that steer get what it dilutes.
+        """
+        n, steering = len(self.problem.y0), self.problem.steering
+        share = 1.0 if method in _LARGEST else np.sqrt(steering / max(n, 1))
+        atol = np.full(n, share * self.atol)
+        atol[steering:] = _ANY
+        return {"rtol": share * self.rtol, "atol": atol, "max_step": self.max_step}
+
+
+def steps(method: str, task: Task) -> Iterator[Segment]:
+    """The steps of *method*. Raises :class:`MissingPackageError` for CVODE without scikit-sundae."""
+    return _scipy(method, task) if method in SCIPY else _cvode(method, task)
+
+
+def _scipy(method: str, task: Task) -> Iterator[Segment]:
+    import scipy.integrate
+
+    p, options = task.problem, task.options(method)
+    if method in _IMPLICIT:
+        options["jac"] = task.jacobian()
+    with np.errstate(all="ignore"):  # what is not finite on the way to a pole is the method's to reject
+        solver = getattr(scipy.integrate, method)(task.rate, p.t0, p.y0, p.t1, **options)
+    while solver.status == "running":
+        t0, y0 = solver.t, solver.y.copy()
+        with np.errstate(all="ignore"):
+            message = solver.step()
+        if solver.status == "failed" or solver.t == t0:  # LSODA reports success without moving
+            yield failed(t0, y0, message or STUCK)
+            return
+        solution = solver.dense_output() if task.dense else None
+        end = "" if solver.status == "finished" else None
+        yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solution, end)
+
+
+def _cvode(method: str, task: Task) -> Iterator[Segment]:
+    try:
+        from sksundae import cvode
+    except ImportError:
+        raise MissingPackageError("scikit-sundae", "sundae") from None
+    p, options, jacobian = task.problem, task.options(method), task.jacobian()
+
+    def rate(t: float, y: FloatArray, ydot: FloatArray) -> None:
+        ydot[:] = task.rate(t, y)
+
+    def slope(t: float, y: FloatArray, ydot: FloatArray, J: FloatArray) -> None:
+        J[:] = jacobian(t, y)
+
+    for level in ("WARNING", "ERROR"):  # what SUNDIALS would print is said by the run
+        os.environ.setdefault(f"SUNLOGGER_{level}_FILENAME", os.devnull)
+    options["max_step"] = 0.0 if np.isinf(task.max_step) else task.max_step
+    kind = "Adams" if method.endswith("ADAMS") else "BDF"
+    solver = cvode.CVODE(rate, method=kind, jacfn=slope, **options)
+    solver.init_step(p.t0, p.y0)
+    t0, y0 = p.t0, p.y0.copy()
+    while t0 != p.t1:
+        state = solver.step(p.t1, method="onestep", tstop=p.t1)
+        t1, y1 = float(np.ravel(state.t)[-1]), np.atleast_2d(state.y)[-1].copy()
+        if not state.success or t1 == t0:
+            yield failed(t0, y0, STUCK if state.success else f"CVODE: {state.message}")
+            return
+        between = Between(solver, t0, y0, t1, y1, p.t1)
+        solution = between.kept() if task.kept else between
+        yield Segment(t0, y0, np.array([t1]), y1[None], solution, "" if t1 == p.t1 else None)
+        between.done()
+        t0, y0 = t1, y1
+
+
+class Between:
+    """The solution over the last step that CVODE has made, from (t0, y0) to (t1, y1), by its own interpolation: a function
+    t -> (n,) or (n, len(t)), until the next step.
+    """
+
+    def __init__(self, solver: Any, t0: float, y0: FloatArray, t1: float, y1: FloatArray, stop: float) -> None:
+        self._solver, self._stop = solver, stop
+        self._ends = {t0: y0, t1: y1}
+        self._t0, self._t1 = t0, t1
+        self._asked = False
+
+    def __call__(self, t: FloatArray | float) -> FloatArray:
+        """States at *t*."""
+        value = np.array([self._at(x) for x in np.atleast_1d(t).tolist()])
+        return value[0] if np.ndim(t) == 0 else value.T
+
+    def _at(self, t: float) -> FloatArray:
+        if t in self._ends:
+            return self._ends[t]
+        self._asked = True
+        return np.ravel(self._solver.step(t, method="normal", tstop=self._stop).y).copy()
+
+    def kept(self) -> Polynomial:
+        """The same for ever: a polynomial, of the largest order that CVODE has."""
+        from numpy.polynomial.chebyshev import chebinterpolate
+
+        middle, half = (self._t0 + self._t1) / 2, (self._t1 - self._t0) / 2
+
+        def values(x: FloatArray) -> Any:  # of several numbers, which NumPy's types do not know
+            return self(middle + half * x).T
+
+        return Polynomial(middle, half, chebinterpolate(values, _ORDER))
+
+    def done(self) -> None:
+        """Let the solver go on: it would return to the end of the step first."""
+        if self._asked:
+            self._solver.step(self._t1, method="normal", tstop=self._stop)
+
+
+@dataclass(frozen=True, slots=True)
+class Polynomial:
+    """A polynomial over one step: its middle, half its length, and coefficients (k, n) of Chebyshev's polynomials."""
+
+    middle: float
+    half: float
+    coefficients: FloatArray
+
+    def __call__(self, t: FloatArray | float) -> FloatArray:
+        """States at *t*: (n,) or (n, len(t))."""
+        from numpy.polynomial.chebyshev import chebval
+
+        return np.asarray(chebval((np.asarray(t) - self.middle) / self.half, self.coefficients))

@@ -1,0 +1,36 @@
+"""A stretch of a run: what all methods give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Accepted steps from (t0, y0): times (k,), states (k, n), and the solution between them.
+
+    ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed. ``zeros`` are those of events that
+    the method has found: which event's, (m,), times (m,) and states (m, n). Where ``odd`` is set, they are still to be found
+    over the last step.
+    """
+
+    t0: float
+    y0: FloatArray
+    t: FloatArray
+    y: FloatArray
+    solution: Callable[[FloatArray], FloatArray] | None
+    end: str | None
+    odd: bool = True
+    zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
+
+
+def failed(t0: float, y0: FloatArray, why: str) -> Segment:
+    """The end of a run that got no further than (t0, y0)."""
+    return Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, why.rstrip("."), odd=False)
