@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from threading import RLock
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Union
 
-from kineta.errors import ExpressionError
-from kineta.expr.graph import Graph, Ref, neg
+from kineta.errors import ArgumentError, ExpressionError, shown
+from kineta.expr.graph import ONE, Graph, Ref, neg
 from kineta.expr.op import UNARY, Op
 from kineta.expr.text import brief, text
 from kineta.expr.walk import reachable
@@ -26,7 +27,12 @@ hold_forks(LOCK)
 
 
 class Expr:
-    """A scalar expression: a reference into a graph. Two views are equal if and only if they are the same node."""
+    """A scalar expression: a reference into a graph.
+
+    ``==`` is identity: True for the same node, which is what equal sums and products mostly are, and not a question of
+    algebra: ``(x + 1)**2 == x**2 + 2*x + 1`` is False. It never makes an equation. NumPy's functions take expressions, and
+    arrays of them.
+    """
 
     __slots__ = ("graph", "ref")
 
@@ -94,6 +100,22 @@ class Expr:
         with LOCK:
             return Expr(self.graph, self.graph.call(Op.ABS, self.ref))
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        """NumPy's functions of expressions, beside arrays and numbers."""
+        from kineta.expr.ufuncs import apply
+
+        return apply(ufunc, method, inputs, options)
+
+    if not TYPE_CHECKING:  # a type checker is to know an attribute that is none
+
+        def __getattr__(self, name: str) -> Callable[..., Expr]:
+            """NumPy's functions of arrays of expressions look for methods: ``np.arcsin(array)`` calls ``x.arcsin()``."""
+            from kineta.expr.ufuncs import FUNCTIONS
+
+            if name not in FUNCTIONS:
+                raise AttributeError(f"'Expr' object has no attribute '{name}'")
+            return partial(FUNCTIONS[name], self)
+
     def __copy__(self) -> Expr:
         return self
 
@@ -114,10 +136,31 @@ class Expr:
             f"The truth of the expression '{self._brief}' is not known before its symbols have values."
         )
 
+    def __lt__(self, other: object) -> NoReturn:
+        self._compared("<", other)
+
+    def __le__(self, other: object) -> NoReturn:
+        self._compared("<=", other)
+
+    def __gt__(self, other: object) -> NoReturn:
+        self._compared(">", other)
+
+    def __ge__(self, other: object) -> NoReturn:
+        self._compared(">=", other)
+
+    def _compared(self, sign: str, other: object) -> NoReturn:
+        raise ExpressionError(
+            f"Whether {self._brief} {sign} {shown(other)} is not known before its symbols have values; kineta.step, sign, "
+            "minimum and maximum choose by value."
+        )
+
     def __float__(self) -> float:
         value = self.value
         if value is None:
-            raise ExpressionError(f"Expected a number, found the expression '{self._brief}'.")
+            raise ExpressionError(
+                f"Expected a number, found the expression '{self._brief}'. Functions of expressions are kineta.sin, "
+                "kineta.sqrt, ..., and those of NumPy."
+            )
         return value
 
     @property
@@ -134,6 +177,27 @@ class Expr:
         """Names of the symbols that occur, in the order in which the graph met them."""
         graph = self.graph
         return tuple(graph.names[graph.lhs[i]] for i in reachable(graph, [self.ref]) if graph.op[i] == Op.SYMBOL)
+
+    def diff(self, x: Expr | str) -> Expr:
+        """Partial derivative with respect to the symbol *x*. All other symbols are held: ``q1`` and its rate ``q1'`` are two."""
+        from kineta.passes.differentiate import forward
+
+        with LOCK:
+            (found,) = forward(self.graph, [self.ref], {self.graph.symbol(_symbol_name(x)): ONE})
+            return Expr(self.graph, found)
+
+    def subs(self, old: Expr | str | Mapping[Expr | str, Scalar], new: Scalar | None = None) -> Expr:
+        """The expression with the symbol *old* replaced by *new*; or with all symbols of a mapping, at the same time."""
+        from kineta.passes.substitute import substitute
+
+        if (new is None) != isinstance(old, Mapping):
+            raise ArgumentError(
+                "Expected a symbol and what replaces it, as in e.subs(x, 2), or a mapping: e.subs({x: 2})."
+            )
+        pairs: Mapping[Any, Any] = old if isinstance(old, Mapping) else {old: new}
+        with LOCK:
+            replace = {_symbol_name(x): self.beside(value) for x, value in pairs.items()}
+            return Expr(self.graph, *substitute(self.graph, [self.ref], replace))
 
     @property
     def _brief(self) -> str:
@@ -156,22 +220,42 @@ def expr(value: Scalar) -> Expr:
 
 def _number(value: object) -> float:
     """*value* itself, where it is a number of Python or NumPy."""
-    if not isinstance(value, Real):
-        raise ExpressionError(f"Expected a number or an expression, found {value!r}.")
-    return value  # type: ignore[return-value]  # what a Real is taken for; the graph makes it a float
+    try:
+        if isinstance(value, Real):
+            float(value)
+            return value  # type: ignore[return-value]  # what a Real is taken for; the graph makes it a float
+    except OverflowError:
+        raise ExpressionError(f"Expected a number that a float can hold, found {shown(value)}.") from None
+    except TypeError:  # NumPy counts durations among the numbers
+        pass
+    raise ExpressionError(f"Expected a number or an expression, found {shown(value)}.")
+
+
+def _symbol_name(x: object) -> str:
+    """The name of *x*: of a symbol, or itself."""
+    name = x.name if isinstance(x, Expr) else x
+    if not isinstance(name, str):
+        raise ExpressionError(f"Expected a symbol or its name, found {shown(x)}.")
+    return name
 
 
 def symbol(name: str) -> Expr:
     """The symbol *name* (a coordinate, a rate such as ``q1'``, a parameter, or the time ``t``) for use in a description."""
-    if not isinstance(name, str):
-        raise ExpressionError(f"Expected the name of a symbol, found {name!r}.")
+    if not isinstance(name, str) or not name:
+        raise ExpressionError(f"Expected the name of a symbol, found {shown(name)}.")
     with LOCK:
         return Expr(DESCRIPTIONS, DESCRIPTIONS.symbol(name))
 
 
-def symbols(names: str) -> tuple[Expr, ...]:
-    """Several symbols, with blanks or commas between their names, as in ``q1, q2 = kn.symbols("q1 q2")``."""
-    return tuple(symbol(name) for name in names.replace(",", " ").split())
+def symbols(names: str) -> Any:
+    """Symbols, with blanks or commas between their names: ``q1, q2 = kn.symbols("q1 q2")``.
+
+    Of one name it is that symbol, not a tuple, unless a comma follows it, as in SymPy.
+    """
+    if not isinstance(names, str) or not names.strip(" ,"):
+        raise ExpressionError(f"Expected names of symbols in one text, as in 'q1 q2', found {shown(names)}.")
+    found = tuple(symbol(name) for name in names.replace(",", " ").split())
+    return found[0] if len(found) == 1 and not names.rstrip().endswith(",") else found
 
 
 def _flat(graph: Graph, ref: Ref) -> tuple[object, ...]:

@@ -19,6 +19,7 @@ from kineta.errors import ExpressionError
 from kineta.expr.graph import ONE, Graph
 from kineta.expr.node import Expr
 from kineta.expr.op import BINARY, FUNCTIONS, Op
+from kineta.expr.ufuncs import FUNCTIONS as FOR_NUMPY
 from kineta.passes.evaluate import evaluate
 
 X, Y = kn.symbol("x"), kn.symbol("y")
@@ -67,6 +68,49 @@ def test_equality_is_identity_of_nodes() -> None:
     assert kn.symbol("x") == X
 
 
+def test_names_make_symbols_as_in_sympy() -> None:
+    assert kn.symbols("x") == X
+    assert kn.symbols("x,") == (X,)
+    assert kn.symbols("x y") == kn.symbols("x, y") == (X, Y)
+
+
+def test_derivatives_hold_all_other_symbols() -> None:
+    rate = kn.symbol("x'")
+    e = kn.sin(X * Y) + X * rate
+    assert value(e.diff(X).subs(rate, 2)) == pytest.approx(VALUES["y"] * math.cos(VALUES["x"] * VALUES["y"]) + 2)
+    assert e.diff("x'") == X
+    assert e.diff("z").value == 0
+
+
+def test_symbols_are_replaced_at_the_same_time() -> None:
+    e = X - 2 * Y
+    assert e.subs({X: Y, "y": X}) == Y - 2 * X
+    assert e.subs(X, 3).subs("y", 0.5).value == 2.0
+    with pytest.raises(kn.ArgumentError, match=r"as in e\.subs\(x, 2\), or a mapping: e\.subs\(\{x: 2\}\)\.$"):
+        e.subs(X)
+
+
+@pytest.mark.parametrize(("name", "function"), FOR_NUMPY.items())
+def test_numpy_has_the_functions_of_expressions(name: str, function: Callable[..., Any]) -> None:
+    ufunc = getattr(np, name)
+    numbers = (0.7, 0.4)[: ufunc.nin]
+    arguments = (X, Y)[: ufunc.nin]
+    found = ufunc(*arguments)
+    assert found == function(*arguments)
+    assert float(found.subs(dict(zip(arguments, numbers, strict=True)))) == pytest.approx(ufunc(*numbers), rel=1e-15)
+    if name not in ("sign", "maximum", "minimum"):  # of arrays, NumPy compares their entries
+        assert list(ufunc(*(np.array([a, a]) for a in arguments))) == [found, found]
+
+
+def test_expressions_are_calculated_with_as_arrays() -> None:
+    v, A = np.array([X, Y]), np.array([[0.0, 2.0], [1.0, 0.0]])
+    assert list(A @ v) == [2 * Y, X]
+    assert list(np.cross([X, 0 * X, 0 * X], [0 * X, Y, 0 * X])) == [0 * X, 0 * X, X * Y]
+    assert list(X * np.arange(3)) == list(np.arange(3) * X) == [0 * X, X, 2 * X]
+    assert np.arctan2(1.0, X) == kn.atan2(1.0, X)
+    assert (v @ v) == v.dot(v) == np.sum(v**2) == X * X + Y * Y
+
+
 def test_names_values_and_symbols() -> None:
     assert (X.name, (-X).name, (X + 1).name) == ("x", None, None)
     assert ((X - X).value, X.value, (X - X + 0.5).value) == (0.0, None, 0.5)
@@ -78,7 +122,20 @@ def test_names_values_and_symbols() -> None:
     ("build", "message"),
     [
         (lambda: bool(X), "The truth of the expression 'x' is not known"),
-        (lambda: float(X + Y), r"Expected a number, found the expression '(x \+ y|y \+ x)'."),
+        (
+            lambda: float(X + Y),
+            r"Expected a number, found the expression '(x \+ y|y \+ x)'. Functions of expressions are",
+        ),
+        (lambda: math.sin(X), "Expected a number, found the expression 'x'. Functions of expressions are kineta.sin"),
+        (lambda: X < 1, "Whether x < 1 is not known before its symbols have values; kineta.step, sign, minimum"),
+        (lambda: max(X, Y), "Whether y > x is not known"),
+        (lambda: X + 10**400, "Expected a number that a float can hold, found an int."),
+        (lambda: kn.sin(np.timedelta64(3, "s")), r"Expected a number or an expression, found np.timedelta64"),
+        (lambda: X.diff(X + Y), r"Expected a symbol or its name, found x \+ y."),
+        (lambda: X.subs(X, "y"), "Expected a number or an expression, found 'y'."),
+        (lambda: kn.symbols(["a"]), r"Expected names of symbols in one text, as in 'q1 q2', found \['a'\]."),
+        (lambda: kn.symbols(" "), "Expected names of symbols in one text, as in 'q1 q2', found ' '."),
+        (lambda: np.cbrt(X), "NumPy's cbrt does not take expressions"),
         (lambda: X + True, "Expected a number, found the truth value True."),
         (lambda: kn.sin(math.nan), "Expected a finite number, found nan."),
         (lambda: kn.sin("x"), "Expected a number or an expression, found 'x'."),
@@ -109,7 +166,7 @@ def test_a_message_shows_the_beginning_of_what_is_too_long_to_write_out() -> Non
     e = X
     for _ in range(200):
         e = e * e + Y
-    with pytest.raises(ExpressionError, match=r"^Expected a number, found the expression '.{20,300} \.\.\.'\.$"):
+    with pytest.raises(ExpressionError, match=r"^Expected a number, found the expression '.{20,300} \.\.\.'\."):
         float(e)
 
 
