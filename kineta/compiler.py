@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kineta.errors import ArgumentError, one_of
+from kineta.errors import ArgumentError, one_of, shown
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.node import LOCK
@@ -41,6 +41,8 @@ def derive(system: System, formalism: str = "newton_euler") -> Equations:
     The returned record derives each quantity when it is first asked for. Raises :class:`ArgumentError` for an unknown formalism
     and for one that does not apply.
     """
+    if not isinstance(system, System):
+        raise ArgumentError(f"Expected a System, found {shown(system)}; kineta.load reads a file.")
     name = one_of(formalism, FORMALISMS, "a formalism")
     reason = FORMALISMS[name].applies(system)
     if reason:
@@ -98,7 +100,11 @@ class Equations:
 
     def formulas(self, quantity: str) -> Formulas:
         """*quantity* after the passes that make it cheaper: what is printed, counted and compiled."""
-        return self.kept((Formulas, quantity), lambda: formulas(self.alone(), quantity))
+        name = self._known(quantity)
+        return self.kept((Formulas, name), lambda: formulas(self.alone(), name))
+
+    def _known(self, quantity: str) -> str:
+        return one_of(quantity, self.derivation.rules, "a quantity")
 
     def programs(self, quantity: str) -> tuple[Program, Program]:
         """Two programs: from parameters ``p`` to ``h``, and from t, q, v (and tau or vdot) and ``h`` to *quantity*."""
@@ -149,9 +155,9 @@ class Equations:
     def function(self, quantity: str, backend: str = "llvm") -> Function:
         """*quantity* as a function of numbers, compiled by *backend* (``llvm`` or ``numpy``)."""
         # What is only shown and counted needs no NumPy.
-        from kineta.function import Function
+        from kineta.function import BACKENDS, Function
 
-        key = Function, quantity, backend
+        key = Function, self._known(quantity), one_of(backend, BACKENDS, "a backend")
         return self.kept(key, lambda: Function(self.system, quantity, *self.programs(quantity), backend))
 
 

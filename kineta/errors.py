@@ -26,11 +26,16 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+def _cut(message: str) -> str:
+    """*message*, without its middle where a name in it is longer than what anyone reads."""
+    return message if len(message) <= 2000 else f"{message[:1500]} ... {message[-400:]}"
+
+
 class KinetaError(Exception):
     """Base of all errors that a user of kineta can cause; ``str(error)`` is the sentence to show."""
 
     def __init__(self, message: str, location: Location | None = None) -> None:
-        super().__init__(message if location is None else f"{location}: {message}")
+        super().__init__(_cut(message if location is None else f"{location}: {message}"))
         self.location = location
 
 
@@ -61,8 +66,10 @@ class KinetaWarning(UserWarning):
     """Something in the input was approximated or ignored, or a result is not to be trusted: it is named."""
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: object, known: Iterable[str]) -> str:
     """The sentence that suggests the nearest of *known*, or ``''`` where none is near."""
+    if not isinstance(name, str):
+        return ""
     folded: dict[str, str] = {}
     for k in known:
         folded.setdefault(k.casefold(), k)
@@ -74,19 +81,21 @@ def one_of(value: object, known: Collection[str], what: str) -> str:
     """*value*, which must be one of the words *known*; errors call it *what*. Raises :class:`ArgumentError`."""
     if isinstance(value, str) and value in known:
         return value
-    near = did_you_mean(value, known) if isinstance(value, str) else ""
-    raise ArgumentError(f"Expected {what} ({', '.join(known)}), found {shown(value)}.{near}")
+    raise ArgumentError(f"Expected {what} ({', '.join(known)}), found {shown(value)}.{did_you_mean(value, known)}")
 
 
 def shown(value: object) -> str:
-    """*value* as an error shows it: as Python writes it, or the name of its kind where that is long or fails."""
+    """*value* as an error shows it: as Python writes it, or the name of its kind where that says more."""
+    kind = {"ndarray": "array"}.get(type(value).__name__, type(value).__name__)
     try:
         written = repr(value)
     except Exception:  # whatever the object raises
-        written = ""
-    if written and len(written) <= 40:
-        return written
-    kind = type(value).__name__
+        written = "<"
+    if not written.startswith("<"):
+        if len(written) <= 40:
+            return written
+        if isinstance(value, str | int):
+            return f"{written[:36]}..."
     return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"
 
 

@@ -15,6 +15,7 @@ from kineta.formalism.quantity import QUANTITIES
 from kineta.model.system import System
 from kineta.shapes import filled, shaped, tuple_of
 from kineta.threads import once
+from kineta.values import numbers
 
 if TYPE_CHECKING:
     from scipy import LowLevelCallable
@@ -254,16 +255,6 @@ class Function:
         from kineta.codegen import llvm
 
         return llvm.compile([self.setup], batch=True).function(self.setup.name).batch
-
-
-def numbers(name: str, value: Any) -> FloatArray:
-    """*value* as an array. Raises :class:`ArgumentError` where it does not consist of real numbers."""
-    if np.iscomplexobj(value):
-        raise ArgumentError(f"Expected real numbers for {name}, found complex ones.")
-    try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"Expected numbers for {name}, found {value!r}.") from None
 
 
 def parameter_values(system: System, p: Any = None) -> FloatArray:

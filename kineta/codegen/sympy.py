@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kineta.errors import ExpressionError, MissingPackageError
+from kineta.errors import ExpressionError, MissingPackageError, shown
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.node import DESCRIPTIONS, LOCK, Expr
 from kineta.expr.op import LIBM, UNARY, Op
@@ -110,10 +110,10 @@ def _sympified(sympy: Any, e: Any) -> Any:
     """*e* as a SymPy expression; a text is none, since reading it would run it."""
     try:
         found = sympy.sympify(e, strict=True)
-    except sympy.SympifyError:
+    except Exception:  # whatever the object raises
         found = None
     if not isinstance(found, sympy.Expr):
-        raise ExpressionError(f"Expected a SymPy expression, found '{e}'.")
+        raise ExpressionError(f"Expected a SymPy expression, found {shown(e)}.")
     return found
 
 

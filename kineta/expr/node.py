@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Real
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NoReturn, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Union, cast
 
 from kineta.errors import ArgumentError, ExpressionError, shown
 from kineta.expr.graph import ONE, Graph, Ref, neg
@@ -194,9 +194,9 @@ class Expr:
             raise ArgumentError(
                 "Expected a symbol and what replaces it, as in e.subs(x, 2), or a mapping: e.subs({x: 2})."
             )
-        pairs: Mapping[Any, Any] = old if isinstance(old, Mapping) else {old: new}
+        pairs = old.items() if isinstance(old, Mapping) else [(old, cast(Scalar, new))]
         with LOCK:
-            replace = {_symbol_name(x): self.beside(value) for x, value in pairs.items()}
+            replace = {_symbol_name(x): self.beside(value) for x, value in pairs}
             return Expr(self.graph, *substitute(self.graph, [self.ref], replace))
 
     @property

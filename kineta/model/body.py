@@ -8,8 +8,9 @@ from numbers import Real
 
 from kineta.errors import ArgumentError, Location, shown
 from kineta.expr.node import Expr, Scalar
-from kineta.model.given import Vector3, records, scalar, vector, word
+from kineta.model.given import TAKES, Record, Vector3, complete, entries, records, scalar, vector
 from kineta.model.motion import Motion
+from kineta.values import word
 
 #: Name of the fixed frame.
 GROUND = "ground"
@@ -40,18 +41,17 @@ class Inertia:
     unchecked: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mass", scalar(self.mass))
-        object.__setattr__(self, "com", vector(self.com))
-        for name, entries in zip(("moments", "products"), _entries(self.moments, self.products), strict=True):
-            object.__setattr__(self, name, entries)
+        for name, three in zip(("moments", "products"), _entries(self.moments, self.products), strict=True):
+            object.__setattr__(self, name, three)
+        complete(self)
         if self.lumped and all(m.value != 0 for m in self.moments):
             object.__setattr__(self, "lumped", False)
 
 
 def _entries(moments: object, products: object) -> tuple[Vector3, Vector3]:
     """Moments and products, where *moments* may be the whole tensor."""
-    rows = list(moments) if isinstance(moments, Iterable) and not isinstance(moments, str) else []
-    if not any(isinstance(row, Iterable) and not isinstance(row, str) for row in rows):
+    rows = entries(moments) or ()
+    if not any(entries(row) for row in rows):
         return vector(moments), vector(products)
     if any(p.value != 0 for p in vector(products)):
         raise ArgumentError("Expected a tensor of inertia without products beside it: it holds them.")
@@ -97,7 +97,7 @@ def inertia(
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class Body(Record):
     """A body (or, without inertia, a frame).
 
     ``motions`` lead from the frame of ``base`` (the frame after the base's own last motion) to the frame of this body,
@@ -110,17 +110,25 @@ class Body:
     inertia: Inertia = Inertia()
     location: Location | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        records(self.motions, Motion, f"motions of body '{self.name}'", "kn.Rz(q1)")
-        own: object = self.inertia
-        if not isinstance(own, Inertia):
-            example = f"kn.inertia({own})" if isinstance(own, Real | Expr) else "kn.inertia(m, (Jx, Jy, Jz))"
-            raise ArgumentError(f"Body '{self.name}': expected an Inertia, found {shown(own)}; write {example}.")
+
+def _motions(value: object, _: str, body: Body) -> tuple[Motion, ...]:
+    return records(value, Motion, f"motions of body {shown(body.name)}", "kn.Rz(q1)")
+
+
+def _inertia(value: object, _: str, body: Body) -> Inertia:
+    if isinstance(value, Inertia):
+        return value
+    example = f"kn.inertia({shown(value)})" if isinstance(value, Real | Expr) else "kn.inertia(m, (Jx, Jy, Jz))"
+    raise ArgumentError(f"Body '{body.name}': expected an Inertia, found {shown(value)}; write {example}.")
+
+
+TAKES["tuple[Motion, ...]"] = _motions
+TAKES["Inertia"] = _inertia
 
 
 def body(name: str, motions: Iterable[Motion], inertia: Inertia | None = None, *, base: str | Body = GROUND) -> Body:
     """A :class:`Body` on *base* (a body, its name, or the ground)."""
-    own = records(motions, Motion, f"motions of body '{name}'", "kn.Rz(q1)")
+    own = records(motions, Motion, f"motions of body {shown(name)}", "kn.Rz(q1)")
     return Body(name, _name(base), own, Inertia() if inertia is None else inertia)
 
 
@@ -130,7 +138,7 @@ def _name(body: Body | str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class Point(Record):
     """A point fixed in a body: *position* in the body's frame [m].
 
     ``name.x``, ``name.vx`` ... stand for the components of its inertial position and velocity.
@@ -148,7 +156,7 @@ def point(name: str, body: str | Body, position: Sequence[Scalar] = (0, 0, 0)) -
 
 
 @dataclass(frozen=True, slots=True)
-class Station:
+class Station(Record):
     """Where an element takes hold: a place *position* in the frame of *body* [m]."""
 
     body: str
@@ -163,3 +171,6 @@ def station(at: Station | Point | Body | str, position: Sequence[Scalar] | None 
         return Station(at.body, at.position)
     name = at.name if isinstance(at, Body) else word(at, "a point, a body or the name of one")
     return Station(name, _NONE if position is None else vector(position))
+
+
+TAKES["Station"] = lambda value, *_: station(value)

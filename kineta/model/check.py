@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -324,8 +324,13 @@ def _on_a_body(system: System, name: str, fault: Callable[..., CheckError]) -> N
 
 def _inertias(system: System) -> None:
     values = {p.name: p.value for p in system.parameters if p.value is not None}
+    check_inertias(system, system.expanded.bodies, values)
+
+
+def check_inertias(system: System, bodies: Sequence[Body], values: Mapping[str, float]) -> None:
+    """Raise :class:`~kineta.errors.ModelError` where the inertia of one of *bodies* is none for these *values* of parameters."""
     turns = turning(system.expanded, values)
-    for body in system.expanded.bodies:
+    for body in bodies:
         try:
             message = impossible(body.inertia, turns[body.name], values)
         except ExpressionError:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import fields
 from types import UnionType
 from typing import Any
 
-from kineta.errors import ArgumentError, shown
+from kineta.errors import ArgumentError, Location, shown
 from kineta.expr.node import Expr, expr
+from kineta.values import flag, word
 
 Vector3 = tuple[Expr, Expr, Expr]
 
@@ -15,18 +17,18 @@ Vector3 = tuple[Expr, Expr, Expr]
 def scalar(value: object) -> Expr:
     """*value* as an expression. Raises :class:`ArgumentError` for text, :class:`ExpressionError` for what else is no number."""
     if isinstance(value, str):
-        advice = f"; write kn.symbol({value!r})" if value.isidentifier() else ""
-        raise ArgumentError(f"Expected a number or an expression, found {value!r}{advice}.")
+        advice = f"; write kn.symbol({value!r})" if value.isidentifier() and len(value) < 40 else ""
+        raise ArgumentError(f"Expected a number or an expression, found {shown(value)}{advice}.")
     return expr(value)  # type: ignore[arg-type]  # which says what else is no number
 
 
 def vector(values: object) -> Vector3:
     """Three scalars as expressions. Raises :class:`ArgumentError` for another number of them."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    components = entries(values)
+    if components is None:
         raise ArgumentError(f"Expected three components, as in (0, 0, 1), found {shown(values)}.")
-    components = tuple(values)
     if len(components) != 3:
-        raise ArgumentError(f"Expected three components, found {len(components)}: {components}.")
+        raise ArgumentError(f"Expected three components, found {len(components)}: {shown(components)}.")
     x, y, z = components
     return scalar(x), scalar(y), scalar(z)
 
@@ -35,17 +37,64 @@ def records(values: object, kind: type | UnionType, what: str, example: str) -> 
     """*values* as a tuple of records of a *kind*; errors call them *what* and show an *example* of one."""
     if isinstance(values, kind):
         raise ArgumentError(f"Expected a list of {what}, found {shown(values)}; put it in brackets: [...].")
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    found = entries(values)
+    if found is None:
         raise ArgumentError(f"Expected a list of {what}, as in [{example}], found {shown(values)}.")
-    found = tuple(values)
     for value in found:
         if not isinstance(value, kind):
             raise ArgumentError(f"Expected a list of {what}, as in [{example}], found {shown(value)} in it.")
     return found
 
 
-def word(value: object, what: str) -> str:
-    """*value*, if it is text; errors call it *what*."""
-    if not isinstance(value, str):
-        raise ArgumentError(f"Expected {what}, found {shown(value)}.")
+def entries(values: object) -> tuple[Any, ...] | None:
+    """What *values* holds; None for text, which is one value, and for what holds nothing."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        return None
+    try:
+        return tuple(values)
+    except Exception:  # whatever the object raises
+        return None
+
+
+def record(value: Any, kind: type, example: str) -> Any:
+    """*value*, if it is a record of this *kind*."""
+    if not isinstance(value, kind):
+        name = kind.__name__
+        raise ArgumentError(f"Expected {_a(name)}, as in {example}, found {shown(value)}.")
     return value
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
+
+
+def _named(value: object, field: str, owner: object) -> str:
+    return word(value, f"the {field} of {_a(type(owner).__name__)}")
+
+
+#: What becomes of what is given for a field of a record, by the type of the field; from the name of the field and the record.
+TAKES: dict[str, Callable[[Any, str, Any], Any]] = {
+    "str": _named,
+    "bool": lambda value, field, _: flag(field, value),
+    "Expr": lambda value, *_: scalar(value),
+    "Vector3": lambda value, *_: vector(value),
+    "Location | None": lambda value, *_: value if value is None else record(value, Location, "Location('a.kin', 1, 1)"),
+}
+
+
+def complete(self: Any) -> None:
+    """Make every field of a record what its type says it is."""
+    for field in fields(self):
+        given = getattr(self, field.name)
+        taken = TAKES[str(field.type)](given, field.name, self)
+        if taken is not given:
+            object.__setattr__(self, field.name, taken)
+
+
+class Record:
+    """A record that users make: every field becomes what its type says it is, or the sentence is said."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        complete(self)

@@ -9,21 +9,17 @@ from graphlib import CycleError, TopologicalSorter
 from kineta.errors import Location
 from kineta.expr.node import DESCRIPTIONS, LOCK, Expr
 from kineta.model.check import CheckError
-from kineta.model.given import scalar, word
+from kineta.model.given import Record
 from kineta.passes.substitute import substitute
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class Let(Record):
     """A named expression: wherever the symbol *name* stands in a system, its *value* is meant."""
 
     name: str
     value: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        word(self.name, "the name of an expression")
-        object.__setattr__(self, "value", scalar(self.value))
 
 
 def ordered(uses: Mapping[str, Iterable[str]], places: Mapping[str, Location | None]) -> list[str]:

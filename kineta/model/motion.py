@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from kineta.errors import ArgumentError, ModelError, shown
 from kineta.expr.node import Expr, Scalar
-from kineta.model.given import scalar, word
+from kineta.model.given import TAKES, Record, scalar
+from kineta.values import numbers
 
 #: A unit vector in the axes of the frame in which the motion starts.
 Axis = tuple[float, float, float]
@@ -20,7 +21,7 @@ LETTERS: dict[str, Axis] = {"x": X, "y": Y, "z": Z}
 
 
 @dataclass(frozen=True, slots=True)
-class Rotation:
+class Rotation(Record):
     """Turn of the frame about *axis* by *angle* [rad], right-handed; the axis is fixed in both frames."""
 
     axis: Axis
@@ -33,7 +34,7 @@ class Rotation:
 
 
 @dataclass(frozen=True, slots=True)
-class Shift:
+class Shift(Record):
     """Shift of the origin along *axis* by *distance* [m]."""
 
     axis: Axis
@@ -46,7 +47,7 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True)
-class Ball:
+class Ball(Record):
     """Free turn about the origin.
 
     Coordinates: the unit quaternion ``name.qw .qx .qy .qz`` (scalar first, Hamilton) that maps components in the frame after
@@ -56,12 +57,9 @@ class Ball:
 
     name: str
 
-    def __post_init__(self) -> None:
-        word(self.name, "a name for the motion, as in kn.Ball('b')")
-
 
 @dataclass(frozen=True, slots=True)
-class Free:
+class Free(Record):
     """Free motion in space.
 
     Coordinates: the position ``name.x .y .z`` of the origin in the axes of the frame before [m], then the quaternion of
@@ -71,9 +69,6 @@ class Free:
     """
 
     name: str
-
-    def __post_init__(self) -> None:
-        word(self.name, "a name for the motion, as in kn.Free('b')")
 
 
 Motion = Rotation | Shift | Ball | Free
@@ -96,10 +91,7 @@ def speed_names(motion: Ball | Free) -> tuple[str, ...]:
 
 def unit(axis: Sequence[float]) -> Axis:
     """*axis* with length one; raises :class:`ModelError` for a zero vector, or another number of components than three."""
-    try:
-        components = tuple(float(a) for a in axis)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"Expected an axis of three numbers, as in (0, 0, 1), found {shown(axis)}.") from None
+    components = axis if isinstance(axis, tuple) and {type(a) for a in axis} == {float} else _floats(axis)
     if len(components) != 3:
         raise ModelError(f"Expected an axis of three components, found {len(components)}: {components}.")
     x, y, z = components
@@ -112,10 +104,23 @@ def unit(axis: Sequence[float]) -> Axis:
     return x, y, z
 
 
+def _floats(axis: object) -> tuple[float, ...]:
+    try:
+        found = numbers("an axis", axis)
+    except ArgumentError:
+        found = None
+    if found is None or found.ndim != 1:
+        raise ArgumentError(f"Expected an axis of three numbers, as in (0, 0, 1), found {shown(axis)}.")
+    return tuple(found.tolist())
+
+
 def _whole(a: float) -> float:
     """*a*, or 0 or +-1 where rounding has left it a little beside."""
     nearest = round(a)
     return float(nearest) if abs(a - nearest) < 4e-16 else a
+
+
+TAKES["Axis"] = lambda value, *_: unit(value)
 
 
 def Rx(angle: Scalar) -> Rotation:

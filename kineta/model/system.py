@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from html import escape
-from numbers import Real
 
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown, warn
 from kineta.expr.node import Expr, Scalar
@@ -14,21 +13,18 @@ from kineta.model.body import GROUND, Body, Point
 from kineta.model.check import check, check_inferred
 from kineta.model.constraint import Constraint, Quasi
 from kineta.model.elements import Element
-from kineta.model.given import Vector3, records, scalar, vector, word
+from kineta.model.given import TAKES, Record, Vector3, entries, records, scalar, vector
 from kineta.model.infer import DECLARED, LISTED, base_first, doubts, infer_coordinates, infer_parameters, moving
 from kineta.model.let import Let, closed, put_in
 from kineta.model.mapped import mapped
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.units import Dimension
 from kineta.threads import once
-
-
-def _is_number(value: object) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+from kineta.values import number, word
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Record):
     """A parameter in SI units.
 
     ``value`` is None where it must be given at run time. A ``fixed`` parameter is a number in the equations and in the
@@ -42,17 +38,27 @@ class Parameter:
     location: Location | None = field(default=None, compare=False, repr=False)
     dimension: Dimension | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        word(self.name, "the name of a parameter")
-        if self.value is None:
-            return
-        if not _is_number(self.value):
-            raise ModelError(f"Parameter '{self.name}': expected a finite number, found {self.value!r}.", self.location)
-        object.__setattr__(self, "value", float(self.value))
+
+def _value(value: object, _: str, parameter: Parameter) -> float | None:
+    if value is None:
+        return None
+    try:
+        found = number("", value)
+    except ArgumentError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ModelError(
+            f"Parameter '{parameter.name}': expected a finite number, found {shown(value)}.", parameter.location
+        )
+    return found
+
+
+TAKES["float | None"] = _value
+TAKES["Dimension | None"] = lambda value, *_: value
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class Output(Record):
     """A named expression to be recorded: of coordinates, speeds, parameters, ``t``, ``P.x`` ... ``P.vz`` of points and
     bodies, ``kinetic_energy``, ``potential_energy``, ``energy``.
     """
@@ -61,16 +67,13 @@ class Output:
     value: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", scalar(self.value))
-
 
 def _initial(given: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]]) -> tuple[tuple[str, Expr], ...]:
-    pairs = list(given.items() if isinstance(given, Mapping) else given if isinstance(given, Iterable) else [given])
-    for pair in pairs:
+    pairs = entries(given.items() if isinstance(given, Mapping) else given)
+    for pair in [given] if pairs is None else pairs:
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
             raise ArgumentError(f"Expected initial values by name, as in {{'q1': 0.5}}, found {shown(pair)}.")
-    return tuple((name, scalar(value)) for name, value in pairs)
+    return tuple((name, scalar(value)) for name, value in pairs or ())
 
 
 @dataclass(frozen=True, init=False)
@@ -129,7 +132,7 @@ class System:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
 
-        put("name", name)
+        put("name", word(name, "the name of a model"))
         put("bodies", records(bodies, Body, "bodies", "kn.body(name, motions, inertia)"))
         put("gravity", vector(gravity))
         put("elements", records(elements, Element, "elements", "kn.spring(name, k, q1)"))
@@ -269,6 +272,17 @@ class System:
         """The bodies, every base before the bodies it carries."""
         return base_first(self.bodies)
 
+    @once
+    def weighed(self) -> dict[str, tuple[Body, ...]]:
+        """The bodies whose inertia depends on a parameter, by its name."""
+        found: dict[str, tuple[Body, ...]] = {}
+        for body in self.expanded.bodies:
+            own = body.inertia
+            entries = (own.mass, *own.com, *own.moments, *own.products)
+            for name in dict.fromkeys(n for e in entries for n in e.symbols()):
+                found[name] = (*found.get(name, ()), body)
+        return found
+
     @property
     def nq(self) -> int:
         """Number of coordinates."""
@@ -286,7 +300,9 @@ class System:
 
     def fixed(self, names: Iterable[str] | None = None) -> System:
         """A copy in which the parameters *names* (all that have a value, if not given) are numbers of the equations."""
-        chosen = {p.name for p in self.parameters if p.value is not None} if names is None else set(names)
+        chosen = {p.name for p in self.parameters if p.value is not None}
+        if names is not None:
+            chosen = set(records(names, str, "names of parameters", "'m'"))
         for name in chosen - {p.name for p in self.parameters}:
             known = [p.name for p in self.parameters]
             raise ArgumentError(f"Model '{self.name}' has no parameter '{name}'.{did_you_mean(name, known)}")

@@ -5,43 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kineta.errors import ArgumentError, did_you_mean
+from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr
-from kineta.function import numbers
+from kineta.model.given import records
 from kineta.model.infer import ENERGIES, TIME, point_components
 from kineta.model.system import System
 from kineta.tasks.events import Event
+from kineta.values import number, numbers, whole
 
 FloatArray = NDArray[np.float64]
 
 #: Steps of a run at most, where no other number is given, and the bytes that they may keep.
 STEPS, KEPT = 10_000_000, 2**29
+#: Equidistant times to record at most.
+SAMPLES = 100_000_000
 
 
 def span(t: Any) -> tuple[float, float]:
     """Start and end from an end, or from both."""
-    ends = (0.0, t) if isinstance(t, Real) else t
-    if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2:
-        raise ArgumentError(f"Expected the time t as an end or as (start, end), found {t!r}.")
-    t0, t1 = (number("t", value) for value in ends)
+    ends = numbers("t", t)
+    if ends.shape not in ((), (2,)):
+        raise ArgumentError(f"Expected the time t as an end or as (start, end), found {shown(t)}.")
+    t0, t1 = map(float, ends) if ends.ndim else (0.0, float(ends))
     if not (np.isfinite(t0) and np.isfinite(t1)):
         raise ArgumentError(f"Expected a finite time t, found {t0 if not np.isfinite(t0) else t1}.")
     if t0 == t1:
         raise ArgumentError(f"Expected an end after or before the start, found t = {t0:g} for both.")
     return t0, t1
-
-
-def number(name: str, value: Any) -> float:
-    """*value* as a float."""
-    if not isinstance(value, Real):
-        raise ArgumentError(f"Expected a number for {name}, found {value!r}.")
-    return float(value)
 
 
 def column(name: str, value: Any) -> FloatArray:
@@ -91,15 +86,13 @@ def steps(max_steps: Any, kept: int) -> int:
     """How many steps a run may make, of which each keeps *kept* bytes."""
     if max_steps is None:
         return min(STEPS, KEPT // kept) if kept else STEPS
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int | np.integer) or max_steps < 1:
-        raise ArgumentError(f"Expected a whole number of at least 1 for max_steps, found {max_steps!r}.")
-    return int(max_steps)
+    return whole("max_steps", max_steps, 1)
 
 
 def grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) -> FloatArray | None:
     """The times to record, None for every step."""
     if t_eval is None:
-        return None if samples is None else _equidistant(t0, t1, samples)
+        return None if samples is None else np.linspace(t0, t1, whole("samples", samples, 2, SAMPLES))
     if samples is not None:
         raise ArgumentError("Expected either the times t_eval or a number of samples, found both.")
     times = numbers("t_eval", t_eval)
@@ -115,19 +108,11 @@ def grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) ->
     return times
 
 
-def _equidistant(t0: float, t1: float, samples: Any) -> FloatArray:
-    if not isinstance(samples, int | np.integer) or samples < 2:
-        raise ArgumentError(f"Expected a whole number of at least 2 samples, found {samples!r}.")
-    return np.linspace(t0, t1, int(samples))
-
-
 def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> list[Event]:
     """The events of a run, each an expression of what *system* knows."""
-    given: Sequence[Any] = (events,) if isinstance(events, Event | Expr) else tuple(events)
+    given = [events] if isinstance(events, Event | Expr) else events
     found = []
-    for e in given:
-        if not isinstance(e, Event | Expr):
-            raise ArgumentError(f"Expected an event as an expression or kineta.event(...), found {e!r}.")
+    for e in records(given, Event | Expr, "events, which are compiled", "kn.event(q1)"):
         event = e if isinstance(e, Event) else Event(e, name=str(e))
         found.append(replace(event, value=symbols(system, event.value, f"event '{event.name}'")))
     return found

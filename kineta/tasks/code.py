@@ -24,6 +24,7 @@ from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
 from kineta.tasks import arguments
 from kineta.tasks.forces import Forces, forces
+from kineta.tasks.weights import check_weights
 from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
@@ -141,9 +142,13 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
 
 
 def parameters(system: System, p: Any) -> FloatArray:
-    """Finite parameters, (np,) or (cases, np)."""
+    """Finite parameters, (np,) or (cases, np), with which all inertia is that of some body.
+
+    Raises :class:`ArgumentError` for other parameters, :class:`~kineta.errors.ModelError` for other inertia.
+    """
     values = parameter_values(system, p)
     if values.ndim > 2:
         raise ArgumentError(f"Expected p of shape (np,) or (cases, np), found shape {values.shape}.")
     arguments.finite(system, "the parameter", system.parameter_names, values)
+    check_weights(system, values)
     return values

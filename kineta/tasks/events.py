@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.errors import ArgumentError
+from kineta.errors import ArgumentError, shown
 from kineta.expr.node import Expr
 from kineta.numerics.problem import Events, Problem
 from kineta.numerics.roots import AWAY, POLE, inside, root
 from kineta.numerics.segment import Segment
+from kineta.values import whole, word
 
 FloatArray = NDArray[np.float64]
 Values = Callable[[float, FloatArray], FloatArray]
@@ -36,19 +37,18 @@ class Event:
     name: str = ""
 
     def __post_init__(self) -> None:
+        word(self.name, "the name of an event")
         if not isinstance(self.value, Expr):
-            raise ArgumentError(f"Event: expected an expression, found {self.value!r}; events are compiled.")
-        if self.direction not in (-1, 0, 1):
-            raise ArgumentError(f"Event '{self.name}': expected the direction -1, 0 or 1, found {self.direction!r}.")
-        if not isinstance(self.terminal, int) or self.terminal < 0:
-            raise ArgumentError(
-                f"Event '{self.name}': expected terminal as True, False or a count, found {self.terminal!r}."
-            )
+            raise ArgumentError(f"Event: expected an expression, found {shown(self.value)}; events are compiled.")
+        whole(f"the direction of event '{self.name}'", self.direction, -1, 1)
+        if not isinstance(self.terminal, bool):
+            whole(f"terminal of event '{self.name}', or True or False", self.terminal, 0)
 
 
 def event(value: Expr, *, terminal: bool | int = False, direction: int = 0, name: str = "") -> Event:
     """An :class:`Event`."""
-    return Event(value, terminal, direction, name or (str(value) if isinstance(value, Expr) else ""))
+    own = word(name, "the name of an event") or (str(value) if isinstance(value, Expr) else "")
+    return Event(value, terminal, direction, own)
 
 
 def wanted(events: Sequence[Event], address: int) -> Events | None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.node import Expr
-from kineta.function import numbers
 from kineta.model.system import System
 from kineta.tasks import arguments
+from kineta.values import numbers
 
 FloatArray = NDArray[np.float64]
 

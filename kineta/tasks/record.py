@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from kineta.errors import ArgumentError
 from kineta.numerics.segment import Segment
+from kineta.values import numbers
 
 FloatArray = NDArray[np.float64]
 
@@ -104,8 +106,8 @@ class Record:
 class Solution:
     """Coordinates and speeds as a function of the time: t -> (states,) or (states, len(t)).
 
-    It holds from ``t_min`` to ``t_max``: over all steps, or up to the event that ended the run. Beyond, the polynomial of
-    the nearest step goes on, as in SciPy.
+    It holds from ``t_min`` to ``t_max``: over all steps, or up to the event that ended the run. Raises :class:`ArgumentError`
+    for other times.
     """
 
     def __init__(
@@ -121,7 +123,14 @@ class Solution:
 
     def __call__(self, t: FloatArray | float) -> FloatArray:
         """States at *t*."""
-        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
+        given = numbers("t", t)
+        if given.ndim > 1:
+            raise ArgumentError(f"Expected a time t or a row of times, found shape {given.shape}.")
+        times = np.atleast_1d(given)
+        slack = 1e-9 * (self.t_max - self.t_min)  # what sums of time steps may leave
+        beyond = ~((times >= self.t_min - slack) & (times <= self.t_max + slack))
+        if beyond.any():
+            raise ArgumentError(f"Expected t between {self.t_min:g} and {self.t_max:g}, found {times[beyond][0]:g}.")
         which = np.searchsorted(self._ends, self._sign * times).clip(0, len(self._ends) - 1)
         out = np.empty((self._segments[0].y.shape[1], len(times)))
         for i in np.unique(which):
@@ -129,4 +138,4 @@ class Solution:
             assert solution is not None
             out[:, which == i] = solution(times[which == i])
         normalise(out.T, self._quaternions)
-        return out[: self._states, 0] if np.ndim(t) == 0 else out[: self._states]
+        return out[: self._states, 0] if given.ndim == 0 else out[: self._states]

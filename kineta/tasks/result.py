@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.errors import ArgumentError, MissingPackageError, did_you_mean
-from kineta.files import write
+from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, shown
+from kineta.files import path_of, write
 from kineta.model.infer import ENERGIES
 from kineta.tasks.cases import Cases, case
 from kineta.tasks.status import DONE, EVENT
@@ -119,11 +119,11 @@ class Result:
 
     def __getitem__(self, name: str) -> FloatArray:
         """The values (k,) of a coordinate, speed, energy or output. Raises :class:`ArgumentError` for an unknown name."""
-        if name == "t":
-            return self.t
-        if name not in self.series:
-            raise ArgumentError(f"Run of '{self.model}': there is no series '{name}'.{did_you_mean(name, self.series)}")
-        return self.series[name]
+        found = {"t": self.t, **self.series}.get(name) if isinstance(name, str) else None
+        if found is None:
+            near = did_you_mean(name, self.series)
+            raise ArgumentError(f"Run of '{self.model}': there is no series {shown(name)}.{near}")
+        return found
 
     def __repr__(self) -> str:
         return f"<Result of '{self.model}': {self.message}>"
@@ -213,7 +213,7 @@ class Result:
 
     def save(self, path: str | Path) -> None:
         """Write the run to a file: NetCDF (``.nc``), read back by ``kineta.load_result``, or a table (``.csv``)."""
-        path = Path(path)
+        path = path_of(path, "the path of a file")
         if path.suffix not in (".nc", ".csv"):
             raise ArgumentError(f"Expected a file '.nc' or '.csv', found '{path.name}'.")
         write({path: self._table() if path.suffix == ".csv" else self._netcdf()})

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kineta.compiler import Equations, equations_of
-from kineta.errors import ArgumentError
+from kineta.errors import ArgumentError, shown
 from kineta.expr.node import Expr
 from kineta.model.system import System
 from kineta.tasks import arguments, ensemble, outcome
@@ -22,6 +22,7 @@ from kineta.tasks.record import bytes_per_step
 from kineta.tasks.result import Result
 from kineta.tasks.state import initial_state
 from kineta.tasks.task import Task
+from kineta.values import flag
 
 
 def simulate(
@@ -69,8 +70,9 @@ def simulate(
     """
     began = time.perf_counter()
     if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {system!r}; kineta.load reads a file.")
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
     t0, t1 = arguments.span(t)
+    dense_output, progress = flag("dense_output", dense_output), flag("progress", progress)
     rtol, atol, max_step = arguments.tolerances(rtol, atol, max_step)
     grid = arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, did_you_mean
-from kineta.function import numbers, parameter_values
+from kineta.function import parameter_values
 from kineta.inputs import no_unit
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks import arguments
+from kineta.values import numbers
 
 FloatArray = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kineta.compiler import Equations, derive
-from kineta.errors import ArgumentError, SimulationError
+from kineta.errors import ArgumentError, SimulationError, shown
 from kineta.formalism.quantity import COUNTED
 from kineta.formalism.table import FORMALISMS
 from kineta.model.rewrite import lifted
@@ -20,6 +20,7 @@ from kineta.passes.digits import evaluate_digits, library
 from kineta.tasks.certificate import Certificate, Finding, Row
 from kineta.tasks.laws import LAWS, Case, missed
 from kineta.tasks.sampling import chosen, random_states
+from kineta.values import whole
 
 #: What formalisms have to agree in.
 COMPARED = ("mass_matrix", "bias", "inverse", "forward", "kinetic_energy", "potential_energy", "power")
@@ -56,10 +57,8 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     finite equations.
     """
     if not isinstance(system, System):
-        raise ArgumentError(f"Expected a System, found {system!r}; kineta.load reads a file.")
-    for what, value, least in (("states", states, 1), ("digits", digits, 0), ("seed", seed, 0)):
-        if not isinstance(value, int | np.integer) or value < least:
-            raise ArgumentError(f"Expected a whole number of at least {least} for {what}, found {value!r}.")
+        raise ArgumentError(f"Expected a System, found {shown(system)}; kineta.load reads a file.")
+    states, digits, seed = whole("states", states, 1), whole("digits", digits, 0), whole("seed", seed, 0)
     if 0 < digits < 20:
         raise ArgumentError(f"Expected 0 or at least 20 digits, found {digits}.")
     refused = {name: reason for name, f in FORMALISMS.items() if (reason := f.applies(system))}

@@ -129,7 +129,7 @@ def test_names_values_and_symbols() -> None:
         (lambda: math.sin(X), "Expected a number, found the expression 'x'. Functions of expressions are kineta.sin"),
         (lambda: X < 1, "Whether x < 1 is not known before its symbols have values; kineta.step, sign, minimum"),
         (lambda: max(X, Y), "Whether y > x is not known"),
-        (lambda: X + 10**400, "Expected a number that a float can hold, found an int."),
+        (lambda: X + 10**400, r"Expected a number that a float can hold, found 10{35}\.\.\.\."),
         (lambda: kn.sin(np.timedelta64(3, "s")), r"Expected a number or an expression, found np.timedelta64"),
         (lambda: X.diff(X + Y), r"Expected a symbol or its name, found x \+ y."),
         (lambda: X.subs(X, "y"), "Expected a number or an expression, found 'y'."),

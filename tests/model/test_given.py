@@ -112,14 +112,11 @@ NUMBERS: list[tuple[Callable[[], object], str]] = [
 ]
 
 NAMES: list[tuple[Callable[[], object], str]] = [
-    (lambda: kn.System(3, [B]), "Model '3': expected a name of letters, digits and '_', not starting with a digit."),
-    (
-        lambda: kn.System("S", [kn.body(3, [])]),
-        "Body '3': expected a name of letters, digits and '_', not starting with a digit.",
-    ),
-    (lambda: kn.Ball(q1), "Expected a name for the motion, as in kn.Ball('b'), found q1."),
-    (lambda: kn.Free(None), "Expected a name for the motion, as in kn.Free('b'), found None."),
-    (lambda: kn.Parameter(3, 1), "Expected the name of a parameter, found 3."),
+    (lambda: kn.System(3, [B]), "Expected the name of a model, found 3."),
+    (lambda: kn.System("S", [kn.body(3, [])]), "Expected the name of a Body, found 3."),
+    (lambda: kn.Ball(q1), "Expected the name of a Ball, found q1."),
+    (lambda: kn.Free(None), "Expected the name of a Free, found None."),
+    (lambda: kn.Parameter(3, 1), "Expected the name of a Parameter, found 3."),
     (lambda: kn.body("B", [], base=3), "Expected a body or its name, found 3."),
     (lambda: kn.point("P", None), "Expected a body or its name, found None."),
     (lambda: kn.force("f", None, (1, 1, 1)), "Expected a point, a body or the name of one, found None."),

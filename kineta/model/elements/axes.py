@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from kineta.errors import did_you_mean
 from kineta.model.body import GROUND, Body
-from kineta.model.given import word
+from kineta.model.given import TAKES
+from kineta.values import word
 
 if TYPE_CHECKING:
     from lark import Token
@@ -17,13 +18,19 @@ if TYPE_CHECKING:
 #: The word for the axes of the body that is acted on.
 OWN = "body"
 
+#: ``ground``, ``body``, or the name of a body.
+Axes = str
+
 #: Axes, in the words of the grammar.
 IN = '["in" NAME]'
 
 
-def named(axes: str | Body) -> str:
+def named(axes: Axes | Body) -> Axes:
     """The name of the axes that a function is given."""
     return axes.name if isinstance(axes, Body) else word(axes, f"axes ('{GROUND}', '{OWN}' or the name of a body)")
+
+
+TAKES["Axes"] = lambda value, *_: named(value)
 
 
 def read(source: Source, name: Token | None) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kineta.expr.node import Expr
 from kineta.model.body import Body, Point, Station, station
+from kineta.model.given import TAKES, Record, scalar
 from kineta.model.phrase import place
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class Length(Record):
     """The distance of two places [m]."""
 
     start: Station
@@ -27,6 +28,13 @@ Coordinate = Expr | Length
 
 #: What a function takes for a place: a point, a station, a body (its origin) or the name of a body.
 Place = Station | Point | Body | str
+
+
+def _coordinate(value: object, _: str, __: object) -> Coordinate:
+    return value if isinstance(value, Length) else scalar(value)
+
+
+TAKES["Coordinate"] = _coordinate
 
 
 def length(start: Place, end: Place) -> Length:

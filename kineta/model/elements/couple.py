@@ -11,8 +11,9 @@ from kineta.expr.node import Expr, Scalar
 from kineta.model import phrase, units
 from kineta.model.body import GROUND, Body, station
 from kineta.model.elements import axes as frame
+from kineta.model.elements.axes import Axes
 from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Vector3, vector
+from kineta.model.given import Record, Vector3, vector
 
 if TYPE_CHECKING:
     from lark import Token
@@ -22,17 +23,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Couple:
+class Couple(Record):
     """A couple *components* [N m] on *body*, in the axes of the ground, of the body, or of another one."""
 
     name: str
     body: str
     components: Vector3
-    axes: str = GROUND
+    axes: Axes = GROUND
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axes", frame.named(self.axes))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

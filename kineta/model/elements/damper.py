@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
 from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import scalar
+from kineta.model.given import Record, scalar
 
 if TYPE_CHECKING:
     from lark import Token
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Damper:
+class Damper(Record):
     """Dissipative element of *damping* D: Q_k = -D beta d(beta)/dv_k.
 
     The rate beta(q, v, t) is the *coordinate*, if it is an expression that contains speeds, else its time derivative.

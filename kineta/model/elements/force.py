@@ -11,9 +11,10 @@ from kineta.expr.node import Expr, Scalar
 from kineta.model import phrase, units
 from kineta.model.body import GROUND, Body, Station, station
 from kineta.model.elements import axes as frame
+from kineta.model.elements.axes import Axes
 from kineta.model.elements.coordinate import Place
 from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Vector3, vector
+from kineta.model.given import Record, Vector3, vector
 
 if TYPE_CHECKING:
     from lark import Token
@@ -23,17 +24,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Force:
+class Force(Record):
     """A force *components* [N] on a body at a place fixed in it, in the axes of the ground, of the body, or of another one."""
 
     name: str
     at: Station
     components: Vector3
-    axes: str = GROUND
+    axes: Axes = GROUND
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axes", frame.named(self.axes))
 
     @property
     def expressions(self) -> tuple[Expr, ...]:

@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
 from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import scalar
+from kineta.model.given import Record, scalar
 
 if TYPE_CHECKING:
     from lark import Token
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class GeneralizedForce:
+class GeneralizedForce(Record):
     """A force of value *characteristic* that works on the change of *coordinate* (Andreev (2.1)): Q_k = P d(coordinate)/dq_k.
 
     Where *coordinate* contains speeds it is a rate, and Q_k = P d(coordinate)/dv_k. A force on a length drives its ends apart.

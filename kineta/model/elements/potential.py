@@ -9,7 +9,7 @@ from kineta.errors import Location
 from kineta.expr.node import Expr, Scalar
 from kineta.model import units
 from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import scalar
+from kineta.model.given import Record, scalar
 
 if TYPE_CHECKING:
     from lark import Token
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Potential:
+class Potential(Record):
     """An *energy* V(q, t) [J] with its forces Q_k = -dV/dq_k."""
 
     name: str

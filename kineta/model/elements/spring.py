@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
 from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import scalar
+from kineta.model.given import Record, scalar
 
 if TYPE_CHECKING:
     from lark import Token
@@ -23,7 +23,7 @@ _NONE = expr(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Spring:
+class Spring(Record):
     """Elastic element of *stiffness* C: potential C gamma^2/2, force -C gamma.
 
     gamma is the *coordinate*, an expression of q and t or a length, less the *free* one at which the spring is slack.

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from kineta.errors import ArgumentError, ModelError, did_you_mean, shown
+from kineta.files import path_of
 from kineta.model.io.file import read_text
 from kineta.model.system import System
+from kineta.values import flag, word
 
 _SUFFIXES = (".kin", ".urdf")
 
@@ -16,9 +18,7 @@ def load(path: str | Path, *, floating: bool = False) -> System:
 
     *floating* is for URDF, which does not say how the root link stands: True lets it float freely, else it is fixed.
     """
-    if not isinstance(path, str | Path):
-        raise ArgumentError(f"Expected the path of a model file, found {shown(path)}.")
-    path = Path(path)
+    path, floating = path_of(path, "the path of a model file"), flag("floating", floating)
     if path.suffix == ".urdf":
         from kineta.model.io import urdf
 
@@ -39,7 +39,7 @@ def loads(text: str, file: str = "<text>") -> System:
 
     if not isinstance(text, str):
         raise ArgumentError(f"Expected a text in the language .kin, found {shown(text)}; kineta.load reads a file.")
-    return kin.read(text, file)
+    return kin.read(text, word(file, "a name for the text"))
 
 
 def dumps(system: System) -> str:

@@ -1,0 +1,88 @@
+"""Plain values that are given from Python, as they should be: words, truth values, numbers and arrays of them.
+
+Each takes a value and what an error calls it, and raises :class:`~kineta.errors.ArgumentError` for a value of another kind.
+"""
+
+from __future__ import annotations
+
+import operator
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from kineta.errors import ArgumentError, shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
+
+#: What else the entries of NumPy's arrays may be, by the kind of their type.
+_KINDS = {"b": "truth values", "c": "complex ones", "M": "dates", "m": "durations"}
+
+
+def word(value: object, what: str) -> str:
+    """*value*, if it is text."""
+    if not isinstance(value, str):
+        raise ArgumentError(f"Expected {what}, found {shown(value)}.")
+    return value
+
+
+def flag(name: str, value: object) -> bool:
+    """*value*, if it is a truth value of Python or NumPy."""
+    if isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__.startswith("bool")):
+        return bool(value)
+    raise ArgumentError(f"Expected True or False for {name}, found {shown(value)}.")
+
+
+def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
+    """*value*, if it is a whole number in these bounds."""
+    try:
+        found = None if isinstance(value, bool) else operator.index(value)
+    except Exception:  # whatever the object raises
+        found = None
+    if found is None or found < least or (most is not None and found > most):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ArgumentError(f"Expected a whole number {bounds} for {name}, found {shown(value)}.")
+    return found
+
+
+def number(name: str, value: Any) -> float:
+    """*value* as a float."""
+    if type(value) is float:
+        return value
+    try:
+        found = numbers(name, value)
+    except ArgumentError:
+        found = None
+    if found is None or found.ndim:
+        raise ArgumentError(f"Expected a number for {name}, found {shown(value)}.")
+    return float(found)
+
+
+def numbers(name: str, value: Any) -> FloatArray:
+    """*value* as an array of real numbers of any shape. What is no number is refused, also where NumPy would make one of it."""
+    import numpy as np
+
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value
+    if isinstance(value, list | tuple) and any(isinstance(x, bool) or x is np.ma.masked for x in value):
+        raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.")
+    try:
+        array = np.asarray(value)
+        kind = "masked ones" if np.ma.is_masked(value) else _KINDS.get(array.dtype.kind)
+    except ValueError:
+        raise ArgumentError(f"Expected rows of the same length for {name}, found {shown(value)}.") from None
+    except Exception:  # whatever the object raises
+        raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.") from None
+    if kind is not None:
+        raise ArgumentError(f"Expected real numbers for {name}, found {kind}.")
+    # NumPy counts durations among the numbers.
+    plain = (isinstance(x, Real) and not isinstance(x, bool | np.timedelta64) for x in array.flat)
+    if array.dtype.kind not in "fiu" and not (array.dtype.kind == "O" and all(plain)):
+        raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.")
+    try:
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64, copy=False)
+    except OverflowError:
+        raise ArgumentError(f"Expected numbers that a float can hold for {name}, found {shown(value)}.") from None
