@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,6 +23,7 @@ from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
 from kineta.threads import made, once
+from kineta.values import flag
 
 if TYPE_CHECKING:
     from kineta.function import Function
@@ -31,8 +33,8 @@ T = TypeVar("T")
 #: Systems whose equations are kept for the next run; those used last.
 KEPT = 8
 
-#: Lines of formulas that a notebook shows by itself.
-READABLE = 80
+#: Speeds of the largest system whose formulas a notebook shows by itself, and how many lines of them.
+SHOWN, LINES = 30, 24
 
 
 def derive(system: System, formalism: str = "newton_euler") -> Equations:
@@ -136,21 +138,34 @@ class Equations:
         """The formulas of *quantity* as LaTeX, in ``aligned`` for use within ``$$``; *parts* as in :meth:`text`."""
         return aligned(self.formulas(quantity).latex(parts=parts), "aligned")
 
-    def sympy(self, quantity: str) -> Any:
-        """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""
-        return self.formulas(quantity).sympy()
+    def sympy(self, quantity: str, *, dynamic: bool = False) -> Any:
+        """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions.
+
+        Its symbols are real and have the names of the model. With *dynamic*, coordinates and speeds are functions of the time
+        and their derivatives, as ``sympy.physics.mechanics.dynamicsymbols`` makes them.
+        """
+        return self.formulas(quantity).sympy(dynamic=flag("dynamic", dynamic))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return derive, (self.system, self.formalism)
 
     def __repr__(self) -> str:
-        system = self.system
-        return f"<Equations of '{system.name}' by {self.formalism}: {system.nq} coordinates, {system.nv} speeds>"
+        return f"<Equations of '{self.system.name}' by {self.formalism}: {self.system.size}>"
 
     def _repr_latex_(self) -> str | None:
-        """The equations of motion in notebooks, where they are few enough to be read."""
-        shown = self.latex()
-        return f"$$\n{shown}\n$$" if shown.count("\n") <= READABLE else None
+        """The first equations of motion in notebooks; nothing of large systems, whose formulas nobody waits for."""
+        if self.system.nv > SHOWN:
+            return None
+        lines = list(self.formulas("inverse").latex())
+        rest = len(lines) - LINES
+        shown = [*lines[:LINES], rf"& \text{{and {rest} more lines: equations.latex()}}"] if rest > 0 else lines
+        return f"$$\n{aligned(shown, 'aligned')}\n$$"
+
+    def _repr_html_(self) -> str | None:
+        """How to get the formulas, where a notebook does not show them."""
+        if self.system.nv <= SHOWN:
+            return None
+        return f"<p>{escape(repr(self))}: <code>equations.text('inverse')</code> writes them</p>"
 
     def function(self, quantity: str, backend: str = "llvm") -> Function:
         """*quantity* as a function of numbers, compiled by *backend* (``llvm`` or ``numpy``)."""

@@ -55,11 +55,14 @@ class Formulas:
             self.graph, dict(zip(map(_latex_name, _names(self)), self.array.refs, strict=True)), parts=parts
         )
 
-    def sympy(self) -> Any:
-        """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions."""
-        from kineta.codegen.sympy import to_sympy
+    def sympy(self, *, dynamic: bool = False) -> Any:
+        """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with functions of the time
+        for coordinates, speeds and forces, if *dynamic*.
+        """
+        from kineta.codegen.sympy import of_time, to_sympy
 
-        entries = to_sympy(self.graph, self.array.refs)
+        named = of_time(self._orders(), self.system.parameter_names) if dynamic else {}
+        entries = to_sympy(self.graph, self.array.refs, named)
         import sympy
 
         shape = self.array.shape
@@ -67,6 +70,12 @@ class Formulas:
             return entries[0]
         rows, columns = (*shape, 1)[:2]
         return sympy.Matrix(rows, columns, entries) if len(shape) < 3 else sympy.Array(entries, shape)
+
+    def _orders(self) -> dict[str, tuple[str, int]]:
+        """Of every variable the function of the time from which it comes, and how often that is differentiated."""
+        s = self.system
+        moving = [*s.q_names, *s.v_names, *(f"{n}'" for n in s.v_names)]
+        return {n: (n.rstrip("'"), n.count("'")) for n in moving} | {f"tau.{n}": (f"tau.{n}", 0) for n in s.v_names}
 
 
 def formulas(derivation: Derivation, quantity: str) -> Formulas:

@@ -6,7 +6,6 @@ Each takes a value and what an error calls it, and raises :class:`~kineta.errors
 from __future__ import annotations
 
 import operator
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from kineta.errors import ArgumentError, shown
@@ -77,12 +76,21 @@ def numbers(name: str, value: Any) -> FloatArray:
         raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.") from None
     if kind is not None:
         raise ArgumentError(f"Expected real numbers for {name}, found {kind}.")
-    # NumPy counts durations among the numbers.
-    plain = (isinstance(x, Real) and not isinstance(x, bool | np.timedelta64) for x in array.flat)
-    if array.dtype.kind not in "fiu" and not (array.dtype.kind == "O" and all(plain)):
-        raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.")
     try:
-        with np.errstate(over="ignore"):
-            return array.astype(np.float64, copy=False)
+        if array.dtype.kind == "O":
+            return np.array([_float(x) for x in array.flat]).reshape(array.shape)
+        if array.dtype.kind in "fiu":
+            with np.errstate(over="ignore"):
+                return array.astype(np.float64, copy=False)
     except OverflowError:
         raise ArgumentError(f"Expected numbers that a float can hold for {name}, found {shown(value)}.") from None
+    except Exception:  # whatever an entry raises
+        pass
+    raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.")
+
+
+def _float(entry: Any) -> float:
+    """*entry*, if it is a number of some kind: of Python, a fraction, an expression without symbols."""
+    if type(entry).__name__ in ("bool", "bool_", "timedelta64") or not hasattr(type(entry), "__float__"):
+        raise TypeError
+    return float(entry)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import pickle
 import re
 from collections.abc import Callable, Mapping
@@ -126,6 +127,22 @@ def test_equations_name_their_quantities_and_derive_each_once() -> None:
     }
     assert repr(EQUATIONS.function("forward")) == "<forward(t, q, v, tau, p) of 'double', llvm>"
     assert repr(EQUATIONS.function("inverse", "numpy")) == "<inverse(t, q, v, vdot, p) of 'double', numpy>"
+    assert EQUATIONS.function("forward") is EQUATIONS.function("forward", "llvm")
+    assert repr(EQUATIONS) == "<Equations of 'double' by newton_euler: 2 bodies, 2 coordinates, 2 speeds>"
+
+
+def test_a_notebook_shows_the_first_formulas_or_how_to_get_them() -> None:
+    assert EQUATIONS._repr_latex_() == f"$$\n{EQUATIONS.latex()}\n$$"
+    assert EQUATIONS._repr_html_() is None
+    shown = kn.derive(kn.load(EXAMPLES / "puma560.kin"))._repr_latex_()
+    assert shown is not None
+    assert re.search(r"\\text\{and \d\d more lines: equations\.latex\(\)\}\n\\end\{aligned\}\n\$\$$", shown)
+    links = [kn.body(f"B{i}", [kn.Rz(kn.symbol(f"q{i}"))], kn.inertia(1, (1, 1, 1))) for i in range(60)]
+    large = kn.derive(kn.System("L", links))
+    assert large._repr_latex_() is None
+    assert (
+        large._repr_html_() == f"<p>{html.escape(repr(large))}: <code>equations.text('inverse')</code> writes them</p>"
+    )
 
 
 @pytest.mark.parametrize("model", sorted(p.stem for p in EXAMPLES.glob("*.kin")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from kineta.errors import ExpressionError, MissingPackageError, shown
@@ -28,8 +29,8 @@ def _package() -> Any:
     return sympy
 
 
-def to_sympy(graph: Graph, refs: Sequence[Ref]) -> list[Any]:
-    """*refs* as SymPy expressions in symbols of the same names."""
+def to_sympy(graph: Graph, refs: Sequence[Ref], named: Mapping[str, Any] = MappingProxyType({})) -> list[Any]:
+    """*refs* as SymPy expressions in real symbols of the same names, or in what is *named* in their place."""
     sympy = _package()
     built: dict[int, Any] = {}
 
@@ -42,7 +43,8 @@ def to_sympy(graph: Graph, refs: Sequence[Ref]) -> list[Any]:
             value = graph.constants[a]
             built[i] = sympy.Integer(int(value)) if value.is_integer() and value < 1e15 else sympy.Float(value, 17)
         elif op == Op.SYMBOL:
-            built[i] = sympy.Symbol(graph.names[a], real=True)
+            name = graph.names[a]
+            built[i] = named[name] if name in named else sympy.Symbol(name, real=True)
         elif op in UNARY:
             x = operand(a)
             built[i] = sympy.Heaviside(x, 0) if op == Op.STEP else getattr(sympy, _NAMES[op])(x)
@@ -92,7 +94,7 @@ def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
             return graph.call(Op.STEP, arguments[0])
         raise ExpressionError(f"The SymPy function '{e.func.__name__}' in '{e}' has no operation in the graph.")
 
-    roots = [_sympified(sympy, e) for e in expressions]
+    roots = [_without_time(sympy, _sympified(sympy, e)) for e in expressions]
     for root in roots:
         for e in sympy.postorder_traversal(root):
             if e not in built:
@@ -115,6 +117,30 @@ def _sympified(sympy: Any, e: Any) -> Any:
     if not isinstance(found, sympy.Expr):
         raise ExpressionError(f"Expected a SymPy expression, found {shown(e)}.")
     return found
+
+
+def of_time(orders: Mapping[str, tuple[str, int]], parameters: Sequence[str]) -> dict[str, Any]:
+    """What stands for names as ``sympy.physics.mechanics`` has it: of *orders*, the derivative of a function of the time of
+    this name and order; for ``t`` the time itself; for *parameters* symbols without assumptions.
+    """
+    sympy = _package()
+    from sympy.physics.mechanics import dynamicsymbols
+
+    functions = {name: dynamicsymbols(function, order) for name, (function, order) in orders.items()}
+    return functions | {name: sympy.Symbol(name) for name in parameters} | {"t": dynamicsymbols._t}
+
+
+def _without_time(sympy: Any, e: Any) -> Any:
+    """*e* with symbols for functions of the time and their derivatives: ``q1'`` for the rate of ``q1``."""
+    rule = {}
+    for found in e.atoms(sympy.core.function.AppliedUndef, sympy.Derivative):
+        function, order = (found.expr, found.derivative_count) if found.is_Derivative else (found, 0)
+        of_time = isinstance(function, sympy.core.function.AppliedUndef) and [str(a) for a in function.args] == ["t"]
+        if of_time and (not order or [str(v) for v in set(found.variables)] == ["t"]):
+            rule[found] = sympy.Symbol(function.func.__name__ + "'" * order)
+        elif found.is_Derivative:
+            raise ExpressionError(f"Expected derivatives of functions of the time t, found '{found}'; try .doit().")
+    return e.xreplace(rule)
 
 
 def _number(e: Any) -> float:

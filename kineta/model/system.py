@@ -76,7 +76,7 @@ def _initial(given: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]]) -> tupl
     return tuple((name, scalar(value)) for name, value in pairs or ())
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class System:
     """Bodies in a tree with all that acts on them. Immutable; two systems are equal if they say the same.
 
@@ -205,6 +205,16 @@ class System:
 
     def _put_in(self, expression: Expr) -> Expr:
         return put_in(self.meanings, expression)
+
+    def __repr__(self) -> str:
+        return f"<System '{self.name}': {self.size}>"
+
+    @property
+    def size(self) -> str:
+        """How many bodies, coordinates and speeds there are, in words."""
+        counts = {"bodies": len(self.bodies), "coordinates": self.nq, "speeds": self.nv}
+        one = {"bodies": "1 body", "coordinates": "1 coordinate", "speeds": "1 speed"}
+        return ", ".join(one[name] if n == 1 else f"{n} {name}" for name, n in counts.items())
 
     def _repr_html_(self) -> str:
         """The system in the language ``.kin``, as notebooks show it."""

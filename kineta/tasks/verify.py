@@ -58,7 +58,8 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     """
     if not isinstance(system, System):
         raise ArgumentError(f"Expected a System, found {shown(system)}; kineta.load reads a file.")
-    states, digits, seed = whole("states", states, 1), whole("digits", digits, 0), whole("seed", seed, 0)
+    states, digits = whole("states", states, 1, 10**6), whole("digits", digits, 0, 10**4)
+    seed = whole("seed", seed, 0)
     if 0 < digits < 20:
         raise ArgumentError(f"Expected 0 or at least 20 digits, found {digits}.")
     refused = {name: reason for name, f in FORMALISMS.items() if (reason := f.applies(system))}

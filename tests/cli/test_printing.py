@@ -165,6 +165,34 @@ def test_equations_in_sympy_are_those_of_the_model() -> None:
     np.testing.assert_allclose(numbers, expected(equations, "inverse", known), rtol=1e-12)
 
 
+def test_equations_in_sympy_are_those_of_sympys_mechanics() -> None:
+    from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
+
+    system = kn.loads(
+        "model p; gravity (0, -g, 0); parameters g, l, m; A | Rz(q1), Sy(-l) = m; B ~ A | Rz(q2), Sy(-l) = m;"
+    )
+    q, (g, l, m) = dynamicsymbols("q1 q2"), sympy.symbols("g l m")
+    a, b = q[0], q[0] + q[1]
+    x, y = l * sympy.sin(a), -l * sympy.cos(a)
+    places = ((x, y), (x + l * sympy.sin(b), y - l * sympy.cos(b)))
+    t = dynamicsymbols._t
+    T = sum(m * (x.diff(t) ** 2 + y.diff(t) ** 2) / 2 for x, y in places)
+    lagrange = LagrangesMethod(T - sum(m * g * y for _, y in places), q).form_lagranges_equations()
+    assert sympy.simplify(lagrange - kn.derive(system).sympy("inverse", dynamic=True)) == sympy.zeros(2, 1)
+
+
+def test_functions_of_the_time_are_taken_from_sympy() -> None:
+    free = kn.derive(kn.load(EXAMPLES / "free_satellite.kin"))
+    for quantity in ("qdot", "forward"):
+        plain, dynamic = free.sympy(quantity), free.sympy(quantity, dynamic=True)
+        assert [kn.from_sympy(e) for e in dynamic] == [kn.from_sympy(e) for e in plain]
+    t = sympy.Symbol("t")
+    with pytest.raises(
+        ExpressionError, match=r"^Expected derivatives of functions of the time t, found '.*'; try \.doit"
+    ):
+        kn.from_sympy(sympy.Derivative(sympy.Function("q")(t) ** 2, t))
+
+
 x, y = sympy.symbols("x y", real=True)
 
 

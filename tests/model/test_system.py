@@ -269,3 +269,9 @@ def test_notebooks_show_a_system_as_text() -> None:
     found = system(kn.Rz(q), elements=[kn.generalized_force("f", kn.minimum(q, 1), q)])
     assert found._repr_html_() == f"<pre>{html.escape(kn.dumps(found))}</pre>"
     assert "model S;\n" in found._repr_html_()
+
+
+def test_a_system_shows_itself_in_a_line() -> None:
+    assert (
+        repr(kn.load(EXAMPLES / "free_satellite.kin")) == "<System 'free_satellite': 2 bodies, 8 coordinates, 7 speeds>"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -64,6 +65,17 @@ def test_series_by_name() -> None:
     assert str(caught.value) == (
         "Run of 'hopping_robot_stance': there is no series 'Корпус.Z'. Did you mean 'Корпус.z'?"
     )
+
+
+@pytest.mark.parametrize("end", [0.5, -0.5])
+def test_the_solution_is_known_where_the_run_has_been(end: float) -> None:
+    sol = kn.simulate(OSCILLATOR, end, dense_output=True).sol
+    assert np.array_equal(sol(sum([end / 3] * 3)), sol(end))  # but for rounding
+    for t in (-2 * end, 99, math.nan, [0, end, 2 * end]):
+        with pytest.raises(kn.ArgumentError, match=r"^Expected t between .* and .*, found (0\.5|-1|1|99|nan|-0\.5)\.$"):
+            sol(t)
+    with pytest.raises(kn.ArgumentError, match=r"^Expected a time t or a row of times, found shape \(1, 1\)\.$"):
+        sol([[0.1]])
 
 
 def test_units_follow_the_motions() -> None:

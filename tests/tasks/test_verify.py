@@ -82,7 +82,7 @@ def test_arguments_are_checked() -> None:
     with pytest.raises(kn.ArgumentError, match="Expected a System"):
         kn.verify("model.kin")  # type: ignore[arg-type]  # what the test is about
     model = kn.load(EXAMPLES / "double_pendulum.kin")
-    with pytest.raises(kn.ArgumentError, match="Expected a whole number of at least 1 for states, found 0"):
+    with pytest.raises(kn.ArgumentError, match="Expected a whole number from 1 to 1000000 for states, found 0"):
         kn.verify(model, states=0)
     with pytest.raises(kn.ArgumentError, match="Expected 0 or at least 20 digits, found 7"):
         kn.verify(model, digits=7)

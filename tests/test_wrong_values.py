@@ -1,0 +1,183 @@
+"""Every public name, given wrong values in place of each of its arguments: a sentence of kineta, never an error of Python.
+
+The operators of expressions are the exception: of what they cannot work with they raise ``TypeError``, as Python's own do.
+"""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.errors import KinetaError
+
+
+class Broken:
+    """An object that fails at whatever is done with it."""
+
+    def _fails(self, *_: object, **__: object) -> Any:
+        raise RuntimeError("broken")
+
+    __array__ = __bool__ = __float__ = __index__ = __iter__ = __len__ = __repr__ = __str__ = __getattr__ = _fails
+
+
+q = kn.symbol("q")
+
+#: What is right for no argument.
+NONSENSE: dict[str, Any] = {
+    "bytes": b"ab",
+    "date": datetime.date(2020, 1, 1),
+    "time": np.datetime64("2020-01-01"),
+    "duration": np.timedelta64(3, "s"),
+    "complex": 1 + 2j,
+    "masked": np.ma.masked_array([1.0, 2.0], [True, False]),
+    "set": {1, 2},
+    "function": lambda *_: 0.0,
+    "class": int,
+    "object": object(),
+    "broken": Broken(),
+    "pair of broken": [Broken(), Broken()],
+    "row of names": [{"a": 1}, None],
+}
+#: What is right for some.
+STRANGE: dict[str, Any] = {
+    "None": None,
+    "text": "abc",
+    "no text": "",
+    "NUL": "a\0b",
+    "half a character": "\ud800",
+    "long": "x" * 10_000,
+    "huge": 10**400,
+    "row with huge": [10**400],
+    "large": 10**12,
+    "nan": math.nan,
+    "true": True,
+    "number": 0.5,
+    "negative": -1,
+    "row": [1.0, 2.0],
+    "nothing": [],
+    "no names": {},
+    "number for a name": {0: 1.0},
+    "None for a name": {"q": None},
+    "ragged": [[1], [1, 2]],
+    "expression": q,
+    "array of objects": np.array([q, None]),
+    "array of truths": np.array([True]),
+    "record": np.zeros(2, [("a", "f8")]),
+}
+
+BODY = kn.body("B", [kn.Rz(q)], kn.inertia(1, (1, 1, 1)))
+SYSTEM = kn.System("S", [BODY], parameters={"m": 1.0}, outputs={"x": kn.symbol("B.x")})
+EQUATIONS = kn.derive(SYSTEM)
+RUN = kn.simulate(EQUATIONS, 0.1, dense_output=True)
+STATE = {"t": 0.0, "q": [0.1], "v": [0.2]}
+FREE = {"location": None}
+
+#: Public names, each as a call and arguments that are right.
+CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    **{n: (getattr(kn, n), {"x": q}) for n in "acos asin atan cos cosh exp log sign sin sinh sqrt step tan tanh".split()},
+    **{n: (getattr(kn, n), {"x": q, "y": 1.0}) for n in ("atan2", "maximum", "minimum")},
+    "symbol": (kn.symbol, {"name": "q"}),
+    "symbols": (kn.symbols, {"names": "q w"}),
+    "Expr": (q.subs, {"old": q, "new": 1.0}),
+    "Expr.diff": (q.diff, {"x": q}),
+    "Expr.<": (q.__lt__, {"other": None}),
+    **{n: (getattr(kn, n), {"angle": q}) for n in ("Rx", "Ry", "Rz")},
+    **{n: (getattr(kn, n), {"distance": q}) for n in ("Sx", "Sy", "Sz")},
+    "R": (kn.R, {"axis": (1, 0, 0), "angle": q}),
+    "S": (kn.S, {"axis": (1, 0, 0), "distance": q}),
+    "Rotation": (kn.Rotation, {"axis": (1, 0, 0), "angle": q}),
+    "Shift": (kn.Shift, {"axis": (1, 0, 0), "distance": q}),
+    "Ball": (kn.Ball, {"name": "b"}),
+    "Free": (kn.Free, {"name": "b"}),
+    "inertia": (kn.inertia, dict.fromkeys(("mass", "moments", "products", "com", "lumped", "unchecked"))),
+    "Inertia": (kn.Inertia, dict.fromkeys(("mass", "moments", "products", "com", "lumped", "unchecked"))),
+    "body": (kn.body, {"name": "B", "motions": [kn.Rz(q)], "inertia": kn.inertia(1), "base": "ground"}),
+    "Body": (kn.Body, {"name": "B", "base": "ground", "motions": (kn.Rz(q),), "inertia": kn.inertia(1), **FREE}),
+    "point": (kn.point, {"name": "P", "body": "B", "position": (0, 0, 1)}),
+    "Point": (kn.Point, {"name": "P", "body": "B", "position": (0, 0, 1), **FREE}),
+    "station": (kn.station, {"at": "B", "position": (0, 0, 1)}),
+    "Station": (kn.Station, {"body": "B", "position": (0, 0, 1)}),
+    "force": (kn.force, {"name": "f", "at": "B", "components": (1, 1, 1), "axes": "ground"}),
+    "couple": (kn.couple, {"name": "c", "body": "B", "components": (1, 1, 1), "axes": "ground"}),
+    "spring": (kn.spring, {"name": "s", "stiffness": 1, "deformation": q}),
+    "damper": (kn.damper, {"name": "d", "damping": 1, "rate": q}),
+    "generalized_force": (kn.generalized_force, {"name": "f", "characteristic": 1, "coordinate": q}),
+    "line_spring": (kn.line_spring, {"name": "s", "stiffness": 1, "start": "ground", "end": "B", "length": 1}),
+    "line_damper": (kn.line_damper, {"name": "d", "damping": 1, "start": "ground", "end": "B"}),
+    "line_force": (kn.line_force, {"name": "f", "characteristic": 1, "start": "ground", "end": "B"}),
+    "potential": (kn.potential, {"name": "V", "energy": q}),
+    "Let": (kn.Let, {"name": "a", "value": q, **FREE}),
+    "Output": (kn.Output, {"name": "a", "value": q, **FREE}),
+    "Parameter": (kn.Parameter, {"name": "m", "value": 1.0, "fixed": False, **FREE}),
+    "System": (
+        kn.System,
+        {"name": "S", "bodies": [BODY], "gravity": (0, 0, 1), "coordinates": ["q"], "parameters": {"m": 1.0}}
+        | {"elements": [], "points": [], "initial": {"q": 1.0}, "outputs": {"x": q}, "lets": {}},
+    ),
+    "System.fixed": (SYSTEM.fixed, {"names": ["m"]}),
+    "System.replace": (SYSTEM.replace, {"name": "T", "bodies": [BODY], "initial": {"q": 1}}),
+    "dumps": (kn.dumps, {"system": SYSTEM}),
+    "loads": (kn.loads, {"text": "model m; B | Rz(q) = 1, 1, 1, 1;", "file": "a"}),
+    "load": (kn.load, {"path": "missing.kin", "floating": False}),
+    "load_result": (kn.load_result, {"path": "missing.nc"}),
+    "from_sympy": (kn.from_sympy, {"value": 1}),
+    "derive": (kn.derive, {"system": SYSTEM, "formalism": "newton_euler"}),
+    **{
+        f"Equations.{n}": (getattr(EQUATIONS, n), {"quantity": "bias"})
+        for n in "expressions formulas programs operations explain text latex sympy".split()
+    },
+    "Equations.function": (EQUATIONS.function, {"quantity": "bias", "backend": "numpy"}),
+    "Function": (EQUATIONS.function("forward", "numpy"), {**STATE, "tau": 0.0, "p": None}),
+    "Function.bind": (EQUATIONS.function("bias", "numpy").bind, {"p": {"m": 1.0}}),
+    "Function with p": (lambda m: EQUATIONS.function("bias", "numpy")(**STATE, p={"m": m}), {"m": 1.0}),
+    "event": (kn.event, {"value": q, "terminal": False, "direction": 0, "name": "e"}),
+    "Event": (kn.Event, {"value": q, "terminal": False, "direction": 0, "name": "e"}),
+    "simulate": (
+        lambda **given: kn.simulate(**{"system": EQUATIONS, "t": 0.001, "max_steps": 10, **given}),
+        {"system": EQUATIONS, "t": 0.001, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "tau": [0.0], "method": "dop853"}
+        | {"rtol": 1e-6, "atol": 1e-9, "t_eval": None, "samples": None, "dense_output": False, "events": ()}
+        | {"max_step": 1.0, "max_steps": 10, "progress": False},
+    ),
+    "verify": (lambda **given: kn.verify(**{"system": None, **given}), {"system": SYSTEM, "states": 1, "digits": 0, "seed": 0}),
+    "Result": (RUN.__getitem__, {"name": "q"}),
+    "Result.save": (RUN.save, {"path": "missing/run.csv"}),
+    "Result.sol": (RUN.sol, {"t": 0.05}),
+}  # fmt: skip
+
+#: Arguments that take nearly everything.
+OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped")}
+#: Made by kineta, or raised by it.
+MADE = {"Equations", "Operations", "Certificate"}
+
+
+def sentence(call: Callable[..., Any], given: dict[str, Any]) -> str:
+    """What an error of kineta says of *given*; nothing where it is right."""
+    try:
+        call(**given)
+    except KinetaError as error:
+        return str(error)
+    return ""
+
+
+def test_every_public_name_is_tried() -> None:
+    errors = {n for n in kn.__all__ if inspect.isclass(getattr(kn, n)) and issubclass(getattr(kn, n), Exception)}
+    assert set(kn.__all__) - errors - MADE <= set(CALLS)
+
+
+@pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
+@pytest.mark.parametrize("name", CALLS)
+def test_wrong_values_get_a_sentence(name: str) -> None:
+    call, right = CALLS[name]
+    for argument in right:
+        for what, wrong in {**NONSENSE, **STRANGE}.items():
+            given = {a: v for a, v in right.items() if v is not None} | {argument: wrong}
+            said = sentence(call, given)
+            assert len(said) <= 2000
+            assert said or what not in NONSENSE or (name, argument) in OPEN, (argument, what)
