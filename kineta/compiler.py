@@ -9,7 +9,7 @@ from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kineta.errors import ArgumentError, one_of, shown
+from kineta.errors import ArgumentError, one_of
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.node import LOCK
@@ -19,7 +19,7 @@ from kineta.formalism.quantity import QUANTITIES
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.formalism.table import FORMALISMS
 from kineta.formulas import Formulas, aligned, formulas
-from kineta.model.system import System
+from kineta.model.system import System, a_system
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
 from kineta.threads import made, once
@@ -43,10 +43,8 @@ def derive(system: System, formalism: str = "newton_euler") -> Equations:
     The returned record derives each quantity when it is first asked for. Raises :class:`ArgumentError` for an unknown formalism
     and for one that does not apply.
     """
-    if not isinstance(system, System):
-        raise ArgumentError(f"Expected a System, found {shown(system)}; kineta.load reads a file.")
     name = one_of(formalism, FORMALISMS, "a formalism")
-    reason = FORMALISMS[name].applies(system)
+    reason = FORMALISMS[name].applies(a_system(system))
     if reason:
         raise ArgumentError(f"Model '{system.name}': the formalism {name} does not apply: {reason}")
     return Equations(system, name, FORMALISMS[name].derivation(system))

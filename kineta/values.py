@@ -48,8 +48,8 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 def number(name: str, value: Any) -> float:
     """*value* as a float."""
-    if type(value) is float:
-        return value
+    if type(value) is float or (type(value) is int and abs(value) < 2**1000):
+        return float(value)
     try:
         found = numbers(name, value)
     except ArgumentError:

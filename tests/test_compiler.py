@@ -164,7 +164,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "quantity": (
         lambda: EQUATIONS.function("foward"),
-        "Expected a quantity (kinetic_energy, ..., forward, power), found 'foward'. Did you mean 'forward'?",
+        "Expected a quantity (kinetic_energy, ..., forward, ...), found 'foward'. Did you mean 'forward'?",
     ),
     "quantity, to count": (
         lambda: EQUATIONS.operations("masses_matrix"),

@@ -112,6 +112,13 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "line_spring": (kn.line_spring, {"name": "s", "stiffness": 1, "start": "ground", "end": "B", "length": 1}),
     "line_damper": (kn.line_damper, {"name": "d", "damping": 1, "start": "ground", "end": "B"}),
     "line_force": (kn.line_force, {"name": "f", "characteristic": 1, "start": "ground", "end": "B"}),
+    "constraint": (kn.constraint, {"name": "c", "value": q}),
+    "Constraint": (kn.Constraint, {"name": "c", "value": q, **FREE}),
+    "quasi": (kn.quasi, {"name": "u", "value": q}),
+    "Quasi": (kn.Quasi, {"name": "u", "value": q, **FREE}),
+    "independent": (kn.independent, {"system": SYSTEM}),
+    "system_graph": (kn.system_graph, {"system": SYSTEM, "order": ["B"], "outward": ["B"]}),
+    "first_integrals": (kn.first_integrals, {"system": None}),
     "potential": (kn.potential, {"name": "V", "energy": q}),
     "Let": (kn.Let, {"name": "a", "value": q, **FREE}),
     "Output": (kn.Output, {"name": "a", "value": q, **FREE}),
@@ -154,7 +161,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 #: Arguments that take nearly everything.
 OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped")}
 #: Made by kineta, or raised by it.
-MADE = {"Equations", "Operations", "Certificate"}
+MADE = {"Equations", "Operations", "Certificate", "FirstIntegral", "SystemGraph"}
 
 
 def sentence(call: Callable[..., Any], given: dict[str, Any]) -> str:

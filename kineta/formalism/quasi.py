@@ -24,7 +24,7 @@ from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import kinematic_tree
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.constraint import Constraint, Quasi
-from kineta.model.system import System
+from kineta.model.system import System, a_system
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def independent(system: System) -> System:
     """
     from scipy.linalg import qr
 
-    base = symbols(system.unconstrained, Graph())
+    base = symbols(a_system(system).unconstrained, Graph())
     mechanism = kinematic_tree(base)
     elements = Elements(mechanism, Kinematics(mechanism))
     found = Forms(base, tuple(_form(base, c, row(base, elements, c).levels[-1], ZERO) for c in system.constraints))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from kineta.errors import Location
 from kineta.expr.node import Expr, Scalar
-from kineta.model.given import scalar, word
+from kineta.model.given import Record, scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(Record):
     """An ideal constraint: ``value`` = 0 at all times.
 
     An expression of coordinates, the time and positions of points (order 0), or of speeds and velocities too (order 1).
@@ -22,7 +22,7 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
-class Quasi:
+class Quasi(Record):
     """A quasi-velocity: *value*, linear in the speeds, is a speed of the equations (Gantmacher (5))."""
 
     name: str
@@ -32,9 +32,9 @@ class Quasi:
 
 def constraint(name: str, value: Scalar) -> Constraint:
     """The :class:`Constraint` that *value* is zero."""
-    return Constraint(word(name, "the name of a constraint"), scalar(value))
+    return Constraint(name, scalar(value))
 
 
 def quasi(name: str, value: Scalar) -> Quasi:
     """The :class:`Quasi`-velocity *value*."""
-    return Quasi(word(name, "the name of a quasi-velocity"), scalar(value))
+    return Quasi(name, scalar(value))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.model.body import GROUND
-from kineta.model.system import System
+from kineta.model.given import records
+from kineta.model.system import System, a_system
 from kineta.threads import once
 
 if TYPE_CHECKING:
@@ -90,11 +91,11 @@ def system_graph(system: System, order: Sequence[str] | None = None, outward: Co
     Bodies are numbered as in *order* (bases before the bodies they carry, unless given); arcs lead from a body to its base,
     those of the bodies *outward* the other way. Raises :class:`ArgumentError` for other names than those of all bodies.
     """
-    names = [b.name for b in system.tree]
-    numbered = names if order is None else list(order)
-    for name in (*numbered, *outward):
+    names = [b.name for b in a_system(system).tree]
+    numbered = names if order is None else list(records(order, str, "names of bodies", "'B'"))
+    for name in (*numbered, *records(outward, str, "names of bodies", "'B'")):
         if name not in names:
-            raise ArgumentError(f"Model '{system.name}' has no body '{name}'.{did_you_mean(str(name), names)}")
+            raise ArgumentError(f"Model '{system.name}' has no body '{name}'.{did_you_mean(name, names)}")
     if sorted(numbered) != sorted(names):
         raise ArgumentError(
             f"Expected the {len(names)} bodies of '{system.name}' each once, found {', '.join(numbered)}."

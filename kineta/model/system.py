@@ -328,3 +328,10 @@ class System:
             object.__setattr__(copy, "_inferred", self.inferred)
             object.__setattr__(copy, "_taken", {n: self.taken.get(n, rule) for n, rule in copy.taken.items()})
         return copy
+
+
+def a_system(value: object) -> System:
+    """*value*, if it is a system. Raises :class:`ArgumentError`."""
+    if not isinstance(value, System):
+        raise ArgumentError(f"Expected a System, found {shown(value)}; kineta.load reads a file.")
+    return value

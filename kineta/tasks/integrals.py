@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations, derive
-from kineta.errors import ArgumentError
+from kineta.errors import ArgumentError, shown
 from kineta.expr.graph import ONE, ZERO
 from kineta.formalism.derivation import Derivation
 from kineta.model.system import System
@@ -64,7 +64,7 @@ def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
     but a system or equations.
     """
     if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {system!r}; kineta.load reads a file.")
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
     equations = system if isinstance(system, Equations) else derive(system)
     sampled = random_states(equations.system, STATES)
     sampled = chosen(sampled, np.isfinite(quantity(equations.derivation, "forward", sampled)).all(axis=1))

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from kineta.compiler import Equations, derive
-from kineta.errors import ArgumentError, SimulationError, shown
+from kineta.errors import ArgumentError, SimulationError
 from kineta.formalism.quantity import COUNTED
 from kineta.formalism.table import FORMALISMS
 from kineta.model.rewrite import lifted
-from kineta.model.system import System
+from kineta.model.system import System, a_system
 from kineta.passes.digits import evaluate_digits, library
 from kineta.tasks.certificate import Certificate, Finding, Row
 from kineta.tasks.laws import LAWS, Case, missed
@@ -56,8 +56,7 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     Raises :class:`ArgumentError` for arguments that make no sense, :class:`SimulationError` where no random state has
     finite equations.
     """
-    if not isinstance(system, System):
-        raise ArgumentError(f"Expected a System, found {shown(system)}; kineta.load reads a file.")
+    system = a_system(system)
     states, digits = whole("states", states, 1, 10**6), whole("digits", digits, 0, 10**4)
     seed = whole("seed", seed, 0)
     if 0 < digits < 20:

@@ -148,7 +148,7 @@ NAMES: list[tuple[Callable[[], object], str]] = [
         lambda: kn.loads(Path("a.kin")),
         f"Expected a text in the language .kin, found {Path('a.kin')!r}; kineta.load reads a file.",
     ),
-    (lambda: kn.dumps("S"), "Expected a System, found 'S'."),
+    (lambda: kn.dumps("S"), "Expected a System, found 'S'; kineta.load reads a file."),
 ]
 
 

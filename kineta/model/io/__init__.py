@@ -7,7 +7,7 @@ from pathlib import Path
 from kineta.errors import ArgumentError, ModelError, did_you_mean, shown
 from kineta.files import path_of
 from kineta.model.io.file import read_text
-from kineta.model.system import System
+from kineta.model.system import System, a_system
 from kineta.values import flag, word
 
 _SUFFIXES = (".kin", ".urdf")
@@ -46,6 +46,4 @@ def dumps(system: System) -> str:
     """*system* as text in the language ``.kin``; reading it gives an equal system."""
     from kineta.model.io import write
 
-    if not isinstance(system, System):
-        raise ArgumentError(f"Expected a System, found {shown(system)}.")
-    return write.write(system)
+    return write.write(a_system(system))
