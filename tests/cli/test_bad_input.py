@@ -54,9 +54,9 @@ MODEL = [
 
 NUMBER = "Expected a number, perhaps with a unit, found"
 STATE = [
-    ("--q 1", r"Expected q of shape \(2,\) for \(q1, q2\), found shape \(1,\)\."),
-    ("--q 1,2,3", r"Expected q of shape \(2,\) for \(q1, q2\), found shape \(3,\)\."),
-    ("--v ,", r"Expected v of shape \(2,\) for \(q1', q2'\), found shape \(0,\)\."),
+    ("--q 1", r"Expected q of shape \(2,\) or \(cases, 2\) for \(q1, q2\), found shape \(1,\)\."),
+    ("--q 1,2,3", r"Expected q of shape \(2,\) or \(cases, 2\) for \(q1, q2\), found shape \(3,\)\."),
+    ("--v ,", r"Expected v of shape \(2,\) or \(cases, 2\) for \(q1', q2'\), found shape \(0,\)\."),
     ("--q nan,1", rf"--q q1: {NUMBER} 'nan'\."),
     ("--q 1,two", rf"--q q2: {NUMBER} 'two'\."),
     ("--q 1,2q", r"--q q2: Expected a unit, found 'q'\."),
@@ -110,7 +110,7 @@ RUN = [
     ("--rtol nan", rf"Invalid value for '--rtol': {NUMBER} 'nan'"),
     ("--samples 1", r"'--samples': Expected a whole number from 2 to 10000000, found '1'"),
     ("--samples 99999999999", r"'--samples': Expected a whole number from 2 to 10000000, found '99999999999'"),
-    ("--tau 1", r"Expected tau of shape \(2,\) for \(q1', q2'\), found shape \(1,\)\."),
+    ("--tau 1", r"Expected tau of shape \(2,\) or \(cases, 2\) for \(q1', q2'\), found shape \(1,\)\."),
     ("--tau q1=1", r"Model 'cart_pendulum' has no speed 'q1'\. Did you mean 'q1''\?"),
     ("--save run.txt", r"--save: expected a file \.nc or \.csv, found 'run\.txt'\."),
     ("--save no/run.nc", r"--save: there is no folder 'no'\."),
