@@ -52,12 +52,19 @@ def described(system: System) -> dict[str, Any]:
         "coordinates": list(system.q_names),
         "inferred": system.inferred,
         "speeds": list(system.v_names),
+        "freedom": freedom(system),
+        "constraints": [c.name for c in system.constraints],
         "parameters": {p.name: p.value for p in system.parameters},
         "taken": dict(system.taken),
         "lets": {let.name: str(let.value) for let in system.lets},
         "elements": {e.name: type(e).__name__ for e in system.elements},
         "outputs": [o.name for o in system.outputs],
     }
+
+
+def freedom(system: System) -> int:
+    """Degrees of freedom: speeds, less the constraints that reactions keep."""
+    return system.nv if system.quasi else system.nv - len(system.constraints)
 
 
 def laws(system: System) -> list[dict[str, Any]]:
@@ -87,6 +94,8 @@ def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[d
     if smallest > SINGULAR:
         yield _definite(smallest)
         yield _inverse(equations, M, state)
+        if equations.system.constraints:
+            yield _met(equations, state)
         return
     yield _definite(smallest, idle(equations.system.v_names[worst]))
 
@@ -105,8 +114,14 @@ def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, 
 
     scale = np.sqrt(M.diagonal())
     vdot = np.linspace(-1.0, 1.0, len(M)) / scale
-    tau = equations.function("inverse", "numpy")(0.0, *state, vdot)
-    back = equations.function("forward", "numpy")(0.0, *state, tau)
+    inverse, forward = (equations.function(name, "numpy") for name in ("inverse", "forward"))
+    tau = inverse(0.0, *state, vdot)
+    back = forward(0.0, *state, tau)
+    if (
+        equations.system.constraints and not equations.system.quasi
+    ):  # reactions change the accelerations, not the balance
+        pushed = tau + equations.function("reaction_forces", "numpy")(0.0, *state, tau)
+        vdot = vdot + np.linalg.solve(M, pushed - tau)
     size = max(1.0, float(np.abs(tau / scale).max())) * float(np.linalg.cond(M / np.outer(scale, scale)))
     error = float(np.abs((back - vdot) * scale).max()) / size
     fault = "" if error < 1e-12 else "they contradict each other; please report the model"
@@ -115,12 +130,24 @@ def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, 
     return _finding("forward dynamics undo inverse dynamics", "relative error over condition number", error, fault)
 
 
+def _met(equations: Equations, state: tuple[Any, Any]) -> dict[str, Any]:
+    """Whether the start meets the constraints."""
+    import numpy as np
+
+    from kineta.function import parameter_values
+    from kineta.tasks.met import missed
+
+    fault = missed(equations, 0.0, *state, parameter_values(equations.system)).partition(": ")[2].rstrip(".")
+    residual = float(np.abs(equations.function("constraints", "numpy")(0.0, *state)).max())
+    return _finding("the start meets the constraints", "largest residual", residual, fault)
+
+
 def _finding(name: str, measure: str, value: float, fault: str) -> dict[str, Any]:
     return {"name": name, "measure": measure, "value": value, "passed": not fault, "fault": fault}
 
 
 def _print(summary: dict[str, Any]) -> None:
-    bodies, speeds = len(summary["bodies"]), len(summary["speeds"])
+    bodies, speeds = len(summary["bodies"]), summary["freedom"]
     out = console()
 
     def say(text: str, style: str = "") -> None:
@@ -131,12 +158,14 @@ def _print(summary: dict[str, Any]) -> None:
         f"{speeds} {'degree' if speeds == 1 else 'degrees'} of freedom",
         "bold",
     )
-    if not speeds:
+    if not summary["speeds"]:
         say("  nothing moves: no motion names a coordinate. Name one q1, or list it: coordinates ...")
     parameters = {n: n if x is None else f"{n} = {x:g}" for n, x in summary["parameters"].items()}
     lines = {
         "bodies": ", ".join(summary["bodies"]),
         "coordinates": _by_rule({n: n for n in summary["coordinates"]}, summary["taken"]),
+        "speeds": ", ".join(summary["speeds"]) if summary["constraints"] else "",
+        "constraints": ", ".join(summary["constraints"]),
         "named expressions": ", ".join(summary["lets"]),
         "elements": ", ".join(summary["elements"]),
         "outputs": ", ".join(summary["outputs"]),

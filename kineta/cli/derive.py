@@ -82,6 +82,13 @@ def derive(
     else:
         click.echo("\n".join(shown))
         _table(equations, counts, seconds)
+        if system.constraints and not system.quasi:
+            names = ", ".join(c.name for c in system.constraints)
+            click.echo(
+                f"The constraints {names} add reactions, M vdot + bias = tau + A^T lambda: "
+                "--quantity multipliers, reaction_forces.",
+                err=True,
+            )
 
 
 def _compile(equations: Equations) -> None:

@@ -86,6 +86,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("mass_and_bias"),
         Quantity("forward", inputs=("tau",), entries=lambda s: _rates(s.v_names)),
         Quantity("multipliers", inputs=("tau",), entries=lambda s: [f"lambda[{c.name}]" for c in s.constraints]),
+        Quantity("reaction_forces", inputs=("tau",)),
         Quantity("constraints", entries=_levels),
         Quantity("power", "P", inputs=("tau",)),
     )

@@ -36,6 +36,7 @@ def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]
         "mass_and_bias": _mass_and_bias,
         "forward": _forward,
         "multipliers": _multipliers,
+        "reaction_forces": _reaction_forces,
         "constraints": _constraints,
         "power": _power,
     }
@@ -107,6 +108,15 @@ def _multipliers(d: Derivation) -> Array:
     moved = dict(zip(base.names, s.speeds, strict=True))
     moved |= dict(zip((f"{n}'" for n in base.names), accelerations, strict=True))
     return vector(multipliers(d.forms, s, substitute(g, forces, moved)))
+
+
+def _reaction_forces(d: Derivation) -> Array:
+    """What the reactions of the constraints do on the speeds, A^T lambda: M vdot + bias = tau + A^T lambda."""
+    forces = [ZERO] * len(d.symbols.v)
+    for r, multiplier in zip(d.rows, d["multipliers"].refs if d.rows else (), strict=True):
+        for k, partial in r.gradient.items():
+            forces[k] = d.graph.add(forces[k], d.graph.mul(partial, multiplier))
+    return vector(forces)
 
 
 def _constraints(d: Derivation) -> Array:

@@ -16,7 +16,7 @@ from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.passes.substitute import substitute
 from kineta.tasks.result import Result
-from kineta.tasks.sampling import States, chosen, quantity, random_states, values
+from kineta.tasks.sampling import States, chosen, on_constraints, quantity, random_states, values
 
 FloatArray = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
     if not isinstance(system, System | Equations):
         raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
     equations = system if isinstance(system, Equations) else derive(system)
-    sampled = random_states(equations.system, STATES)
+    sampled = on_constraints(equations.derivation, random_states(equations.system, STATES))
     sampled = chosen(sampled, np.isfinite(quantity(equations.derivation, "forward", sampled)).all(axis=1))
     found: list[FirstIntegral] = []
     seen: list[FloatArray] = []

@@ -65,6 +65,15 @@ def missed(found: FloatArray, expected: FloatArray, scale: FloatArray | float = 
         return float(np.nan_to_num(off / np.maximum(np.maximum(size, scale), 1e-300), nan=np.inf).max(initial=0))
 
 
+def _balanced(case: Case) -> float:
+    """M vdot + bias = tau + A^T lambda at the accelerations and multipliers under tau."""
+    vdot = dict(zip((f"{n}'" for n in case.system.v_names), case.at("forward").T, strict=True))
+    needed, given = case.at("inverse", {**case.states, **vdot}), case.named("tau.{}") + case.at("reaction_forces")
+    M, bias = case.at("mass_matrix"), case.at("bias")
+    inertia = np.einsum("nij,nj->ni", np.abs(M), np.abs(case.at("forward")))
+    return missed(needed, given, (inertia + np.abs(bias)).max(axis=1, initial=0) * case.condition)
+
+
 def _forward_undoes_inverse(case: Case) -> float:
     tau = dict(zip((f"tau.{n}" for n in case.system.v_names), case.at("inverse").T, strict=True))
     vdot = case.named("{}'")
@@ -159,6 +168,15 @@ def _autonomous(system: System) -> bool:
     )
 
 
+def _kept(system: System) -> bool:
+    """Constraints are kept by reactions in the equations."""
+    return bool(system.constraints) and not system.quasi
+
+
+def _free(system: System) -> bool:
+    return not _kept(system)
+
+
 def _bare(system: System) -> bool:
     return _autonomous(system) and not system.elements
 
@@ -174,7 +192,8 @@ class Law:
 
 LAWS: tuple[Law, ...] = (
     Law("tau = M vdot + bias", _affine),
-    Law("forward dynamics undo inverse dynamics", _forward_undoes_inverse),
+    Law("forward dynamics undo inverse dynamics", _forward_undoes_inverse, _free),
+    Law("accelerations and reactions balance the forces", _balanced, _kept),
     Law("the mass matrix is symmetric", _symmetric),
     Law("the mass matrix is positive definite", _definite),
     Law("the mass matrix is the derivative of the momenta", _momenta),

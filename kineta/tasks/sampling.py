@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.codegen.numpy import FUNCTIONS
-from kineta.expr.graph import Graph, Ref
+from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism.derivation import Derivation
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks.state import initial_state
 
 FloatArray = NDArray[np.float64]
+
+#: Newton steps onto constraints, and what counts as met.
+STEPS, MET = 30, 1e-11
 
 #: Values of all symbols of the equations by name, (n,).
 States = Mapping[str, FloatArray]
@@ -38,6 +41,35 @@ def random_states(system: System, n: int, seed: int = 0) -> dict[str, FloatArray
     for marked in ("{}'", "tau.{}"):
         columns |= {marked.format(name): rng.uniform(-3, 3, n) for name in system.v_names}
     return columns
+
+
+def on_constraints(d: Derivation, states: States) -> dict[str, FloatArray]:
+    """Those of *states* that could be moved onto the constraints that reactions keep, there: first the coordinates, along
+    motions of the speeds, then the speeds, each by the least steps.
+    """
+    system, columns = d.symbols.system, dict(states)
+    n, met = len(columns["t"]), np.ones(len(columns["t"]), dtype=bool)
+    for level, kept in enumerate(([r for r in d.rows if r.order == 0], list(d.rows))):
+        refs = [r.levels[-level] for r in kept]
+        gradients = [r.gradient.get(k, ZERO) for r in kept for k in range(len(d.symbols.v))]
+        for _ in range(STEPS if kept else 0):
+            off = values(d.graph, refs, columns)
+            A = values(d.graph, gradients, columns).reshape(n, len(kept), len(d.symbols.v))
+            step = -np.einsum("nij,nj->ni", np.linalg.pinv(np.nan_to_num(A)), np.nan_to_num(off))
+            moved = dict(zip(d.symbols.names, step.T, strict=True))
+            if level == 0:
+                moved = dict(zip(system.q_names, values(d.graph, d.symbols.qdot, {**columns, **moved}).T, strict=True))
+            columns |= {name: columns[name] + change for name, change in moved.items()}
+            _normalise(system, columns)
+        met &= np.abs(values(d.graph, refs, columns)).max(axis=1, initial=0) < MET
+    return chosen(columns, met)
+
+
+def _normalise(system: System, columns: dict[str, FloatArray]) -> None:
+    for joint in system.joints:
+        names = [f"{joint}.{c}" for c in ("qw", "qx", "qy", "qz")]
+        length = np.sqrt(sum(columns[n] ** 2 for n in names))
+        columns |= {n: columns[n] / length for n in names}
 
 
 def chosen(states: States, which: Any) -> dict[str, FloatArray]:

@@ -19,7 +19,7 @@ from kineta.model.system import System, a_system
 from kineta.passes.digits import evaluate_digits, library
 from kineta.tasks.certificate import Certificate, Finding, Row
 from kineta.tasks.laws import LAWS, Case, missed
-from kineta.tasks.sampling import chosen, random_states
+from kineta.tasks.sampling import chosen, on_constraints, random_states
 from kineta.values import whole
 
 #: What formalisms have to agree in.
@@ -64,10 +64,13 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     refused = {name: reason for name, f in FORMALISMS.items() if (reason := f.applies(system))}
     derived = {name: _derived(system, name) for name in FORMALISMS if name not in refused}
     first = next(iter(derived.values()))[0]
-    sampled = random_states(system, states, seed)
+    sampled = on_constraints(first.derivation, random_states(system, states, seed))
     regular = np.isfinite(Case(first, sampled).at("forward")).all(axis=1)
     if not regular.any():
-        raise SimulationError(f"Model '{system.name}': its accelerations are finite at none of {states} random states.")
+        raise SimulationError(
+            f"Model '{system.name}': its accelerations are finite at none of {states} random states; "
+            "the mass matrix may be singular: kineta check names the speed."
+        )
     cases = {name: Case(equations, chosen(sampled, regular)) for name, (equations, _) in derived.items()}
     double = list(_in_double(cases))
     precise = list(_in_digits(system, list(derived), digits, seed)) if digits else []

@@ -31,6 +31,8 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "coordinates",
         "inferred",
         "speeds",
+        "freedom",
+        "constraints",
         "parameters",
         "taken",
         "lets",
@@ -42,7 +44,9 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
     assert found["bodies"] == [b.name for b in system.bodies]
     assert (found["coordinates"], found["speeds"]) == (list(system.q_names), list(system.v_names))
     assert found["parameters"] == {p.name: p.value for p in system.parameters}
-    assert [set(c) for c in found["checks"]] == [{"name", "measure", "value", "passed", "fault"}] * 2
+    assert [set(c) for c in found["checks"]] == [{"name", "measure", "value", "passed", "fault"}] * (
+        3 if system.constraints else 2
+    )
     assert all(c["passed"] for c in found["checks"])
 
 
@@ -323,3 +327,22 @@ def test_examples_are_listed_and_copied(kineta: Command, here: Path) -> None:
     assert kineta("examples", "copy").code == 0
     for p in MODELS:
         assert (here / p.name).read_bytes() == p.read_bytes()
+
+
+def test_constraints_are_checked_and_said(kineta: Command, tmp_path: Path) -> None:
+    text = "Bead | Sx(x), Sy(y) = m(1);\ncoordinates x, y;\nconstraint wire : x^2 + y^2 = 4;\ninitial x = 2, y' = 1;\n"
+    model = tmp_path / "wire.kin"
+    model.write_text(text)
+    done = kineta("check", str(model))
+    assert done.code == 0
+    assert "wire: 1 body, 1 degree of freedom" in done.out
+    assert "constraints: wire" in done.out
+    assert "ok: the start meets the constraints" in done.out
+    assert "--quantity multipliers, reaction_forces" in kineta("derive", str(model)).err
+    model.write_text(text.replace("x = 2", "x = 1"))
+    done = kineta("check", str(model))
+    assert done.code == 2
+    assert (
+        "FAILED: the start meets the constraints (largest residual 3): the start misses the constraint 'wire'"
+        in done.out
+    )

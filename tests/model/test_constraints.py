@@ -80,3 +80,15 @@ WRONG = {
 def test_mistakes_are_named_with_their_place(text: str) -> None:
     with pytest.raises(kn.ModelError, match=WRONG[text]):
         kn.loads(text, "skate")
+
+
+@pytest.mark.parametrize("text", [WIRE, SKATE])
+def test_models_with_constraints_are_certified(text: str) -> None:
+    system = kn.loads(text)
+    kept = system.replace(
+        quasi=(), initial=[(n, x) for n, x in system.initial if n not in system.v_names or not system.quasi]
+    )
+    for model in (system, kept):
+        certificate = kn.verify(model, states=8)
+        assert certificate.holds, str(certificate)
+        assert "energy" in [i.name for i in kn.first_integrals(model)]
