@@ -116,7 +116,10 @@ def _power(case: Case) -> float:
         g, forward(g, [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]], rates), case.states
     ).T
     scale = np.abs(np.stack([kinetic, potential])).max(axis=0)
-    scale = np.maximum(scale, np.abs(case.at("forward")).max(axis=1, initial=0)) * case.condition
+    work = np.einsum(
+        "ni,nij,nj->n", np.abs(case.named("{}")), np.abs(case.at("mass_matrix")), np.abs(case.at("forward"))
+    )
+    scale = np.maximum(np.maximum(scale, work), np.abs(case.at("forward")).max(axis=1, initial=0)) * case.condition
     return missed((kinetic + potential)[:, None], case.at("power")[:, None], scale)
 
 
