@@ -120,9 +120,12 @@ class Zeros(Step, ABC):
         tolerance = b.fdiv(b.fmul(ends, constant(4 * 2.0**-52)), self._intrinsic("fabs", h))
         tolerance = self._intrinsic("maxnum", tolerance, constant(2.0**-52))
         passes = self._passes(i, start, new)
-        with b.if_then(b.and_(passes, b.fcmp_ordered("!=", new, constant(0.0)))):
+        ends_at_zero = b.fcmp_ordered("==", new, constant(0.0))
+        with b.if_then(b.and_(passes, b.not_(ends_at_zero))):
             self._while(lambda: self._narrowed(i, t, h, tolerance))
-        passed = self._same_side(b.load(at["fa"], typ=REAL), new)
+        with b.if_then(b.and_(passes, ends_at_zero), likely=False):
+            self._while(lambda: self._halved(i, t, h, tolerance))
+        passed = b.and_(b.not_(ends_at_zero), self._same_side(b.load(at["fa"], typ=REAL), new))
         x = b.select(passed, b.load(at["a"], typ=REAL), b.load(at["b"], typ=REAL))
         there = self._intrinsic("fabs", self._event_value(i, t, h, x))
         most = self._intrinsic("maxnum", self._intrinsic("fabs", start), self._intrinsic("fabs", new))
@@ -133,6 +136,19 @@ class Zeros(Step, ABC):
         zero = constant(0.0)
         above = [self.b.fcmp_ordered(">", value, zero) for value in (a, b)]
         return self.b.or_(self.b.fcmp_ordered("==", a, zero), self.b.icmp_unsigned("==", *above))
+
+    def _halved(self, i: Any, t: Any, h: Any, tolerance: Any) -> Any:
+        """One turn of the search for where a value that ends at zero reaches it, which may be long before; as above."""
+        b, at = self.b, self.bracket
+        left, right = (b.load(at[name], typ=REAL) for name in ("a", "b"))
+        x = b.fmul(constant(0.5), b.fadd(left, right))
+        f = self._event_value(i, t, h, x)
+        ahead = b.fcmp_ordered(">", b.fmul(f, b.load(at["fa"], typ=REAL)), constant(0.0))
+        b.store(b.select(ahead, x, left), at["a"])
+        b.store(b.select(ahead, right, x), at["b"])
+        wide = b.fcmp_ordered(">", b.fsub(right, left), tolerance)
+        met = b.or_(b.fcmp_ordered("==", x, left), b.fcmp_ordered("==", x, right))
+        return b.and_(wide, b.not_(met))
 
     def _narrowed(self, i: Any, t: Any, h: Any, tolerance: Any) -> Any:
         """One turn of the search; whether there is to be another."""

@@ -39,6 +39,13 @@ def root(f: Callable[[float], float], a: float, b: float, fa: float, fb: float, 
         s = min(max(s, margin / 2), 1 - margin / 2)
 
 
+def reached(f: Callable[[float], float], a: float, b: float, fa: float, tolerance: float) -> float:
+    """Where *f*, which is *fa* at *a* and zero at *b*, is no longer of the sign of *fa*: it may be zero long before *b*."""
+    while abs(b - a) > tolerance and (x := a + (b - a) / 2) not in (a, b):
+        a, b = (x, b) if f(x) * fa > 0 else (a, x)
+    return b
+
+
 def inside(f: Callable[[float], float], a: float, b: float, tolerance: float) -> float:
     """The end, on the side of *b*, of the domain of *f*, which has no value at *a* and one at *b*."""
     while abs(b - a) > tolerance and (x := a + (b - a) / 2) not in (a, b):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kineta.errors import ArgumentError, shown
 from kineta.expr.node import Expr
 from kineta.numerics.problem import Events, Problem
-from kineta.numerics.roots import AWAY, POLE, inside, root
+from kineta.numerics.roots import AWAY, POLE, inside, reached, root
 from kineta.numerics.segment import Segment
 from kineta.values import whole, word
 
@@ -151,5 +151,5 @@ class Step:
             fb = value(b)
         if not (fa < 0 <= fb or fa > 0 >= fb) or direction * (fb - fa) < 0:
             return None
-        t = root(value, a, b, fa, fb, tolerance) if fb else b
+        t = root(value, a, b, fa, fb, tolerance) if fb else reached(value, a, b, fa, tolerance)
         return t if abs(value(t)) <= POLE * max(abs(fa), abs(fb)) else None

@@ -20,6 +20,9 @@ def at(time: float) -> dict[str, Any]:
     return {"q": [np.cos(2 * time)], "v": [-2 * np.sin(2 * time)]}
 
 
+X = kn.symbol("x")
+
+
 @pytest.mark.parametrize("method", ["dop853", "dopri5", "RK45", "Radau", "CVODE"])
 def test_zeros_are_found_at_their_times(method: str) -> None:
     events = [x, kn.event(x, direction=1), kn.event(x, direction=-1, name="down"), rate, x - 2, kn.symbol("energy") - 1]
@@ -190,3 +193,14 @@ def test_events_of_points_energies_parameters_and_time() -> None:
     states = result.y_events[3]
     assert len(energy)
     assert 0.5 * states[:, 1] ** 2 == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "RK45", "LSODA"])
+@pytest.mark.parametrize(
+    ("value", "zero"),
+    [(kn.minimum(X - 2, 0), 2.0), (kn.maximum(0, 1 - X), 1.0), ((X - 1) * kn.step(1 - X), 1.0), (X - 1, 1.0)],
+)
+def test_a_value_that_stays_zero_is_found_where_it_reaches_it(value: kn.Expr, zero: float, method: str) -> None:
+    slider = kn.loads("coordinates x; A | Sx(x) = 1; initial x' = 1;")
+    (found,) = kn.simulate(slider, 3.0, events=value, method=method).t_events
+    assert found == pytest.approx([zero], abs=1e-9)
