@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.certificate import Certificate
+    from kineta.tasks.control import Sampled, sampled
     from kineta.tasks.events import Event, event
     from kineta.tasks.integrals import FirstIntegral, first_integrals
     from kineta.tasks.reading import load_result
@@ -96,6 +97,7 @@ _FROM = {
     "kineta.model.let": "Let",
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.system": "Output Parameter System",
+    "kineta.tasks.control": "Sampled sampled",
     "kineta.tasks.events": "Event event",
     "kineta.model.graph": "SystemGraph system_graph",
     "kineta.tasks.integrals": "FirstIntegral first_integrals",
@@ -139,6 +141,7 @@ __all__ = [
     "Ry",
     "Rz",
     "S",
+    "Sampled",
     "Shift",
     "SimulationError",
     "Station",
@@ -179,6 +182,7 @@ __all__ = [
     "point",
     "potential",
     "quasi",
+    "sampled",
     "sign",
     "simulate",
     "sin",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,7 +94,7 @@ class Run:
         steps[:, : self.n] = tolerances(self.n, p.integrals, rtol, atol)
         room = _ZEROS + events.n
         return {
-            "h": np.ascontiguousarray(p.h),
+            "h": np.array(p.h),
             "reals": np.array([p.t0, 0.0, p.t1, max_step]),
             "ints": ints,
             "y": y,
@@ -132,6 +132,14 @@ class Run:
         self._reals[layout.H] = first_step
         if p.events is not None:
             self._memory["work"][layout.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
+
+    def go_on(self, t1: float, h: FloatArray) -> None:
+        """Go on to the time *t1* with another block *h*: the rate there is worked out, the size of the step stays."""
+        t, y = float(self._reals[layout.T]), self._memory["y"][: self.n].copy()
+        self.problem = replace(self.problem, h=h, t0=t, t1=t1, y0=y)
+        self._memory["h"][:] = h
+        self._reals[layout.T_END] = t1
+        self._memory["k"][0, : self.n] = self._rate(t, y)
 
     @property
     def evaluations(self) -> int:

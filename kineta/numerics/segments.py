@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -52,8 +53,9 @@ class Integration:
     ) -> None:
         self.method = one_of(method, METHODS, "a method")
         self.problem = problem
-        self.rtol, self.atol, self.max_steps = rtol, atol, max_steps
+        self.rtol, self.atol, self.left = rtol, atol, max_steps
         self._evaluations = 0
+        self._reached = problem.t0, problem.y0
         self._run: Run | None = None
         if method in TABLEAUX:
             tableau = TABLEAUX[method]
@@ -76,6 +78,15 @@ class Integration:
             return self._native(self._run)
         return self._foreign(foreign.steps(self.method, self._task))
 
+    def go_on(self, t1: float, h: FloatArray) -> None:
+        """Go on to the time *t1* with another block *h* of the problem; iterate once more for the segments."""
+        if self._run:
+            self._run.go_on(t1, h)
+        else:
+            t0, y0 = self._reached
+            self.problem = replace(self.problem, h=h, t0=t0, t1=t1, y0=y0)
+            self._task = replace(self._task, problem=self.problem)
+
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""
         self._evaluations += 1
@@ -91,13 +102,15 @@ class Integration:
 
     def _foreign(self, steps: Iterator[Segment]) -> Iterator[Segment]:
         """*steps* of a method of others: what it raises is the end of the run, not of its record."""
-        t0, y0 = self.problem.t0, self.problem.y0
+        t0, y0 = self._reached = self.problem.t0, self.problem.y0
         try:
-            for segment in islice(steps, self.max_steps):
+            for segment in islice(steps, self.left):
+                self.left -= 1
+                if len(segment.t):
+                    t0, y0 = self._reached = float(segment.t[-1]), segment.y[-1]
                 yield segment
                 if segment.end is not None:
                     return
-                t0, y0 = float(segment.t[-1]), segment.y[-1]
         except KinetaError:
             raise
         except Exception as error:

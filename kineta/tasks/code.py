@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class Code:
 
     def __init__(self, setup: Program, programs: Mapping[str, Program], works: int) -> None:
         self.works = works
-        self._setup = reference.compile(setup)
+        self._setup_program, self._setup = setup, reference.compile(setup)
         self._programs = programs
 
     def h(self, p: FloatArray, constant: FloatArray) -> FloatArray:
@@ -46,6 +46,11 @@ class Code:
         lead = np.broadcast_shapes(p.shape[:-1], constant.shape[:-1])
         rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, constant)]
         return self._setup(np.concatenate(rows, axis=-1))
+
+    @once
+    def setup(self) -> llvm.NativeFunction:
+        """The block h again and again, for forces that change in the course of a run."""
+        return llvm.compile([self._setup_program]).function(self._setup_program.name)
 
     @once
     def rate(self) -> llvm.NativeFunction:
@@ -82,6 +87,11 @@ class Bound:
     p: FloatArray
     h: FloatArray
     forces: Forces
+
+    def under(self, constant: FloatArray) -> Bound:
+        """The same under other forces that are numbers, (nv,)."""
+        h = self.code.setup(np.concatenate([self.p, constant]))
+        return Bound(self.code, self.p, h, replace(self.forces, constant=constant))
 
     def case(self, i: int) -> Bound:
         """The same for one case."""

@@ -40,7 +40,8 @@ SAMPLES, BYTES = 101, 2**32
 @dataclass(frozen=True, eq=False)
 class Motions:
     """What became of the cases: how they ended, (cases,); times (cases,) and states (cases, n) that they reached; states at the
-    times recorded (cases, k, n), NaN beyond; counts (cases,); and the zeros of events.
+    times recorded (cases, k, n), NaN beyond; counts (cases,); the zeros of events; and the sampled forces at the times
+    recorded and the ends (cases, k + 1, nv), if there are any.
     """
 
     status: IntArray
@@ -53,6 +54,7 @@ class Motions:
     steps: IntArray
     rejected: IntArray
     zeros: Zeros
+    held: FloatArray | None = None
 
 
 def grid(t0: float, t1: float, asked: FloatArray | None, cases: int, states: int, *, dense_output: bool) -> FloatArray:
@@ -71,7 +73,7 @@ def grid(t0: float, t1: float, asked: FloatArray | None, cases: int, states: int
 
 def move(task: Task, bar: Progress) -> Motions:
     """Carry all cases of *task* to their ends. Raises :class:`SimulationError` where none of them can start."""
-    native = task.method in TABLEAUX
+    native = task.method in TABLEAUX and not task.made.forces.sampled
     moved = _in_lanes(task, bar) if native else _in_turn(task, range(len(task.y0)), _unmoved(task), bar)
     for states in (moved.y, moved.zeros.y, moved.samples.reshape(-1, moved.y.shape[1])):
         normalise(states, task.quaternions)
@@ -201,11 +203,13 @@ def _unmoved(task: Task) -> Motions:
         samples[:, 0], recorded[:] = task.y0, 1
     t, messages = np.full(cases, task.t0), [status.interrupted(task.t0)] * cases
     codes, zeros = np.full(cases, INTERRUPTED), Zeros.listed([], n)
-    return Motions(codes, messages, t, task.y0.copy(), samples, recorded, nfev, steps, rejected, zeros)
+    held = np.full((cases, len(task.grid) + 1, task.system.nv), np.nan) if task.made.forces.sampled else None
+    return Motions(codes, messages, t, task.y0.copy(), samples, recorded, nfev, steps, rejected, zeros, held)
 
 
 def _in_turn(task: Task, which: Sequence[int], moved: Motions, bar: Progress) -> Motions:
     """The motions *moved* with those of the cases *which*, one after the other."""
+    assert task.grid is not None
     n, cases = task.y0.shape[1], len(task.y0)
     found: list[tuple[int, int, float, FloatArray]] = []
     quiet = Progress(task.t0, task.t1, shown=False)
@@ -226,6 +230,9 @@ def _in_turn(task: Task, which: Sequence[int], moved: Motions, bar: Progress) ->
             moved.samples[i, : record.on_grid] = states[: record.on_grid]
             moved.recorded[i], moved.nfev[i] = record.on_grid, motion.run.evaluations
             moved.steps[i], moved.rejected[i] = record.steps, motion.run.rejected
+            if moved.held is not None:
+                moved.held[i] = motion.held(np.append(task.grid, record.reached))
+                moved.held[i, record.on_grid : -1] = np.nan
             found += [(i, e, *zero) for e, zeros in enumerate(motion.watch.found) for zero in zeros]
             bar.ended(cases - len(which) + done, cases)
             if motion.status == INTERRUPTED:
@@ -254,7 +261,7 @@ def result(task: Task, motions: Motions, seconds: float) -> Result:
     system, made, k, cases = task.system, task.made, len(task.grid), len(motions.y)
     t = np.concatenate([np.broadcast_to(task.grid, (cases, k)), motions.t[:, None]], axis=1)
     y = np.concatenate([motions.samples, motions.y[:, None]], axis=1)
-    found = outcome.series(task, t, y)
+    found = outcome.series(task, t, y, motions.held)
     # The end of a case belongs to its record where an event has ended it.
     kept = np.arange(k + 1) < motions.recorded[:, None]
     kept[:, k] = motions.status == EVENT
@@ -274,7 +281,7 @@ def result(task: Task, motions: Motions, seconds: float) -> Result:
         y=np.ascontiguousarray(np.swapaxes(motions.samples[..., : task.states], 1, 2)),
         q_names=system.q_names,
         v_names=system.v_names,
-        units=outcome.units_of(system),
+        units=task.equations.kept("units of a run", lambda: outcome.units_of(system)),
         outputs={n: x[:, :k] for n, x in found.outputs.items()},
         kinetic_energy=found.energies.kinetic[:, :k],
         potential_energy=found.energies.potential[:, :k],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from kineta.numerics.segments import Integration
 from kineta.tasks import status
 from kineta.tasks.domain import Domain
 from kineta.tasks.events import Watch, wanted
+from kineta.tasks.held import Control, Held
 from kineta.tasks.jacobian import jacobian
 from kineta.tasks.mass import SINGULAR, idle, least_inertia
 from kineta.tasks.met import missed
@@ -31,20 +32,29 @@ class Motion:
     not defined, and how it ended.
     """
 
-    run: Integration
+    run: Integration | Held
     record: Record
     watch: Watch
     domain: Domain
     status: int
     message: str
 
+    def held(self, t: FloatArray) -> FloatArray | None:
+        """The sampled forces (k, nv) that were held from the times *t* (k,) on, if there are any."""
+        return self.run.control.at(t) if isinstance(self.run, Held) else None
+
 
 def move(task: Task, bar: Progress) -> Motion:
     """Carry the motion of *task* to its end. Raises :class:`SimulationError` where it cannot start."""
-    code = task.made.code
+    control = Control(task)
+    try:
+        first = control.take(task.y0)
+    except SimulationError as error:
+        raise SimulationError(f"Model '{task.system.name}': at t = {task.t0:g} s {error}.") from error
+    code, made = task.made.code, control.made
     problem = Problem(
         rhs=code.rate.address,
-        h=task.made.h,
+        h=made.h,
         t0=task.t0,
         t1=task.t1,
         y0=task.y0,
@@ -54,9 +64,9 @@ def move(task: Task, bar: Progress) -> Motion:
     )
     run = Integration(
         integrator,
-        lambda: jacobian(task.equations, task.made),
+        lambda: jacobian(task.equations, control.made),
         task.method,
-        problem,
+        problem if first is None else replace(problem, t1=first),
         rtol=task.rtol,
         atol=task.atol,
         max_step=task.max_step,
@@ -64,11 +74,12 @@ def move(task: Task, bar: Progress) -> Motion:
         dense=task.dense_output or task.grid is not None or bool(task.watched),
         kept=task.dense_output,
     )
-    if why := cannot_start(task, code.rate(np.array([task.t0]), task.y0, task.made.h)):
+    if why := cannot_start(task, code.rate(np.array([task.t0]), task.y0, made.h)):
         raise SimulationError(why)
     record = Record(task.grid, task.states, task.quaternions, keep=task.dense_output)
     watch, domain = Watch(task.watched, problem), Domain(task.equations, task.made)
-    return Motion(run, record, watch, domain, *_integrate(run, record, watch, domain, bar))
+    whole = run if first is None else Held(problem, run, control)
+    return Motion(whole, record, watch, domain, *_integrate(whole, record, watch, domain, bar))
 
 
 def cannot_start(task: Task, rate: FloatArray) -> str:
@@ -87,7 +98,7 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
     return f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters."
 
 
-def _integrate(run: Integration, record: Record, watch: Watch, domain: Domain, bar: Progress) -> tuple[int, str]:
+def _integrate(run: Integration | Held, record: Record, watch: Watch, domain: Domain, bar: Progress) -> tuple[int, str]:
     """Carry the run to its end; status and message."""
     problem = run.problem
     record.start(problem.t0, problem.y0.copy())
@@ -103,6 +114,8 @@ def _integrate(run: Integration, record: Record, watch: Watch, domain: Domain, b
                 return EVENT, status.stopped(end[0], watch.ended or "")
             if segment.end:
                 return FAILED, status.failed(record.reached, segment.end, domain.edge(last=True))
+    except SimulationError as error:
+        return FAILED, status.refused(record.reached, str(error))
     except KeyboardInterrupt:
         return INTERRUPTED, status.interrupted(record.reached)
     if record.reached != problem.t1:

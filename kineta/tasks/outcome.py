@@ -42,8 +42,8 @@ class Series:
         return dict(zip(ENERGIES, values, strict=True)) | {"work": e.work} | dict(self.outputs)
 
 
-def series(task: Task, t: FloatArray, y: FloatArray) -> Series:
-    """The series of *task* for times *t* (..., k) and states *y* (..., k, n)."""
+def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None) -> Series:
+    """The series of *task* for times *t* (..., k), states *y* (..., k, n), and sampled forces *held* then, (..., k, nv)."""
     made = task.made
     if made.h.ndim > 1:
         values = np.array([made.code.observe(t[i, :, None], y[i], made.h[i]) for i in range(len(t))])
@@ -56,6 +56,10 @@ def series(task: Task, t: FloatArray, y: FloatArray) -> Series:
     for name, force in zip(task.system.v_names, np.moveaxis(made.forces.constant, -1, 0), strict=True):
         if force.any():
             outputs[force_name(name)] = np.broadcast_to(force[..., None], t.shape).copy()
+    driven = {n for _, speeds in made.forces.sampled for n in speeds}
+    for k, name in enumerate(task.system.v_names):
+        if held is not None and name in driven:
+            outputs[force_name(name)] = held[..., k].copy()
     work = y[..., task.states].copy() if made.code.works else np.zeros(t.shape)
     return Series(Energies(kinetic, potential, work), outputs)
 
@@ -74,7 +78,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
     system, record, watch, run = task.system, motion.record, motion.watch, motion.run
     t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
     y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
-    found = series(task, t, y)
+    found = series(task, t, y, motion.held(t))
     energies, events = found.energies, list(_events(watch, record))
     balance = float(energies.balance)
     status, message = motion.status, motion.message
@@ -88,7 +92,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         y=np.ascontiguousarray(y[:, : record.states].T),
         q_names=system.q_names,
         v_names=system.v_names,
-        units=units_of(system),
+        units=task.equations.kept("units of a run", lambda: units_of(system)),
         outputs=found.outputs,
         kinetic_energy=energies.kinetic,
         potential_energy=energies.potential,

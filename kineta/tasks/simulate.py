@@ -52,7 +52,8 @@ def simulate(
     ----------
     q, v : initial coordinates (nq,) and speeds (nv,), or mappings of names to values; the rest are the model's ``initial``
     p : parameters, as for :class:`~kineta.function.Function`
-    tau : forces on the speeds beside those of the model: numbers or expressions, (nv,), or a mapping of speeds to these
+    tau : forces on the speeds beside those of the model: numbers or expressions, (nv,), or a mapping of speeds to these; what
+        :func:`~kineta.tasks.control.sampled` makes of a Python function or a table, for all speeds or for one
     method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
         CVODE_ADAMS of SUNDIALS, for stiff systems (extra ``sundae``)
     rtol, atol : relative and absolute tolerance of every state

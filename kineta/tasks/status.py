@@ -25,6 +25,11 @@ def failed(t: float, why: str, edge: str) -> str:
     return f"failed at t = {t:.9g} s: {why}; {edge}. What was computed before is kept"
 
 
+def refused(t: float, why: str) -> str:
+    """Where a control has failed."""
+    return f"failed at t = {t:.9g} s: {why}. What was computed before is kept"
+
+
 def interrupted(t: float) -> str:
     """By the user."""
     return f"interrupted at t = {t:.6g} s; what was computed before is kept"
