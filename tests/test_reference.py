@@ -35,7 +35,7 @@ def test_every_public_name_stands_in_the_page_with_a_docstring(reference: Module
     assert [n for n in kn.__all__ if reference._heading(n) not in lines] == []
     assert [n for n in kn.__all__ if not inspect.getdoc(getattr(kn, n))] == []
     assert ":class:" not in "".join(lines)
-    assert "``" not in "".join(lines).replace("```", "")
+    assert "``" not in "\n".join(lines).replace("```", "")
 
 
 def test_every_link_of_the_page_has_its_heading(reference: ModuleType) -> None:
