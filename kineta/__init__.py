@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.certificate import Certificate
-    from kineta.tasks.control import Sampled, sampled
+    from kineta.tasks.control import sampled
     from kineta.tasks.events import Event, event
     from kineta.tasks.integrals import FirstIntegral, first_integrals
     from kineta.tasks.reading import load_result
@@ -97,7 +97,7 @@ _FROM = {
     "kineta.model.let": "Let",
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.system": "Output Parameter System",
-    "kineta.tasks.control": "Sampled sampled",
+    "kineta.tasks.control": "sampled",
     "kineta.tasks.events": "Event event",
     "kineta.model.graph": "SystemGraph system_graph",
     "kineta.tasks.integrals": "FirstIntegral first_integrals",
@@ -141,7 +141,6 @@ __all__ = [
     "Ry",
     "Rz",
     "S",
-    "Sampled",
     "Shift",
     "SimulationError",
     "Station",

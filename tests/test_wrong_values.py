@@ -146,6 +146,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Function with p": (lambda m: EQUATIONS.function("bias", "numpy")(**STATE, p={"m": m}), {"m": 1.0}),
     "event": (kn.event, {"value": q, "terminal": False, "direction": 0, "name": "e"}),
     "Event": (kn.Event, {"value": q, "terminal": False, "direction": 0, "name": "e"}),
+    "sampled": (kn.sampled, {"values": [0.5, 1.0], "rate": 10.0}),
     "simulate": (
         lambda **given: kn.simulate(**{"system": EQUATIONS, "t": 0.001, "max_steps": 10, **given}),
         {"system": EQUATIONS, "t": 0.001, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "tau": [0.0], "method": "dop853"}
@@ -159,7 +160,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 #: Arguments that take nearly everything.
-OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped")}
+OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped"), ("sampled", "values")}
 #: Made by kineta, or raised by it.
 MADE = {"Equations", "Operations", "Certificate", "FirstIntegral", "SystemGraph"}
 

@@ -40,7 +40,7 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"tau": {"q'": kn.symbol("ll")}}, "Model 'pendulum': the force on 'q'' has the unknown symbol 'll'. Did you mean 'l'?"),
     (
         {"tau": lambda t: t},
-        "Expected forces tau as numbers or expressions, found a Python function; expressions are compiled.",
+        "Expected forces tau as numbers or expressions, found a Python function; kineta.sampled(f, rate) calls it at a rate.",
     ),
     ({"rtol": 0}, "Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = 0, atol = 1e-12."),
     ({"rtol": nan}, "Expected tolerances with 0 < rtol < 1 and 0 < atol, found rtol = nan, atol = 1e-12."),
