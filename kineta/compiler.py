@@ -187,4 +187,7 @@ def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Pr
 
 
 def _counted(setup: Program, main: Program) -> Operations:
-    return main.operations(setup.operations().total)
+    """Counts of *main*, and of what *setup* does for it: its last inputs."""
+    needed, first = main.needed(main.results), main.n_inputs - setup.n_outputs
+    once = setup.operations(results=[r for i, r in enumerate(setup.results, first) if i in needed])
+    return main.operations(once.total)

@@ -88,16 +88,17 @@ def laws(system: System) -> list[dict[str, Any]]:
 
 def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
     """Findings for the mass matrix *M* at *state*."""
-    from kineta.tasks.mass import SINGULAR, idle, least_inertia
+    from kineta.formalism.bounds import ROUNDING
+    from kineta.tasks.mass import idle, least_inertia, sizes
 
-    smallest, worst = least_inertia(M)
-    if smallest > SINGULAR:
+    smallest, motion = least_inertia(M, sizes(equations, 0.0, *state))
+    if smallest > ROUNDING:
         yield _definite(smallest)
         yield _inverse(equations, M, state)
         if equations.system.constraints:
             yield _met(equations, state)
         return
-    yield _definite(smallest, idle(equations.system.v_names[worst]))
+    yield _definite(smallest, idle(equations.system.v_names, motion))
 
 
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:

@@ -60,6 +60,7 @@ def evaluate(
     import numpy as np
 
     from kineta.compiler import derive
+    from kineta.tasks.mass import fault
     from kineta.tasks.state import initial_state
 
     system = with_values(read(model, settings))
@@ -79,9 +80,9 @@ def evaluate(
     value = function(t, *at, **extra)
     parts: dict[str, Any] = value._asdict() if hasattr(value, "_asdict") else {quantity: value}
     if not all(np.isfinite(x).all() for x in parts.values()):
-        raise ArgumentError(
-            f"Model '{system.name}': {quantity} is not finite in this state; the mass matrix may be singular there."
-        )
+        singular = fault(equations, t, *at)
+        why = f": the mass matrix is singular: {singular}." if singular else "; check the state and the parameters."
+        raise ArgumentError(f"Model '{system.name}': {quantity} is not finite in this state{why}")
     if as_json:
         shapes, values = ({n: f(x) for n, x in parts.items()} for f in (lambda x: list(x.shape), np.ndarray.tolist))
         print_json(

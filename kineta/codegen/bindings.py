@@ -10,6 +10,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
+from kineta.passes.bare import bare
 
 #: Operations in one line at most: beyond it, a part gets a name although it occurs once.
 LINE = 24
@@ -29,9 +30,12 @@ class Bindings:
 def bindings(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> Bindings:
     """*results* (name to reference) with their repeated parts named; functions of a single symbol stay as they are.
 
-    The names avoid those of the symbols, and of results. Without *parts* nothing is named. Raises :class:`ArgumentError`
-    where that would make more than :data:`WRITTEN` operations.
+    The names avoid those of the symbols, and of results. What guards divisors is not shown. Without *parts* nothing is
+    named. Raises :class:`ArgumentError` where that would make more than :data:`WRITTEN` operations.
     """
+    taken = {n.replace("_", "") for n in (*graph.names, *results)}
+    graph, refs = bare(graph, list(results.values()))
+    results = dict(zip(results, refs, strict=True))
     order = reachable(graph, results.values())
     if not parts:
         _check_length(graph, order, results)
@@ -42,7 +46,6 @@ def bindings(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) ->
             uses[r >> 1] += 1
     length: dict[int, int] = {}
     named: dict[int, str] = {}
-    taken = {n.replace("_", "") for n in (*graph.names, *results)}
     names = (n for k in count(1) if (n := f"z{k}") not in taken)
     roots = {r >> 1 for r in results.values()}
     for i in order:

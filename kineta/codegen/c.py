@@ -15,6 +15,7 @@ _LIBRARY = LIBM | {
     Op.STEP: "kineta_step",
     Op.MIN: "kineta_min",
     Op.MAX: "kineta_max",
+    Op.GUARD: "kineta_guard",
 }
 _INFIX = {Op.ADD: "+", Op.MUL: "*", Op.DIV: "/"}
 
@@ -23,6 +24,7 @@ static inline double kineta_sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1
 static inline double kineta_step(double x) { return x > 0.0 ? 1.0 : 0.0; }
 static inline double kineta_min(double x, double y) { return x < y || x != x ? x : y; }
 static inline double kineta_max(double x, double y) { return x > y || x != x ? x : y; }
+static inline double kineta_guard(double x, double y) { return y > 0.0 ? x : NAN; }
 """
 
 _CYRILLIC = dict(

@@ -6,6 +6,7 @@ function, for one state (width 1) or for as many states as a vector has lanes, i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -22,6 +23,10 @@ _INSTRUCTION = {Op.ADD: "fadd contract", Op.MUL: "fmul contract", Op.DIV: "fdiv"
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.MIN: "minimum", Op.MAX: "maximum"}
 #: Operations that are a function of the C library.
 LIBRARY = {op: name for op, name in LIBM.items() if op not in (Op.SQRT, Op.SIN, Op.COS)}
+
+
+#: Takes one instruction.
+Put = Callable[[str], None]
 
 
 @dataclass(slots=True)
@@ -165,7 +170,7 @@ class _Writer:
             self.needs.lanes.add((LIBRARY[op], self.width, len(operands)))
             self._put(f"{name} = call {T} @lanes.{LIBRARY[op]}.{self.width}({arguments})")
         else:
-            _CHOICES[op](self._put, name, operands[0], self.width)
+            _CHOICES[op](self._put, name, operands, self.width)
 
     def _trig(self, group: Sequence[int]) -> None:
         """Sines and cosines of all angles of *group*, several angles of one state in one vector."""
@@ -204,20 +209,36 @@ class _Writer:
                     self.names[value] = name
 
 
-def _sign(put: Callable[[str], None], name: str, x: str, width: int) -> None:
+def _sign(put: Put, name: str, operands: Sequence[str], width: int) -> None:
     """-1, 0, 1; NaN stays NaN."""
-    T, B = real(width), "i1" if width == 1 else f"<{width} x i1>"
+    T, B, x = real(width), _truth(width), operands[0]
     put(f"{name}n = fcmp olt {T} {x}, {constant(0.0, width)}")
     put(f"{name}p = fcmp ogt {T} {x}, {constant(0.0, width)}")
     put(f"{name}m = select {B} {name}n, {T} {constant(-1.0, width)}, {T} {x}")
     put(f"{name} = select {B} {name}p, {T} {constant(1.0, width)}, {T} {name}m")
 
 
-def _step(put: Callable[[str], None], name: str, x: str, width: int) -> None:
+def _step(put: Put, name: str, operands: Sequence[str], width: int) -> None:
     """1 above zero, else 0."""
-    T, B = real(width), "i1" if width == 1 else f"<{width} x i1>"
+    T, B, x = real(width), _truth(width), operands[0]
     put(f"{name}p = fcmp ogt {T} {x}, {constant(0.0, width)}")
     put(f"{name} = select {B} {name}p, {T} {constant(1.0, width)}, {T} {constant(0.0, width)}")
 
 
-_CHOICES: dict[Op, Callable[[Callable[[str], None], str, str, int], None]] = {Op.SIGN: _sign, Op.STEP: _step}
+def _guard(put: Put, name: str, operands: Sequence[str], width: int) -> None:
+    """The first operand where the second is positive, else NaN."""
+    T, B, (x, y) = real(width), _truth(width), operands
+    put(f"{name}p = fcmp ogt {T} {y}, {constant(0.0, width)}")
+    put(f"{name} = select {B} {name}p, {T} {x}, {T} {constant(math.nan, width)}")
+
+
+def _truth(width: int) -> str:
+    """Type of *width* truth values."""
+    return "i1" if width == 1 else f"<{width} x i1>"
+
+
+_CHOICES: dict[Op, Callable[[Put, str, Sequence[str], int], None]] = {
+    Op.SIGN: _sign,
+    Op.STEP: _step,
+    Op.GUARD: _guard,
+}

@@ -92,10 +92,12 @@ def lines(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> It
     bound = bindings(graph, results, parts=parts)
     shown = {i: name(n) for i, n in bound.named.items()}
     for i, label in shown.items():
-        yield f"{label} = {expression(graph, 2 * i, shown)}"
-    for label, ref in results.items():
+        yield f"{label} = {expression(bound.graph, 2 * i, shown)}"
+    for label, ref in bound.results.items():
         known = shown.get(ref >> 1)
-        yield f"{label} = " + (expression(graph, ref, shown) if known is None else ("-" if ref & 1 else "") + known)
+        yield f"{label} = " + (
+            expression(bound.graph, ref, shown) if known is None else ("-" if ref & 1 else "") + known
+        )
 
 
 def expression(graph: Graph, ref: Ref, names: Mapping[int, str]) -> str:
@@ -139,6 +141,8 @@ def expression(graph: Graph, ref: Ref, names: Mapping[int, str]) -> str:
             written[i] = rf"{{{operand(a, _ATOM)}}}^{{{operand(b, _SUM)}}}", _PRODUCT
         elif op == Op.SQRT:
             written[i] = rf"\sqrt{{{operand(a, _SUM)}}}", _ATOM
+        elif op == Op.GUARD:
+            written[i] = written[a >> 1]
         elif op == Op.ABS:
             written[i] = rf"\left|{operand(a, _SUM)}\right|", _ATOM
         else:

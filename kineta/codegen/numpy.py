@@ -37,6 +37,7 @@ FUNCTIONS: dict[int, Callable[..., Any]] = {
     Op.STEP: lambda x: np.where(x > 0, 1.0, 0.0),
     Op.MIN: np.minimum,
     Op.MAX: np.maximum,
+    Op.GUARD: lambda x, y: np.where(y > 0, x, np.nan),
 }
 assert FUNCTIONS.keys() == UNARY | BINARY
 

@@ -11,6 +11,7 @@ from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.node import DESCRIPTIONS, LOCK, Expr
 from kineta.expr.op import LIBM, UNARY, Op
 from kineta.expr.walk import reachable
+from kineta.passes.bare import bare
 
 _NAMES: dict[Op, str] = {
     **{op: name for op, name in LIBM.items() if op != Op.POW},
@@ -32,6 +33,7 @@ def _package() -> Any:
 def to_sympy(graph: Graph, refs: Sequence[Ref], named: Mapping[str, Any] = MappingProxyType({})) -> list[Any]:
     """*refs* as SymPy expressions in real symbols of the same names, or in what is *named* in their place."""
     sympy = _package()
+    graph, refs = bare(graph, refs)
     built: dict[int, Any] = {}
 
     def operand(r: Ref) -> Any:

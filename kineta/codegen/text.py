@@ -15,9 +15,10 @@ def lines(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> It
     Without *parts* everything is written out. Raises :class:`ArgumentError` where that would be too long.
     """
     bound = bindings(graph, results, parts=parts)
+    graph = bound.graph
     for i, name in bound.named.items():
         yield f"{name} = {text(graph, 2 * i, bound.named)}"
-    for name, ref in results.items():
+    for name, ref in bound.results.items():
         known = bound.named.get(ref >> 1)
         shown = text(graph, ref, bound.named) if known is None else f"{'-' if ref & 1 else ''}{known}"
         yield f"{name} = {shown}"

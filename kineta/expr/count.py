@@ -14,9 +14,9 @@ from kineta.expr.op import Op
 class Operations:
     """Operations of one evaluation.
 
-    A repeated sub-expression counts once; changes of sign and factors +-1 are free. ``trig`` counts sines, cosines and
-    all other elementary functions. ``hoisted`` is the work that depends on parameters only: it is done once per
-    set of parameters and is not part of the other counts.
+    A repeated sub-expression counts once; changes of sign and factors +-1 are free, and so is what guards divisors.
+    ``trig`` counts sines, cosines and all other elementary functions. ``hoisted`` is the work that depends on
+    parameters only: it is done once per set of parameters and is not part of the other counts.
     """
 
     add: int = 0
@@ -47,6 +47,6 @@ def count(ops: Iterable[int], hoisted: int = 0) -> Operations:
     """Counts of a list of operations, leaves ignored."""
     totals: dict[str, Any] = {"add": 0, "mul": 0, "div": 0, "sqrt": 0, "trig": 0, "hoisted": hoisted}
     for op, times in Counter(ops).items():
-        if op > Op.SYMBOL:
+        if op > Op.SYMBOL and op != Op.GUARD:
             totals[_FIELD.get(op, "trig")] += times
     return Operations(**totals)

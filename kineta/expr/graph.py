@@ -26,7 +26,7 @@ ZERO: Ref = 0
 ONE: Ref = 2
 MINUS_ONE: Ref = 3
 
-_CONST, _SYMBOL, _ADD, _MUL, _DIV = (int(o) for o in (Op.CONST, Op.SYMBOL, Op.ADD, Op.MUL, Op.DIV))
+_CONST, _SYMBOL, _ADD, _MUL, _DIV, _GUARD = (int(o) for o in (Op.CONST, Op.SYMBOL, Op.ADD, Op.MUL, Op.DIV, Op.GUARD))
 _SHIFT = 34  # room for 2**33 nodes in the second operand of a key
 _SNAPS = (0.0, 0.5, 1.0, math.sqrt(0.5), math.sqrt(0.75))
 
@@ -235,6 +235,22 @@ class Graph:
             ref = self._intern(op, a, b, key)
         return ref ^ sign if ref > 1 else ZERO
 
+    def guard(self, a: Ref, b: Ref) -> Ref:
+        """The value a where b is positive, else NaN; for numbers too when it is evaluated, since no number is NaN."""
+        value = self.value(b)
+        if value is not None and value > 0:
+            return a
+        sign = a & 1
+        a &= -2
+        key = (a << _SHIFT | b) << 5 | _GUARD
+        ref = self._ids.get(key)
+        if ref is None:
+            ref = self._ids[key] = len(self.op) << 1
+            self.op.append(_GUARD)
+            self.lhs.append(a)
+            self.rhs.append(b)
+        return ref ^ sign
+
     def sin(self, a: Ref) -> Ref:
         """The sine of a."""
         return self.call(Op.SIN, a)
@@ -298,4 +314,9 @@ class Graph:
 
 
 _SNAPPED = frozenset({Op.SIN, Op.COS, Op.TAN})
-_DIRECT: dict[int, Callable[[Graph, Ref, Ref], Ref]] = {Op.ADD: Graph.add, Op.MUL: Graph.mul, Op.DIV: Graph.div}
+_DIRECT: dict[int, Callable[[Graph, Ref, Ref], Ref]] = {
+    Op.ADD: Graph.add,
+    Op.MUL: Graph.mul,
+    Op.DIV: Graph.div,
+    Op.GUARD: Graph.guard,
+}

@@ -34,10 +34,11 @@ class Op(IntEnum):
     STEP = 21
     MIN = 22
     MAX = 23
+    GUARD = 24  # the first operand where the second is positive, else NaN
 
 
 LEAVES = frozenset({Op.CONST, Op.SYMBOL})
-BINARY = frozenset({Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX})
+BINARY = frozenset({Op.ADD, Op.MUL, Op.DIV, Op.ATAN2, Op.POW, Op.MIN, Op.MAX, Op.GUARD})
 UNARY = frozenset(Op) - BINARY - LEAVES
 
 #: f(-x) = -f(x): the sign is pulled out of the argument.
@@ -54,6 +55,10 @@ def _power(x: float, y: float) -> float:
 
 def _sign(x: float) -> float:
     return float((x > 0) - (x < 0))
+
+
+def _guard(x: float, y: float) -> float:
+    return x if y > 0 else math.nan
 
 
 #: Meaning of every operation on Python floats; used to fold constants.
@@ -80,10 +85,13 @@ FLOAT: dict[int, Callable[..., float]] = {
     Op.STEP: lambda x: float(x > 0),
     Op.MIN: min,
     Op.MAX: max,
+    Op.GUARD: _guard,
 }
 
 #: Names under which the functions are written in the text language and in printed expressions.
-FUNCTIONS: dict[str, Op] = {op.name.lower(): op for op in Op if op not in LEAVES | {Op.ADD, Op.MUL, Op.DIV, Op.POW}}
+FUNCTIONS: dict[str, Op] = {
+    op.name.lower(): op for op in Op if op not in LEAVES | {Op.ADD, Op.MUL, Op.DIV, Op.POW, Op.GUARD}
+}
 
 #: What the C library, and nearly everyone since, calls the functions.
 LIBM: dict[Op, str] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from math import prod
@@ -13,6 +13,9 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.threads import once
+
+#: Operations whose value is made of their first operand alone.
+_OF_ONE = UNARY | {Op.GUARD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +71,21 @@ class Program:
         parts = (self.inputs, self.outputs, tuple(c.hex() for c in self.constants), self.op, self.lhs, self.rhs)
         return sha256(repr((*parts, self.results)).encode()).hexdigest()
 
-    def operations(self, hoisted: int = 0) -> Operations:
-        """Counts of this program."""
-        return count(self.op, hoisted)
+    def needed(self, results: Iterable[int]) -> set[int]:
+        """Numbers of the values that the operands *results* are made of; what only guards them is left out."""
+        first = self.first_operation
+        found = {r >> 1 for r in results}
+        for k in range(len(self.op) - 1, -1, -1):
+            if first + k in found:
+                found.add(self.lhs[k] >> 1)
+                if self.op[k] not in _OF_ONE:
+                    found.add(self.rhs[k] >> 1)
+        return found
+
+    def operations(self, hoisted: int = 0, results: Sequence[int] | None = None) -> Operations:
+        """Counts of this program, or of what makes just the operands *results* of it."""
+        needed = self.needed(self.results if results is None else results)
+        return count((op for value, op in enumerate(self.op, self.first_operation) if value in needed), hoisted)
 
 
 def program(

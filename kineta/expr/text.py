@@ -48,6 +48,9 @@ def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
             continue
         r, least = piece
         i = r >> 1
+        while graph.op[i] == Op.GUARD:  # what guards a value is not part of it
+            r = graph.lhs[i] ^ (r & 1)
+            i = r >> 1
         pieces: Sequence[_Piece]
         if i in names and i != ref >> 1:
             pieces, strength = [names[i]], _ATOM

@@ -9,10 +9,14 @@ from kineta.expr.op import LEAVES, UNARY, Op
 
 _LEAF = [int(op in LEAVES) for op in Op]
 _UNARY = [int(op in UNARY) for op in Op]
+_VALUE = [int(op in UNARY or op == Op.GUARD) for op in Op]
 
 
-def reachable(graph: Graph, roots: Iterable[Ref], given: Container[int] = ()) -> list[int]:
-    """Ids of the nodes that *roots* need, operands first; the walk does not go below the ids *given*."""
+def reachable(graph: Graph, roots: Iterable[Ref], given: Container[int] = (), *, guarding: bool = True) -> list[int]:
+    """Ids of the nodes that *roots* need, operands first; the walk does not go below the ids *given*, nor into what only
+    decides whether a value stands, unless *guarding*.
+    """
+    one = _UNARY if guarding else _VALUE
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
     seen = {r >> 1 for r in roots}
     stack = list(seen)
@@ -24,7 +28,7 @@ def reachable(graph: Graph, roots: Iterable[Ref], given: Container[int] = ()) ->
             if a not in seen:
                 seen.add(a)
                 stack.append(a)
-            if not _UNARY[kind]:
+            if not one[kind]:
                 b = rhs[i] >> 1
                 if b not in seen:
                     seen.add(b)

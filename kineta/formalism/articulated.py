@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.formalism.bounds import rate_bounds, stands
 from kineta.formalism.composite import component, composites, momentum_of_rate
 from kineta.formalism.mechanism import Link, Mechanism, dependent, no_inertia
 from kineta.formalism.sweeps import acceleration_matrix, inertia_wrench, relative
+from kineta.passes.magnitude import magnitude
 from kineta.spatial.inertia import symmetric
 from kineta.spatial.vector import Matrix, Vector, along, identity, skew
 from kineta.spatial.wrench import Wrench
@@ -35,11 +37,12 @@ class Articulated:
 
 @dataclass(frozen=True, slots=True)
 class Elimination:
-    """A rate solved for: udot = (u - U . (wdot, a)) / D."""
+    """A rate solved for: udot = (u - U . (wdot, a)) / D; NaN where ``regular`` is not positive."""
 
     U: Wrench
     inverse: Ref
     u: Ref
+    regular: Ref
 
 
 def forward_dynamics(
@@ -55,14 +58,19 @@ def forward_dynamics(
     own = [_rigid(graph, link, w[i], applied.get(i)) for i, link in enumerate(links)]
     bias = [_bias_acceleration(graph, link, w, i) for i, link in enumerate(links)]
     eliminated: list[list[Elimination | None]] = [[] for _ in links]
+    bounds = dict(rate_bounds(mechanism))
+    tests: list[list[Ref]] = [[] for _ in links]  # of the pivots met on the way to a link
     for i in reversed(range(len(links))):
         link, I = links[i], own[i]
         for j in reversed(range(len(link.rates))):
-            I, step = _eliminate(mechanism, I, (i, j), phi)
+            I, step = _eliminate(mechanism, I, (i, j), phi, bounds, tests[i])
             eliminated[i].append(step)
+            if step is not None:
+                tests[i] = [step.regular]
         eliminated[i].reverse()
         if link.parent >= 0:
             own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
+            tests[link.parent] += tests[i]
     return _outward(mechanism, bias, eliminated)
 
 
@@ -73,11 +81,16 @@ def _rate_forces(mechanism: Mechanism, tau: Sequence[Ref]) -> dict[tuple[int, in
     phi: dict[tuple[int, int], Ref] = {}
     for (i, j), k in reversed((mechanism.leading or {}).items()):
         by_speed = mechanism.links[i].rates[j].by_speed
-        phi[i, j] = graph.div(rest[k], by_speed[k])
+        phi[i, j] = _by(graph, rest[k], by_speed[k])
         for m, partial in by_speed.items():
             if m != k:
                 rest[m] = graph.sub(rest[m], graph.mul(partial, phi[i, j]))
     return phi
+
+
+def _by(graph: Graph, dividend: Ref, partial: Ref) -> Ref:
+    """*dividend* / *partial*, the derivative of a rate by its speed; NaN in dead points, where it vanishes."""
+    return graph.guard(graph.div(dividend, partial), stands(graph, partial, *magnitude(graph, [partial])))
 
 
 def _rigid(graph: Graph, link: Link, w: Vector, applied: Wrench | None) -> Articulated:
@@ -108,6 +121,8 @@ def _eliminate(
     I: Articulated,
     at: tuple[int, int],
     phi: Mapping[tuple[int, int], Ref],
+    bounds: dict[tuple[int, int], Ref],
+    tests: Sequence[Ref],
 ) -> tuple[Articulated, Elimination | None]:
     """The articulated inertia that is left when the rate *at* (link, number) gives way to its force phi::
 
@@ -124,7 +139,10 @@ def _eliminate(
         raise _singular(mechanism, at)
     inverse = graph.div(ONE, D)
     u = graph.sub(phi[at], component(I.p, rate))
-    step = Elimination(U, inverse, u)
+    step = Elimination(U, inverse, u, stands(graph, D, bounds[at], *tests))
+    for j, other in enumerate(mechanism.links[at[0]].rates[: at[1]]):  # their bounds grow with the errors of this one
+        L = graph.mul(component(U, other), inverse)
+        bounds[at[0], j] = graph.add(bounds[at[0], j], graph.mul(graph.mul(L, L), bounds[at]))
     n, f = U.n * inverse, U.f * inverse
     free = Articulated(
         _without(I.A, n, U.n, e if rate.turns else -1),
@@ -191,10 +209,10 @@ def _outward(
             if step is None:
                 continue
             resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
-            udot = graph.mul(graph.sub(step.u, resisted), step.inverse)
+            udot = graph.mul(graph.sub(step.u, resisted), graph.guard(step.inverse, step.regular))
             k = leading[i, j]
             known = graph.sum([graph.mul(partial, vdot[m]) for m, partial in rate.by_speed.items() if m != k])
-            vdot[k] = graph.div(graph.sub(udot, known), rate.by_speed[k])
+            vdot[k] = _by(graph, graph.sub(udot, known), rate.by_speed[k])
             e = along(graph, rate.axis, udot)
             own = own + (Wrench(Vector(graph), e) if rate.turns else Wrench(e, Vector(graph)))
         accelerations.append(own)

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from kineta.errors import ModelError
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism import energy
+from kineta.formalism.bounds import row_bounds
 from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
 from kineta.formalism.residual import applied_to, gyroscopic
 from kineta.formalism.solve import solve
@@ -33,7 +34,7 @@ def _speeds(d: Derivation) -> list[Ref]:
     M = d["mass_matrix"].refs
     rows = [M[k * n : (k + 1) * n] for k in range(n)]
     right = [g.sub(p, s.at_rest(own)) for p, own in zip(s.momenta, d["momentum"].refs, strict=True)]
-    return solve(g, rows, right, range(n)[::-1])
+    return solve(g, rows, right, range(n)[::-1], *row_bounds(d.mechanism))
 
 
 def _in_momenta(d: Derivation, refs: Sequence[Ref]) -> list[Ref]:

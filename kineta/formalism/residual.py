@@ -11,6 +11,7 @@ from kineta.errors import ModelError
 from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
+from kineta.formalism.bounds import row_bounds
 from kineta.formalism.composite import component, composites, momentum_of_rate
 from kineta.formalism.constraint import rows
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
@@ -85,8 +86,9 @@ def _solved(d: Derivation) -> list[list[Ref]]:
     matrix += [[*a, *[ZERO] * len(kept)] for a in A]
     right = [g.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)] + [neg(r.rest) for r in kept]
     last = range(n, n + len(kept))
+    bounds, motions = row_bounds(d.mechanism, len(kept))
     try:
-        return [solve(g, matrix, right, [*order, *last]) for order in (range(n)[::-1], range(n))]
+        return [solve(g, matrix, right, [*order, *last], bounds, motions) for order in (range(n)[::-1], range(n))]
     except SingularError as error:
         if error.row < n:
             raise dependent(d.mechanism, error.row) from None
@@ -139,7 +141,7 @@ def cheapest(graph: Graph, ways: Sequence[list[Ref]]) -> list[Ref]:
     """The one of several ways to the same values that takes the fewest operations (add + mul + div)."""
     if len(ways) == 1:
         return ways[0]
-    return min(ways, key=lambda refs: count(graph.op[i] for i in reachable(graph, refs)).total)
+    return min(ways, key=lambda refs: count(graph.op[i] for i in reachable(graph, refs, guarding=False)).total)
 
 
 def check_regular(d: Derivation) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.expr.op import Op
+from kineta.formalism.bounds import stands
 
 
 class SingularError(ArithmeticError):
@@ -15,16 +17,30 @@ class SingularError(ArithmeticError):
         self.row = row
 
 
-def solve(graph: Graph, M: Sequence[Sequence[Ref]], b: Sequence[Ref], order: Sequence[int]) -> list[Ref]:
+def solve(
+    graph: Graph,
+    M: Sequence[Sequence[Ref]],
+    b: Sequence[Ref],
+    order: Sequence[int],
+    bounds: Sequence[Ref],
+    motions: Sequence[int],
+) -> list[Ref]:
     """The x with M x = b by M = L^T D L; rows are eliminated in the sequence *order*.
 
-    Raises :class:`SingularError` for a pivot that is structurally zero. From the tips to the ground the factors of a tree
-    keep the zeros of M (RBDA, section 6.5)::
+    From the tips to the ground the factors of a tree keep the zeros of M (RBDA, section 6.5)::
 
         L_ki = M_ki / M_kk          M_ij -= L_ki M_kj
+
+    Raises :class:`SingularError` for a pivot that is structurally zero. Where one is but a rounding error against its bound,
+    x is NaN. The *bounds* are those of the diagonal entries of M. Between rows of one of the *motions* errors grow; a row
+    without a bound, that of a constraint, is measured by what is taken from it::
+
+        bound_i += L_ki^2 bound_k          bound_i += |L_ki M_ki|
     """
-    sub, mul = graph.sub, graph.mul
+    add, sub, mul = graph.add, graph.sub, graph.mul
     A = [list(row) for row in M]
+    sizes = list(bounds)
+    tests: list[list[Ref]] = [[] for _ in A]  # of the pivots that a row has met
     x = list(b)
     factors: list[tuple[int, Ref, list[tuple[int, Ref]]]] = []
     left = list(order)
@@ -33,6 +49,7 @@ def solve(graph: Graph, M: Sequence[Sequence[Ref]], b: Sequence[Ref], order: Seq
         if A[k][k] == ZERO:
             raise SingularError(k)
         inverse = graph.div(ONE, A[k][k])
+        regular = stands(graph, A[k][k], sizes[k], *tests[k])
         active = [i for i in left if A[k][i] != ZERO]
         L = [(i, mul(A[k][i], inverse)) for i in active]
         for i, L_ki in L:
@@ -40,6 +57,14 @@ def solve(graph: Graph, M: Sequence[Sequence[Ref]], b: Sequence[Ref], order: Seq
             for j in active:
                 if j <= i:
                     A[i][j] = A[j][i] = sub(A[i][j], mul(L_ki, A[k][j]))
+            if bounds[i] == ZERO:
+                sizes[i] = add(sizes[i], graph.call(Op.ABS, mul(L_ki, A[k][i])))
+            elif motions[i] == motions[k]:
+                sizes[i] = add(sizes[i], mul(mul(L_ki, L_ki), sizes[k]))
+        if active:
+            tests[active[0]].append(regular)
+        else:  # all rows that led here follow from this one
+            inverse = graph.guard(inverse, regular)
         factors.append((k, inverse, L))
     for k, inverse, L in reversed(factors):
         total = mul(x[k], inverse)

@@ -53,6 +53,7 @@ PARTIALS: dict[int, Callable[[Graph, Ref, Ref, Ref], tuple[Ref, Ref]]] = {
     Op.STEP: lambda g, y, a, b: (ZERO, ZERO),
     Op.MAX: lambda g, y, a, b: _choice(g, a, b),
     Op.MIN: lambda g, y, a, b: _choice(g, b, a),
+    Op.GUARD: lambda g, y, a, b: (ONE, ZERO),
 }
 
 

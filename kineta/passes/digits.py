@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ _PLAIN: dict[int, Callable[..., Any]] = {
     Op.MAX: max,
     Op.POW: operator.pow,
     Op.STEP: lambda x: type(x)(x > 0),
+    Op.GUARD: lambda x, y: x if y > 0 else x * math.nan,
 }
 
 

@@ -41,7 +41,7 @@ class Constants:
             total = dict(self._form(a))
             for node, factor in self._form(b).items():
                 total[node] = total.get(node, Fraction(0)) + factor
-            return self._made({n: f for n, f in total.items() if f}, self.graph.add(a, b))
+            return self._made(total, self.graph.add(a, b))
         value, other = self.graph.value(a), b
         if value is None:
             value, other = self.graph.value(b), a
@@ -60,7 +60,8 @@ class Constants:
         return {ref & -2: Fraction(sign)} if known is None else {n: sign * f for n, f in known.items()}
 
     def _made(self, form: Form, plain: Ref) -> Ref:
-        """The expression of *form*; *plain* where the form is too long or made of numbers alone."""
+        """The expression of *form* without what it has no part of; *plain* where the form is too long."""
+        form = {n: f for n, f in form.items() if f}
         if any(max(f.numerator.bit_length(), f.denominator.bit_length()) > BITS for f in form.values()):
             return plain
         if len(form) > TERMS or form.keys() <= {ONE}:

@@ -22,7 +22,7 @@ from kineta.tasks import outcome, status
 from kineta.tasks.balance import Energies, evident
 from kineta.tasks.cases import Cases
 from kineta.tasks.domain import Domain
-from kineta.tasks.motion import cannot_start
+from kineta.tasks.motion import cannot_start, singular
 from kineta.tasks.motion import move as move_one
 from kineta.tasks.progress import Progress
 from kineta.tasks.record import normalise
@@ -180,7 +180,8 @@ def _message(task: Task, runs: Runs, i: int) -> str:
             edge = _edge(task, i, runs.samples[i], t, runs.y[i], last=True)
             return status.out_of_steps(t, int(runs.counts[i, lanes.ACCEPTED]), float(runs.size[i]), edge)
         case status.FAILED:
-            return status.failed(t, _WHY[code], _edge(task, i, runs.samples[i], t, runs.y[i], last=True))
+            edge = _edge(task, i, runs.samples[i], t, runs.y[i], last=True)
+            return status.failed(t, _WHY[code], edge or singular(task.case(i), t, runs.y[i]))
     return status.interrupted(t)
 
 

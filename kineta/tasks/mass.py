@@ -1,31 +1,100 @@
-"""Whether a mass matrix can be solved with."""
+"""Whether a mass matrix can be solved with, and which motion it resists too little."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from kineta.codegen import numpy as reference
+from kineta.compiler import Equations
+from kineta.expr.program import Program, program
+from kineta.expr.text import number
+from kineta.formalism.bounds import ROUNDING, speed_bounds
+from kineta.formalism.derivation import Derivation
+from kineta.function import parameter_values
 
 FloatArray = NDArray[np.float64]
 
-#: Smallest eigenvalue of a scaled mass matrix at which it counts as singular.
-SINGULAR = 1e-12
+#: Time, coordinates, speeds.
+State = tuple[float, FloatArray, FloatArray]
+
+#: Part of its inertia that a motion may have left where a run ends in a singular position: steps come no closer.
+_LOST = 1e-6
+#: Part of the largest one below which a speed has no part in a motion.
+_PART = 1e-6
+#: Speeds of a combination that a sentence shows.
+_TERMS = 6
 
 
-def idle(speed: str) -> str:
-    """What to say of a mass matrix in which *speed* has no part of its own."""
-    return f"the speed '{speed}' moves no inertia. Give a body that it moves a mass or a moment of inertia, or start elsewhere"
+def sizes(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLike | None = None) -> FloatArray:
+    """Inertia that each speed may meet at most, (nv,): what the errors of the mass matrix are measured by."""
+    bounds = equations.kept("speed bounds", lambda: reference.compile(_bounds(equations.alone())))
+    state = (np.atleast_1d(np.asarray(x, dtype=float)) for x in (t, q, v, parameter_values(equations.system, p)))
+    return np.asarray(bounds(*state))
 
 
-def least_inertia(M: FloatArray) -> tuple[float, int]:
-    """Smallest eigenvalue of the mass matrix *M* (nv, nv) with its diagonal scaled to one, and the index of the speed that
-    has the largest part in it. Masses and moments of inertia, of any size, are then compared without units.
+def _bounds(d: Derivation) -> Program:
+    s, refs = d.symbols, speed_bounds(d.mechanism)
+    inputs = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
+    return program(d.graph, inputs, {"bounds": ((len(refs),), refs)}, "bounds")
+
+
+def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
+    """Smallest eigenvalue of the mass matrix *M* (nv, nv) scaled with the *size* (nv,) of its diagonal entries, and the speeds
+    (nv,) that belong to it. Masses and moments of inertia are then compared without units.
     """
-    diagonal = M.diagonal()
-    scale = np.sqrt(np.maximum(diagonal, 0.0))
-    # What is left of a zero by rounding is of the size of the unit roundoff squared.
-    idle = scale <= 1e-14 * scale.max()
-    if idle.any():
-        worst = int(diagonal.argmin())
-        return min(float(diagonal[worst]), 0.0) / max(float(diagonal.max()), 1e-300), worst
+    scale = np.sqrt(np.where(size > 0, size, 1.0))
     values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
-    return float(values[0]), int(np.abs(vectors[:, 0]).argmax())
+    idle = vectors[:, values <= max(ROUNDING, values[0])]
+    for k in range(idle.shape[1]):  # of several such motions those of few speeds
+        i = np.abs(idle[:, k]).argmax()
+        idle[:, k] /= idle[i, k]
+        others = np.arange(idle.shape[1]) != k
+        idle[:, others] -= np.outer(idle[:, k], idle[i, others])
+    fewest = (np.abs(idle) > _PART).sum(axis=0).argmin()
+    motion = np.where(np.abs(idle[:, fewest]) > _PART, idle[:, fewest], 0.0) / scale
+    return float(values[0]), motion
+
+
+def idle(names: Sequence[str], motion: FloatArray) -> str:
+    """What to say where the speeds *motion* (nv,), called *names*, meet no inertia, and what to do."""
+    advice = "Give a body that it moves a mass or a moment of inertia"
+    if np.count_nonzero(motion) > 1:
+        advice = "Give mass to what lies between these motions, leave one out"
+    return f"{moves_nothing(names, motion)}. {advice}, or start elsewhere"
+
+
+def moves_nothing(names: Sequence[str], motion: FloatArray) -> str:
+    """The speed, or the combination of speeds, that *motion* (nv,) consists of, and that it moves no inertia."""
+    present = np.flatnonzero(motion)
+    if len(present) == 1:
+        return f"the speed '{names[present[0]]}' moves no inertia"
+    shown = "".join(_term(names[k], motion[k] / motion[present[0]]) for k in present[:_TERMS])
+    more = " + ..." * (len(present) > _TERMS)
+    return f"the combination {shown.removeprefix(' + ')}{more} of its speeds moves no inertia"
+
+
+def _term(name: str, factor: float) -> str:
+    size = number(float(f"{abs(factor):.3g}"))
+    return f" {'-' if factor < 0 else '+'} {size + ' ' if size != '1' else ''}{name}"
+
+
+def fault(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLike | None = None) -> str:
+    """Why a state has no accelerations: the motion that its mass matrix does not resist; nothing where there is none."""
+    M = equations.function("mass_matrix", "numpy")(t, q, v, p=p)
+    if not np.isfinite(M).all():
+        return ""
+    smallest, motion = least_inertia(M, sizes(equations, t, q, v, p))
+    return idle(equations.system.v_names, motion) if smallest <= ROUNDING else ""
+
+
+def lost(equations: Equations, p: FloatArray, start: State, end: State) -> str:
+    """The motion whose inertia has vanished on the way from *start* to *end*, in words; nothing where there is none."""
+    mass_matrix = equations.function("mass_matrix", "numpy")
+    before, after = mass_matrix(*start, p=p), mass_matrix(*end, p=p)
+    if not np.isfinite([before, after]).all():
+        return ""
+    smallest, motion = least_inertia(after, np.maximum(sizes(equations, *end, p), before.diagonal()))
+    return moves_nothing(equations.system.v_names, motion) if smallest <= _LOST else ""

@@ -16,7 +16,7 @@ from kineta.tasks.domain import Domain
 from kineta.tasks.events import Watch, wanted
 from kineta.tasks.held import Control, Held
 from kineta.tasks.jacobian import jacobian
-from kineta.tasks.mass import SINGULAR, idle, least_inertia
+from kineta.tasks.mass import fault, lost
 from kineta.tasks.met import missed
 from kineta.tasks.progress import Progress
 from kineta.tasks.record import Record
@@ -79,7 +79,7 @@ def move(task: Task, bar: Progress) -> Motion:
     record = Record(task.grid, task.states, task.quaternions, keep=task.dense_output)
     watch, domain = Watch(task.watched, problem), Domain(task.equations, task.made)
     whole = run if first is None else Held(problem, run, control)
-    return Motion(whole, record, watch, domain, *_integrate(whole, record, watch, domain, bar))
+    return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, bar))
 
 
 def cannot_start(task: Task, rate: FloatArray) -> str:
@@ -88,17 +88,24 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
     q, v = task.y0[: system.nq], task.y0[system.nq : task.states]
     if np.isfinite(rate).all():
         return missed(task.equations, task.t0, q, v, task.made.p)
-    M = task.equations.function("mass_matrix", "numpy")(task.t0, q, v, p=task.made.p)
-    if np.isfinite(M).all():
-        smallest, worst = least_inertia(M)
-        if smallest <= SINGULAR:
-            return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {idle(system.v_names[worst])}."
+    if why := fault(task.equations, task.t0, q, v, task.made.p):
+        return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {why}."
     names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names), "power")
     bad = next(n for n, x in zip(names, rate, strict=False) if not np.isfinite(x))
     return f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters."
 
 
-def _integrate(run: Integration | Held, record: Record, watch: Watch, domain: Domain, bar: Progress) -> tuple[int, str]:
+def singular(task: Task, t: float, y: FloatArray) -> str:
+    """Whose inertia the motion of *task* has lost on its way to *t*, *y*; ``''`` where the mass matrix is regular."""
+    nq, n = task.system.nq, task.states
+    start, end = ((time, state[:nq], state[nq:n]) for time, state in ((task.t0, task.y0), (t, y)))
+    motion = lost(task.equations, task.made.p, start, end)
+    return f"the mass matrix becomes singular there: {motion}" if motion else ""
+
+
+def _integrate(
+    task: Task, run: Integration | Held, record: Record, watch: Watch, domain: Domain, bar: Progress
+) -> tuple[int, str]:
     """Carry the run to its end; status and message."""
     problem = run.problem
     record.start(problem.t0, problem.y0.copy())
@@ -113,7 +120,8 @@ def _integrate(run: Integration | Held, record: Record, watch: Watch, domain: Do
             if end is not None:
                 return EVENT, status.stopped(end[0], watch.ended or "")
             if segment.end:
-                return FAILED, status.failed(record.reached, segment.end, domain.edge(last=True))
+                edge = domain.edge(last=True) or singular(task, *record.end)
+                return FAILED, status.failed(record.reached, segment.end, edge)
     except SimulationError as error:
         return FAILED, status.refused(record.reached, str(error))
     except KeyboardInterrupt:

@@ -18,7 +18,7 @@ def stopped(t: float, event: str) -> str:
 
 
 def failed(t: float, why: str, edge: str) -> str:
-    """Without a way on; *edge* is what has left its domain there, if that is known."""
+    """Without a way on; *edge* is what has left its domain or has become singular there, if that is known."""
     edge = edge or (
         "the mass matrix may be singular there, an expression outside its domain, or the motion without bound"
     )

@@ -226,6 +226,9 @@ def test_a_state_without_finite_accelerations(kineta: Command, folder: Path) -> 
     refused(kineta, folder, ["derive", "pole.kin", "--fix"], r"pole\.kin: Division by zero\.")
     refused(kineta, folder, ["eval", "pole.kin"], r"Model 'pole': forward is not finite in this state")
     refused(kineta, folder, ["simulate", "pole.kin"], r"Model 'pole': q'' is not finite in the initial state")
+    (folder / "ball.kin").write_text("A | Ball(b) = m(1), com = (0.3, 0.4, -0.7);\n")
+    message = r"the mass matrix is singular: the combination b\.wx \+ 1\.33 b\.wy - 2\.33 b\.wz of its speeds moves no inertia\."
+    refused(kineta, folder, ["eval", "ball.kin"], r"forward is not finite in this state: " + message)
     ship = "Ship | Sx(q) = 200000;\nGyro ~ Ship | Rz(q2) = Jz(1e-8);\nforce f = 1/k on q;\n"
     (folder / "ship.kin").write_text(f"parameters k = 0;\n{ship}")
     refused(kineta, folder, ["simulate", "ship.kin"], r"Model 'ship': q'' is not finite in the initial state")

@@ -191,6 +191,24 @@ def test_nan_is_not_lost_on_the_way() -> None:
         assert np.isnan(f(np.array([np.nan, 1.0]))).all()
 
 
+def guarded() -> Program:
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    return program(g, {"x": [x, y]}, {"out": ((2,), [g.guard(x, y), g.guard(x ^ 1, g.sub(y, x))])}, "f")
+
+
+def test_a_guard_lets_a_value_through_where_its_test_is_positive(tmp_path: Path) -> None:
+    p, states = guarded(), np.array([[2.0, y] for y in (3.0, 1.0, 0.0, -1.0, np.nan, np.inf, -np.inf)])
+    expected = np.array([[2, -2], [2, np.nan], *[[np.nan] * 2] * 3, [2, -2], [np.nan] * 2])
+    f = llvm.compile([p], batch=True).function("f")
+    compiled = compiled_c([p], tmp_path).model_f
+    out = np.empty((len(states), 2))
+    for state, row in zip(states, out, strict=True):
+        compiled(ctypes.c_void_p(state.ctypes.data), ctypes.c_void_p(row.ctypes.data))
+    for found in (f.batch(states), np.array([f(s) for s in states]), reference.compile(p)(states), out):
+        assert np.array_equal(found, expected, equal_nan=True)
+
+
 def compiled_c(programs: list[Program], folder: Path, model: str = "model") -> ctypes.CDLL:
     header, text = c.source(programs, model, {"b1": list("abcde")})
     stem = c.identifier(model)

@@ -29,6 +29,7 @@ COUNTS: dict[str, tuple[Callable[[Graph, Ref, Ref], list[Ref]], str]] = {
     "a number as divisor is a factor": (lambda g, x, y: [g.div(x, g.const(3)), g.div(x, y)], "mul div"),
     "a power of n is by squaring": (lambda g, x, y: [g.call(Op.POW, x, g.const(9))], "mul mul mul mul"),
     "sines and cosines, each once": (lambda g, x, y: [g.sin(x), g.cos(x), g.sin(neg(x)), g.cos(neg(x))], "trig trig"),
+    "guards": (lambda g, x, y: [g.guard(g.mul(x, y), g.add(x, g.const(2))), g.guard(x, g.mul(y, y))], "mul"),
     "roots": (lambda g, x, y: [g.sqrt(x), g.sqrt(x)], "sqrt"),
     "constants and symbols": (lambda g, x, y: [x, neg(y), g.const(0.3)], ""),
     "what is not needed": (lambda g, x, y: [g.sub(g.mul(x, y), g.mul(y, x)), g.add(x, g.sub(y, x))], ""),

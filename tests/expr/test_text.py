@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import kineta as kn
+from kineta.codegen.latex import expression
 from kineta.codegen.text import lines
 from kineta.expr.graph import Graph
 from kineta.expr.node import DESCRIPTIONS, Expr
@@ -79,3 +80,12 @@ def test_formulas_without_parts_are_written_out_up_to_a_length() -> None:
         square = g.mul(g.add(square, x), square)
     with pytest.raises(kn.ArgumentError, match="at most 4000 operations to write out"):
         list(lines(g, {"f": square}, parts=False))
+
+
+def test_what_guards_a_value_is_not_written() -> None:
+    g = Graph()
+    x, y = g.symbol("x"), g.symbol("y")
+    guarded = g.sub(g.guard(g.div(x, g.guard(y, x)), y), g.guard(x ^ 1, y))
+    assert text(g, guarded) == "x/y + x"
+    assert expression(g, guarded, {}) == r"\frac{x}{y} + x"
+    assert next(lines(g, {"a": guarded})) == "a = x + x/y"

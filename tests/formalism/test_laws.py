@@ -10,6 +10,7 @@ import pytest
 from kineta.compiler import Equations, derive
 from kineta.expr.graph import ONE
 from kineta.formalism import articulated
+from kineta.formalism.bounds import speed_bounds
 from kineta.formalism.solve import solve
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
@@ -72,8 +73,9 @@ def test_articulated_bodies_agree_with_elimination(seed: int) -> None:
     M = np.array(d["mass_matrix"].refs).reshape(nv, nv).tolist()
     right = [g.sub(t, b) for t, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
     condition = np.linalg.cond(values(equations, "mass_matrix", state))
+    bounds = speed_bounds(d.mechanism)
     for order in (range(nv), range(nv)[::-1]):
-        expected = values(equations, solve(g, M, right, order), state)
+        expected = values(equations, solve(g, M, right, order, bounds, range(nv)), state)
         scale = max(np.abs(expected).max(), 1.0) * max(1.0, condition / 100)
         close(values(equations, recursive, state), expected, scale)
 

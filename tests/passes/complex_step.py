@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from kineta.expr.graph import Graph, Ref
@@ -43,6 +44,7 @@ COMPLEX: Mapping[int, Callable[..., complex]] = {
     Op.STEP: lambda x: complex(x.real > 0),
     Op.MIN: lambda x, y: x if x.real < y.real else y,
     Op.MAX: lambda x, y: x if x.real > y.real else y,
+    Op.GUARD: lambda x, y: x if y.real > 0 else complex(math.nan, math.nan),
 }
 
 

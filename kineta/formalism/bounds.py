@@ -1,0 +1,148 @@
+"""How much inertia the rates may meet in any position: what the rounding errors of the mass matrix are measured by.
+
+Bounds are made of sizes, which only add up. They know no angles: what turns counts with the inertia that it has about any
+axis. So they depend on parameters only, but for what is shifted, and cost nothing when the mass matrix is evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.op import Op
+from kineta.formalism.mechanism import Link, Mechanism
+from kineta.model.body import Inertia
+from kineta.passes.magnitude import magnitude
+from kineta.spatial.inertia import second_moments
+from kineta.spatial.vector import Matrix, Vector
+
+#: Part of their bounds below which pivots of a mass matrix count as made by rounding.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Bounds of the moments of a mass distribution: mass m, length of the first moment c, second moments along the axes S
+    and along any direction s.
+    """
+
+    graph: Graph
+    m: Ref
+    c: Ref
+    S: tuple[Ref, Ref, Ref]
+    s: Ref
+
+    def __add__(self, other: Bounds) -> Bounds:
+        add = self.graph.add
+        x, y, z = (add(a, b) for a, b in zip(self.S, other.S, strict=True))
+        return Bounds(self.graph, add(self.m, other.m), add(self.c, other.c), (x, y, z), add(self.s, other.s))
+
+    def about(self, axis: int) -> Ref:
+        """Bound of the moment of inertia about the coordinate axis *axis*."""
+        return self.graph.add(self.S[(axis + 1) % 3], self.S[(axis + 2) % 3])
+
+    def turned(self, axis: int) -> Bounds:
+        """The same after a turn by any angle about the coordinate axis *axis*."""
+        most = self.graph.call(Op.MIN, self.about(axis), self.s)
+        x, y, z = (S if k == axis else most for k, S in enumerate(self.S))
+        return Bounds(self.graph, self.m, self.c, (x, y, z), self.s)
+
+    def rotated(self, R: Matrix | None) -> Bounds:
+        """The same in axes from which *R* leads to the present ones; None for any turn."""
+        places = [[k for k in range(3) if row[k] != ZERO] for row in R.rows] if R is not None else []
+        if not places or any(len(p) > 1 for p in places):
+            return Bounds(self.graph, self.m, self.c, (self.s,) * 3, self.s)
+        x, y, z = (self.S[p[0]] for p in places)
+        return Bounds(self.graph, self.m, self.c, (x, y, z), self.s)
+
+    def shifted(self, r: Vector) -> Bounds:
+        """The same about an origin from which the present one is reached by *r*."""
+        if r.is_zero:
+            return self
+        g = self.graph
+        lengths, sizes = [g.call(Op.ABS, x) for x in r.refs], magnitude(g, r.refs)
+
+        def grown(S: Ref, length: Ref, size: Ref) -> Ref:
+            return g.add(S, g.mul(size, g.add(g.mul(g.const(2.0), self.c), g.mul(self.m, length))))
+
+        x, y, z = (grown(*each) for each in zip(self.S, lengths, sizes, strict=True))
+        length, size = g.sum(lengths), g.sum(sizes)
+        return Bounds(g, self.m, g.add(self.c, g.mul(self.m, length)), (x, y, z), grown(self.s, length, size))
+
+
+def rate_bounds(mechanism: Mechanism) -> Mapping[tuple[int, int], Ref]:
+    """For every rate (link, number) a bound of the inertia that it moves."""
+    links = mechanism.links
+    carried = [_nothing(mechanism.graph) for _ in links]
+    for body in mechanism.symbols.system.tree:
+        place = mechanism.places[body.name]
+        if place.link >= 0:
+            own = _of_body(mechanism, body.inertia).rotated(place.R).shifted(place.r)
+            carried[place.link] = carried[place.link] + own
+    found: dict[tuple[int, int], Ref] = {}
+    for i in reversed(range(len(links))):
+        for j, rate in enumerate(links[i].rates):
+            found[i, j] = carried[i].about(rate.axis) if rate.turns else carried[i].m
+        if links[i].parent >= 0:
+            carried[links[i].parent] = carried[links[i].parent] + _inward(links[i], carried[i])
+    return found
+
+
+def speed_bounds(mechanism: Mechanism) -> list[Ref]:
+    """Bounds of the diagonal entries of the mass matrix."""
+    graph = mechanism.graph
+    add, mul = graph.add, graph.mul
+    found = [ZERO] * len(mechanism.symbols.v)
+    for (i, j), bound in rate_bounds(mechanism).items():
+        by_speed = mechanism.links[i].rates[j].by_speed
+        for (k, partial), size in zip(by_speed.items(), magnitude(graph, list(by_speed.values())), strict=True):
+            found[k] = add(found[k], mul(mul(graph.call(Op.ABS, partial), size), bound))
+    return found
+
+
+def row_bounds(mechanism: Mechanism, constraints: int = 0) -> tuple[list[Ref], list[int]]:
+    """What the pivots of the rows of M, and of some *constraints* after them, are measured by: the bound of each row, none for a
+    constraint, and the motion that it belongs to: the link of a ball joint or free motion, else a number of its own.
+    """
+    bounds = [*speed_bounds(mechanism), *[ZERO] * constraints]
+    motions = [-1 - k for k in range(len(bounds))]
+    for i, link in enumerate(mechanism.links):
+        if link.kind in ("ball", "free"):
+            for rate in link.rates:
+                for k in rate.by_speed:
+                    motions[k] = i
+    return bounds, motions
+
+
+def stands(graph: Graph, pivot: Ref, bound: Ref, *others: Ref) -> Ref:
+    """Positive where *pivot* is more than a rounding error against its *bound*, and all *others* are positive too."""
+    excess = graph.sub(graph.call(Op.ABS, pivot), graph.mul(graph.const(ROUNDING), bound))
+    return reduce(graph.guard, others, excess)
+
+
+def _nothing(graph: Graph) -> Bounds:
+    return Bounds(graph, ZERO, ZERO, (ZERO,) * 3, ZERO)
+
+
+def _inward(link: Link, carried: Bounds) -> Bounds:
+    """Bounds of what *link* carries, in the axes of its parent about its origin."""
+    if link.kind == "turn":
+        carried = carried.turned(link.axis)
+    elif link.kind != "shift":
+        carried = carried.rotated(None)
+    return carried.rotated(link.R).shifted(link.offset)
+
+
+def _of_body(mechanism: Mechanism, inertia: Inertia) -> Bounds:
+    """Bounds of the moments of a body about the origin of its frame. Moments about principal axes are taken as exact."""
+    graph, symbols = mechanism.graph, mechanism.symbols
+    (m,) = magnitude(graph, symbols.expression(inertia.mass))
+    J = symbols.expression(*inertia.moments)
+    diagonal = Matrix(graph, [[J[i] if i == j else ZERO for j in range(3)] for i in range(3)])
+    x, y, z = (graph.call(Op.ABS, row[i]) for i, row in enumerate(second_moments(diagonal).rows))
+    own = Bounds(graph, m, ZERO, (x, y, z), graph.sum((x, y, z)))
+    if any(product != ZERO for product in symbols.expression(*inertia.products)):
+        own = own.rotated(None)
+    return own.shifted(Vector(graph, *symbols.expression(*inertia.com)))
