@@ -9,13 +9,14 @@ from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kineta.codegen.c import identifier
 from kineta.errors import ArgumentError, one_of
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.node import LOCK
 from kineta.expr.program import Program
 from kineta.formalism.derivation import Array, Derivation
-from kineta.formalism.quantity import QUANTITIES
+from kineta.formalism.quantity import quantity as row_of
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.formalism.table import FORMALISMS
 from kineta.formulas import Formulas, aligned, formulas
@@ -77,7 +78,7 @@ class Equations:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """Names of what can be asked for."""
+        """Names of what can be asked for, beside the quantities of one body or point, as in ``position(A)``."""
         return tuple(self.derivation.rules)
 
     def expressions(self, quantity: str) -> Array:
@@ -104,12 +105,12 @@ class Equations:
         return self.kept((Formulas, name), lambda: formulas(self.alone(), name))
 
     def _known(self, quantity: str) -> str:
-        return one_of(quantity, self.derivation.rules, "a quantity")
+        return self.derivation.known(quantity)
 
     def programs(self, quantity: str) -> tuple[Program, Program]:
         """Two programs: from parameters ``p`` to ``h``, and from t, q, v (and tau or vdot) and ``h`` to *quantity*."""
         shown = self.formulas(quantity)
-        return self.kept((Program, quantity), lambda: _lowered(shown.symbols, quantity, shown.array))
+        return self.kept((Program, shown.quantity), lambda: _lowered(shown.symbols, shown.quantity, shown.array))
 
     def operations(self, quantity: str) -> Operations:
         """Operations of one evaluation of *quantity*; what depends on parameters only is counted apart."""
@@ -117,7 +118,7 @@ class Equations:
 
     def explain(self, quantity: str) -> dict[str, Operations]:
         """Operations of *quantity* as derived, and after each pass."""
-        derived = self.alone()
+        derived, quantity = self.alone(), self._known(quantity)
         array, names = derived[quantity], self.system.parameter_names
         counts = {"derived": _counted(*_lowered(derived.symbols, quantity, array))}
         for name, graph, refs in stages(derived.graph, array.refs, names):
@@ -170,20 +171,22 @@ class Equations:
         # What is only shown and counted needs no NumPy.
         from kineta.function import BACKENDS, Function
 
-        key = Function, self._known(quantity), one_of(backend, BACKENDS, "a backend")
-        return self.kept(key, lambda: Function(self.system, quantity, *self.programs(quantity), backend))
+        name = self._known(quantity)
+        key = Function, name, one_of(backend, BACKENDS, "a backend")
+        return self.kept(key, lambda: Function(self.system, name, *self.programs(name), backend))
 
 
 def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Program]:
     """The programs of :meth:`Equations.programs`."""
     known: dict[str, Sequence[Ref]] = {"t": (symbols.t,), "q": symbols.q, "v": symbols.v, "momentum": symbols.momenta}
     known |= {"tau": symbols.tau, "vdot": symbols.vdot}
-    inputs = {name: known[name] for name in QUANTITIES[quantity].arguments}
+    inputs = {name: known[name] for name in row_of(quantity).arguments}
     refs = iter(array.refs)
-    parts = array.parts or ((quantity, array.shape),)
-    outputs = {name: (shape, [next(refs) for _ in range(prod(shape))]) for name, shape in parts}
-    setup, main = hoist(symbols.graph, inputs, {quantity: outputs}, symbols.p, quantity)
-    return setup, main[quantity]
+    name = identifier(quantity).strip("_")
+    parts = array.parts or ((name, array.shape),)
+    outputs = {part: (shape, [next(refs) for _ in range(prod(shape))]) for part, shape in parts}
+    setup, main = hoist(symbols.graph, inputs, {name: outputs}, symbols.p, name)
+    return setup, main[name]
 
 
 def _counted(setup: Program, main: Program) -> Operations:

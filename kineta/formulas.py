@@ -8,7 +8,7 @@ from typing import Any
 
 from kineta.expr.graph import Graph, Ref
 from kineta.formalism.derivation import Array, Derivation
-from kineta.formalism.quantity import QUANTITIES
+from kineta.formalism.quantity import quantity
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.system import System
 from kineta.passes.simplify import simplify
@@ -105,7 +105,7 @@ def _names(formulas: Formulas) -> list[str]:
     """Names of the entries, part by part."""
     array = formulas.array
     parts = array.parts or ((formulas.quantity, array.shape),)
-    return [n for name, shape in parts for n in QUANTITIES[name].labels(formulas.system, shape)]
+    return [n for name, shape in parts for n in quantity(name).labels(formulas.system, shape)]
 
 
 def _latex_name(label: str) -> str:

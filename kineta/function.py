@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kineta import inputs
 from kineta.errors import ArgumentError, did_you_mean, one_of
 from kineta.expr.program import Program
-from kineta.formalism.quantity import QUANTITIES
+from kineta.formalism.quantity import quantity as row_of
 from kineta.model.system import System
 from kineta.shapes import filled, shaped, tuple_of
 from kineta.threads import once
@@ -75,7 +75,7 @@ class Function:
     @property
     def arguments(self) -> tuple[str, ...]:
         """Names of the arguments, beside the parameters ``p``."""
-        return QUANTITIES[self.quantity].arguments
+        return row_of(self.quantity).arguments
 
     def __repr__(self) -> str:
         bound = "" if self.p is None else ", parameters bound"
@@ -138,7 +138,7 @@ class Function:
     @property
     def _tuple(self) -> Any:
         """The named tuple of a quantity of several parts."""
-        return tuple_of(self.quantity, tuple(part.name for part in self.main.outputs))
+        return tuple_of(self.main.name, tuple(part.name for part in self.main.outputs))
 
     @once
     def _compiled_call(self) -> Callable[..., Any]:

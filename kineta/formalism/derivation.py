@@ -20,6 +20,8 @@ from kineta.formalism.elements import Elements
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism, kinematic_tree, regrouped, with_mass
 from kineta.formalism.origins import slid
+from kineta.formalism.placed import RULES
+from kineta.formalism.quantity import placed
 from kineta.formalism.quasi import Forms, forms, reduced, released
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.body import Station
@@ -108,11 +110,23 @@ class Derivation:
 
     def __getitem__(self, quantity: str) -> Array:
         """The expressions of *quantity*. Raises :class:`ArgumentError` for an unknown one."""
-        name = one_of(quantity, self.rules, "a quantity")
+        name = self.known(quantity)
         found = self._derived.get(name)
         if found is None:
-            found = self._derived[name] = self._cancelled(self.rules[name](self))
+            found = self._derived[name] = self._cancelled(self._array(name))
         return found
+
+    def known(self, quantity: str) -> str:
+        """The name of *quantity* as it is written. Raises :class:`ArgumentError` for an unknown one."""
+        asked = placed(self.symbols.system, quantity) if isinstance(quantity, str) else None
+        return one_of(quantity, self.rules, "a quantity") if asked is None else str(asked)
+
+    def _array(self, name: str) -> Array:
+        asked = placed(self.symbols.system, name)
+        if asked is None:
+            return self.rules[name](self)
+        shape, refs = RULES[asked.kind](self.kinematics, self.elements.stations[asked.of], asked.frame)
+        return Array(shape, tuple(refs))
 
     def _cancelled(self, array: Array) -> Array:
         """*array* without what cancels: forces on absolute coordinates are differences. On relative ones nothing does."""

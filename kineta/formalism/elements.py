@@ -52,16 +52,16 @@ class Elements:
     def _of_point(self, name: str) -> Ref:
         """The component that a name such as ``P.x`` or ``P.vz`` stands for."""
         owner, _, component = name.rpartition(".")
-        station = self._stations[owner]
+        station = self.stations[owner]
         place = POINT_COMPONENTS.index(component)
         return self.kinematics.position(station)[place] if place < 3 else self.kinematics.velocity(station)[place - 3]
 
     @once
-    def _stations(self) -> dict[str, Station]:
+    def stations(self) -> dict[str, Station]:
+        """The places of the bodies (their origins, that of the ground too) and points, by name."""
         system = self.mechanism.symbols.system
-        return {b.name: Station(b.name) for b in system.bodies} | {
-            p.name: Station(p.body, p.position) for p in system.points
-        }
+        points = {p.name: Station(p.body, p.position) for p in system.points}
+        return {name: Station(name) for name in system.frames} | points
 
     # -- what actions are made of -------------------------------------------------------------------------------
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.mechanism import Mechanism, Place
 from kineta.formalism.sweeps import Motion, velocity_level
-from kineta.model.body import Station
-from kineta.spatial.vector import Matrix, Vector, along, identity
+from kineta.model.body import GROUND, Station
+from kineta.spatial.vector import Matrix, Vector, along
 from kineta.threads import once
 
 
@@ -37,20 +35,39 @@ class Kinematics:
     @once
     def frames(self) -> list[tuple[Matrix, Vector]]:
         """Axes (link to ground) and origin (in ground axes) of every link."""
-        frames: list[tuple[Matrix, Vector]] = []
-        for link in self.mechanism.links:
-            R, r = self._frame(frames, link.parent)
-            origin = r + R @ link.offset
-            frames.append((R.times(link.R).times(link.Q), origin))
-        return frames
+        seen = self.seen(GROUND)
+        return [seen[i] for i in range(len(self.mechanism.links))]
 
-    def _frame(self, frames: Sequence[tuple[Matrix, Vector]], link: int) -> tuple[Matrix, Vector]:
-        return frames[link] if link >= 0 else (identity(self.graph), Vector(self.graph))
+    def seen(self, body: str) -> dict[int, tuple[Matrix, Vector]]:
+        """Axes (link to *body*) and origin of every link, and of the ground (-1), in the frame of *body*."""
+        if body not in self._seen:
+            self._seen[body] = self._seen_from(self.mechanism.places[body])
+        return self._seen[body]
 
-    def axes(self, body: str) -> Matrix:
-        """Axes of a body: body to ground components."""
+    @once
+    def _seen(self) -> dict[str, dict[int, tuple[Matrix, Vector]]]:
+        return {}
+
+    def _seen_from(self, place: Place) -> dict[int, tuple[Matrix, Vector]]:
+        """Inwards from the link that holds the frame, then outwards: what is near is found without a way over the ground."""
+        links, i, R = self.mechanism.links, place.link, place.R.T
+        found = {i: (R, -(R @ place.r))}
+        while i >= 0:
+            link = links[i]
+            R, r = found[i]
+            R = R.times(link.R.times(link.Q).T)
+            i = link.parent
+            found[i] = R, r - R @ link.offset
+        for i, link in enumerate(links):
+            if i not in found:
+                R, r = found[link.parent]
+                found[i] = R.times(link.R).times(link.Q), r + R @ link.offset
+        return found
+
+    def axes(self, body: str, frame: str = GROUND) -> Matrix:
+        """Axes of a body: body to ground components, or to those of another *frame*."""
         place = self.mechanism.places[body]
-        return self._frame(self.frames, place.link)[0].times(place.R)
+        return self.seen(frame)[place.link][0].times(place.R)
 
     def in_link(self, station: Station) -> tuple[int, Vector]:
         """The link that holds *station*, and its position in that link's frame."""
@@ -58,32 +75,32 @@ class Kinematics:
         offset = Vector(self.graph, *self.mechanism.symbols.expression(*station.position))
         return place.link, place.r + place.R @ offset
 
-    def position(self, station: Station) -> Vector:
-        """Position of *station*, in ground axes."""
+    def position(self, station: Station, frame: str = GROUND) -> Vector:
+        """Position of *station*, in ground axes, or seen in another *frame*."""
         link, x = self.in_link(station)
-        R, r = self._frame(self.frames, link)
+        R, r = self.seen(frame)[link]
         return r + R @ x
 
-    def velocity(self, station: Station) -> Vector:
-        """Velocity of *station*, in ground axes."""
+    def velocity(self, station: Station, frame: str = GROUND) -> Vector:
+        """Velocity of *station*, in ground axes, or in those of another *frame*."""
         link, x = self.in_link(station)
         if link < 0:
             return Vector(self.graph)
-        return self.frames[link][0] @ (self.v[link] + self.w[link].cross(x))
+        return self.seen(frame)[link][0] @ (self.v[link] + self.w[link].cross(x))
 
-    def angular_velocity(self, place: Place) -> Vector:
-        """Angular velocity of a frame, in ground axes."""
-        return self.frames[place.link][0] @ self.w[place.link] if place.link >= 0 else Vector(self.graph)
+    def angular_velocity(self, place: Place, frame: str = GROUND) -> Vector:
+        """Angular velocity of a frame, in ground axes, or in those of another *frame*."""
+        return self.seen(frame)[place.link][0] @ self.w[place.link] if place.link >= 0 else Vector(self.graph)
 
-    def jacobian(self, station: Station) -> list[list[Ref]]:
-        """d(velocity of the station, angular velocity)/dv in ground axes, (6, nv)."""
-        add, mul = self.graph.add, self.graph.mul
+    def jacobian(self, station: Station, frame: str = GROUND) -> list[list[Ref]]:
+        """d(velocity of the station, angular velocity)/dv in ground axes, or in those of another *frame*, (6, nv)."""
+        add, mul, seen = self.graph.add, self.graph.mul, self.seen(frame)
         rows = [[ZERO] * len(self.mechanism.symbols.v) for _ in range(6)]
-        end = self.position(station)
+        end = self.position(station, frame)
         i = self.mechanism.places[station.body].link
         while i >= 0:
             link = self.mechanism.links[i]
-            R, r = self.frames[i]
+            R, r = seen[i]
             for rate in link.rates:
                 e = R @ along(self.graph, rate.axis)
                 column = (e.cross(end - r).refs + e.refs) if rate.turns else (e.refs + (ZERO,) * 3)

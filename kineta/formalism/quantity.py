@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from kineta.errors import ArgumentError, did_you_mean, one_of, shown
+from kineta.model.body import GROUND
 from kineta.model.infer import order
 from kineta.model.system import System
 
@@ -91,6 +94,57 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("power", "P", inputs=("tau",)),
     )
 }
+
+#: The quantities of one body or point, which is named behind them: ``position(Tip)``, ``jacobian(Tip in Hand)``.
+PLACED: dict[str, Quantity] = {
+    q.name: q
+    for q in (
+        Quantity("position", "r"),
+        Quantity("rotation", "R"),
+        Quantity("pose", "X"),
+        Quantity("velocity", "u"),
+        Quantity("jacobian", "J"),
+    )
+}
+
+_PLACED = re.compile(r"\s*(\w+)\s*\(\s*(\w+)\s*(?:(?<=\s)in\s+(\w+)\s*)?\)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A quantity of ``PLACED`` for a body or point, seen in the frame of a body."""
+
+    kind: str
+    of: str
+    frame: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.of})" if self.frame == GROUND else f"{self.kind}({self.of} in {self.frame})"
+
+
+def placed(system: System, name: str) -> Placed | None:
+    """What ``kind(name)`` or ``kind(name in frame)`` asks for; None for what is no quantity of a body or point.
+
+    Raises :class:`ArgumentError` for an unknown kind, body or point.
+    """
+    match, head = _PLACED.fullmatch(name), name.partition("(")[0].strip()
+    if match is None and head in PLACED and name not in QUANTITIES:
+        raise ArgumentError(f"Expected a body or point in brackets, {head}(A) or {head}(A in B), found {shown(name)}.")
+    if match is None:
+        return None
+    kind, of, frame = match[1], match[2], match[3] or GROUND
+    one_of(kind, PLACED, "a quantity of a body or point")
+    points = [p.name for p in system.points]
+    for known, found, what in (((*system.frames, *points), of, "body or point"), (system.frames, frame, "body")):
+        if found not in known:
+            raise ArgumentError(f"Model '{system.name}' has no {what} '{found}'.{did_you_mean(found, known)}")
+    return Placed(kind, of, frame)
+
+
+def quantity(name: str) -> Quantity:
+    """The row of the quantity *name*, which may be one of a body or point."""
+    return QUANTITIES[name] if name in QUANTITIES else PLACED[name.partition("(")[0]]
+
 
 #: The quantities whose operations are counted and compared.
 COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
