@@ -42,6 +42,10 @@ def filled(out: Any, arrays: Sequence[FloatArray]) -> list[FloatArray]:
             )
         if not target.flags.writeable:
             raise ArgumentError("Expected out as an array that may be written to, found one that is read-only.")
+        if _overlaps_itself(target):
+            raise ArgumentError(
+                "Expected out as an array with a place for every entry, found one whose entries share places."
+            )
     for target, array in zip(given, arrays, strict=True):
         target[...] = array
     return given
@@ -59,3 +63,13 @@ def tuple_of(quantity: str, names: tuple[str, ...]) -> Any:
 
 def _parts(quantity: str, names: tuple[str, ...], *arrays: FloatArray) -> Any:
     return tuple_of(quantity, names)(*arrays)
+
+
+def _overlaps_itself(array: FloatArray) -> bool:
+    """Whether entries of *array* may lie in the same place."""
+    reach = array.itemsize
+    for stride, n in sorted((abs(stride), n) for stride, n in zip(array.strides, array.shape, strict=True) if n > 1):
+        if stride < reach:
+            return True
+        reach += stride * (n - 1)
+    return False

@@ -318,3 +318,12 @@ def test_functions_that_have_been_called_are_sent_between_processes() -> None:
     q, v = state(TOP.system)
     expected = f(0.0, q, v)
     same(pickle.loads(pickle.dumps(f))(0.0, q, v), expected)
+
+
+def test_out_has_a_place_for_every_entry() -> None:
+    f = kn.derive(kn.load(EXAMPLES / "puma560.kin")).function("forward")
+    shared = np.lib.stride_tricks.as_strided(np.zeros(6), (7, 6), (0, 8))
+    with pytest.raises(kn.ArgumentError, match="entries share places"):
+        f(0.0, np.zeros((7, 6)), np.zeros((7, 6)), out=shared)
+    backwards = np.zeros((7, 6))[::-1]
+    assert f(0.0, np.zeros((7, 6)), np.zeros((7, 6)), out=backwards) is backwards

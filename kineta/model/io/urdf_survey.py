@@ -123,13 +123,14 @@ def survey(element: Element) -> Iterator[Note]:
 
 def _attributes(element: Element) -> Iterator[Note]:
     known = _READ[element.tag][0]
+    missing = [name for name in sorted(known) if name not in element.attributes]
     for name in element.attributes:
         if name in known or name.partition(":")[0] == "xmlns":
             continue
         if name in _LEFT_OUT_ATTRIBUTES.get(element.tag, ()):
             yield Note(element.location, f"attribute '{name}' of <{element.tag}>", "left out", _ASIDE)
             continue
-        near = did_you_mean(name, known - element.attributes.keys())
+        near = did_you_mean(name, missing)
         if near:
             raise ModelError(f"<{element.tag}>: unknown attribute '{name}'.{near}", element.location)
         yield Note(element.location, f"attribute '{name}' of <{element.tag}>", "ignored", "is not part of URDF")
