@@ -100,6 +100,7 @@ def _root(a: Known, _: Known) -> Known:
 
 _RULES: dict[int, Callable[[Known, Known], Known]] = {
     **dict.fromkeys((Op.ADD, Op.MIN, Op.MAX, Op.ABS), _sum),
+    Op.GUARD: lambda a, b: a,
     Op.MUL: _product,
     Op.DIV: _quotient,
     Op.SQRT: _root,

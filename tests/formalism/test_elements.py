@@ -7,7 +7,7 @@ import pytest
 
 import kineta as kn
 from kineta.formalism.actions import ACTIONS
-from kineta.formalism.dalembert import PAIRS
+from kineta.formalism.described import PAIRS
 from kineta.model.elements import KINDS
 
 
