@@ -18,7 +18,7 @@ from kineta.formalism import energy
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
 from kineta.formalism.residual import applied_to, gyroscopic
-from kineta.formalism.solve import solve
+from kineta.formalism.solve import factored
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
@@ -34,7 +34,7 @@ def _speeds(d: Derivation) -> list[Ref]:
     M = d["mass_matrix"].refs
     rows = [M[k * n : (k + 1) * n] for k in range(n)]
     right = [g.sub(p, s.at_rest(own)) for p, own in zip(s.momenta, d["momentum"].refs, strict=True)]
-    return solve(g, rows, right, range(n)[::-1], *row_bounds(d.mechanism))
+    return factored(g, rows, range(n)[::-1], *row_bounds(d.mechanism)).solve(right)
 
 
 def _in_momenta(d: Derivation, refs: Sequence[Ref]) -> list[Ref]:

@@ -13,12 +13,12 @@ from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.composite import component, composites, momentum_of_rate
-from kineta.formalism.constraint import rows
+from kineta.formalism.constraint import Row, rows
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
 from kineta.formalism.energy import kineta
 from kineta.formalism.mechanism import dependent, no_inertia
 from kineta.formalism.quasi import multipliers
-from kineta.formalism.solve import SingularError, solve
+from kineta.formalism.solve import Factors, SingularError, factored
 from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
 from kineta.formalism.symbols import Symbols
 from kineta.model.motion import Free
@@ -79,16 +79,34 @@ def _solved(d: Derivation) -> list[list[Ref]]:
 
     M vdot - A^T lambda = tau - bias        A vdot = -rest
     """
-    g, n, kept = d.graph, len(d.symbols.v), d.rows
-    M, bias = d["mass_matrix"].refs, d["bias"].refs
+    right = right_side(d)
+    return [bordered(d, d.rows, order).solve(right) for order in orders(len(d.symbols.v))]
+
+
+def orders(n: int) -> tuple[Sequence[int], Sequence[int]]:
+    """Sequences in which n speeds are eliminated: from the tips, and from the ground."""
+    return range(n)[::-1], range(n)
+
+
+def right_side(d: Derivation) -> list[Ref]:
+    """What accelerations and multipliers are solved from."""
+    bias = d["bias"].refs
+    return [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)] + [neg(r.rest) for r in d.rows]
+
+
+def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, watched: bool = False) -> Factors:
+    """The mass matrix with the gradients of the rows *kept* as its border, factored; the speeds in the sequence *order* first.
+
+    Raises :class:`ModelError` where a speed moves no inertia, and for a constraint that says what others say.
+    """
+    g, n = d.graph, len(d.symbols.v)
+    M = d["mass_matrix"].refs
     A = [[r.gradient.get(k, ZERO) for k in range(n)] for r in kept]
     matrix = [[*M[k * n : (k + 1) * n], *(a[k] for a in A)] for k in range(n)]
     matrix += [[*a, *[ZERO] * len(kept)] for a in A]
-    right = [g.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)] + [neg(r.rest) for r in kept]
     last = range(n, n + len(kept))
-    bounds, motions = row_bounds(d.mechanism, len(kept))
     try:
-        return [solve(g, matrix, right, [*order, *last], bounds, motions) for order in (range(n)[::-1], range(n))]
+        return factored(g, matrix, [*order, *last], *row_bounds(d.mechanism, len(kept)), watched=watched)
     except SingularError as error:
         if error.row < n:
             raise dependent(d.mechanism, error.row) from None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import Op
@@ -17,58 +19,93 @@ class SingularError(ArithmeticError):
         self.row = row
 
 
-def solve(
+@dataclass(frozen=True, slots=True)
+class Elimination:
+    """One row eliminated: its pivot, the inverse of that, and its factors L_ki with the rows i that were left."""
+
+    row: int
+    pivot: Ref
+    inverse: Ref
+    factors: tuple[tuple[int, Ref], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """A symmetric matrix as L^T D L, one row after the other."""
+
+    graph: Graph
+    rows: tuple[Elimination, ...]
+
+    def solve(self, b: Sequence[Ref]) -> list[Ref]:
+        """The x with M x = b."""
+        sub, mul = self.graph.sub, self.graph.mul
+        x = list(b)
+        for row in self.rows:
+            for i, L_ki in row.factors:
+                x[i] = sub(x[i], mul(L_ki, x[row.row]))
+        for row in reversed(self.rows):
+            total = mul(x[row.row], row.inverse)
+            for i, L_ki in row.factors:
+                total = sub(total, mul(L_ki, x[i]))
+            x[row.row] = total
+        return x
+
+    @property
+    def pivots(self) -> dict[int, Ref]:
+        """The pivots by row."""
+        return {row.row: row.pivot for row in self.rows}
+
+
+def factored(
     graph: Graph,
     M: Sequence[Sequence[Ref]],
-    b: Sequence[Ref],
     order: Sequence[int],
     bounds: Sequence[Ref],
     motions: Sequence[int],
-) -> list[Ref]:
-    """The x with M x = b by M = L^T D L; rows are eliminated in the sequence *order*.
+    *,
+    watched: bool = False,
+) -> Factors:
+    """The factors of *M*; rows are eliminated in the sequence *order*.
 
     From the tips to the ground the factors of a tree keep the zeros of M (RBDA, section 6.5)::
 
         L_ki = M_ki / M_kk          M_ij -= L_ki M_kj
 
     Raises :class:`SingularError` for a pivot that is structurally zero. Where one is but a rounding error against its bound,
-    x is NaN. The *bounds* are those of the diagonal entries of M. Between rows of one of the *motions* errors grow; a row
-    without a bound, that of a constraint, is measured by what is taken from it::
+    solutions are NaN. The *bounds* are those of the diagonal entries of M. Between rows of one of the *motions* errors grow; a
+    row without a bound, that of a constraint, is measured by what is taken from it::
 
         bound_i += L_ki^2 bound_k          bound_i += |L_ki M_ki|
+
+    If *watched*, the pivots of rows without a bound are not measured: the caller looks at what becomes of them.
     """
     add, sub, mul = graph.add, graph.sub, graph.mul
     A = [list(row) for row in M]
     sizes = list(bounds)
     tests: list[list[Ref]] = [[] for _ in A]  # of the pivots that a row has met
-    x = list(b)
-    factors: list[tuple[int, Ref, list[tuple[int, Ref]]]] = []
+    found: list[Elimination] = []
     left = list(order)
     while left:
         k = left.pop(0)
         if A[k][k] == ZERO:
             raise SingularError(k)
         inverse = graph.div(ONE, A[k][k])
-        regular = stands(graph, A[k][k], sizes[k], *tests[k])
+        own = not (watched and bounds[k] == ZERO)
+        regular = [stands(graph, A[k][k], sizes[k], *tests[k])] if own else tests[k]
         active = [i for i in left if A[k][i] != ZERO]
         L = [(i, mul(A[k][i], inverse)) for i in active]
         for i, L_ki in L:
-            x[i] = sub(x[i], mul(L_ki, x[k]))
             for j in active:
                 if j <= i:
                     A[i][j] = A[j][i] = sub(A[i][j], mul(L_ki, A[k][j]))
             if bounds[i] == ZERO:
-                sizes[i] = add(sizes[i], graph.call(Op.ABS, mul(L_ki, A[k][i])))
+                if not watched:
+                    sizes[i] = add(sizes[i], graph.call(Op.ABS, mul(L_ki, A[k][i])))
             elif motions[i] == motions[k]:
                 sizes[i] = add(sizes[i], mul(mul(L_ki, L_ki), sizes[k]))
         if active:
-            tests[active[0]].append(regular)
+            tests[active[0]] += regular
         else:  # all rows that led here follow from this one
-            inverse = graph.guard(inverse, regular)
-        factors.append((k, inverse, L))
-    for k, inverse, L in reversed(factors):
-        total = mul(x[k], inverse)
-        for i, L_ki in L:
-            total = sub(total, mul(L_ki, x[i]))
-        x[k] = total
-    return x
+            inverse = reduce(graph.guard, regular, inverse)
+        found.append(Elimination(k, A[k][k], inverse, tuple(L)))
+    return Factors(graph, tuple(found))
