@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from kineta.formalism.quasi import independent
     from kineta.function import Function
     from kineta.model.body import Body, Inertia, Point, Station, body, inertia, point, station
-    from kineta.model.constraint import Constraint, Quasi, constraint, quasi
+    from kineta.model.constraints.loop import Loop, loop
+    from kineta.model.constraints.plain import Constraint, constraint
+    from kineta.model.constraints.rolling import Rolling, rolling
     from kineta.model.elements.couple import couple
     from kineta.model.elements.damper import damper, line_damper
     from kineta.model.elements.force import force
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from kineta.model.io import dumps, load, loads
     from kineta.model.let import Let
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
+    from kineta.model.quasi import Quasi, quasi
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.certificate import Certificate
     from kineta.tasks.control import sampled
@@ -86,7 +89,9 @@ _FROM = {
     "kineta.function": "Function",
     "kineta.model.body": "Body Inertia Point Station body inertia point station",
     "kineta.formalism.quasi": "independent",
-    "kineta.model.constraint": "Constraint Quasi constraint quasi",
+    "kineta.model.constraints.loop": "Loop loop",
+    "kineta.model.constraints.plain": "Constraint constraint",
+    "kineta.model.constraints.rolling": "Rolling rolling",
     "kineta.model.elements.couple": "couple",
     "kineta.model.elements.damper": "damper line_damper",
     "kineta.model.elements.force": "force",
@@ -96,6 +101,7 @@ _FROM = {
     "kineta.model.io": "dumps load loads",
     "kineta.model.let": "Let",
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
+    "kineta.model.quasi": "Quasi quasi",
     "kineta.model.system": "Output Parameter System",
     "kineta.tasks.control": "sampled",
     "kineta.tasks.events": "Event event",
@@ -127,6 +133,7 @@ __all__ = [
     "KinetaError",
     "KinetaWarning",
     "Let",
+    "Loop",
     "MissingPackageError",
     "ModelError",
     "Operations",
@@ -135,8 +142,9 @@ __all__ = [
     "Point",
     "Quasi",
     "R",
-    "Rotation",
     "Result",
+    "Rolling",
+    "Rotation",
     "Rx",
     "Ry",
     "Rz",
@@ -176,11 +184,13 @@ __all__ = [
     "load_result",
     "loads",
     "log",
+    "loop",
     "maximum",
     "minimum",
     "point",
     "potential",
     "quasi",
+    "rolling",
     "sampled",
     "sign",
     "simulate",

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kineta.errors import ModelError
+from kineta.errors import Location, ModelError
 from kineta.expr.graph import ZERO, Ref
+from kineta.formalism.closures import RESIDUALS
 from kineta.formalism.elements import Elements
 from kineta.formalism.symbols import Symbols
-from kineta.model.constraint import Constraint
+from kineta.model.constraints import Condition, kind_of
+from kineta.model.constraints.plain import Constraint
+
+#: What is smaller in a residual that is a number comes from rounding.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A constraint f = 0 differentiated until the accelerations appear.
+    """A component f = 0 of a constraint, differentiated until the accelerations appear.
 
+    constraint : its name, ``E.x`` for the component x of E
     order : highest derivative of the coordinates in f: 0 or 1
     levels : f, and df/dt where that is free of accelerations: what vanishes along the motion
     gradient : derivatives of the last level by the speeds, by place in v
@@ -27,6 +33,12 @@ class Row:
     levels: tuple[Ref, ...]
     gradient: Mapping[int, Ref]
     rest: Ref
+    location: Location | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the levels: ``E.x``, ``E.x'``."""
+        return tuple(self.constraint + "'" * k for k in range(len(self.levels)))
 
     def drive(self, symbols: Symbols) -> Ref:
         """Gradient . v: the rate at which a unit multiplier does work; zero for what neither moves nor pushes by itself."""
@@ -37,22 +49,42 @@ class Row:
         return g.sum(g.mul(partial, symbols.v[k]) for k, partial in self.gradient.items())
 
 
-def rows(symbols: Symbols, elements: Elements) -> tuple[Row, ...]:
-    """The rows of all constraints of the system."""
-    return tuple(row(symbols, elements, c) for c in symbols.system.constraints)
+def rows(symbols: Symbols, elements: Elements, conditions: Sequence[Condition]) -> tuple[Row, ...]:
+    """The rows of *conditions*. Raises :class:`ModelError` for one that no motion can change."""
+    return tuple(row for condition in conditions for row in _rows(symbols, elements, condition))
 
 
-def row(symbols: Symbols, elements: Elements, constraint: Constraint) -> Row:
-    """The row of *constraint*. Raises :class:`ModelError` for one that no motion can change."""
-    (f,) = elements.expression(constraint.value)
-    if symbols.by_speed(f):
-        levels: tuple[Ref, ...] = (f,)
-    else:
-        levels = (f, symbols.rates([f])[0])
+def _rows(symbols: Symbols, elements: Elements, condition: Condition) -> Iterator[Row]:
+    """The components of *condition* but for those that are zero in any position: in a plane a hinge closes two directions."""
+    components = RESIDUALS[type(condition)](elements, condition)
+    kept = {name: f for name, f in components.items() if not _vanishes(symbols, f)}
+    if not kept:
+        raise _fault(condition, "the motions of the model keep it in any position. Leave it out.")
+    for name, f in kept.items():
+        row = _row(symbols, f"{condition.name}.{name}" if name else condition.name, f, condition.location)
+        if not row.gradient:
+            raise _fault(condition, _still(condition, name, symbols.graph.value(f)))
+        yield row
+
+
+def _still(condition: Condition, component: str, offset: float | None) -> str:
+    """What to say of a component that no motion changes, with its value where that is a number."""
+    if isinstance(condition, Constraint):
+        return f"expected an expression that changes with the motion, found '{condition.value}'."
+    by = "" if offset is None else f", which stays {offset:g} instead of 0"
+    return f"no motion changes its component {component or condition.name}{by}. Give places that agree in it."
+
+
+def _fault(condition: Condition, text: str) -> ModelError:
+    return ModelError(f"{kind_of(condition).word.capitalize()} '{condition.name}': {text}", condition.location)
+
+
+def _vanishes(symbols: Symbols, f: Ref) -> bool:
+    value = symbols.graph.value(f)
+    return value is not None and abs(value) < ROUNDING
+
+
+def _row(symbols: Symbols, name: str, f: Ref, location: Location | None) -> Row:
+    levels: tuple[Ref, ...] = (f,) if symbols.by_speed(f) else (f, symbols.rates([f])[0])
     gradient = symbols.by_speed(levels[-1])
-    if not gradient:
-        raise ModelError(
-            f"Constraint '{constraint.name}': expected an expression that changes with the motion, found '{constraint.value}'.",
-            constraint.location,
-        )
-    return Row(constraint.name, 2 - len(levels), levels, gradient, symbols.rates([levels[-1]])[0])
+    return Row(name, 2 - len(levels), levels, gradient, symbols.rates([levels[-1]])[0], location)

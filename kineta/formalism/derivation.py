@@ -33,11 +33,15 @@ from kineta.threads import once
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """References in row-major order, with their shape; a quantity of several arrays names its ``parts`` and their shapes."""
+    """References in row-major order, with their shape; a quantity of several arrays names its ``parts`` and their shapes.
+
+    ``labels`` are names of the entries, where what is derived decides about them.
+    """
 
     shape: tuple[int, ...]
     refs: tuple[Ref, ...]
     parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         assert len(self.refs) == prod(self.shape), (self.shape, len(self.refs))
@@ -86,7 +90,8 @@ class Derivation:
     @once
     def rows(self) -> tuple[Row, ...]:
         """The constraints that the speeds leave to be kept by reactions: none where there are quasi-velocities."""
-        return () if self.symbols.system.quasi else rows(self.symbols, self.elements)
+        system = self.symbols.system
+        return () if system.quasi else rows(self.symbols, self.elements, system.constraints)
 
     @once
     def released(self) -> Derivation:

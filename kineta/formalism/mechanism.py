@@ -19,7 +19,7 @@ from kineta.model.body import GROUND, Inertia
 from kineta.model.infer import TIME
 from kineta.model.motion import Axis, Ball, Free, Motion, Rotation
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
-from kineta.spatial.rotation import about, conjugated, quaternion_matrix, rodrigues, turn, turn_matrix
+from kineta.spatial.rotation import about, conjugated, normals, quaternion_matrix, rodrigues, turn, turn_matrix
 from kineta.spatial.vector import Matrix, Vector, along, identity, zeros
 from kineta.threads import once
 
@@ -245,23 +245,13 @@ def _aligned(graph: Graph, axis: Axis) -> tuple[Matrix, int, int]:
     found = _coordinate_axis(axis)
     if found is not None:
         return identity(graph), *found
-    x, y, z = axis
     for k in range(3):
         if axis[k] == 0.0:  # a turn about one coordinate axis brings another one there: fewer products
             i, j = (k + 1) % 3, (k + 2) % 3
             return about(graph, k, graph.const(axis[i]), graph.const(axis[j])), i, 1
     # The third axis along `axis`; the first, of all directions normal to it, lies in a coordinate plane: one zero.
-    h = (x * x + y * y) ** 0.5
-    first, second = ((-y / h, x / h, 0.0), (-x * z / h, -y * z / h, h)) if h > 1e-3 else _beside(axis)
-    rows = [[graph.const(e[i]) for e in (first, second, axis)] for i in range(3)]
+    rows = [[graph.const(e[i]) for e in (*normals(axis), axis)] for i in range(3)]
     return Matrix(graph, rows), 2, 1
-
-
-def _beside(axis: Axis) -> tuple[Axis, Axis]:
-    """Two unit vectors that make right-handed axes with *axis*, for one that is nearly z."""
-    x, y, z = axis
-    h = (y * y + z * z) ** 0.5
-    return (0.0, z / h, -y / h), (-h, x * y / h, x * z / h)
 
 
 def _moments(symbols: Symbols, inertia: Inertia) -> Moments:

@@ -9,7 +9,6 @@ from itertools import product
 
 from kineta.errors import ArgumentError, did_you_mean, one_of, shown
 from kineta.model.body import GROUND
-from kineta.model.infer import order
 from kineta.model.system import System
 
 
@@ -52,14 +51,6 @@ def _canonical(system: System) -> list[str]:
     return _rates((*system.q_names, *(f"p.{n}" for n in system.v_names)))
 
 
-def _levels(system: System) -> list[str]:
-    """Names of what has to vanish: every constraint, and the rate of those on the position."""
-    names = []
-    for c in system.constraints:
-        names += [c.name, f"{c.name}'"] if order(system, c.value) == 0 else [c.name]
-    return names
-
-
 #: All quantities by name, in the order in which they are shown.
 QUANTITIES: dict[str, Quantity] = {
     q.name: q
@@ -88,9 +79,9 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("bias", "h"),
         Quantity("mass_and_bias"),
         Quantity("forward", inputs=("tau",), entries=lambda s: _rates(s.v_names)),
-        Quantity("multipliers", inputs=("tau",), entries=lambda s: [f"lambda[{c.name}]" for c in s.constraints]),
+        Quantity("multipliers", inputs=("tau",)),
         Quantity("reaction_forces", inputs=("tau",)),
-        Quantity("constraints", entries=_levels),
+        Quantity("constraints"),
         Quantity("power", "P", inputs=("tau",)),
     )
 }

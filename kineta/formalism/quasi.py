@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 from kineta.errors import ModelError
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import symbol
-from kineta.formalism.constraint import row
+from kineta.formalism.constraint import Row, rows
 from kineta.formalism.elements import Elements
 from kineta.formalism.elimination import eliminated
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import kinematic_tree
 from kineta.formalism.symbols import Symbols, symbols
-from kineta.model.constraint import Constraint, Quasi
+from kineta.model.quasi import Quasi
 from kineta.model.system import System, a_system
 from kineta.passes.evaluate import evaluate
 
@@ -37,9 +37,9 @@ RANK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A row of G: ``gradient`` . v + ``free`` = ``value``, of the record that it comes from."""
+    """A row of G: ``gradient`` . v + ``free`` = ``value``, by the name of the constraint or quasi-velocity that it is."""
 
-    record: Constraint | Quasi
+    name: str
     gradient: Mapping[int, Ref]
     free: Ref
     value: Ref
@@ -47,10 +47,16 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """All rows of G, those of the constraints first, in the variables ``base`` of the motions alone."""
+    """All rows of G in the variables ``base`` of the motions alone: those of the constraints ``kept``, then those that are chosen."""
 
     base: Symbols
+    kept: tuple[Row, ...]
     rows: tuple[Form, ...]
+
+    @property
+    def chosen(self) -> tuple[Form, ...]:
+        """The forms of the quasi-velocities."""
+        return self.rows[len(self.kept) :]
 
     def number(self, seed: int = 0) -> Callable[[Ref], float]:
         """Values of expressions at a random state."""
@@ -67,16 +73,16 @@ def forms(own: Symbols) -> Forms:
     base = symbols(system.unconstrained, graph)
     mechanism = kinematic_tree(base)
     elements = Elements(mechanism, Kinematics(mechanism))
-    wanted = len(base.v) - len(system.constraints)
+    kept = rows(base, elements, system.constraints)
+    wanted = len(base.v) - len(kept)
     if len(system.quasi) != wanted:
         raise ModelError(
-            f"Model '{system.name}': expected {wanted} quasi-velocities ({len(base.v)} speeds less {len(system.constraints)} "
+            f"Model '{system.name}': expected {wanted} quasi-velocities ({len(base.v)} speeds less {len(kept)} "
             f"constraints), found {len(system.quasi)}: {', '.join(q.name for q in system.quasi)}. "
             f"The speeds are {', '.join(base.system.v_names)}."
         )
-    constraints = [_form(base, c, row(base, elements, c).levels[-1], ZERO) for c in system.constraints]
-    chosen = [_form(base, q, elements.expression(q.value)[0], w) for q, w in zip(system.quasi, own.v, strict=True)]
-    found = Forms(base, (*constraints, *chosen))
+    chosen = [_chosen(base, q, elements.expression(q.value)[0], w) for q, w in zip(system.quasi, own.v, strict=True)]
+    found = Forms(base, kept, (*(_kept(base, r) for r in kept), *chosen))
     _check_rank(found)
     return found
 
@@ -99,7 +105,8 @@ def independent(system: System) -> System:
     base = symbols(a_system(system).unconstrained, Graph())
     mechanism = kinematic_tree(base)
     elements = Elements(mechanism, Kinematics(mechanism))
-    found = Forms(base, tuple(_form(base, c, row(base, elements, c).levels[-1], ZERO) for c in system.constraints))
+    kept = rows(base, elements, system.constraints)
+    found = Forms(base, kept, tuple(_kept(base, r) for r in kept))
     _check_rank(found)
     _, _, order = qr(_matrix(found, 0), pivoting=True)
     chosen = sorted(order[len(found.rows) :])
@@ -109,9 +116,8 @@ def independent(system: System) -> System:
 def released(found: Forms, own: Symbols) -> Symbols:
     """The variables of the motions alone for the system of *own*: its constraints let go, its quasi-velocities known by name."""
     g, base = own.graph, found.base
-    chosen = [f for f in found.rows if isinstance(f.record, Quasi)]
-    terms = ([g.mul(a, base.v[k]) for k, a in f.gradient.items()] for f in chosen)
-    known = {f.record.name: g.sum([f.free, *t]) for f, t in zip(chosen, terms, strict=True)}
+    terms = ([g.mul(a, base.v[k]) for k, a in f.gradient.items()] for f in found.chosen)
+    known = {f.name: g.sum([f.free, *t]) for f, t in zip(found.chosen, terms, strict=True)}
     return replace(base, system=own.system, known=known)
 
 
@@ -122,19 +128,25 @@ def multipliers(found: Forms, own: Symbols, forces: Sequence[Ref]) -> list[Ref]:
         for k, a in form.gradient.items():
             columns[k][i] = a
     solved = eliminated(own.graph, columns, forces, found.number())
-    return solved[: len(own.system.constraints)]
+    return solved[: len(found.kept)]
 
 
-def _form(base: Symbols, record: Constraint | Quasi, f: Ref, value: Ref) -> Form:
+def _kept(base: Symbols, row: Row) -> Form:
+    """The form of a constraint, which is zero."""
+    if any(base.by_speed(partial) for partial in row.gradient.values()):
+        text = f"Constraint '{row.constraint}': expected an expression linear in the speeds; leave out the quasi-velocities."
+        raise ModelError(text, row.location)
+    return Form(row.constraint, row.gradient, base.at_rest(row.levels[-1]), ZERO)
+
+
+def _chosen(base: Symbols, quasi: Quasi, f: Ref, value: Ref) -> Form:
+    """The form of a quasi-velocity, whose symbol is *value*."""
     gradient = base.by_speed(f)
-    what = f"{type(record).__name__} '{record.name}'"
-    if not gradient:
-        text = f"{what}: expected an expression that contains speeds, found '{record.value}'."
-        raise ModelError(text, record.location)
-    if any(base.by_speed(partial) for partial in gradient.values()):
-        text = f"{what}: expected an expression linear in the speeds, found '{record.value}'."
-        raise ModelError(text, record.location)
-    return Form(record, gradient, base.at_rest(f), value)
+    if not gradient or any(base.by_speed(partial) for partial in gradient.values()):
+        how = "linear in the speeds" if gradient else "that contains speeds"
+        text = f"Quasi '{quasi.name}': expected an expression {how}, found '{quasi.value}'."
+        raise ModelError(text, quasi.location)
+    return Form(quasi.name, gradient, base.at_rest(f), value)
 
 
 def _check_rank(found: Forms) -> None:
@@ -148,11 +160,11 @@ def _check_rank(found: Forms) -> None:
         if len(sizes) == len(found.rows) and (not len(sizes) or sizes[-1] > RANK * sizes[0]):
             return
         part = left[:, -1]
-    names = [f.record.name for f, x in zip(found.rows, part, strict=True) if abs(x) > 1e-6]
+    names = [f.name for f, x in zip(found.rows, part, strict=True) if abs(x) > 1e-6]
     raise ModelError(
         f"Model '{found.base.system.name}': {', '.join(names)} depend on each other, so that they do not tell all motions "
         "apart. Leave out a constraint that says the same as others, or choose another quasi-velocity.",
-        found.rows[-1].record.location,
+        found.kept[-1].location if found.kept else None,
     )
 
 

@@ -120,14 +120,16 @@ def _multipliers(d: Derivation) -> Array:
     """The multipliers of the constraints under tau: M vdot + bias = tau + A^T lambda."""
     g, s = d.graph, d.symbols
     if not s.system.quasi:
-        return vector([neg(x) for x in cheapest(g, _solved(d))[len(s.v) :]])
+        found = [neg(x) for x in cheapest(g, _solved(d))[len(s.v) :]]
+        return _named([f"lambda[{r.constraint}]" for r in d.rows], found)
     base = d.released.symbols
     forces = recursion(d.released, base.vdot)
     rates = s.levels.of(s.speeds, 1)
     accelerations = substitute(g, rates, dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True)))
     moved = dict(zip(base.names, s.speeds, strict=True))
     moved |= dict(zip((f"{n}'" for n in base.names), accelerations, strict=True))
-    return vector(multipliers(d.forms, s, substitute(g, forces, moved)))
+    kept = [f"lambda[{r.constraint}]" for r in d.forms.kept]
+    return _named(kept, multipliers(d.forms, s, substitute(g, forces, moved)))
 
 
 def _reaction_forces(d: Derivation) -> Array:
@@ -142,11 +144,17 @@ def _reaction_forces(d: Derivation) -> Array:
 def _constraints(d: Derivation) -> Array:
     """What has to vanish: every constraint, and the rate of those on the position."""
     if not d.symbols.system.quasi:
-        return vector([level for r in d.rows for level in r.levels])
+        return _named([n for r in d.rows for n in r.labels], [level for r in d.rows for level in r.levels])
     base = d.released
-    levels = [level for r in rows(base.symbols, base.elements) for level in r.levels]
+    kept = rows(base.symbols, base.elements, base.symbols.system.constraints)
     moved = dict(zip(base.symbols.names, d.symbols.speeds, strict=True))
-    return vector([d.symbols.tidy(x) for x in substitute(d.graph, levels, moved)])
+    levels = substitute(d.graph, [level for r in kept for level in r.levels], moved)
+    return _named([n for r in kept for n in r.labels], [d.symbols.tidy(x) for x in levels])
+
+
+def _named(labels: Sequence[str], refs: Sequence[Ref]) -> Array:
+    """A row of expressions with names of their own."""
+    return Array((len(refs),), tuple(refs), labels=tuple(labels))
 
 
 def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:

@@ -7,16 +7,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
+from kineta.model import constraints, elements
 from kineta.model.body import GROUND, Body, Point
-from kineta.model.constraint import Constraint, Quasi
-from kineta.model.elements import WORDS, Element, kind_of
+from kineta.model.constraints import Condition
+from kineta.model.elements import Element
+from kineta.model.elements.kind import Kind
 from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, point_components, point_velocities
 from kineta.model.motion import Ball, Free, Motion
 from kineta.model.plausible import impossible, turning
+from kineta.model.quasi import Quasi
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
     *("model", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
-    *(*WORDS, "constraint", "quasi", "initial", "output"),
+    *(*elements.WORDS, *constraints.WORDS, "quasi", "initial", "output"),
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*'*")
@@ -61,9 +64,9 @@ def check(system: System) -> None:
 # -- names and tree -----------------------------------------------------------------------------------------------------
 
 
-def _word(record: Body | Point | Element | Output | Let | Constraint | Quasi) -> str:
+def _word(record: Body | Point | Element | Output | Let | Condition | Quasi) -> str:
     """What the language calls *record*."""
-    return kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
+    return elements.kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
 
 
 def _names(system: System) -> None:
@@ -88,7 +91,7 @@ def _names(system: System) -> None:
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
-    _distinct([("Constraint", c.name, c.location) for c in system.constraints], {})
+    _distinct([(_word(c), c.name, c.location) for c in system.constraints], {})
     own = dict.fromkeys((*system.q_names, *(p.name for p in system.parameters)), "a coordinate or parameter")
     _distinct([("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name], reserved | own)
 
@@ -100,7 +103,7 @@ def _spelled(system: System) -> None:
     records += [(_word(e), e.name, e.location) for e in system.elements]
     records += [("Parameter", p.name, p.location) for p in system.parameters]
     records += [("Let", let.name, let.location) for let in system.lets]
-    records += [("Constraint", c.name, c.location) for c in system.constraints]
+    records += [(_word(c), c.name, c.location) for c in system.constraints]
     records += [("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name]
     names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
     for kind, name, location in names:
@@ -241,7 +244,7 @@ def _symbols(system: System) -> None:
                         message = f"{misplaced} has no place here; expected {words} only.{hint}"
                     raise fault(message, symbol=name)
 
-    def record(item: Body | Point | Element | Output | Let | Constraint | Quasi) -> Callable[..., CheckError]:
+    def record(item: Body | Point | Element | Output | Let | Condition | Quasi) -> Callable[..., CheckError]:
         return partial(CheckError, _word(item), item.name, item.location)
 
     for let in system.lets:
@@ -262,12 +265,15 @@ def _symbols(system: System) -> None:
     without = "coordinates, parameters, the time and positions of points"
     hint = " A force that depends on speeds is a damper, or a force on a coordinate."
     for element in system.elements:
-        kind = kind_of(element)
+        kind = elements.kind_of(element)
         only(resting, without, kind.positions(element), record(element), hint=hint)
         only(seen, words, element.expressions, record(element))
         only(parameters, "parameters", kind.constants(element), record(element))
-    for constraint in system.constraints:
-        only(seen, words, [constraint.value], record(constraint))
+    for condition in system.constraints:
+        kind = constraints.kind_of(condition)
+        only(parameters, "parameters", kind.constants(condition), record(condition))
+        only(resting, without, kind.positions(condition), record(condition))
+        only(seen, words, condition.expressions, record(condition))
     for form in system.quasi:
         only(seen - {w.name for w in system.quasi} | set(system.base_speeds), words, [form.value], record(form))
     for output in system.outputs:
@@ -306,12 +312,18 @@ def _elements(system: System) -> None:
     for point in system.points:
         _on_a_body(system, point.body, partial(CheckError, "Point", point.name, point.location))
     for element in system.elements:
-        raised = partial(CheckError, _word(element), element.name, element.location)
-        for name in element.bodies:
-            _on_a_body(system, name, raised)
-        fault = kind_of(element).fault(system, element)
-        if fault is not None:
-            raise raised(fault[0], symbol=fault[1])
+        _sound(system, element, elements.kind_of(element))
+    for condition in system.constraints:
+        _sound(system, condition, constraints.kind_of(condition))
+
+
+def _sound(system: System, record: Element | Condition, kind: Kind[Any]) -> None:
+    raised = partial(CheckError, _word(record), record.name, record.location)
+    for name in record.bodies:
+        _on_a_body(system, name, raised)
+    fault = kind.fault(system, record)
+    if fault is not None:
+        raise raised(fault[0], symbol=fault[1])
 
 
 def _on_a_body(system: System, name: str, fault: Callable[..., CheckError]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kineta.expr.node import Expr
 from kineta.expr.op import Op
+from kineta.model import constraints
 from kineta.model.body import GROUND, Body
 from kineta.model.elements import kind_of
 from kineta.model.motion import Ball, Free, Rotation, coordinate_names, speed_names
@@ -159,6 +160,8 @@ def _constants(system: System) -> Iterator[Expr]:
         yield from point.position
     for element in system.elements:
         yield from kind_of(element).constants(element)
+    for condition in system.constraints:
+        yield from constraints.kind_of(condition).constants(condition)
     yield from (value for _, value in system.initial)
 
 
@@ -182,7 +185,8 @@ def described(system: System) -> Iterable[Expr]:
         yield from point.position
     for element in system.elements:
         yield from element.expressions
-    yield from (c.value for c in system.constraints)
+    for condition in system.constraints:
+        yield from condition.expressions
     yield from (w.value for w in system.quasi)
 
 
@@ -195,11 +199,6 @@ def point_components(system: System) -> set[str]:
 def point_velocities(system: System) -> set[str]:
     """Those of :func:`point_components` that are velocities."""
     return {n for n in point_components(system) if n.rpartition(".")[2].startswith("v")}
-
-
-def order(system: System, expression: Expr) -> int:
-    """Highest derivative of the coordinates in *expression*: 1 where it contains speeds or velocities, else 0."""
-    return int(bool({*system.speeds, *point_velocities(system)} & set(expression.symbols())))
 
 
 def _by_number(names: Iterable[str]) -> list[str]:

@@ -11,13 +11,14 @@ from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, sho
 from kineta.expr.node import Expr, Scalar
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.check import check, check_inferred
-from kineta.model.constraint import Constraint, Quasi
+from kineta.model.constraints import Condition
 from kineta.model.elements import Element
 from kineta.model.given import TAKES, Record, Vector3, entries, records, scalar, vector
 from kineta.model.infer import DECLARED, LISTED, base_first, doubts, infer_coordinates, infer_parameters, moving
 from kineta.model.let import Let, closed, put_in
 from kineta.model.mapped import mapped
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
+from kineta.model.quasi import Quasi
 from kineta.model.units import Dimension
 from kineta.threads import once
 from kineta.values import number, word
@@ -94,7 +95,7 @@ class System:
     initial : values of coordinates and speeds at the start, by name; the rest are zero (identity for quaternions)
     outputs : expressions to record
     lets : named expressions, for use in all others by their symbols (records, or a mapping of names to expressions)
-    constraints : ideal constraints of order 0 and 1
+    constraints : ideal constraints: expressions of order 0 and 1, loops, rolling
     quasi : quasi-velocities, which are then the speeds of the equations
 
     Raises :class:`~kineta.errors.ModelError` for whatever :func:`kineta.model.check.check` finds wrong.
@@ -110,7 +111,7 @@ class System:
     initial: tuple[tuple[str, Expr], ...]
     outputs: tuple[Output, ...]
     lets: tuple[Let, ...]
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[Condition, ...]
     quasi: tuple[Quasi, ...]
 
     def __init__(
@@ -126,7 +127,7 @@ class System:
         initial: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]] = (),
         outputs: Iterable[Output] | Mapping[str, Scalar] = (),
         lets: Iterable[Let] | Mapping[str, Scalar] = (),
-        constraints: Iterable[Constraint] = (),
+        constraints: Iterable[Condition] = (),
         quasi: Iterable[Quasi] = (),
     ) -> None:
         def put(name: str, value: object) -> None:
@@ -140,7 +141,7 @@ class System:
         put("initial", _initial(initial))
         if isinstance(outputs, Mapping):
             outputs = [Output(n, scalar(v)) for n, v in outputs.items()]
-        put("constraints", records(constraints, Constraint, "constraints", "kn.constraint(name, expression)"))
+        put("constraints", records(constraints, Condition, "constraints", "kn.constraint(name, expression)"))
         put("quasi", records(quasi, Quasi, "quasi-velocities", "kn.quasi(name, expression)"))
         put("outputs", records(outputs, Output, "outputs", "kn.Output(name, value)"))
         if isinstance(lets, Mapping):

@@ -48,6 +48,22 @@ def turn_matrix(M: Matrix, axis: int, cosine: Ref, sine: Ref) -> Matrix:
     return Matrix(g, A)
 
 
+def normals(axis: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+    """Two unit vectors that make right-handed axes with the unit vector *axis*: where it is a coordinate axis the next two, the
+    second with its sign; else the first lies in a coordinate plane.
+    """
+    x, y, z = axis
+    for k in range(3):
+        if abs(axis[k]) == 1.0:
+            unit = [[float(i == j) for j in range(3)] for i in range(3)]
+            return unit[(k + 1) % 3], [axis[k] * a for a in unit[(k + 2) % 3]]
+    h = (x * x + y * y) ** 0.5
+    if h > 1e-3:
+        return (-y / h, x / h, 0.0), (-x * z / h, -y * z / h, h)
+    h = (y * y + z * z) ** 0.5
+    return (0.0, z / h, -y / h), (-h, x * y / h, x * z / h)
+
+
 def conjugated(R: Matrix, M: Matrix) -> Matrix:
     """R M R^T: a tensor in other axes. Axes that are only renamed or turned about one of them take fewer products."""
     permuted = _signed_permutation(R)

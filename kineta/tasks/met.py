@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations
-from kineta.formalism.quantity import QUANTITIES
 
 #: By how much a start may miss a constraint, relative to the size of the state.
 MISSED = 1e-9
@@ -23,7 +22,7 @@ def missed(
     k = int(np.abs(values).argmax())
     if abs(values[k]) <= MISSED * max(1.0, np.abs(q).max(initial=0), np.abs(v).max(initial=0)):
         return ""
-    name = QUANTITIES["constraints"].labels(system, values.shape)[k]
+    name = equations.derivation["constraints"].labels[k]
     what = f"the constraint '{name}'" if not name.endswith("'") else f"the rate of the constraint '{name[:-1]}'"
     return (
         f"Model '{system.name}': the start misses {what}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "

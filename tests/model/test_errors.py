@@ -210,7 +210,7 @@ MOTIONS = [
     ("A | R[0, 0, 0](q1) = 1;", "m.kin:1:6: Expected an axis of non-zero, finite length, found (0, 0, 0)."),
     (
         "A | R[1, a, 0](q1) = 1;",
-        "m.kin:1:10: the axis of a motion: expected numbers and parameters with a value given before, found 'a'.",
+        "m.kin:1:10: an axis: expected numbers and parameters with a value given before, found 'a'.",
     ),
     ("A | Ball(q1 + 1) = 1;", "m.kin:1:10: Ball takes a name, found an expression."),
 ]

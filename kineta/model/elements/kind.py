@@ -1,4 +1,4 @@
-"""What a kind of element brings: its words in the language, and how it is read, written and checked."""
+"""What a kind of element or of constraint brings: its words in the language, and how it is read, written and checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ E = TypeVar("E")
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[E]):
-    """One way to write an element: ``rule`` is what stands between its name and the ``;``, in the words of the grammar.
+    """One way to write a record of a kind: ``rule`` is what stands between its name and the ``;``, in the words of the grammar.
 
     ``read`` makes the record of what the rule has found, the name first.
     """
@@ -27,14 +27,14 @@ class Form(Generic[E]):
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[E]):
-    """A kind of element.
+    """A kind of element or of constraint.
 
     record : its type
     word : the first word of its statements, and what errors call it
     forms : the statements, by the names that the grammar gives them
     write : what stands between the name and the ``;``
     positions : expressions that must not contain speeds; ``constants`` : those made of parameters only
-    fault : what else is wrong with an element of a system, as a sentence and the word at fault; None for a sound one
+    fault : what else is wrong with a record of a system, as a sentence and the word at fault; None for a sound one
     """
 
     record: type[E]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,13 +16,13 @@ from lark import Lark, Token, Tree, __version__
 from lark.exceptions import UnexpectedInput
 
 from kineta.cache import stored
-from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
+from kineta.errors import Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr, symbol
-from kineta.model import units
+from kineta.model import constraints, elements, units
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.check import STATEMENTS, CheckError
-from kineta.model.constraint import Constraint, Quasi
-from kineta.model.elements import KINDS, Element
+from kineta.model.constraints import Condition
+from kineta.model.elements import Element
 from kineta.model.given import Vector3, vector
 from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
 from kineta.model.io.expression import Node
@@ -31,27 +30,31 @@ from kineta.model.io.inertia import InertiaList
 from kineta.model.io.source import Source
 from kineta.model.io.syntax import check_depth, syntax_error
 from kineta.model.let import Let, ordered
-from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names, unit
+from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names
+from kineta.model.quasi import Quasi
 from kineta.model.system import Output, Parameter, System
 from kineta.model.units import Dimension
-from kineta.passes.evaluate import evaluate
 from kineta.threads import once
 
 #: Words that mean something at some place, and are better not used as names.
-KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "body")
+KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "axis", "body")
 #: Statements that are read before all others: declarations, then what moves.
 _DECLARED = ("parameters", "constants", "let")
 _FRAMES = ("point", "body", "frame", "coordinates")
 
-#: Forms of elements by the names that the grammar gives them.
-_FORMS = {name: form for kind in KINDS for name, form in kind.forms.items()}
+#: Forms of elements and of constraints by the names that the grammar gives them.
+_ELEMENTS, _CONSTRAINTS = (
+    {name: form for kind in kinds for name, form in kind.forms.items()} for kinds in (elements.KINDS, constraints.KINDS)
+)
 
 
 @cache
 def _parser() -> Lark:
     grammar = Path(__file__).with_name("kin.lark").read_text(encoding="utf-8")
-    rules = [f'{name}: "{k.word}" NAME {form.rule} ";"' for k in KINDS for name, form in k.forms.items()]
-    grammar += "\n".join(["", f"?element: {' | '.join(_FORMS)}", *rules, ""])
+    kinds = (*elements.KINDS, *constraints.KINDS)
+    rules = [f'{name}: "{k.word}" NAME {form.rule} ";"' for k in kinds for name, form in k.forms.items()]
+    choices = (f"?element: {' | '.join(_ELEMENTS)}", f"?condition: {' | '.join(_CONSTRAINTS)}")
+    grammar += "\n".join(["", *choices, *rules, ""])
     key = sha256(f"{__version__} {sys.version_info[:2]} {grammar}".encode()).hexdigest()
     return Lark.load(io.BytesIO(stored(key, lambda: _tables(grammar))))
 
@@ -93,7 +96,7 @@ class _Statements:
     points: dict[str, Point] = field(default_factory=dict)
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
-    constraints: list[Constraint] = field(default_factory=list)
+    constraints: list[Condition] = field(default_factory=list)
     quasi: list[Quasi] = field(default_factory=list)
     lets: list[tuple[Token, Node]] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
@@ -102,7 +105,7 @@ class _Statements:
 
     def read(self, tree: Tree[Token]) -> System:
         """The system of the statements of *tree*: declarations first, so that the order of statements is free."""
-        self.reader = Source(self.file, self.dimensions, self.points)
+        self.reader = Source(self.file, self.dimensions, self.points, self.values)
         statements = [s for s in tree.children if isinstance(s, Tree)]
         self.named = _named_by_motion(statements)
         self._take(s for s in statements if s.data in _DECLARED)
@@ -120,8 +123,10 @@ class _Statements:
     def _take(self, statements: Iterable[Node]) -> None:
         for statement in statements:
             kind = str(statement.data)
-            if kind in _FORMS:
-                self.elements.append(_FORMS[kind].read(self.reader, *statement.children))
+            if kind in _ELEMENTS:
+                self.elements.append(_ELEMENTS[kind].read(self.reader, *statement.children))
+            elif kind in _CONSTRAINTS:
+                self.constraints.append(_CONSTRAINTS[kind].read(self.reader, *statement.children))
             else:
                 getattr(self, f"_{kind}")(statement)
 
@@ -182,7 +187,7 @@ class _Statements:
                 quantity = self.reader.quantity(tree)
                 if quantity.dimension is not None and not quantity.plain:
                     self.dimensions[str(name)] = quantity.dimension
-                value = self._number(quantity.value, tree, f"parameter '{name}'")
+                value = self.reader.number(quantity.value, tree, f"parameter '{name}'")
             elif fixed:
                 raise ModelError(f"constant '{name}': expected a value, found none.", self._at(name))
             if value is not None:
@@ -201,24 +206,6 @@ class _Statements:
         uses = {name: set(_names(tree)) for name, tree in trees.items()}
         for name in ordered(uses, {str(n): self._at(n) for n, _ in self.lets}):
             self.reader.lets[name] = self.reader.quantity(trees[name])
-
-    def _number(self, value: Expr, node: Any, what: str) -> float:
-        """The value of an expression of numbers and of parameters that have a value by now."""
-        if value.value is not None:
-            return value.value
-        known = self.values
-        for name in value.symbols():
-            if name not in known:
-                near = did_you_mean(name, known)
-                text = f"{what}: expected numbers and parameters with a value given before, found '{name}'.{near}"
-                raise ModelError(text, self.reader.places[name][-1])
-        try:
-            number: float = evaluate(value.graph, [value.ref], known)[0]
-        except ExpressionError as error:
-            raise ModelError(f"{what}: {error}", self._at(node)) from None
-        if not math.isfinite(number):
-            raise ModelError(f"{what}: expected a finite number, found '{value}', which is none.", self._at(node))
-        return number
 
     def _coordinates(self, node: Node) -> None:
         if self.coordinates is None:
@@ -252,7 +239,7 @@ class _Statements:
             return Ball(own) if kind == "Ball" else Free(own)
         if (axis is None) == (len(kind) == 1) or kind not in ("R", "S", *(k + a for k in "RS" for a in LETTERS)):
             raise self._unknown_motion(str(name), axis is not None, self._at(node))
-        direction = LETTERS[kind[1]] if axis is None else self._axis(axis)
+        direction = LETTERS[kind[1]] if axis is None else self.reader.axis(axis)
         if kind[0] == "R":
             return Rotation(direction, self.reader.expression(argument, units.ANGLE, f"the angle of {name}"))
         return Shift(direction, self.reader.expression(argument, units.LENGTH, f"the shift of {name}"))
@@ -270,13 +257,6 @@ class _Statements:
         expected = "Rx, Ry, Rz, Sx, Sy, Sz, R[x, y, z], S[x, y, z], Ball or Free"
         return ModelError(f"unknown motion '{name}'; expected {expected}.{did_you_mean(name, known)}", location)
 
-    def _axis(self, node: Node) -> tuple[float, float, float]:
-        numbers = [self._number(self.reader.expression(c), c, "the axis of a motion") for c in node.children]
-        try:
-            return unit(numbers)
-        except ModelError as error:
-            raise ModelError(str(error), self._at(node)) from None
-
     def _point(self, node: Node) -> None:
         name, body, position = node.children
         if str(name) in self.points:
@@ -284,14 +264,7 @@ class _Statements:
         where = self.reader.vector(position, units.LENGTH, "the position of a point")
         self.points[str(name)] = Point(str(name), str(body), where, self._at(name))
 
-    # -- constraints ----------------------------------------------------------------------------------------------
-
-    def _constraint(self, node: Node) -> None:
-        name, left, right = node.children
-        known = self.reader.quantity(left)
-        expected = None if known.plain else known.dimension
-        value = known.value - self.reader.expression(right, expected, f"the right side of constraint '{name}'")
-        self.constraints.append(Constraint(str(name), value, self._at(name)))
+    # -- quasi-velocities -----------------------------------------------------------------------------------------
 
     def _quasi(self, node: Node) -> None:
         for form in node.children:

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from lark import Token
 
-from kineta.errors import ModelError, did_you_mean
+from kineta.errors import ExpressionError, ModelError, did_you_mean
 from kineta.expr.node import Expr
 from kineta.model import units
 from kineta.model.body import GROUND, Point, Station
 from kineta.model.infer import POINT_COMPONENTS
 from kineta.model.io.expression import Node, Quantity, Reader
+from kineta.model.motion import Axis, unit
 from kineta.model.units import Dimension
+from kineta.passes.evaluate import evaluate
 
 #: Last parts of names of speeds that contain a dot.
 _SPEEDS = {c for c in POINT_COMPONENTS if c[0] == "v"} | {"wx", "wy", "wz"}
 
 
 class Source(Reader):
-    """A reader that knows the ``bodies`` and ``points`` of the text."""
+    """A reader that knows the ``bodies`` and ``points`` of the text, and the ``values`` of parameters read so far."""
 
-    def __init__(self, file: str, dimensions: Mapping[str, Dimension], points: Mapping[str, Point]) -> None:
+    def __init__(
+        self,
+        file: str,
+        dimensions: Mapping[str, Dimension],
+        points: Mapping[str, Point],
+        values: Mapping[str, float],
+    ) -> None:
         super().__init__(file, dimensions)
+        self.values = values
         self.bodies: Collection[str] = (GROUND,)
         self.points = points
 
@@ -38,6 +48,32 @@ class Source(Reader):
         if position is None:
             return Station(str(name))
         return Station(str(name), self.vector(position, units.LENGTH, "a position"))
+
+    def number(self, value: Expr, node: Any, what: str) -> float:
+        """The value of an expression of numbers and of parameters that have a value by now; *node* is *what*."""
+        if value.value is not None:
+            return value.value
+        for name in value.symbols():
+            if name not in self.values:
+                near = did_you_mean(name, self.values)
+                text = f"{what}: expected numbers and parameters with a value given before, found '{name}'.{near}"
+                raise ModelError(text, self.places[name][-1])
+        try:
+            number: float = evaluate(value.graph, [value.ref], self.values)[0]
+        except ExpressionError as error:
+            raise ModelError(f"{what}: {error}", self.location(node)) from None
+        if not math.isfinite(number):
+            text = f"{what}: expected a finite number, found '{value}', which is none."
+            raise ModelError(text, self.location(node))
+        return number
+
+    def axis(self, node: Node) -> Axis:
+        """The unit vector along the axis of a text."""
+        numbers = [self.number(self.expression(c), c, "an axis") for c in node.children]
+        try:
+            return unit(numbers)
+        except ModelError as error:
+            raise ModelError(str(error), self.location(node)) from None
 
     def fits(self, node: Any, value: Quantity, what: str, along: Quantity, work: Dimension, power: int = 1) -> None:
         """Raise where *value*, read from *node* and being *what*, times *along* to a *power* is known to be no *work*."""

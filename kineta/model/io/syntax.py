@@ -14,7 +14,7 @@ from kineta.model.check import STATEMENTS
 #: Brackets within brackets beyond which a text is refused.
 DEPTH = 10_000
 
-_LATER = ("program", "loop")
+_LATER = ("program",)
 _WORDS = {
     "SEMICOLON": "';'",
     "COMMA": "','",

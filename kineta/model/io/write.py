@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import Any
 
 from kineta.expr.node import Expr
 from kineta.expr.text import number
+from kineta.model import constraints, elements
 from kineta.model.body import GROUND, Body, Inertia
-from kineta.model.constraint import Quasi
-from kineta.model.elements import kind_of
+from kineta.model.elements.kind import Kind
 from kineta.model.motion import LETTERS, Axis, Ball, Free, Motion, Rotation
 from kineta.model.phrase import vector
+from kineta.model.quasi import Quasi
 from kineta.model.system import System
 
 _LETTER = {axis: letter for letter, axis in LETTERS.items()}
@@ -24,8 +26,8 @@ def write(system: System) -> str:
         _head(system),
         [_body(b) for b in system.bodies],
         _points(system),
-        _elements(system),
-        [f"constraint {c.name} : {c.value} = 0;" for c in system.constraints],
+        [_statement(elements.kind_of(e), e) for e in system.elements],
+        [_statement(constraints.kind_of(c), c) for c in system.constraints],
         [f"quasi {_form(w)};" for w in system.quasi],
         list(_runs(system)),
     ]
@@ -97,9 +99,8 @@ def _points(system: System) -> list[str]:
     return [f"point {p.name} on {p.body} = {vector(p.position)};" for p in system.points]
 
 
-def _elements(system: System) -> list[str]:
-    kinds = ((kind_of(e), e) for e in system.elements)
-    return [f"{k.word} {e.name} {k.write(e)};" for k, e in kinds]
+def _statement(kind: Kind[Any], record: Any) -> str:
+    return f"{kind.word} {record.name} {kind.write(record)};"
 
 
 def _runs(system: System) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Constraints, and the quasi-velocities that the user chooses."""
+"""The quasi-velocities that the user chooses."""
 
 from __future__ import annotations
 
@@ -10,29 +10,12 @@ from kineta.model.given import Record, scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint(Record):
-    """An ideal constraint: ``value`` = 0 at all times.
-
-    An expression of coordinates, the time and positions of points (order 0), or of speeds and velocities too (order 1).
-    """
-
-    name: str
-    value: Expr
-    location: Location | None = field(default=None, compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class Quasi(Record):
     """A quasi-velocity: *value*, linear in the speeds, is a speed of the equations (Gantmacher (5))."""
 
     name: str
     value: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
-
-
-def constraint(name: str, value: Scalar) -> Constraint:
-    """The :class:`Constraint` that *value* is zero."""
-    return Constraint(name, scalar(value))
 
 
 def quasi(name: str, value: Scalar) -> Quasi:

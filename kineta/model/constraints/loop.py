@@ -1,0 +1,170 @@
+"""A closed loop: two places, or two frames, that a joint holds together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kineta.errors import Location, did_you_mean
+from kineta.expr.node import Expr, Scalar
+from kineta.model import units
+from kineta.model.body import Station, station
+from kineta.model.constraints import hold
+from kineta.model.elements.coordinate import Place
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import Record
+from kineta.model.motion import Axis, unit
+from kineta.model.units import Dimension
+from kineta.values import word
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+    from kineta.model.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Joint:
+    """What the description of a joint needs.
+
+    axes : how many of the two places have an axis; ``one`` where one axis may stand for both
+    value : what the number behind ``=`` is, ``""`` for none, and its ``dimension``
+    """
+
+    axes: int = 0
+    one: bool = True
+    value: str = ""
+    dimension: Dimension | None = None
+
+
+#: The joints that may close a loop.
+JOINTS: Mapping[str, Joint] = {
+    "ball": Joint(),
+    "revolute": Joint(2),
+    "prismatic": Joint(1),
+    "universal": Joint(2, one=False),
+    "cylindrical": Joint(2),
+    "rigid": Joint(),
+    "line": Joint(1),
+    "plane": Joint(1),
+    "distance": Joint(value="a distance", dimension=units.LENGTH),
+    "gear": Joint(2, value="a ratio"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Loop(Record):
+    """A *joint* of ``JOINTS`` between two places that motions lead to on different ways.
+
+    ``axis`` and ``end_axis`` are fixed in the bodies of the two places, unit vectors in their axes; None where the joint has
+    none. ``value`` is the distance, or the ratio of a gear.
+    """
+
+    name: str
+    joint: str
+    start: Station
+    end: Station
+    axis: Axis | None = None
+    end_axis: Axis | None = None
+    value: Expr | None = None
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the loop."""
+        value = () if self.value is None else (self.value,)
+        return (*value, *self.start.position, *self.end.position)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return self.start.body, self.end.body
+
+
+def loop(
+    name: str,
+    joint: str,
+    start: Place,
+    end: Place,
+    *,
+    axis: Sequence[float] | None = None,
+    end_axis: Sequence[float] | None = None,
+    value: Scalar | None = None,
+) -> Loop:
+    """A closed :class:`Loop`: a *joint* between two places (points, stations, or bodies: their origins).
+
+    joint : ``ball``, ``revolute``, ``prismatic``, ``universal``, ``cylindrical``, ``rigid``, ``line``, ``plane``, ``distance``
+        or ``gear``
+    axis, end_axis : (3,) of the joint in the axes of the first and of the second body; where a joint has one axis in both
+        and the second is not given, it has the same components
+    value : the distance [m], or the ratio of a gear
+    """
+    first, second = station(start), station(end)
+    own, other = _axes(word(joint, "a joint"), axis, end_axis)
+    return Loop(name, joint, first, second, own, other, value)  # type: ignore[arg-type]  # a record takes what it is given
+
+
+def _axes(
+    joint: str, axis: Sequence[float] | None, end_axis: Sequence[float] | None
+) -> tuple[Axis | None, Axis | None]:
+    """Both axes of a *joint*: the second is the first, where that may stand for both."""
+    own, other = (None if a is None else unit(a) for a in (axis, end_axis))
+    known = JOINTS.get(joint, Joint())
+    return own, own if other is None and known.axes == 2 and known.one else other
+
+
+def _read(source: Source, name: Token, joint: Token, value: Node | None, start: Node, end: Node) -> Loop:
+    (first, axis), (second, end_axis) = hold.read(source, start), hold.read(source, end)
+    kind = JOINTS.get(source.noted(joint), Joint())
+    found = None if value is None else source.expression(value, kind.dimension, f"{kind.value} of loop '{name}'")
+    own, other = _axes(str(joint), axis, end_axis)
+    return Loop(str(name), str(joint), first, second, own, other, found, source.location(name))
+
+
+def _written(loop: Loop) -> str:
+    value = "" if loop.value is None else f" = {loop.value}"
+    return f": {loop.joint}{value} {hold.written(loop.start, loop.axis, loop.end, loop.end_axis)}"
+
+
+def _fault(system: System, loop: Loop) -> tuple[str, str] | None:
+    if loop.joint not in JOINTS:
+        text = f"expected a joint ({', '.join(JOINTS)}), found '{loop.joint}'.{did_you_mean(loop.joint, JOINTS)}"
+        return text, loop.joint
+    text = _incomplete(loop, JOINTS[loop.joint])
+    if not text and loop.joint == "distance" and loop.value is not None:
+        text = hold.positive(system, loop.value, "a distance")
+        text += " A joint 'ball' holds two places together." if text else ""
+    return (text, loop.joint) if text else hold.fault(system, loop.start.body, loop.end.body)
+
+
+def _incomplete(loop: Loop, joint: Joint) -> str:
+    """What a description of a *joint* lacks, or has too much."""
+    given = [a is not None for a in (loop.axis, loop.end_axis)]
+    if given != [joint.axes > 0, joint.axes > 1]:
+        if not joint.axes:
+            return f"a joint '{loop.joint}' has no axis; leave it out."
+        behind = f"'{loop.start.body}'" if joint.axes == 1 else f"each place, '{loop.start.body}' and '{loop.end.body}'"
+        return f"a joint '{loop.joint}' needs an axis at {behind}, as in axis (0, 0, 1), and no other."
+    if joint.value and loop.value is None:
+        return f"a joint '{loop.joint}' needs {joint.value}, as in {loop.joint} = 0.5."
+    if not joint.value and loop.value is not None:
+        return f"a joint '{loop.joint}' takes no number, found '{loop.value}'."
+    return ""
+
+
+def _lengths(loop: Loop) -> tuple[Expr, ...]:
+    return () if loop.value is None else (loop.value,)
+
+
+KIND = Kind(
+    Loop,
+    "loop",
+    {"loop": Form(f'":" NAME ["=" sum] {hold.BETWEEN}', _read)},
+    _written,
+    positions=_lengths,
+    constants=lambda loop: (*loop.start.position, *loop.end.position),
+    fault=_fault,
+)

@@ -1,0 +1,150 @@
+"""Rolling without slip: a body with a round surface, on a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kineta.errors import Location, ModelError, did_you_mean
+from kineta.expr.node import Expr, Scalar
+from kineta.model import units
+from kineta.model.body import Station, station
+from kineta.model.constraints import hold
+from kineta.model.elements.coordinate import Place
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import TAKES, Record, entries, scalar
+from kineta.model.motion import Axis, unit
+from kineta.values import word
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+    from kineta.model.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the description of a round surface needs: the names of its ``sizes``, and whether it has an ``axis``."""
+
+    sizes: tuple[str, ...]
+    axis: bool
+
+
+#: The surfaces that may roll.
+SHAPES: Mapping[str, Shape] = {
+    "wheel": Shape(("radius",), axis=True),
+    "disk": Shape(("radius",), axis=True),
+    "ball": Shape(("radius",), axis=False),
+    "torus": Shape(("radius of the circle of centres", "radius of the tube"), axis=True),
+    "ellipsoid": Shape(("half axis along x", "half axis along y", "half axis along z"), axis=False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rolling(Record):
+    """A *shape* of ``SHAPES`` that rolls on a plane without slip.
+
+    ``sizes`` are its measures [m], ``start`` is its centre, and ``axis`` its axis, a unit vector in the axes of its body; None
+    for a shape without one. The plane is fixed in the body of ``end``, goes through that place, and has the normal ``normal``,
+    on the side of the centre.
+    """
+
+    name: str
+    shape: str
+    sizes: tuple[Expr, ...]
+    start: Station
+    end: Station
+    normal: Axis
+    axis: Axis | None = None
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the constraint."""
+        return (*self.sizes, *self.start.position, *self.end.position)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return self.start.body, self.end.body
+
+
+def _sizes(value: object, *_: object) -> tuple[Expr, ...]:
+    found = entries(value)
+    return (scalar(value),) if found is None else tuple(map(scalar, found))
+
+
+TAKES["tuple[Expr, ...]"] = _sizes
+
+
+def rolling(
+    name: str,
+    shape: str,
+    sizes: Scalar | Sequence[Scalar],
+    start: Place,
+    end: Place,
+    *,
+    normal: Sequence[float],
+    axis: Sequence[float] | None = None,
+) -> Rolling:
+    """:class:`Rolling` without slip of a round surface on a plane.
+
+    shape : ``wheel`` or ``disk`` (thin), ``ball``, ``torus``, ``ellipsoid`` (half axes along the axes of its body)
+    sizes : its radius [m]; of a torus that of the circle of centres and that of the tube; of an ellipsoid the half axes
+    start, end : the centre of the surface, and a place of the plane (points, stations, or bodies: their origins)
+    normal : (3,) of the plane, in the axes of the body of *end*, on the side of the centre
+    axis : (3,) of the wheel, disk or torus, in the axes of its body
+    """
+    first, second = station(start), station(end)
+    return Rolling(name, word(shape, "a shape"), _sizes(sizes), first, second, unit(normal), axis)  # type: ignore[arg-type]
+
+
+def _read(source: Source, name: Token, shape: Token, sizes: Node, start: Node, end: Node) -> Rolling:
+    (first, axis), (second, normal) = hold.read(source, start), hold.read(source, end)
+    source.noted(shape)
+    found = [source.expression(size, units.LENGTH, f"a size of the {shape} '{name}'") for size in sizes.children]
+    if normal is None:
+        text = f"the plane of rolling '{name}' needs its normal, as in {second.body} axis (0, 0, 1)."
+        raise ModelError(text, source.location(end))
+    return Rolling(str(name), str(shape), tuple(found), first, second, normal, axis, source.location(name))
+
+
+def _written(rolling: Rolling) -> str:
+    sizes = ", ".join(map(str, rolling.sizes))
+    between = hold.written(rolling.start, rolling.axis, rolling.end, rolling.normal)
+    return f": {rolling.shape} = {sizes} {between}"
+
+
+def _fault(system: System, rolling: Rolling) -> tuple[str, str] | None:
+    shape = SHAPES.get(rolling.shape)
+    if shape is None:
+        near = did_you_mean(rolling.shape, SHAPES)
+        return f"expected a shape ({', '.join(SHAPES)}), found '{rolling.shape}'.{near}", rolling.shape
+    text = _incomplete(rolling, shape)
+    for size, what in zip(rolling.sizes, shape.sizes, strict=False):
+        text = text or hold.positive(system, size, f"a {what}")
+    return (text, rolling.shape) if text else hold.fault(system, rolling.start.body, rolling.end.body)
+
+
+def _incomplete(rolling: Rolling, shape: Shape) -> str:
+    """What the description of a *shape* lacks, or has too much."""
+    if len(rolling.sizes) != len(shape.sizes):
+        return f"a {rolling.shape} has {len(shape.sizes)} sizes, {', '.join(shape.sizes)}, found {len(rolling.sizes)}."
+    if shape.axis and rolling.axis is None:
+        return f"a {rolling.shape} needs its axis, as in '{rolling.start.body} axis (0, 1, 0)'."
+    if not shape.axis and rolling.axis is not None:
+        return f"a {rolling.shape} has no axis; leave it out."
+    return ""
+
+
+KIND = Kind(
+    Rolling,
+    "rolling",
+    {"rolling": Form(f'":" NAME "=" sizes {hold.BETWEEN}', _read)},
+    _written,
+    constants=lambda r: r.expressions,
+    fault=_fault,
+)
