@@ -114,6 +114,24 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "line_force": (kn.line_force, {"name": "f", "characteristic": 1, "start": "ground", "end": "B"}),
     "constraint": (kn.constraint, {"name": "c", "value": q}),
     "Constraint": (kn.Constraint, {"name": "c", "value": q, **FREE}),
+    "loop": (
+        kn.loop,
+        {"name": "E", "joint": "gear", "start": "A", "end": "B", "axis": (0, 0, 1), "end_axis": (0, 0, 1), "value": 2.0},
+    ),
+    "Loop": (
+        kn.Loop,
+        {"name": "E", "joint": "gear", "start": kn.station("A"), "end": kn.station("B"), "axis": (0, 0, 1)}
+        | {"end_axis": (0, 0, 1), "value": 2.0, **FREE},
+    ),
+    "rolling": (
+        kn.rolling,
+        {"name": "W", "shape": "wheel", "sizes": 0.3, "start": "A", "end": "ground", "normal": (0, 0, 1), "axis": (0, 1, 0)},
+    ),
+    "Rolling": (
+        kn.Rolling,
+        {"name": "W", "shape": "wheel", "sizes": (0.3,), "start": kn.station("A"), "end": kn.station("ground")}
+        | {"normal": (0, 0, 1), "axis": (0, 1, 0), **FREE},
+    ),
     "quasi": (kn.quasi, {"name": "u", "value": q}),
     "Quasi": (kn.Quasi, {"name": "u", "value": q, **FREE}),
     "independent": (kn.independent, {"system": SYSTEM}),

@@ -63,8 +63,13 @@ def described(system: System) -> dict[str, Any]:
 
 
 def freedom(system: System) -> int:
-    """Degrees of freedom: speeds, less the constraints that reactions keep."""
-    return system.nv if system.quasi else system.nv - len(system.constraints)
+    """Degrees of freedom: speeds, less those that the constraints take away which reactions keep."""
+    if system.quasi or not system.constraints:
+        return system.nv
+    from kineta.compiler import derive
+    from kineta.tasks import freedom as counted
+
+    return counted.freedom(derive(system))
 
 
 def laws(system: System) -> list[dict[str, Any]]:

@@ -47,7 +47,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """All rows of G in the variables ``base`` of the motions alone: those of the constraints ``kept``, then those that are chosen."""
+    """All rows of G in the variables ``base`` of the motions alone: of the constraints ``kept``, then of the quasi-velocities."""
 
     base: Symbols
     kept: tuple[Row, ...]
@@ -102,10 +102,11 @@ def independent(system: System) -> System:
     """
     from scipy.linalg import qr
 
-    base = symbols(a_system(system).unconstrained, Graph())
+    system = a_system(system)
+    base = symbols(system.unconstrained, Graph())
     mechanism = kinematic_tree(base)
     elements = Elements(mechanism, Kinematics(mechanism))
-    kept = rows(base, elements, system.constraints)
+    kept = rows(base, elements, system.expanded.constraints)
     found = Forms(base, kept, tuple(_kept(base, r) for r in kept))
     _check_rank(found)
     _, _, order = qr(_matrix(found, 0), pivoting=True)

@@ -68,7 +68,9 @@ def test_a_loop_moves_as_the_motions_of_its_joint(joint: str) -> None:
     d, state = kn.derive(open_).derivation, state_of(open_, np.random.default_rng(len(joint)))
     s, speeds, accelerations = d.symbols, d["velocity(B in B)"].refs, d["forward"].refs
     rates = forward(d.graph, speeds, {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + accelerations, strict=True))})
-    values = {n: evaluate(d.graph, refs, state) for n, refs in (("u", speeds), ("rate", rates), ("vdot", accelerations))}
+    values = {
+        n: evaluate(d.graph, refs, state) for n, refs in (("u", speeds), ("rate", rates), ("vdot", accelerations))
+    }
     X = np.array(evaluate(d.graph, d["pose(B)"].refs, state)).reshape(4, 4)
     own = [n for n in (*shut.q_names, *shut.v_names) if n.startswith("f.")]
     floating = [*X[:3, 3], *quaternion(X[:3, :3]), *values["u"]]

@@ -433,8 +433,8 @@ SYNTAX = [
     (
         "A | Rz(q1) = 1;\nparametrs a = 1;",
         "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, gravity, parameters, "
-        "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, constraint, quasi, initial, "
-        "output, found 'parametrs'. Did you mean 'parameters'?",
+        "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, constraint, loop, rolling, quasi, "
+        "initial, output, found 'parametrs'. Did you mean 'parameters'?",
     ),
     ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
     ("A | Rz(q1) 1;", "m.kin:1:12: expected ',' or '=', found '1'."),
@@ -447,7 +447,7 @@ SYNTAX = [
         "m.kin:2:23: the text ends within a statement; expected 'and' or 'at'.",
     ),
     ("A | Rz(q1) = 1 $;", "m.kin:1:16: found the character '$', which has no meaning here."),
-    ("A | Rz(q1) = 1; loop l;", "m.kin:1:17: the statement 'loop' is not part of this version of the language."),
+    ("A | Rz(q1) = 1; program l;", "m.kin:1:17: the statement 'program' is not part of this version of the language."),
     ("A | Rz(q1) = 1; model 5;", "m.kin:1:23: expected a name, found '5'."),
     ("spring | Rz(q1) = 1;", "m.kin:1:1: 'spring' is a word of the language and cannot name a body."),
     ('A | Rz(q1), Sx(eval("1")) = 1;', "m.kin:1:21: found the character '\"', which has no meaning here."),

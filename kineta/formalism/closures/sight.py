@@ -89,7 +89,7 @@ class Sight:
         return self.kinematics.mechanism.places[self.frame].R.T @ v
 
     def _way(self, link: int) -> tuple[list[Link], list[Link]]:
-        """The links whose motions lie between a link and that of the frame: those to be left inwards, then those to be entered."""
+        """The links between a link and that of the frame: those to be left on the way inwards, then those to be entered."""
         links, end = self.kinematics.mechanism.links, self.kinematics.mechanism.places[self.frame].link
         up, down = list(self._chain(link)), list(self._chain(end))
         while up and down and up[-1] == down[-1]:

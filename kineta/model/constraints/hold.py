@@ -28,6 +28,7 @@ BETWEEN = '"between" hold "and" hold'
 def read(source: Source, node: Node) -> tuple[Station, Axis | None]:
     """The place of a text, and its axis where it gives one."""
     name, position, axis = node.children
+    source.noted(name)
     return source.station(name, position), None if axis is None else source.axis(axis)
 
 

@@ -155,8 +155,10 @@ def _incomplete(loop: Loop, joint: Joint) -> str:
     return ""
 
 
-def _lengths(loop: Loop) -> tuple[Expr, ...]:
-    return () if loop.value is None else (loop.value,)
+def _constants(loop: Loop) -> tuple[Expr, ...]:
+    """Places, and the ratio of a gear: a distance may change with the time."""
+    ratio = () if loop.value is None or loop.joint == "distance" else (loop.value,)
+    return (*ratio, *loop.start.position, *loop.end.position)
 
 
 KIND = Kind(
@@ -164,7 +166,7 @@ KIND = Kind(
     "loop",
     {"loop": Form(f'":" NAME ["=" sum] {hold.BETWEEN}', _read)},
     _written,
-    positions=_lengths,
-    constants=lambda loop: (*loop.start.position, *loop.end.position),
+    positions=lambda loop: loop.expressions,
+    constants=_constants,
     fault=_fault,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kineta.errors import Location, ModelError, did_you_mean
+from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
 from kineta.expr.node import Expr, Scalar
 from kineta.model import units
 from kineta.model.body import Station, station
@@ -74,6 +74,8 @@ class Rolling(Record):
 
 def _sizes(value: object, *_: object) -> tuple[Expr, ...]:
     found = entries(value)
+    if isinstance(value, set | frozenset):
+        raise ArgumentError(f"Expected sizes in their order, as in (0.3, 0.1), found {shown(value)}.")
     return (scalar(value),) if found is None else tuple(map(scalar, found))
 
 
@@ -132,7 +134,8 @@ def _fault(system: System, rolling: Rolling) -> tuple[str, str] | None:
 def _incomplete(rolling: Rolling, shape: Shape) -> str:
     """What the description of a *shape* lacks, or has too much."""
     if len(rolling.sizes) != len(shape.sizes):
-        return f"a {rolling.shape} has {len(shape.sizes)} sizes, {', '.join(shape.sizes)}, found {len(rolling.sizes)}."
+        count = f"{len(shape.sizes)} size{'s' * (len(shape.sizes) > 1)}"
+        return f"a {rolling.shape} has {count}, {', '.join(shape.sizes)}, found {len(rolling.sizes)}."
     if shape.axis and rolling.axis is None:
         return f"a {rolling.shape} needs its axis, as in '{rolling.start.body} axis (0, 1, 0)'."
     if not shape.axis and rolling.axis is not None:
