@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -87,3 +88,67 @@ def test_a_loop_moves_as_the_motions_of_its_joint(joint: str) -> None:
     names = [f"E.{k}" for k in components.split()] or ["E"]
     assert [n for n in equations.expressions("constraints").labels if not n.endswith("'")] == names
     assert len(shut.v_names) - len(names) == open_.nv
+
+
+def windows(n: int) -> kn.System:
+    """A02 of the IFToMM library: *n* four-bars in a row."""
+    rods = [f"L{i} | Sx({i}), Rz(-a{i}) = m(1), Jz(1/12), com = (0, 0.5, 0);" for i in range(n + 1)]
+    for i in range(n):
+        rods.append(f"T{i} ~ L{i} | Sy(1), Rz(b{i}) = m(1), Jz(1/12), com = (0.5, 0, 0);")
+        rods.append(f"loop E{i} : ball between T{i} at (1, 0, 0) and L{i + 1} at (0, 1, 0);")
+    return kn.loads("gravity (0, -9.81, 0);" + "".join(rods))
+
+
+def test_windows_cost_the_same_however_many_there_are() -> None:
+    counts = [kn.derive(windows(n)).operations("forward").total for n in (5, 10, 20)]
+    assert counts[2] - counts[1] == 2 * (counts[1] - counts[0])
+    assert counts[1] - counts[0] <= 5 * 180
+
+
+def test_what_no_motion_changes_is_subtracted_before_the_rest() -> None:
+    """Else the noise of a closure would grow with its distance from the ground's origin."""
+
+    def shown(x: float) -> str:
+        hinge = "loop E : ball between A at (1, 0, 0) and B at (1, 0, 0);"
+        text = f"A | Sx({x}), Rz(q1) = m(1); B | Sx({x + 0.5}), Rz(q2) = m(1); {hinge}"
+        return kn.derive(kn.loads(text)).text("constraints")
+
+    assert shown(0.0) == shown(4096.0)
+
+
+def test_loops_of_chains_that_share_a_base_do_not_know_where_it_is() -> None:
+    base = "C | Sx(q1), Ry(q2) = 1, 1, 1, 1; A ~ C | Rz(q3) = m(1); B ~ C | Sy(1), Rx(q4) = m(1);"
+    equations = kn.derive(kn.loads(base + "loop E : revolute between A at (1, 0, 0) axis (0, 0, 1) and B;"))
+    assert set(re.findall(r"q\d", equations.text("constraints"))) == {"q3", "q4"}
+
+
+def test_the_multiplier_of_a_loop_is_the_force_on_its_second_body() -> None:
+    hung = kn.loads("gravity 9.81; B | Sx(q1), Sy(q2), Sz(q3) = m(2); loop E : ball between ground and B;")
+    equations = kn.derive(hung)
+    found = equations.function("multipliers")(0.0, [0.0] * 3, [0.0] * 3)
+    assert dict(zip(equations.expressions("multipliers").labels, found, strict=True)) == {
+        "lambda[E.x]": 0.0,
+        "lambda[E.y]": 0.0,
+        "lambda[E.z]": pytest.approx(2 * 9.81),
+    }
+
+
+def test_a_turn_of_the_second_body_is_resisted_by_a_couple_on_it() -> None:
+    wheel = "B | Rz(q1), Rx(q2), Ry(q3) = 1, 1, 2, 3; couple M on B = (3, 4, 5);"
+    held = kn.derive(kn.loads(wheel + "loop E : rigid between ground and B;"))
+    assert held.function("multipliers")(0.0, [0.0] * 3, [0.0] * 3) == pytest.approx([-3, -4, -5])
+    hinged = kn.derive(kn.loads(wheel + "loop E : revolute between ground axis (0, 0, 1) and B;"))
+    assert hinged.function("multipliers")(0.0, [0.0] * 3, [0.0] * 3) == pytest.approx([-3, -4])
+
+
+def test_gears_keep_the_ratio_of_the_angles_that_their_bodies_turn_by() -> None:
+    geared = kn.loads("""
+        C | Rx(q1) = 1, 1, 1, 1;
+        A ~ C | Ry(q2) = 1, 1, 1, 1;
+        B ~ C | Sz(1), Rx(90 deg), Rz(q3 + 0.1*t), Rz(-q4), Sz(q5) = 1, 1, 1, 1;
+        loop G : gear = -3 between A axis (0, 1, 0) and B axis (0, 0, 1);
+    """)
+    state = {"q1": 0.3, "q2": 0.7, "q3": -1.1, "q4": 0.2, "q5": 0.0, "t": 2.0}
+    equations = kn.derive(geared)
+    f = evaluate(equations.graph, equations.derivation["constraints"].refs[:1], state)
+    assert f == pytest.approx([(-1.1 + 0.2 - 0.2) + 3 * 0.7])
