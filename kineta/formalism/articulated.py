@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
@@ -37,12 +38,11 @@ class Articulated:
 
 @dataclass(frozen=True, slots=True)
 class Elimination:
-    """A rate solved for: udot = (u - U . (wdot, a)) / D; NaN where ``regular`` is not positive."""
+    """A rate solved for: udot = (u - U . (wdot, a)) / D."""
 
     U: Wrench
     inverse: Ref
     u: Ref
-    regular: Ref
 
 
 def forward_dynamics(
@@ -50,7 +50,8 @@ def forward_dynamics(
 ) -> list[Ref]:
     """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links.
 
-    For mechanisms whose speeds and rates follow from each other (``leading``), as those of absolute coordinates do.
+    For mechanisms whose speeds and rates follow from each other (``leading``), as those of absolute coordinates do. Where a
+    pivot D is but a rounding error, all that hangs on it is NaN.
     """
     graph = mechanism.graph
     links = mechanism.links
@@ -58,20 +59,57 @@ def forward_dynamics(
     own = [_rigid(graph, link, w[i], applied.get(i)) for i, link in enumerate(links)]
     bias = [_bias_acceleration(graph, link, w, i) for i, link in enumerate(links)]
     eliminated: list[list[Elimination | None]] = [[] for _ in links]
+    tests: list[list[Ref]] = [[] for _ in links]  # of the pivots of a link and of those that it carries
     bounds = dict(rate_bounds(mechanism))
-    tests: list[list[Ref]] = [[] for _ in links]  # of the pivots met on the way to a link
     for i in reversed(range(len(links))):
         link, I = links[i], own[i]
         for j in reversed(range(len(link.rates))):
-            I, step = _eliminate(mechanism, I, (i, j), phi, bounds, tests[i])
+            I, step = _eliminate(mechanism, I, (i, j), phi)
             eliminated[i].append(step)
             if step is not None:
-                tests[i] = [step.regular]
+                tests[i] = [_pivot_stands(mechanism, (i, j), step, bounds, tests[i])]
         eliminated[i].reverse()
         if link.parent >= 0:
             own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
             tests[link.parent] += tests[i]
-    return _outward(mechanism, bias, eliminated)
+    vdot = _outward(mechanism, bias, eliminated)
+    return [
+        reduce(graph.guard, tests_of_speed, x)
+        for x, tests_of_speed in zip(vdot, _decisive(mechanism, tests), strict=True)
+    ]
+
+
+def _pivot_stands(
+    mechanism: Mechanism,
+    at: tuple[int, int],
+    step: Elimination,
+    bounds: dict[tuple[int, int], Ref],
+    others: Sequence[Ref],
+) -> Ref:
+    """Positive where the pivot of the rate *at* (link, number), and *others*, are no rounding errors. The bounds of the rates of
+    the same motion that are left grow with the errors of this one.
+    """
+    graph, (i, j) = mechanism.graph, at
+    rates = mechanism.links[i].rates
+    for k, other in enumerate(rates[:j]):
+        L = graph.mul(component(step.U, other), step.inverse)
+        bounds[i, k] = graph.add(bounds[i, k], graph.mul(graph.mul(L, L), bounds[at]))
+    partial = rates[j].by_speed[(mechanism.leading or {})[at]]
+    moved = stands(graph, partial, *magnitude(graph, [partial]))  # not in dead points, where the speed moves nothing
+    return stands(graph, component(step.U, rates[j]), bounds[at], moved, *others)
+
+
+def _decisive(mechanism: Mechanism, tests: Sequence[Sequence[Ref]]) -> list[Sequence[Ref]]:
+    """For every speed the *tests* of the links on the ground that it hangs on: of its own tree, or of all that may share it."""
+    grounded = [i for i, link in enumerate(mechanism.links) if link.parent < 0]
+    if not mechanism.one_to_one:
+        return [[test for i in grounded for test in tests[i]]] * len(mechanism.symbols.v)
+    decisive: dict[int, Sequence[Ref]] = {}
+    tree: list[int] = []
+    for i, link in enumerate(mechanism.links):
+        tree.append(tree[link.parent] if link.parent >= 0 else i)
+        decisive |= {k: tests[tree[i]] for rate in link.rates for k in rate.by_speed}
+    return [decisive[k] for k in range(len(mechanism.symbols.v))]
 
 
 def _rate_forces(mechanism: Mechanism, tau: Sequence[Ref]) -> dict[tuple[int, int], Ref]:
@@ -81,16 +119,11 @@ def _rate_forces(mechanism: Mechanism, tau: Sequence[Ref]) -> dict[tuple[int, in
     phi: dict[tuple[int, int], Ref] = {}
     for (i, j), k in reversed((mechanism.leading or {}).items()):
         by_speed = mechanism.links[i].rates[j].by_speed
-        phi[i, j] = _by(graph, rest[k], by_speed[k])
+        phi[i, j] = graph.div(rest[k], by_speed[k])
         for m, partial in by_speed.items():
             if m != k:
                 rest[m] = graph.sub(rest[m], graph.mul(partial, phi[i, j]))
     return phi
-
-
-def _by(graph: Graph, dividend: Ref, partial: Ref) -> Ref:
-    """*dividend* / *partial*, the derivative of a rate by its speed; NaN in dead points, where it vanishes."""
-    return graph.guard(graph.div(dividend, partial), stands(graph, partial, *magnitude(graph, [partial])))
 
 
 def _rigid(graph: Graph, link: Link, w: Vector, applied: Wrench | None) -> Articulated:
@@ -121,8 +154,6 @@ def _eliminate(
     I: Articulated,
     at: tuple[int, int],
     phi: Mapping[tuple[int, int], Ref],
-    bounds: dict[tuple[int, int], Ref],
-    tests: Sequence[Ref],
 ) -> tuple[Articulated, Elimination | None]:
     """The articulated inertia that is left when the rate *at* (link, number) gives way to its force phi::
 
@@ -139,10 +170,7 @@ def _eliminate(
         raise _singular(mechanism, at)
     inverse = graph.div(ONE, D)
     u = graph.sub(phi[at], component(I.p, rate))
-    step = Elimination(U, inverse, u, stands(graph, D, bounds[at], *tests))
-    for j, other in enumerate(mechanism.links[at[0]].rates[: at[1]]):  # their bounds grow with the errors of this one
-        L = graph.mul(component(U, other), inverse)
-        bounds[at[0], j] = graph.add(bounds[at[0], j], graph.mul(graph.mul(L, L), bounds[at]))
+    step = Elimination(U, inverse, u)
     n, f = U.n * inverse, U.f * inverse
     free = Articulated(
         _without(I.A, n, U.n, e if rate.turns else -1),
@@ -209,10 +237,10 @@ def _outward(
             if step is None:
                 continue
             resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
-            udot = graph.mul(graph.sub(step.u, resisted), graph.guard(step.inverse, step.regular))
+            udot = graph.mul(graph.sub(step.u, resisted), step.inverse)
             k = leading[i, j]
             known = graph.sum([graph.mul(partial, vdot[m]) for m, partial in rate.by_speed.items() if m != k])
-            vdot[k] = _by(graph, graph.sub(udot, known), rate.by_speed[k])
+            vdot[k] = graph.div(graph.sub(udot, known), rate.by_speed[k])
             e = along(graph, rate.axis, udot)
             own = own + (Wrench(Vector(graph), e) if rate.turns else Wrench(e, Vector(graph)))
         accelerations.append(own)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -31,10 +31,14 @@ class Elimination:
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """A symmetric matrix as L^T D L, one row after the other."""
+    """A symmetric matrix as L^T D L, one row after the other.
+
+    ``tests`` are positive where the pivots stand on which an entry of a solution hangs: those of all rows that meet.
+    """
 
     graph: Graph
     rows: tuple[Elimination, ...]
+    tests: Mapping[int, Sequence[Ref]]
 
     def solve(self, b: Sequence[Ref]) -> list[Ref]:
         """The x with M x = b."""
@@ -48,7 +52,7 @@ class Factors:
             for i, L_ki in row.factors:
                 total = sub(total, mul(L_ki, x[i]))
             x[row.row] = total
-        return x
+        return [reduce(self.graph.guard, self.tests[k], entry) for k, entry in enumerate(x)]
 
     @property
     def pivots(self) -> dict[int, Ref]:
@@ -105,7 +109,10 @@ def factored(
                 sizes[i] = add(sizes[i], mul(mul(L_ki, L_ki), sizes[k]))
         if active:
             tests[active[0]] += regular
-        else:  # all rows that led here follow from this one
-            inverse = reduce(graph.guard, regular, inverse)
+        else:
+            tests[k] = regular
         found.append(Elimination(k, A[k][k], inverse, tuple(L)))
-    return Factors(graph, tuple(found))
+    stand: dict[int, list[Ref]] = {}
+    for row in reversed(found):
+        stand[row.row] = stand[row.factors[0][0]] if row.factors else tests[row.row]
+    return Factors(graph, tuple(found), stand)
