@@ -19,7 +19,7 @@ from kineta.expr.op import BINARY, LEAVES, Op
 from kineta.expr.walk import reachable
 
 #: Terms of an expression that is opened, at most.
-TERMS = 48
+TERMS = 64
 
 #: Binary orders of magnitude of a number in an opened expression, at most.
 BITS = 128

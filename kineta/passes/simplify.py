@@ -21,7 +21,7 @@ PASSES: tuple[tuple[str, Pass], ...] = (("factor", factor), ("gather", gather))
 
 
 #: Nodes of expressions that are small enough to be opened and written again.
-SMALL = 150
+SMALL = 200
 
 
 def simplify(graph: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
