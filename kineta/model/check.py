@@ -190,10 +190,12 @@ def check_inferred(system: System, parameters: Iterable[Parameter]) -> None:
 
 
 def _variants(name: str) -> Iterator[str]:
-    """*name*, and it without one of its letters: names that are alike have one of these in common."""
+    """*name*, and it without one of its letters: names that are alike have one of these in common. Of a name that nobody types
+    it alone.
+    """
     name = name.casefold()
     yield name
-    if len(name) > 2:
+    if 2 < len(name) <= 100:
         yield from (name[:i] + name[i + 1 :] for i in range(len(name)))
 
 

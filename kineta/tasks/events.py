@@ -42,7 +42,7 @@ class Event:
             raise ArgumentError(f"Event: expected an expression, found {shown(self.value)}; events are compiled.")
         whole(f"the direction of event '{self.name}'", self.direction, -1, 1)
         if not isinstance(self.terminal, bool):
-            whole(f"terminal of event '{self.name}', or True or False", self.terminal, 0)
+            whole(f"terminal of event '{self.name}', or True or False", self.terminal, 0, 2**31)
 
 
 def event(value: Expr, *, terminal: bool | int = False, direction: int = 0, name: str = "") -> Event:

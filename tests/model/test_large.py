@@ -47,3 +47,11 @@ def test_time_grows_with_the_number_of_parts(listed: bool) -> None:
     for work in (lambda s: s.replace(name="S"), infer.units, kn.dumps):
         assert seconds(work, many) < 64 * min(seconds(work, few) for _ in range(5)) + 0.01
     assert seconds(kn.loads, texts[1]) < 64 * min(seconds(kn.loads, texts[0]) for _ in range(3))
+
+
+def test_time_grows_with_the_length_of_a_name() -> None:
+    few, many = (
+        f"parameters {'a' * n} = 1; A | Rz(q1) = 1, 1, 1, 1; force f = {'a' * n} on q1;" for n in (2_000, 100_000)
+    )
+    # Fifty times for what is linear, 2500 times for what is quadratic.
+    assert seconds(kn.loads, many) < 200 * min(seconds(kn.loads, few) for _ in range(3)) + 0.1

@@ -121,7 +121,7 @@ def test_a_parameter_without_a_value_is_named(given: Any, sentence: str) -> None
         ({"direction": 2}, "Expected a whole number from -1 to 1 for the direction of event 'q', found 2."),
         (
             {"terminal": -1},
-            "Expected a whole number of at least 0 for terminal of event 'q', or True or False, found -1.",
+            "Expected a whole number from 0 to 2147483648 for terminal of event 'q', or True or False, found -1.",
         ),
     ],
 )
