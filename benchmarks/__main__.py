@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import call, derivation, dynamics, machine, operations, simulation
+from benchmarks import call, derivation, dynamics, ensemble, machine, operations, simulation
 
 BENCHMARKS = {
     "operations": operations.main,
@@ -12,6 +12,7 @@ BENCHMARKS = {
     "dynamics": dynamics.main,
     "call": call.main,
     "simulation": simulation.main,
+    "ensemble": ensemble.main,
 }
 
 

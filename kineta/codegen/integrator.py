@@ -10,7 +10,7 @@ when it cannot go on.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from kineta.codegen.emitter import FUNCTION, INT, REAL, constant, number
@@ -23,7 +23,7 @@ from kineta.numerics.tableaux import Tableau
 @cache
 def integrator(tableau: Tableau) -> Callable[..., int]:
     """The compiled loop for *tableau*: a function of addresses, as in :mod:`kineta.numerics.layout`."""
-    return compiled(_Loop(tableau))
+    return compiled(partial(_Loop, tableau), len(layout.FUNCTIONS + layout.BLOCKS), "one", tableau)
 
 
 class _Loop(Zeros):

@@ -8,7 +8,7 @@ events, the end. :mod:`kineta.numerics.lanes` says what the loop is given and wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from llvmlite import ir
@@ -26,7 +26,8 @@ _NEVER = 2.0
 @cache
 def lanes_integrator(tableau: Tableau, lanes: int) -> Callable[..., int]:
     """The compiled loop for *tableau* with that many *lanes*: a function of addresses, as in :mod:`kineta.numerics.lanes`."""
-    return compiled(_Lanes(tableau, lanes))
+    write = partial(_Lanes, tableau, lanes)
+    return compiled(write, len(layout.FUNCTIONS + layout.BLOCKS), "lanes", tableau, lanes)
 
 
 class _Lanes(Zeros):

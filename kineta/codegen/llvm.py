@@ -32,7 +32,7 @@ def compile(programs: Sequence[Program], *, batch: bool = False) -> Library:
     Equal programs share their code as long as one of them lives.
     """
     names = [s for p in programs for s in _symbols(p, batch)]
-    parts = [_generator(), host().signature, str(batch), *(p.name + p.digest for p in programs)]
+    parts = [generator(), host().signature, str(batch), *(p.name + p.digest for p in programs)]
     key = sha256(" ".join(parts).encode()).hexdigest()
     found = _LOADED.get(key)
     if found is None:
@@ -45,12 +45,13 @@ _LOADED: WeakValueDictionary[str, Library] = WeakValueDictionary()
 
 
 @cache
-def _generator() -> str:
-    """Digest of the sources that decide what a program's numbers mean and how they become code: what another version of them
-    has made is another entry of the cache.
+def generator() -> str:
+    """Digest of the sources that decide what the numbers of a program or of a method mean and how they become code: what
+    another version of them has made is another entry of the cache.
     """
     package = Path(__file__).parents[1]
-    sources = (path for folder in ("codegen", "expr") for path in sorted((package / folder).glob("*.py")))
+    folders = ("codegen", "expr", "numerics")
+    sources = (path for folder in folders for path in sorted((package / folder).glob("*.py")))
     return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 

@@ -17,11 +17,13 @@ from llvmlite import ir
 
 from kineta.cache import stored
 from kineta.codegen.emitter import REAL, Emitter, constant, number
-from kineta.codegen.llvm import load_object, object_code
+from kineta.codegen.llvm import generator, load_object, object_code
 from kineta.codegen.target import host
 from kineta.numerics.tableaux import Row, Tableau
 
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
+#: What the function is called that is written.
+_NAME = "integrate"
 
 
 class Step(Emitter, ABC):
@@ -40,7 +42,7 @@ class Step(Emitter, ABC):
     def __init__(
         self, tableau: Tableau, functions: Mapping[str, ir.Type], blocks: Sequence[str], lanes: int, *, several: bool
     ) -> None:
-        super().__init__("integrate", functions, blocks, lanes)
+        super().__init__(_NAME, functions, blocks, lanes)
         self.tableau = tableau
         self.kind = self.vector if several else REAL
         self.sums = [self.b.alloca(self.kind) for _ in tableau.errors]
@@ -202,13 +204,12 @@ class Step(Emitter, ABC):
         return self.b.icmp_signed("!=", value, number(0))
 
 
-def compiled(loop: Step) -> Callable[..., int]:
-    """The function of addresses that *loop* has written."""
-    module = str(loop.module)
-    key = sha256(f"{host().signature} {module}".encode()).hexdigest()
-    code = load_object(stored(key, lambda: object_code(module)), [loop.function.name])
+def compiled(write: Callable[[], Step], arguments: int, *choice: object) -> Callable[..., int]:
+    """The function of so many addresses that *write* writes for a *choice* of method; what is in the cache is not written."""
+    key = sha256(f"{generator()} {host().signature} {choice!r}".encode()).hexdigest()
+    code = load_object(stored(key, lambda: object_code(str(write().module))), [_NAME])
     _kept.append(code)
-    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * len(loop.at))(code[loop.function.name])
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * arguments)(code[_NAME])
 
 
 _kept: list[Any] = []

@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,7 +19,10 @@ import pytest
 from kineta import cache
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
+from kineta.codegen.integrator import integrator
+from kineta.codegen.lanes import lanes_integrator
 from kineta.errors import KinetaWarning
+from kineta.numerics.tableaux import DOPRI5
 from tests.codegen.random_programs import random_program
 from tests.codegen.test_backends import blocks, close
 
@@ -259,3 +263,22 @@ def test_code_from_before_the_operations_were_numbered_anew_is_not_used(here: Pa
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         assert done.stdout.strip() == expected
     assert len(list(here.iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    "loop", [partial(integrator.__wrapped__, DOPRI5), partial(lanes_integrator.__wrapped__, DOPRI5, 2)]
+)
+def test_a_loop_in_the_store_is_not_written_again(
+    loop: Callable[[], object], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop()
+    (entry,) = here.iterdir()
+
+    def written(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("kineta.codegen.step.Step.__init__", written)
+    loop()
+    entry.unlink()
+    with pytest.raises(AssertionError):
+        loop()

@@ -109,12 +109,14 @@ def test_every_case_moves_as_it_would_alone(seed: int, lanes: int, tableau: Tabl
     assert status(found) == [lane_layout.DONE] * 11
     for i in range(11):
         one = alone(rates, *span, y0[i], h[i], tableau, **options)
-        (piece,) = one
+        pieces = list(one)
+        t, y = np.concatenate([p.t for p in pieces]), np.vstack([p.y for p in pieces])
         accepted, rejected = found.counts[i, [lane_layout.ACCEPTED, lane_layout.REJECTED]]
-        assert (accepted, rejected) == (len(piece.t), one.rejected)
+        assert (accepted, rejected) == (len(t), one.rejected)
         assert found.t[i] == span[1]
-        assert found.y[i] == pytest.approx(piece.y[-1], abs=1e-13)
-        dense = DenseOutput(np.r_[span[0], piece.t], np.vstack([y0[i], piece.y]), piece.dense)  # type: ignore[arg-type]
+        assert found.y[i] == pytest.approx(y[-1], abs=1e-13)
+        interpolants = np.concatenate([p.dense for p in pieces if p.dense is not None])
+        dense = DenseOutput(np.r_[span[0], t], np.vstack([y0[i], y]), interpolants)
         assert found.samples[i] == pytest.approx(dense(grid).T, abs=1e-13)
         spared = (accepted - found.counts[i, lane_layout.DENSE]) * len(tableau.extra)
         assert found.evaluations[i] + spared == one.evaluations
