@@ -74,7 +74,7 @@ class _Loop(Zeros):
         b.unreachable()
 
     def _reject(self, t: Any, h: Any, error: Any, finite: Any) -> None:
-        size = self._shrunk(h, error, finite)
+        size = self._shrunk(h, self._factor(error), finite)
         self._set("reals", layout.H, size)
         self._set("ints", layout.JUST_REJECTED, number(1))
         self._count(layout.REJECTED)
@@ -84,7 +84,8 @@ class _Loop(Zeros):
     def _accept(self, t: Any, h: Any, error: Any, last: Any) -> None:
         b = self.b
         rejected = self._nonzero(self._get("ints", layout.JUST_REJECTED))
-        self._set("reals", layout.H, self._grown(h, error, last, rejected, self._get("reals", layout.H)))
+        wanted, factor = self._get("reals", layout.H), self._factor(error)
+        self._set("reals", layout.H, self._grown(h, factor, last, rejected, wanted))
         self._set("ints", layout.JUST_REJECTED, number(0))
         end = b.select(last, self._get("reals", layout.T_END), b.fadd(t, h))
         self._set("reals", layout.T, end)

@@ -171,7 +171,7 @@ class Step(Emitter, ABC):
         return self.b.fmul(self._intrinsic("fabs", t), self._real(10 * 2.0**-52))
 
     def _factor(self, error: Any) -> Any:
-        """Safety times error to the power -1/order."""
+        """By what to change the size: safety times error to the power -1/order."""
         power = self.module.globals.get("pow") or ir.Function(self.module, ir.FunctionType(REAL, [REAL] * 2), "pow")
         exponent = constant(-1.0 / self.tableau.error_order)
         return self.b.fmul(self._real(_SAFETY), self._each(lambda e: self.b.call(power, [e, exponent]), error))
@@ -181,9 +181,9 @@ class Step(Emitter, ABC):
         finite = self.b.fcmp_ordered("<", error, self._real(float("inf")))
         return finite, self.b.and_(finite, self.b.fcmp_ordered("<", error, self._real(1.0)))
 
-    def _shrunk(self, h: Any, error: Any, finite: Any) -> Any:
+    def _shrunk(self, h: Any, factor: Any, finite: Any) -> Any:
         """The size to try after a step that was rejected."""
-        factor = self._intrinsic("maxnum", self._factor(error), self._real(_SHRINK))
+        factor = self._intrinsic("maxnum", factor, self._real(_SHRINK))
         return self.b.fmul(self._intrinsic("fabs", h), self.b.select(finite, factor, self._real(0.1)))
 
     def _hopeless(self, t: Any, size: Any, finite: Any) -> Any:
@@ -191,10 +191,10 @@ class Step(Emitter, ABC):
         floor = self.b.fadd(self._seen(t), self._real(1e-300))
         return self.b.and_(self.b.not_(finite), self.b.fcmp_ordered("<", size, floor))
 
-    def _grown(self, h: Any, error: Any, last: Any, rejected: Any, wanted: Any) -> Any:
+    def _grown(self, h: Any, factor: Any, last: Any, rejected: Any, wanted: Any) -> Any:
         """The size to try after a step that was accepted, perhaps after one that was *rejected*."""
         b = self.b
-        grown = self._intrinsic("minnum", self._factor(error), self._real(_GROW))
+        grown = self._intrinsic("minnum", factor, self._real(_GROW))
         factor = b.select(rejected, self._intrinsic("minnum", grown, self._real(1.0)), grown)
         size = b.fmul(self._intrinsic("fabs", h), factor)
         # A last step cut short by the end says nothing about the step to try next.
