@@ -148,9 +148,9 @@ class Emitter(Writer):
 
     def _wide(self, value: Any) -> Any:
         """*value* in every lane; what is a vector stays as it is."""
-        if value.type == self.vector:
+        if isinstance(value.type, ir.VectorType):
             return value
-        undefined = ir.Constant(self.vector, ir.Undefined)
-        first = self.b.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
-        mask = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
+        undefined = ir.Constant(ir.VectorType(value.type, self.lanes), ir.Undefined)
+        first = self.b.insert_element(undefined, value, ir.Constant(SHORT, 0))
+        mask = ir.Constant(ir.VectorType(SHORT, self.lanes), [0] * self.lanes)
         return self.b.shuffle_vector(first, undefined, mask)

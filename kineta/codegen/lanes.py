@@ -141,7 +141,7 @@ class _Lanes(Zeros):
         with b.if_then(b.icmp_signed(">", self.n_events, number(0))):
             self._for_each_lane(layout.GOOD, self._carry)
         self._commit()
-        self._for(number(self.lanes), self._tally)
+        self._tally()
         b.branch(loop)
 
     def _pause(self) -> None:
@@ -183,6 +183,10 @@ class _Lanes(Zeros):
         b.store(case, self._lane(layout.CASE, lane))
         b.store(number(0), self._lane(layout.JUST_REJECTED, lane))
         b.store(number(layout.RUNNING), self._count_of(case, layout.STATUS))
+        for column, row in layout.COUNTED.items():
+            b.store(b.load(self._count_of(case, column), typ=INT), self._lane(row, lane))
+        for block, own in (("values", "before"), ("noise", "lane_noise")):
+            self._copy_row(self._row_of(block, case, self.n_events), self._row_of(own, lane, self.n_events))
         for row, block in ((layout.T, "t"), (layout.H, "size")):
             b.store(b.load(self._address(self.at[block], case), typ=REAL), self._lane_real(row, lane))
         h = self._address(self.new, self.padded)
@@ -193,7 +197,14 @@ class _Lanes(Zeros):
             (self._row_of("h", case, stride), h, self._size_of(layout.N_H)),
         ):
             self._spread(source, target, lane, size)
-        self._next_time(lane, case)
+        self._next_time(lane)
+
+    def _copy_row(self, source: Any, target: Any) -> None:
+        """The numbers of all events from one place to another."""
+        self._for(
+            self.n_events,
+            lambda i: self.b.store(self.b.load(self._address(source, i), typ=REAL), self._address(target, i)),
+        )
 
     def _spread(self, row: Any, state: Any, lane: Any, size: Any) -> None:
         """A row of *size* numbers to one lane."""
@@ -212,11 +223,13 @@ class _Lanes(Zeros):
         size = self._intrinsic("fabs", b.load(self._lane_real(layout.SIZE, lane), typ=REAL))
         b.store(size, self._address(self.at["size"], case))
         self._gather(self.y, lane, self._row_of("y", case, self.n))
+        for column, row in layout.COUNTED.items():
+            b.store(b.load(self._lane(row, lane), typ=INT), self._count_of(case, column))
 
-    def _next_time(self, lane: Any, case: Any) -> None:
+    def _next_time(self, lane: Any) -> None:
         """The next time to record; never, where there is none."""
         b = self.b
-        recorded = b.load(self._count_of(case, layout.RECORDED), typ=INT)
+        recorded = b.load(self._lane(layout.COUNTED[layout.RECORDED], lane), typ=INT)
         some = b.icmp_signed("<", recorded, self._size_of(layout.N_GRID))
         place = self._address(self.at["grid"], b.select(some, recorded, number(0)))
         never = self._intrinsic("copysign", constant(float("inf")), self._shared(layout.DIRECTION))
@@ -282,27 +295,29 @@ class _Lanes(Zeros):
 
         self._for_lanes(lanes)
 
-    def _tally(self, lane: Any) -> None:
-        """Count the step of one lane, and let its case go where it ends."""
+    def _tally(self) -> None:
+        """Count the steps, and let go the cases that end."""
         b = self.b
-        case = b.load(self._lane(layout.CASE, lane), typ=INT)
-        with b.if_then(b.icmp_signed(">=", case, number(0))):
-            for row, column in (
-                (layout.GOOD, layout.ACCEPTED),
-                (layout.JUST_REJECTED, layout.REJECTED),
-                (layout.DUE, layout.DENSE),
-            ):
-                place = self._count_of(case, column)
-                b.store(b.add(b.load(place, typ=INT), b.load(self._lane(row, lane), typ=INT)), place)
-            accepted = b.load(self._count_of(case, layout.ACCEPTED), typ=INT)
-            spent = b.icmp_signed(">=", accepted, self._size_of(layout.MAX_STEPS))
-            ends = b.load(self._lane(layout.ENDS, lane), typ=INT)
-            out = b.and_(spent, b.icmp_signed("==", ends, number(0)))
-            ends = b.select(out, number(layout.OUT_OF_STEPS), ends)
-            with b.if_then(self._nonzero(ends)):
-                self._put_back(lane, case)
-                b.store(ends, self._count_of(case, layout.STATUS))
-                b.store(number(-1), self._lane(layout.CASE, lane))
+        for column, flag in (
+            (layout.ACCEPTED, layout.GOOD),
+            (layout.REJECTED, layout.JUST_REJECTED),
+            (layout.DENSE, layout.DUE),
+        ):
+            row = layout.COUNTED[column]
+            self._set_flags(row, b.add(self._flags(row), self._flags(flag)))
+        most = self._wide(self._size_of(layout.MAX_STEPS))
+        spent = b.icmp_signed(">=", self._flags(layout.COUNTED[layout.ACCEPTED]), most)
+        ends = self._flags(layout.ENDS)
+        out = b.and_(spent, b.icmp_signed("==", ends, self._whole(0)))
+        ends = b.select(out, self._whole(layout.OUT_OF_STEPS), ends)
+        self._set_flags(layout.ENDS, ends)
+        with b.if_then(self._some(b.icmp_signed("!=", ends, self._whole(0))), likely=False):
+            self._for_each_lane(layout.ENDS, self._let_go)
+
+    def _let_go(self, lane: Any, case: Any) -> None:
+        self._put_back(lane, case)
+        self.b.store(self.b.load(self._lane(layout.ENDS, lane), typ=INT), self._count_of(case, layout.STATUS))
+        self.b.store(number(-1), self._lane(layout.CASE, lane))
 
     # -- between two steps of a case ----------------------------------------------------------------------------------------
 
@@ -310,8 +325,9 @@ class _Lanes(Zeros):
         """From here on it is this case of which a state is worked out and events are looked at."""
         self.lane = lane
         self.h = self._row_of("h", case, self._size_of(layout.H_STRIDE))
-        self.before, self.noise = (self._row_of(block, case, self.n_events) for block in ("values", "noise"))
-        self.after = self._row_of("after", lane, self.n_events)
+        self.before, self.after, self.noise = (
+            self._row_of(block, lane, self.n_events) for block in ("before", "after", "lane_noise")
+        )
 
     def _state(self, x: Any) -> None:
         self._state_at(x, self.between)
@@ -369,7 +385,7 @@ class _Lanes(Zeros):
         with b.if_then(self._nonzero(crossed), likely=False):
             self._zeros(case, start, end)
         samples = self._row_of("samples", b.mul(case, self._size_of(layout.N_GRID)), self.n)
-        place = self._count_of(case, layout.RECORDED)
+        place = self._lane(layout.COUNTED[layout.RECORDED], lane)
 
         def due() -> Any:
             beyond = b.fsub(b.load(self.until, typ=REAL), b.load(self._lane_real(layout.NEXT, lane), typ=REAL))
@@ -381,7 +397,7 @@ class _Lanes(Zeros):
             x = b.fdiv(b.fsub(time, start), b.fsub(end, start))
             self._state_at(x, self._address(samples, b.mul(recorded, self.n)))
             b.store(b.add(recorded, number(1)), place)
-            self._next_time(lane, case)
+            self._next_time(lane)
             return due()
 
         with b.if_then(due()):

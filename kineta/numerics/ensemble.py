@@ -162,9 +162,9 @@ class Runs:
             "rate": np.array(e.rates0),
             "h": np.ascontiguousarray(e.h),
             "samples": self.samples,
-            "values": np.array(e.values0),
+            "values": e.values0,
             "left": np.array(e.left, dtype=np.int64),
-            "noise": np.array(e.noise),
+            "noise": e.noise,
         }
 
     @property
@@ -236,7 +236,7 @@ class Runs:
             "k": aligned(tableau.stages + 1 + len(tableau.extra), n, lanes),
             "work": aligned(layout.WORK, n, lanes),
             "dense": aligned(tableau.coefficients, n, lanes),
-            "after": np.zeros((lanes, events)),
+            **{name: np.zeros((lanes, events)) for name in ("before", "after", "lane_noise")},
             "between": np.zeros(n),
             "tried": np.zeros(events),
             "zeros": np.zeros(events),

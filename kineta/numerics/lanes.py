@@ -19,7 +19,7 @@ CASES = ("next", "queue", "counts", "t", "size", "y", "rate", "h", "samples", "v
 #: what belongs to the caller's thread: steps allowed, what is in the lanes, and room to work in.
 OWN = (
     *("allowed", "lane", "lane_reals", "x", "lane_y", "k", "work", "dense"),
-    *("between", "after", "tried", "zeros", "log", "log_reals"),
+    *("before", "after", "lane_noise", "between", "tried", "zeros", "log", "log_reals"),
 )
 BLOCKS = (*SHARED, *CASES, *OWN)
 
@@ -35,9 +35,11 @@ STATUS, ACCEPTED, REJECTED, DENSE, RECORDED, ENDED = range(COUNTS)
 #: Positions in ``allowed``: steps of the lanes to make before the next pause, zeros logged, and room for them.
 STEPS, LOGGED, ROOM = range(3)
 #: Rows of ``lane``: number of the case, -1 for none; whether its last step was rejected; whether this one was accepted, has
-#: times to record, may have zeros of events; and the status with which the case ends now.
-LANE = 6
-CASE, JUST_REJECTED, GOOD, DUE, CROSSED, ENDS = range(LANE)
+#: times to record, may have zeros of events; the status with which the case ends now; and its counts so far, in the order of
+#: those columns: threads that counted in the columns would disturb each other.
+LANE = 10
+CASE, JUST_REJECTED, GOOD, DUE, CROSSED, ENDS = range(6)
+COUNTED = {ACCEPTED: 6, REJECTED: 7, DENSE: 8, RECORDED: 9}
 #: Rows of ``lane_reals``: time, size of the next step, size of this step, the next time to record, the time that this step
 #: reaches.
 LANE_REALS = 5
