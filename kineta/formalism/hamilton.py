@@ -11,6 +11,7 @@ no potential.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ZERO, Ref
@@ -18,13 +19,13 @@ from kineta.formalism import energy
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
 from kineta.formalism.residual import applied_to, gyroscopic
-from kineta.formalism.solve import factored
+from kineta.formalism.solve import Factors, factored
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
 
-def _speeds(d: Derivation) -> list[Ref]:
-    """The speeds v = M^-1 (p - c) in the momenta p."""
+def _mass_matrix(d: Derivation) -> Factors:
+    """The mass matrix in factors."""
     s, g, n = d.symbols, d.graph, len(d.symbols.v)
     if s.system.quasi or s.system.constraints:
         raise ModelError(
@@ -33,23 +34,29 @@ def _speeds(d: Derivation) -> list[Ref]:
         )
     M = d["mass_matrix"].refs
     rows = [M[k * n : (k + 1) * n] for k in range(n)]
-    right = [g.sub(p, s.at_rest(own)) for p, own in zip(s.momenta, d["momentum"].refs, strict=True)]
-    return factored(g, rows, range(n)[::-1], *row_bounds(d.mechanism)).solve(right)
+    return factored(g, rows, range(n)[::-1], *row_bounds(d.mechanism))
+
+
+def _right(d: Derivation) -> list[Ref]:
+    """The momenta less those at rest, p - c = M v."""
+    own = d["momentum"].refs
+    return [d.graph.sub(p, d.symbols.at_rest(c)) for p, c in zip(d.symbols.momenta, own, strict=True)]
 
 
 def _in_momenta(d: Derivation, refs: Sequence[Ref]) -> list[Ref]:
     """*refs*, which contain speeds, as functions of the momenta."""
-    return substitute(d.graph, refs, dict(zip(d.symbols.names, _speeds(d), strict=True)))
+    speeds = _mass_matrix(d).solve(_right(d))
+    return substitute(d.graph, refs, dict(zip(d.symbols.names, speeds, strict=True)))
 
 
 def _energy(d: Derivation, potential: Ref) -> Ref:
     """p.v - T + V in coordinates and momenta."""
     g, s = d.graph, d.symbols
-    v = _speeds(d)
+    right, factors = _right(d), _mass_matrix(d)
     rest = s.at_rest(d["kinetic_energy"].refs[0])
-    right = (g.sub(p, s.at_rest(own)) for p, own in zip(s.momenta, d["momentum"].refs, strict=True))
-    square = g.sum(g.mul(a, b) for a, b in zip(right, v, strict=True))
-    return g.add(g.sub(g.mul(g.const(0.5), square), rest), potential)
+    square = g.sum(g.mul(p, v) for p, v in zip(right, factors.plain(right), strict=True))
+    total = g.add(g.sub(g.mul(g.const(0.5), square), rest), potential)
+    return reduce(g.guard, dict.fromkeys(test for tests in factors.tests.values() for test in tests), total)
 
 
 def _hamiltonian(d: Derivation) -> Array:

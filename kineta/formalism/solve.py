@@ -41,7 +41,11 @@ class Factors:
     tests: Mapping[int, Sequence[Ref]]
 
     def solve(self, b: Sequence[Ref]) -> list[Ref]:
-        """The x with M x = b."""
+        """The x with M x = b; NaN where a pivot is but a rounding error."""
+        return [reduce(self.graph.guard, self.tests[k], x) for k, x in enumerate(self.plain(b))]
+
+    def plain(self, b: Sequence[Ref]) -> list[Ref]:
+        """The x with M x = b, whatever the pivots."""
         sub, mul = self.graph.sub, self.graph.mul
         x = list(b)
         for row in self.rows:
@@ -52,7 +56,7 @@ class Factors:
             for i, L_ki in row.factors:
                 total = sub(total, mul(L_ki, x[i]))
             x[row.row] = total
-        return [reduce(self.graph.guard, self.tests[k], entry) for k, entry in enumerate(x)]
+        return x
 
     @property
     def pivots(self) -> dict[int, Ref]:
