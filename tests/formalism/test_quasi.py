@@ -70,7 +70,7 @@ def coin() -> kn.System:
 def test_the_skate_comes_out_as_printed(formalism: str) -> None:
     equations = kn.derive(skate(), formalism)
     assert equations.text("inverse") == "tau[u] = 2*(u' + g*sin(phi))\ntau[w] = l^2*0.5*w'"
-    assert equations.text("forward") == "u' = 0.5*(tau.u - 2*g*sin(phi))\nw' = tau.w*(2/l^2)"
+    assert equations.text("forward") == "u' = 0.5*tau.u - g*sin(phi)\nw' = 2*tau.w/l^2"
     assert equations.text("qdot") == "qdot[1] = u*cos(phi)\nqdot[2] = u*sin(phi)\nqdot[3] = w"
     assert equations.text("multipliers") == "lambda[edge] = 2*(g*cos(phi) + u*w)"
 
