@@ -14,7 +14,8 @@ from kineta.formalism.table import FORMALISMS
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from tests.formalism.random_systems import random_state, random_system
-from tests.formalism.truth import vectors
+from tests.formalism.truth import error, vectors
+from tests.support import needs_shared
 
 sin, cos, t = kn.sin, kn.cos, kn.symbol("t")
 x, y, phi, theta, psi = (kn.symbol(n) for n in ("x", "y", "phi", "theta", "psi"))
@@ -93,6 +94,7 @@ def at(system: kn.System, quantity: str, state: dict[str, float], formalism: str
     return np.array(evaluate(equations.graph, array.refs, state)).reshape(array.shape)
 
 
+@needs_shared
 @pytest.mark.parametrize("formalism", FORMALISMS)
 @pytest.mark.parametrize("name", ["dumbbell_scleronomic", "dumbbell_rheonomic", "upright_coin"])
 def test_gantmachers_vectors(name: str, formalism: str) -> None:
@@ -110,6 +112,66 @@ def test_gantmachers_vectors(name: str, formalism: str) -> None:
         ("multipliers", expected["lam"]),
     ):
         assert at(system, quantity, state, formalism) == pytest.approx(np.array(values), rel=1e-12, abs=1e-12), quantity
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["algebra_m3_g1", "algebra_m5_g2", "algebra_m6_g3"])
+def test_quasi_velocities_of_any_forms(name: str) -> None:
+    """(4)-(9), (19)-(24) where everything depends on the time: M = L L^T of masses that move by L^T q, forces Q - c."""
+    case = vectors("gantmacher_quasi_velocities")[name]
+    given, expected = ({k: np.array(x) for k, x in case[part].items()} for part in ("input", "expected"))
+    m, g = len(given["Q"]), len(given["A"])
+    q = np.array([kn.symbol(f"q{i}") for i in range(m)])
+    rates = np.array([kn.symbol(f"q{i}'") for i in range(m)])
+    bodies = [kn.body(f"b{k}", [kn.Sx(L @ q)], kn.inertia(1)) for k, L in enumerate(np.linalg.cholesky(given["M"]).T)]
+    # A coefficient x with the rate x' is one term as x e^(t x' / x).
+    A, A0, f = (given[n] * np.vectorize(kn.exp)(t * (given[f"{n}_dot"] / given[n])) for n in ("A", "A0", "f"))
+    system = kn.System(
+        "forms",
+        bodies,
+        coordinates=[f"q{i}" for i in range(m)],
+        elements=[kn.generalized_force(f"f{i}", x, q[i]) for i, x in enumerate(given["Q"] - given["c"])],
+        constraints=[kn.constraint(f"c{i}", x) for i, x in enumerate(A @ rates + A0)],
+        quasi=[kn.quasi(f"w{i}", x) for i, x in enumerate(f @ rates)],
+    )
+    state = {"t": 0.0} | dict.fromkeys((*system.q_names, *(f"tau.{n}" for n in system.v_names + system.base_speeds)), 0.0)
+    d, kept = kn.derive(system, "appell").derivation, kn.derive(system.replace(quasi=()), "appell").derivation
+
+    def value(own: Any, quantity: str, speeds: Any) -> Any:
+        names = own.symbols.names
+        return np.array(evaluate(own.graph, own[quantity].refs, state | dict(zip(names, map(float, speeds), strict=True))))
+
+    h0 = value(d, "qdot", np.zeros(m - g))
+    for wanted, found in (
+        ("h0", h0),
+        ("h", np.transpose([value(d, "qdot", e) - h0 for e in np.eye(m - g)])),
+        ("q_dot", value(d, "qdot", given["pi_dot"])),
+        ("u", value(d, "mass_matrix", given["pi_dot"]).reshape(m - g, m - g)),
+        ("pi_ddot", value(d, "forward", given["pi_dot"])),
+        ("q_ddot", value(kept, "forward", expected["q_dot"])),
+        ("lam", value(kept, "multipliers", expected["q_dot"])),
+    ):
+        assert error(found, expected[wanted]) < 1e-12, wanted
+    assert error(value(d, "bias", given["pi_dot"]), expected["bias"] - expected["Pi"]) < 1e-12
+
+
+@needs_shared
+@pytest.mark.parametrize("formalism", FORMALISMS)
+@pytest.mark.parametrize("name", ["euler_1", "euler_2"])
+def test_euler_s_equations_at_a_state(name: str, formalism: str) -> None:
+    """(27): accelerations under a moment, the rates of the angles, and U at trial accelerations less what is free of them."""
+    case = vectors("gantmacher_example2")[name]
+    given, expected = case["input"], case["expected"]
+    system = top()
+    equations = kn.derive(system, formalism)
+    state = 0.0, given["euler_zxz_psi_theta_phi"], given["pqr"]
+    p = {n: given[n] for n in "ABC"}
+    assert error(equations.function("forward")(*state, given["moment_body"], p=p), expected["pqr_dot"]) < 1e-12
+    assert error(equations.function("qdot")(*state, p=p), expected["euler_angle_rates"]) < 1e-12
+    if formalism == "appell":
+        U = equations.function("appell_function")
+        trial, still = (float(U(*state, vdot, p=p)) for vdot in (given["trial_pqr_dot"], [0.0] * 3))
+        assert trial - still == pytest.approx(expected["S_trial"], rel=1e-12)
 
 
 def constrained(seed: int, count: int) -> kn.System:

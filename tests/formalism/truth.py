@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from kineta.expr.node import symbol
 from kineta.model.body import Body, body, inertia
 from kineta.model.motion import Ball, Motion, Rx, Ry, Rz, Sx, Sy, Sz
@@ -23,6 +25,12 @@ def load(path: str) -> dict[str, Any]:
 def vectors(name: str) -> dict[str, Any]:
     """The cases of a file of vectors, by name."""
     return {case["name"]: case for case in load(f"theory/vectors/{name}.json")["cases"]}
+
+
+def error(found: Any, expected: Any) -> float:
+    """Largest deviation, relative to the largest entry."""
+    expected = np.asarray(expected)
+    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1.0))
 
 
 def tree_files() -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from tests.formalism.truth import load
+from tests.formalism.truth import error, load
 from tests.support import EXAMPLES, needs_shared
 from tests.tasks.truth import TIGHT, column, run
 
@@ -27,12 +27,6 @@ def system_of(data: dict[str, Any], extra: str = "") -> kn.System:
     given = ", ".join(f"{n} = {v!r}" for n, v in data["parameters"].items())
     head = f"model m; parameters {given}; coordinates {', '.join(data['coordinates'])};"
     return kn.loads(f"{head}\n{data['model'].replace(' ;', ', unchecked ;')}\n{extra}")
-
-
-def error(found: Any, expected: Any) -> float:
-    """Largest deviation, relative to the largest entry."""
-    expected = np.asarray(expected)
-    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1.0))
 
 
 @pytest.mark.parametrize("name", TREES)
