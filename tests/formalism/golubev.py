@@ -61,7 +61,11 @@ def chain(given: dict[str, Any], base: Any = BASE, *, absolute: bool = False, we
         "chain",
         bodies,
         gravity=given["gravity"] if weight else (0, 0, 0),
-        coordinates=[*("xyz" if base is BASE else "xy"), "base" if base is BASE else "phi1", *(f"phi{nu}" for nu in range(2, K + 1))],
+        coordinates=[
+            *("xyz" if base is BASE else "xy"),
+            "base" if base is BASE else "phi1",
+            *(f"phi{nu}" for nu in range(2, K + 1)),
+        ],
         elements=elements if weight else [],
         points=[kn.point(f"C{nu}", f"b{nu}", given["zeta0_body"][nu - 1]) for nu in range(1, K + 1)],
     )

@@ -239,7 +239,9 @@ def test_quaternions_and_their_rates(name: str) -> None:
             "R": R,
             "rotated_vector": R @ given["vector"],
             "q_dot_if_omega_body": rate(0.0, given["q"], omega),
-            "q_dot_if_omega_inertial": kn.derive(ball.replace(quasi=in_ground)).function("qdot")(0.0, given["q"], omega),
+            "q_dot_if_omega_inertial": kn.derive(ball.replace(quasi=in_ground)).function("qdot")(
+                0.0, given["q"], omega
+            ),
         },
         expected,
     )
@@ -270,9 +272,7 @@ def test_vectors_down_a_chain(name: str) -> None:
             "chain_recurrence_steps": [steps[f"b{K - k}"] for k in range(K)],
             "chain_recurrence_inertial": steps["ground"],
             "planar_psi": sums(phi),
-            "planar_rotated_rho": [
-                resolved([given["planar_axis"]] * (K - 1), nu)["b1"] for nu in range(2, K + 1)
-            ],
+            "planar_rotated_rho": [resolved([given["planar_axis"]] * (K - 1), nu)["b1"] for nu in range(2, K + 1)],
         },
         expected,
     )

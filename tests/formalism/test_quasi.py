@@ -134,12 +134,16 @@ def test_quasi_velocities_of_any_forms(name: str) -> None:
         constraints=[kn.constraint(f"c{i}", x) for i, x in enumerate(A @ rates + A0)],
         quasi=[kn.quasi(f"w{i}", x) for i, x in enumerate(f @ rates)],
     )
-    state = {"t": 0.0} | dict.fromkeys((*system.q_names, *(f"tau.{n}" for n in system.v_names + system.base_speeds)), 0.0)
+    state = {"t": 0.0} | dict.fromkeys(
+        (*system.q_names, *(f"tau.{n}" for n in system.v_names + system.base_speeds)), 0.0
+    )
     d, kept = kn.derive(system, "appell").derivation, kn.derive(system.replace(quasi=()), "appell").derivation
 
     def value(own: Any, quantity: str, speeds: Any) -> Any:
         names = own.symbols.names
-        return np.array(evaluate(own.graph, own[quantity].refs, state | dict(zip(names, map(float, speeds), strict=True))))
+        return np.array(
+            evaluate(own.graph, own[quantity].refs, state | dict(zip(names, map(float, speeds), strict=True)))
+        )
 
     h0 = value(d, "qdot", np.zeros(m - g))
     for wanted, found in (

@@ -12,109 +12,94 @@ import kineta as kn
 from kineta.formalism.wittenburg import Tree, residual
 from kineta.passes.evaluate import evaluate
 from kineta.spatial.vector import Vector
+from tests.formalism.ball_trees import BallTree
+from tests.formalism.golubev import matrix
 from tests.formalism.random_systems import random_state, random_system
-from tests.formalism.truth import vectors
+from tests.formalism.truth import error, vectors
 from tests.support import needs_shared
 
 TREES = ("worked3", "pend1", "double2", "chain3", "branch3", "tree5", "tree7")
+TOLERANCE = 1e-12
 t = kn.symbol("t")
-
-
-def rotation(q: list[float]) -> Any:
-    w, x, y, z = q
-    tilde = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + 2 * w * tilde + 2 * tilde @ tilde
 
 
 class Case:
     """A tree of the vectors as a system, its graph, and its state by names."""
 
     def __init__(self, name: str) -> None:
-        self.given, self.expected = (
-            vectors("wittenburg_trees")[name]["input"],
-            vectors("wittenburg_trees")[name]["expected"],
-        )
-        g, n = self.given, self.given["n"]
-        outer = range(1, n + 1)
-        inner = [g["i_minus"][a - 1] if g["i_plus"][a - 1] == a else g["i_plus"][a - 1] for a in outer]
-        outward = [f"b{a}" for a in outer if g["i_plus"][a - 1] != a]
-        on_outer = [g[f"hinge_from_com_on_i_{'minus' if f'b{a}' in outward else 'plus'}_body"][a - 1] for a in outer]
-        on_inner = [g[f"hinge_from_com_on_i_{'plus' if f'b{a}' in outward else 'minus'}_body"][a - 1] for a in outer]
-        R = [np.eye(3), *(rotation(q) for q in g["q"])]
-        w = [np.zeros(3), *map(np.array, g["omega"])]
-        bodies, elements, state = [], [], {"t": 0.0}
-        for a, base in zip(outer, inner, strict=True):
-            J, com = np.array(g["J_central_body"][a - 1]), -np.array(on_outer[a - 1])
-            place = [x + 0.5 * acc * t * t for x, acc in zip(g["r0"], g["r0_ddot"], strict=True)]
-            if base:  # from the origin of the base's frame, its own hinge, to this hinge
-                place = list(np.array(on_inner[a - 1]) - np.array(on_outer[base - 1]))
-            motions = [make(x) for make, x in zip((kn.Sx, kn.Sy, kn.Sz), place, strict=True)]
-            own = kn.inertia(g["mass"][a - 1], J.diagonal(), (J[0, 1], J[0, 2], J[1, 2]), com=com)
-            bodies.append(kn.body(f"b{a}", [*motions, kn.Ball(f"j{a}")], own, base=f"b{base}" if base else "ground"))
-            torque = np.array(g["joint_torque_on_i_plus"][a - 1]) * (-1 if f"b{a}" in outward else 1)
-            elements.append(kn.force(f"f{a}", kn.station(f"b{a}", com), g["force_at_com"][a - 1]))
+        case = vectors("wittenburg_trees")[name]
+        g, self.expected = case["input"], case["expected"]
+        self.given, built = g, BallTree(g)
+        place = [x + 0.5 * acc * t * t for x, acc in zip(g["r0"], g["r0_ddot"], strict=True)]
+        bodies, elements = built.bodies(place), []
+        for a, base in zip(built.outer, built.inner, strict=True):
+            torque = np.array(g["joint_torque_on_i_plus"][a - 1]) * (-1 if f"b{a}" in built.outward else 1)
+            at = kn.station(f"b{a}", -built.on_outer[a - 1])
+            elements.append(kn.force(f"f{a}", at, g["force_at_com"][a - 1]))
             elements.append(kn.couple(f"m{a}", f"b{a}", list(np.array(g["moment"][a - 1]) + torque)))
             if base:
                 elements.append(kn.couple(f"y{a}", f"b{base}", list(-torque)))
-            relative = np.array(
-                _product(
-                    [g["q"][base - 1][0], *(-x for x in g["q"][base - 1][1:])] if base else [1, 0, 0, 0], g["q"][a - 1]
-                )
-            )
-            state |= dict(zip((f"j{a}.{c}" for c in ("qw", "qx", "qy", "qz")), relative, strict=True))
-            state |= dict(zip((f"j{a}.{c}" for c in ("wx", "wy", "wz")), R[a].T @ (w[a] - w[base]), strict=True))
         self.system = kn.System(name, bodies, elements=elements)
-        self.state = {k: float(x) for k, x in state.items()} | {f"tau.{n}": 0.0 for n in self.system.v_names}
-        self.R, self.d = R, kn.derive(self.system, "wittenburg").derivation
-        self.graph = kn.system_graph(self.system, [f"b{a}" for a in outer], outward)
+        self.state = {"t": 0.0} | built.state() | {f"tau.{n}": 0.0 for n in self.system.v_names}
+        self.R = [np.eye(3), *map(matrix, g["q"])]
+        self.d = kn.derive(self.system, "wittenburg").derivation
+        self.graph = kn.system_graph(self.system, [f"b{a}" for a in built.outer], built.outward)
         self.tree = Tree(self.d, self.graph)
         vdot = evaluate(self.d.graph, self.d["forward"].refs, self.state)
         self.state |= {f"{n}'": x for n, x in zip(self.system.v_names, vdot, strict=True)}
+
+    def places(self) -> list[Vector]:
+        """Mass centres, r_0 less the sum of d_ji (5.16), r_0 being -d_0i."""
+        zero = Vector(self.d.graph)
+        bodies = range(1, self.given["n"] + 1)
+        return [-sum((row[i] for row in self.tree.d if i in row), zero) for i in bodies]
 
     def value(self, v: Vector) -> Any:
         return np.array(evaluate(self.d.graph, v.refs, self.state))
 
 
-def _product(a: list[float], b: list[float]) -> list[float]:
-    (w, *u), (x, *v) = a, b
-    return [w * x - np.dot(u, v), *(w * np.array(v) + x * np.array(u) + np.cross(u, v))]
-
-
 @needs_shared
 @pytest.mark.parametrize("name", TREES)
 def test_constants_of_the_augmented_bodies(name: str) -> None:
+    """D, b_i0, b, K_i in the axes of body i (5.15), (5.20), (5.21), (5.26), and the matrix of all K_ij (5.30)."""
     case = Case(name)
-    n, M = case.given["n"], case.expected["total_mass"]
-    blocks = np.zeros((n, 3, n, 3))
+    n, M = case.given["n"], sum(case.given["mass"])
+    blocks, d = np.zeros((n, 3, n, 3)), np.zeros((n, n, 3))
     for i in range(1, n + 1):
-        to_body = case.R[i].T
         for j in range(1, n + 1):
-            d = case.tree.d[i].get(j)
-            found = to_body @ case.value(d) if d is not None else np.zeros(3)
-            assert found == pytest.approx(np.array(case.expected["d_body"][i - 1][j - 1]), abs=1e-13)
+            if j in case.tree.d[i]:
+                d[i - 1, j - 1] = case.R[i].T @ case.value(case.tree.d[i][j])
             K = np.array(evaluate(case.d.graph, case.tree.coupling(i, j).refs, case.state)).reshape(3, 3)
             blocks[i - 1, :, j - 1] = K
-        assert to_body @ case.value(case.tree.p[i]) / M == pytest.approx(
-            np.array(case.expected["b_i0_body"][i - 1]), abs=1e-13
-        )
-        own = to_body @ blocks[i - 1, :, i - 1] @ to_body.T
-        assert own == pytest.approx(np.array(case.expected["K_i_body"][i - 1]), abs=1e-12)
-    assert blocks.reshape(3 * n, 3 * n) == pytest.approx(np.array(case.expected["K_matrix"]), abs=1e-12)
+    b_i0 = np.array([R.T @ case.value(p) for R, p in zip(case.R[1:], case.tree.p[1:], strict=True)]) / M
+    for found, expected in (
+        (M, "total_mass"),
+        (d, "d_body"),
+        (b_i0, "b_i0_body"),
+        (b_i0[:, None] - d, "b_body"),
+        ([R.T @ blocks[i, :, i] @ R for i, R in enumerate(case.R[1:])], "K_i_body"),
+        (blocks.reshape(3 * n, 3 * n), "K_matrix"),
+    ):
+        assert error(found, case.expected[expected]) < TOLERANCE, expected
 
 
 @needs_shared
 @pytest.mark.parametrize("name", TREES)
-def test_accelerations_and_joint_forces(name: str) -> None:
+def test_motion_and_joint_forces(name: str) -> None:
+    """Places of the mass centres (5.16), accelerations, the right sides of (5.30), and X of the joints (5.11)."""
     case = Case(name)
     rates = np.array([case.value(rate) for _, rate in case.tree.turning[1:]])
-    expected = np.array(case.expected["omega_dot"])
-    assert rates == pytest.approx(expected, rel=1e-11, abs=1e-11 * np.abs(expected).max())
-    centres = np.array([case.value(a) for a in case.tree.accelerations])
-    assert centres == pytest.approx(np.array(case.expected["r_ddot"]), abs=1e-11 * np.abs(centres).max())
-    X = np.array([case.value(x) for x, _ in case.tree.interaction]) - case.graph.T @ np.array(
-        case.given["force_at_com"]
-    )
-    assert pytest.approx(np.array(case.expected["joint_force_on_i_plus"]), abs=1e-11 * np.abs(X).max()) == X
+    K = np.array(case.expected["K_matrix"])
+    places = [case.value(p) for p in case.places()]
+    X = np.array([case.value(x) for x, _ in case.tree.interaction]) - case.graph.T @ case.given["force_at_com"]
+    for found, expected in (
+        (places, "r"),
+        (rates, "omega_dot"),
+        ([case.value(a) for a in case.tree.accelerations], "r_ddot"),
+        (K @ rates.ravel(), "rhs"),
+        (X, "joint_force_on_i_plus"),
+    ):
+        assert error(found, case.expected[expected]) < TOLERANCE, expected
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.passes.evaluate import evaluate
 from tests.formalism.truth import error, load
 from tests.support import EXAMPLES, needs_shared
 from tests.tasks.truth import TIGHT, column, run
@@ -72,6 +73,101 @@ def test_kinematics_of_bodies(name: str) -> None:
                 assert error(shown[key], expected[key]) < data["tolerance"]["relative"], (body.name, key)
 
 
+@pytest.mark.parametrize("name", TREES)
+def test_accelerations_of_bodies(name: str) -> None:
+    """A_C in ground axes, eps in those of the body, by structures: terms in q'', q' q', q' t and t t (A.4)."""
+    data = vectors(name)
+    d = kn.derive(system_of(data)).derivation
+    s = d.symbols
+    rates = s.levels.of(d["velocities"].refs, 1)
+    names = ("t", *s.system.q_names, *s.system.v_names, *(f"{n}'" for n in s.system.v_names))
+    for case in data["cases"]:
+        given = [case.get("t", 0.0), *case["q"], *case["qd"], *case["qdd"]]
+        state = data["parameters"] | dict(zip(names, map(float, given), strict=True))
+        found = np.array(evaluate(d.graph, rates, state)).reshape(-1, 6)
+        R = np.array(evaluate(d.graph, d["rotations"].refs, state)).reshape(-1, 3, 3)
+        for body, rate, S in zip(s.system.bodies, found, R, strict=True):
+            expected = case["bodies"][body.name]
+            for own, key in ((rate[:3], "a_C"), (S.T @ rate[3:], "eps_body")):
+                assert error(own, expected[key]) < data["tolerance"]["relative"], (body.name, key)
+
+
+def unknown_forces(data: dict[str, Any], lines: str) -> tuple[kn.System, list[str]]:
+    """The cut tree of a mechanism, with its unknown forces as parameters of the model."""
+    names = data["unknowns"]
+    unknown = "parameters " + ", ".join(f"{n} = 0" for n in names) + ";"
+    return system_of(data, f"{unknown} gravity (0, -g, 0); {lines}"), names
+
+
+CUT = {
+    "four_bar": """
+        point End on Coupler = (L2 - a2, -e2, 0);
+        point Pin on Rocker = (L3 - a3, 0, 0);
+        force load = Mload on q3;
+        force pulled at Pin = (cut_X, cut_Y, 0);
+        """,
+    "slider_crank": """
+        point End on Rod = (L2 - a2, -e2, 0);
+        force load = Fload on q3;
+        force guide = guide_N on y3;
+        force pulled at Slider = (cut_X, cut_Y, 0);
+        """,
+}
+COMMON = """
+    force drive = drive_couple on q1;
+    force on_x = pivot_X on x0;
+    force on_y = pivot_Y on y0;
+    force pushed at End = (-cut_X, -cut_Y, 0);
+    """
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_unknown_forces_of_a_cut_loop(name: str) -> None:
+    """Kinetostatics (3.3)-(3.5): the residual is B - A R, linear in the unknown forces, and R solves it."""
+    data = vectors(name)
+    system, unknown = unknown_forces(data, COMMON + CUT[name])
+    inverse = kn.derive(system).function("inverse")
+    held = np.zeros(len(system.q_names) - 3)
+    for case in data["cases"]:
+        motion = [[*case[key], *held] for key in ("q", "qd", "qdd")]
+        B = inverse(case["t"], *motion)
+        A = np.column_stack([B - inverse(case["t"], *motion, p={n: 1.0}) for n in unknown])
+        R = [case["reactions"][n] for n in unknown]
+        assert error(A, case["A"]) < 1e-12
+        assert error(B, case["B"]) < 1e-12
+        assert error(np.linalg.solve(A, B), R) < data["tolerance"]["relative"]
+        assert error(inverse(case["t"], *motion, p=dict(zip(unknown, R, strict=True))), np.zeros(len(B))) < 1e-11
+
+
+def test_reactions_of_a_beam_at_rest() -> None:
+    """Statics (3.2): the forces on released coordinates are S_1 F + S_2 R, and vanish with the reactions."""
+    data = load("theory/vectors/andreev_statics_beam.json")
+    known, unknown = ["weight", "pull"], ["X", "Y", "N"]
+    given = ", ".join(f"{n} = {v!r}" for n, v in data["parameters"].items() if n not in "GF")
+    zeros = ", ".join(f"{n} = 0" for n in known + unknown)
+    system = kn.loads(
+        f"""
+        model beam;
+        parameters {given}, {zeros};
+        coordinates x, y, phi;
+        Beam | Sx(x), Sy(y), Rz(phi) = 1, 1, 1, 1;
+        point Load on Beam = (a, 0, 0);
+        point Roller on Beam = (c, 0, 0);
+        point End on Beam = (L, 0, 0);
+        force w at Load = (0, weight, 0);
+        force f at End = (pull*cos(th), pull*sin(th), 0);
+        force pin at Beam = (X, Y, 0);
+        force roller at Roller = (-N*sin(alpha), N*cos(alpha), 0);
+        """
+    )
+    bias, rest = kn.derive(system).function("bias"), np.zeros(3)
+    S1, S2 = (np.column_stack([-bias(0.0, rest, rest, p={n: 1.0}) for n in names]) for names in (known, unknown))
+    assert error(S1, data["S1"]) < data["tolerance"]
+    assert error(S2, data["S2"]) < data["tolerance"]
+    R = [data["reactions"][n] for n in unknown]
+    assert error(-np.linalg.solve(S2, S1 @ data["F_known"]), R) < data["tolerance"]
+
+
 def example(name: str) -> kn.System:
     return kn.load(Path(EXAMPLES, f"{name}.kin"))
 
@@ -98,9 +194,12 @@ def test_springs_dampers_and_a_force_at_a_point_of_time() -> None:
 def test_motion_with_springs_dampers_and_a_force() -> None:
     data = vectors("spring_damper")
     table, tolerance = data["trajectory"], data["tolerance"]["trajectory"]
-    result = run(example("cart_pendulum"), table)
+    system = example("cart_pendulum")
+    result = run(system, table)
+    rates = kn.derive(system).function("forward")(result.t, result.q, result.v)
     assert error(result.q, column(table, "q")) < tolerance
     assert error(result.v, column(table, "qd")) < tolerance
+    assert error(rates, column(table, "qdd")) < tolerance
     assert error(result.kinetic_energy, column(table, "kinetic")) < tolerance
     assert error(result.potential_energy, column(table, "potential")) < tolerance
     assert error(-result.work, column(table, "dissipated_minus_external_work")) < tolerance
@@ -125,10 +224,15 @@ def test_oscillator_chain() -> None:
     assert error(D, expected["damping_matrix"]) < tolerance["matrices"]
     squares = np.sort(np.linalg.eigvals(np.linalg.solve(M, K)).real)
     assert squares == pytest.approx(expected["omega_squared"], rel=tolerance["omega_squared_relative"])
+    free = np.block([[np.zeros((4, 4)), columns], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    roots = np.array(expected["eigenvalues_re_im"]) @ [1, 1j]
+    assert error(np.sort_complex(np.linalg.eigvals(free)), np.sort_complex(roots)) < tolerance["matrices"]
     table = expected["trajectory"]
     result = run(system, table, q=data["initial"]["q"], v=data["initial"]["qd"])
     assert error(result.q, column(table, "q")) < tolerance["trajectory"]
     assert error(result.v, column(table, "qd")) < tolerance["trajectory"]
+    rates = kn.derive(system).function("forward")(result.t, result.q, result.v)
+    assert error(rates, column(table, "qdd")) < tolerance["trajectory"]
     assert error(result.kinetic_energy, column(table, "kinetic")) < tolerance["trajectory"]
     assert error(result.potential_energy, column(table, "potential")) < tolerance["trajectory"]
 
