@@ -209,10 +209,8 @@ def test_oscillator_chain() -> None:
     data = vectors("oscillator_chain")
     expected, tolerance = data["expected"], data["tolerance"]
     names = data["coordinates"]
-    lines = [f"spring s{i} = C{i + 1} on {q}; damper d{i} = D{i + 1} on {q}';" for i, q in enumerate(names)]
-    rates = [f"{q}'" for q in names]
-    lines.append(f"spring all = C5 on {' + '.join(names)}; damper of_all = D5 on {' + '.join(rates)};")
-    system = system_of(data, "\n".join(lines))
+    system = example("oscillator_chain")
+    assert {p.name: p.value for p in system.parameters} == data["parameters"]
     bias = kn.derive(system).function("bias")
     columns = np.eye(len(names))
     rest = np.zeros(len(names))
@@ -228,7 +226,7 @@ def test_oscillator_chain() -> None:
     roots = np.array(expected["eigenvalues_re_im"]) @ [1, 1j]
     assert error(np.sort_complex(np.linalg.eigvals(free)), np.sort_complex(roots)) < tolerance["matrices"]
     table = expected["trajectory"]
-    result = run(system, table, q=data["initial"]["q"], v=data["initial"]["qd"])
+    result = run(system, table)
     assert error(result.q, column(table, "q")) < tolerance["trajectory"]
     assert error(result.v, column(table, "qd")) < tolerance["trajectory"]
     rates = kn.derive(system).function("forward")(result.t, result.q, result.v)

@@ -1,0 +1,30 @@
+"""Every example on the command line: it is sound, its equations are told, it moves, and all formalisms agree about it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Command
+from tests.support import EXAMPLES
+from tests.tasks.test_verify import CERTIFIED
+
+MODELS = sorted(p.stem for p in EXAMPLES.glob("*.kin"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_example_is_sound_and_moves(kineta: Command, name: str) -> None:
+    model = EXAMPLES / f"{name}.kin"
+    checked = kineta("check", model, "--json")
+    assert (checked.code, checked.err) == (0, "")
+    derived = kineta("derive", model, "--json")
+    assert derived.code == 0
+    assert derived.json["operations"]
+    moved = kineta("simulate", model, "--to", "0.2", "--json")
+    assert (moved.code, moved.err) == (0, "")
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in CERTIFIED])
+def test_all_formalisms_agree_about_an_example(kineta: Command, name: str) -> None:
+    certified = kineta("verify", EXAMPLES / f"{name}.kin", "--states", 4, "--digits", 0, "--json")
+    assert certified.code == 0, certified.out
+    assert certified.json["holds"]
