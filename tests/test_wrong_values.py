@@ -125,12 +125,13 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "rolling": (
         kn.rolling,
-        {"name": "W", "shape": "wheel", "sizes": 0.3, "start": "A", "end": "ground", "normal": (0, 0, 1), "axis": (0, 1, 0)},
+        {"name": "W", "shape": "wheel", "sizes": 0.3, "start": "A", "end": "ground", "normal": (0, 0, 1), "axis": (0, 1, 0)}
+        | {"surface": "B"},
     ),
     "Rolling": (
         kn.Rolling,
         {"name": "W", "shape": "wheel", "sizes": (0.3,), "start": kn.station("A"), "end": kn.station("ground")}
-        | {"normal": (0, 0, 1), "axis": (0, 1, 0), **FREE},
+        | {"normal": (0, 0, 1), "axis": (0, 1, 0), "surface": "B", **FREE},
     ),
     "quasi": (kn.quasi, {"name": "u", "value": q}),
     "Quasi": (kn.Quasi, {"name": "u", "value": q, **FREE}),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
-    *("model", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
+    *("model", "include", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
     *(*elements.WORDS, *constraints.WORDS, "quasi", "initial", "output"),
 )
 _NAME = re.compile(r"[^\W\d]\w*")

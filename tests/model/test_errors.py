@@ -432,7 +432,7 @@ SYNTAX = [
     ("A | Rz(atan2(q1)) = 1;", "m.kin:1:8: atan2 takes 2 arguments, found 1."),
     (
         "A | Rz(q1) = 1;\nparametrs a = 1;",
-        "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, gravity, parameters, "
+        "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, include, gravity, parameters, "
         "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, constraint, loop, rolling, quasi, "
         "initial, output, found 'parametrs'. Did you mean 'parameters'?",
     ),
@@ -450,7 +450,7 @@ SYNTAX = [
     ("A | Rz(q1) = 1; program l;", "m.kin:1:17: the statement 'program' is not part of this version of the language."),
     ("A | Rz(q1) = 1; model 5;", "m.kin:1:23: expected a name, found '5'."),
     ("spring | Rz(q1) = 1;", "m.kin:1:1: 'spring' is a word of the language and cannot name a body."),
-    ('A | Rz(q1), Sx(eval("1")) = 1;', "m.kin:1:21: found the character '\"', which has no meaning here."),
+    ('A | Rz(q1), Sx(eval("1")) = 1;', "m.kin:1:21: expected '(', '+' or '-', a name or a number, found '\"1\"'."),
     ("A | Rz(q1) = 1 # the end", "m.kin:1:15: the text ends within a statement; expected ',', ';' or an operator."),
     ("A | Rz(q1) = 1\nB | Rz(q2) = 1;", "m.kin:2:1: expected ',', ';' or an operator, found 'B'."),
     (

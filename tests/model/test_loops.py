@@ -26,6 +26,7 @@ CLOSED = [
     "loop E : gear = -a/b between Crank axis (0, 0, 1) and Rocker;",
     "rolling W : wheel = a between Rocker axis (0, 0, 1) and ground at (0, -a, 0) axis (0, 1, 0);",
     "rolling W : torus = a, 1 cm between Pin axis (0, 0, 1) and Crank axis (0, 1, 0);",
+    "rolling W : ball = a between Pin and Mark axis (0, 1, 0) in Crank;",
     "rolling W : ellipsoid = a, b, c between Pin and ground axis (0, 1, 0);",
 ]
 
@@ -112,6 +113,7 @@ BAD = [
         "rolling W : ball = a between Rocker axis (0, 0, 1) and ground axis (0, 1, 0);",
         r"a ball has no axis; leave it out\.",
     ),
+    ("rolling W : ball = a between Rocker and Mark axis (0, 1, 0) in Rod;", r"body 'Rod' does not exist"),
     (
         "rolling W : ball = a, b between Rocker and ground axis (0, 1, 0);",
         r"a ball has 1 size, radius, found 2\.",

@@ -7,8 +7,8 @@ With the normal n the point of contact lies from the centre at rho, and the cent
     torus           rho = - r (n - (n e) e) / s - a n          h = r s + a
     ellipsoid       rho = - A n / s                            h = s           s = sqrt(n A n), A the squares of half axes
 
-All is seen from the body of the plane. The multiplier of ``n`` is the normal force, those of ``u`` and ``w`` are the forces
-along two directions of the plane, on the rolling body.
+All is seen from the body on which it rolls, and the height from that of the plane. The multiplier of ``n`` is the normal
+force, those of ``u`` and ``w`` are the forces along two directions of the plane, on the rolling body.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
-from kineta.formalism.closures.sight import Sight, across, constant
+from kineta.formalism.closures.sight import Sight, constant
 from kineta.formalism.elements import Elements
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.motion import X, Y, Z
+from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector
 
 
@@ -34,14 +35,13 @@ class Contact:
 
 def rolling(on: Elements, rolling: Rolling) -> dict[str, Ref]:
     """The contact, and two components of the velocity of the point that touches."""
-    sight = Sight(on.kinematics, rolling.end.body)
-    n = constant(on.graph, rolling.normal)
+    plane, sight = Sight(on.kinematics, rolling.end.body), Sight(on.kinematics, rolling.material)
+    n, u, w = (sight.direction(rolling.end.body, e) for e in (rolling.normal, *normals(rolling.normal)))
     contact = SHAPES[rolling.shape](on, rolling, sight, n, on.expression(*rolling.sizes))
-    centre = sight.position(rolling.start).less(sight.position(rolling.end))
-    drift = Vector(on.graph, *on.mechanism.symbols.rates(centre.refs))
+    drift = Vector(on.graph, *on.mechanism.symbols.rates(sight.position(rolling.start).sum.refs))
     velocity = drift + sight.turning(rolling.start.body).cross(contact.arm)
-    u, w = across(on.graph, rolling.normal)
-    gap = on.graph.sub(n.dot(centre), contact.height)
+    above = plane.position(rolling.start).less(plane.position(rolling.end))
+    gap = on.graph.sub(constant(on.graph, rolling.normal).dot(above), contact.height)
     return {"n": gap, "u": u.dot(velocity), "w": w.dot(velocity)}
 
 

@@ -34,6 +34,11 @@ class Position:
         """The same in other axes, which stand still."""
         return Position(R @ self.constant, R @ self.varies)
 
+    @property
+    def sum(self) -> Vector:
+        """The position."""
+        return self.constant + self.varies
+
     def less(self, other: Position) -> Vector:
         """This position less another one in the same frame."""
         return (self.varies - other.varies) + (self.constant - other.constant)
@@ -64,7 +69,7 @@ class Sight:
         place = self.kinematics.mechanism.places[self.frame]
         return (found + -place.r).turned(place.R.T)
 
-    def direction(self, body: str, axis: Axis) -> Vector:
+    def direction(self, body: str, axis: Sequence[float]) -> Vector:
         """A direction that is fixed in a body, in the axes of the frame."""
         place = self.kinematics.mechanism.places[body]
         return self._carried(place.link, place.R @ constant(self.graph, axis))
@@ -137,12 +142,12 @@ def carrier(system: System, one: str, other: str) -> str:
     return next(name for name in ways[0] if name in ways[1])
 
 
-def constant(graph: Graph, axis: Axis) -> Vector:
+def constant(graph: Graph, axis: Sequence[float]) -> Vector:
     """A vector of numbers."""
     return Vector(graph, *(graph.const(a) for a in axis))
 
 
 def across(graph: Graph, axis: Axis) -> tuple[Vector, Vector]:
     """Two directions u, w that make right-handed axes with *axis*: the next coordinate axes, where it is one."""
-    u, w = (Vector(graph, *map(graph.const, e)) for e in normals(axis))
+    u, w = (constant(graph, e) for e in normals(axis))
     return u, w

@@ -1,4 +1,4 @@
-"""Rolling without slip: a body with a round surface, on a plane."""
+"""Rolling without slip: a body with a round surface, on a plane, or on what a plane touches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
 from kineta.expr.node import Expr, Scalar
 from kineta.model import units
-from kineta.model.body import Station, station
+from kineta.model.body import Body, Station, station
 from kineta.model.constraints import hold
 from kineta.model.elements.coordinate import Place
 from kineta.model.elements.kind import Form, Kind
@@ -49,7 +49,7 @@ class Rolling(Record):
 
     ``sizes`` are its measures [m], ``start`` is its centre, and ``axis`` its axis, a unit vector in the axes of its body; None
     for a shape without one. The plane is fixed in the body of ``end``, goes through that place, and has the normal ``normal``,
-    on the side of the centre.
+    on the side of the centre. It is a surface of that body, or only touches one of the body ``surface`` where the shape does.
     """
 
     name: str
@@ -59,7 +59,13 @@ class Rolling(Record):
     end: Station
     normal: Axis
     axis: Axis | None = None
+    surface: str | None = None
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def material(self) -> str:
+        """The body on which it rolls."""
+        return self.end.body if self.surface is None else self.surface
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
@@ -69,7 +75,7 @@ class Rolling(Record):
     @property
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies it takes hold of."""
-        return self.start.body, self.end.body
+        return self.start.body, self.end.body, self.material
 
 
 def _sizes(value: object, *_: object) -> tuple[Expr, ...]:
@@ -80,6 +86,7 @@ def _sizes(value: object, *_: object) -> tuple[Expr, ...]:
 
 
 TAKES["tuple[Expr, ...]"] = _sizes
+TAKES["str | None"] = lambda value, *_: None if value is None else station(value).body
 
 
 def rolling(
@@ -91,33 +98,40 @@ def rolling(
     *,
     normal: Sequence[float],
     axis: Sequence[float] | None = None,
+    surface: Body | str | None = None,
 ) -> Rolling:
-    """:class:`Rolling` without slip of a round surface on a plane.
+    """:class:`Rolling` without slip of a round surface on a plane, or on a surface that a plane touches.
 
     shape : ``wheel`` or ``disk`` (thin), ``ball``, ``torus``, ``ellipsoid`` (half axes along the axes of its body)
     sizes : its radius [m]; of a torus that of the circle of centres and that of the tube; of an ellipsoid the half axes
     start, end : the centre of the surface, and a place of the plane (points, stations, or bodies: their origins)
     normal : (3,) of the plane, in the axes of the body of *end*, on the side of the centre
     axis : (3,) of the wheel, disk or torus, in the axes of its body
+    surface : the body on which it rolls, where the plane only touches that and goes with the contact; else that of *end*
     """
     first, second = station(start), station(end)
-    return Rolling(name, word(shape, "a shape"), _sizes(sizes), first, second, unit(normal), axis)  # type: ignore[arg-type]
+    shape = word(shape, "a shape")
+    return Rolling(name, shape, _sizes(sizes), first, second, unit(normal), axis, surface)  # type: ignore[arg-type]
 
 
-def _read(source: Source, name: Token, shape: Token, sizes: Node, start: Node, end: Node) -> Rolling:
+def _read(
+    source: Source, name: Token, shape: Token, sizes: Node, start: Node, end: Node, surface: Token | None
+) -> Rolling:
     (first, axis), (second, normal) = hold.read(source, start), hold.read(source, end)
     source.noted(shape)
     found = [source.expression(size, units.LENGTH, f"a size of the {shape} '{name}'") for size in sizes.children]
     if normal is None:
         text = f"the plane of rolling '{name}' needs its normal, as in {second.body} axis (0, 0, 1)."
         raise ModelError(text, source.location(end))
-    return Rolling(str(name), str(shape), tuple(found), first, second, normal, axis, source.location(name))
+    body = None if surface is None else source.noted(surface)
+    return Rolling(str(name), str(shape), tuple(found), first, second, normal, axis, body, source.location(name))
 
 
 def _written(rolling: Rolling) -> str:
     sizes = ", ".join(map(str, rolling.sizes))
     between = hold.written(rolling.start, rolling.axis, rolling.end, rolling.normal)
-    return f": {rolling.shape} = {sizes} {between}"
+    surface = "" if rolling.surface is None else f" in {rolling.surface}"
+    return f": {rolling.shape} = {sizes} {between}{surface}"
 
 
 def _fault(system: System, rolling: Rolling) -> tuple[str, str] | None:
@@ -128,7 +142,7 @@ def _fault(system: System, rolling: Rolling) -> tuple[str, str] | None:
     text = _incomplete(rolling, shape)
     for size, what in zip(rolling.sizes, shape.sizes, strict=False):
         text = text or hold.positive(system, size, f"a {what}")
-    return (text, rolling.shape) if text else hold.fault(system, rolling.start.body, rolling.end.body)
+    return (text, rolling.shape) if text else hold.fault(system, rolling.start.body, rolling.material)
 
 
 def _incomplete(rolling: Rolling, shape: Shape) -> str:
@@ -146,7 +160,7 @@ def _incomplete(rolling: Rolling, shape: Shape) -> str:
 KIND = Kind(
     Rolling,
     "rolling",
-    {"rolling": Form(f'":" NAME "=" sizes {hold.BETWEEN}', _read)},
+    {"rolling": Form(f'":" NAME "=" sizes {hold.BETWEEN} ["in" NAME]', _read)},
     _written,
     constants=lambda r: r.expressions,
     fault=_fault,

@@ -91,6 +91,7 @@ class _Statements:
     gravity: Vector3 = field(default_factory=lambda: vector((0, 0, 0)))
     bodies: list[Body] = field(default_factory=list)
     coordinates: list[str] | None = None
+    included: tuple[str, ...] = ()
     parameters: list[Parameter] | None = None
     elements: list[Element] = field(default_factory=list)
     points: dict[str, Point] = field(default_factory=dict)
@@ -108,13 +109,14 @@ class _Statements:
         self.reader = Source(self.file, self.dimensions, self.points, self.values)
         statements = [s for s in tree.children if isinstance(s, Tree)]
         self.named = _named_by_motion(statements)
+        self._take(s for s in statements if s.data == "include")
         self._take(s for s in statements if s.data in _DECLARED)
         self._define()
         self._take(s for s in statements if s.data in _FRAMES)
         self.reader.moving = self._moving()
         self.reader.bodies = dict.fromkeys([*(b.name for b in self.bodies), GROUND])
         self._define()  # anew, since the dimensions of coordinates are known by now
-        self._take(s for s in statements if s.data not in (*_DECLARED, *_FRAMES))
+        self._take(s for s in statements if s.data not in ("include", *_DECLARED, *_FRAMES))
         try:
             return self._system()
         except CheckError as fault:
@@ -135,7 +137,7 @@ class _Statements:
             self.name or _name_of(self.file),
             self.bodies,
             gravity=self.gravity,
-            coordinates=self.coordinates,
+            coordinates=self._listed(),
             parameters=self.parameters,
             elements=self.elements,
             points=self.points.values(),
@@ -145,6 +147,16 @@ class _Statements:
             quasi=self.quasi,
             lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
         )
+
+    def _listed(self) -> list[str] | None:
+        """The coordinates that the text lists, those of a robot before its own; None where they are to be found."""
+        if not self.included:
+            return self.coordinates
+        own = self.coordinates
+        if own is None:
+            found = infer_coordinates(self.bodies, {p.name for p in self.parameters or ()}, self.named)
+            own = [c for c in found if c not in self.included]
+        return [*(c for c in self.included if c not in own), *own]
 
     def _placed(self, fault: CheckError) -> CheckError:
         """*fault* at the place that it is about: that of its part of the model, or of its symbol inside a record."""
@@ -166,6 +178,25 @@ class _Statements:
     def _model(self, node: Node) -> None:
         self._once(node)
         self.name = str(node.children[0])
+
+    def _include(self, node: Node) -> None:
+        """Take the bodies, coordinates and dampers of a robot, and its gravity, in place of which others may be given."""
+        self._once(node)
+        from kineta.model.io import urdf
+
+        name, floating = node.children
+        path = Path(self.file).parent / name[1:-1]
+        if path.suffix != ".urdf":
+            raise ModelError(f'expected the file of a robot, as in "robot.urdf", found {name}.', self._at(name))
+        try:
+            robot = urdf.read(path, floating=floating is not None)
+        except ModelError as error:
+            if error.location is not None:
+                raise
+            raise ModelError(str(error), self._at(name)) from None
+        self.gravity, self.included = robot.gravity, robot.coordinates
+        self.bodies += robot.bodies
+        self.elements += robot.elements
 
     def _gravity(self, node: Node) -> None:
         self._once(node)
@@ -303,8 +334,7 @@ class _Statements:
     def _moving(self) -> dict[str, Dimension]:
         """Dimensions of coordinates and speeds that motions show, and of components of points and bodies."""
         declared = {p.name for p in self.parameters or ()}
-        inferred = infer_coordinates(self.bodies, declared, self.named)
-        listed = inferred if self.coordinates is None else self.coordinates
+        listed = self._listed() or infer_coordinates(self.bodies, declared, self.named)
         motions = [m for b in self.bodies for m in b.motions]
         shifted = {m.argument.name for m in motions if isinstance(m, Shift)}
         turned = {m.argument.name for m in motions if isinstance(m, Rotation)}

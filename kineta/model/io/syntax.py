@@ -30,6 +30,7 @@ _WORDS = {
     "TIMES": "'*' or '/'",
     "NAME": "a name",
     "QUANTITY": "a number",
+    "TEXT": "the name of a file in quotes",
     "$END": "the end of the text",
 }
 _OPERATORS = ("PLUS_MINUS", "TIMES", "CIRCUMFLEX")
