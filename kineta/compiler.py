@@ -131,11 +131,11 @@ class Equations:
 
         Without *parts* every entry is written out. Raises :class:`ArgumentError` where that would be too long.
         """
-        return "\n".join(self.formulas(quantity).text(parts=parts))
+        return "\n".join(self.formulas(quantity).text(parts=flag("parts", parts)))
 
     def latex(self, quantity: str = "inverse", *, parts: bool = True) -> str:
         """The formulas of *quantity* as LaTeX, in ``aligned`` for use within ``$$``; *parts* as in :meth:`text`."""
-        return aligned(self.formulas(quantity).latex(parts=parts), "aligned")
+        return aligned(self.formulas(quantity).latex(parts=flag("parts", parts)), "aligned")
 
     def sympy(self, quantity: str, *, dynamic: bool = False) -> Any:
         """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions.

@@ -7,6 +7,7 @@ Every message is one sentence: where, what, expected, found, what to do::
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Collection, Iterable
@@ -26,16 +27,34 @@ class Location:
         return f"{self.file}:{self.line}:{self.column}"
 
 
-def _cut(message: str) -> str:
-    """*message*, without its middle where a name in it is longer than what anyone reads."""
-    return message if len(message) <= 2000 else f"{message[:1500]} ... {message[-400:]}"
+#: Letters of the longest name that is shown whole.
+_NAME = 100
+_LONG_NAME = re.compile(rf"[\w'.]{{{_NAME + 1},}}")
+#: Characters of the longest message.
+_MESSAGE = 2000
+
+
+def readable(text: str) -> str:
+    """*text* as people can read it: control characters and halves of characters written out, names without their middle where
+    they are longer than what anyone reads.
+    """
+    text = _LONG_NAME.sub(lambda m: f"{m[0][: _NAME // 2]}...{m[0][-_NAME // 4 :]}", text)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+
+
+def _message(text: str) -> str:
+    """*text* as a message shows it."""
+    text = readable(text)
+    return text if len(text) <= _MESSAGE else f"{text[:1500]} ... {text[-400:]}"
 
 
 class KinetaError(Exception):
     """Base of all errors that a user of kineta can cause; ``str(error)`` is the sentence to show."""
 
     def __init__(self, message: str, location: Location | None = None) -> None:
-        super().__init__(_cut(message if location is None else f"{location}: {message}"))
+        super().__init__(_message(message if location is None else f"{location}: {message}"))
         self.location = location
 
 

@@ -10,6 +10,7 @@ from kineta.expr.graph import Graph, Ref
 from kineta.formalism.derivation import Array, Derivation
 from kineta.formalism.quantity import quantity
 from kineta.formalism.symbols import Symbols, symbols
+from kineta.model.extreme import blamed
 from kineta.model.system import System
 from kineta.passes.simplify import simplify
 
@@ -91,8 +92,10 @@ def simplified(
     """*functions* of a derivation, simplified each by itself where the symbols *given* are constant, in one graph of their
     own; with the symbols of that graph.
     """
-    own = symbols(derivation.symbols.system, Graph())
-    return own, {n: simplify(derivation.graph, refs, given, own.graph) for n, refs in functions.items()}
+    system = derivation.symbols.system
+    own = symbols(system, Graph())
+    with blamed(system):
+        return own, {n: simplify(derivation.graph, refs, given, own.graph) for n, refs in functions.items()}
 
 
 def aligned(lines: Iterable[str], environment: str) -> str:

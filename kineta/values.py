@@ -65,7 +65,9 @@ def numbers(name: str, value: Any) -> FloatArray:
 
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value
-    if isinstance(value, list | tuple) and any(isinstance(x, bool) or x is np.ma.masked for x in value):
+    if isinstance(value, bytearray | memoryview) or (
+        isinstance(value, list | tuple) and any(isinstance(x, bool) or x is np.ma.masked for x in value)
+    ):
         raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.")
     try:
         array = np.asarray(value)

@@ -202,7 +202,7 @@ class Graph:
             return ONE ^ ((a ^ b) & 1)
         divisor, dividend = self.value(b), self.value(a)
         if divisor is not None and dividend is not None:
-            return self.const(dividend / divisor)
+            return self._fold(_DIV, a, b)
         if divisor is not None and math.isfinite(1 / divisor):
             return self.mul(a, self.const(1 / divisor))
         sign = (a ^ b) & 1

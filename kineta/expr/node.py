@@ -241,7 +241,7 @@ def _symbol_name(x: object) -> str:
 
 def symbol(name: str) -> Expr:
     """The symbol *name* (a coordinate, a rate such as ``q1'``, a parameter, or the time ``t``) for use in a description."""
-    if not isinstance(name, str) or not name:
+    if not isinstance(name, str) or not name or not name.isprintable():
         raise ExpressionError(f"Expected the name of a symbol, found {shown(name)}.")
     with LOCK:
         return Expr(DESCRIPTIONS, DESCRIPTIONS.symbol(name))

@@ -25,6 +25,7 @@ from kineta.formalism.quantity import placed
 from kineta.formalism.quasi import Forms, forms, reduced, released
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.body import Station
+from kineta.model.extreme import blamed
 from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
@@ -118,7 +119,8 @@ class Derivation:
         name = self.known(quantity)
         found = self._derived.get(name)
         if found is None:
-            found = self._derived[name] = self._cancelled(self._array(name))
+            with blamed(self.symbols.system):
+                found = self._derived[name] = self._cancelled(self._array(name))
         return found
 
     def known(self, quantity: str) -> str:

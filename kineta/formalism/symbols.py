@@ -126,7 +126,11 @@ class Symbols:
 
     def at_rest(self, ref: Ref) -> Ref:
         """*ref* where all speeds are zero."""
-        return substitute(self.graph, [ref], dict.fromkeys(self.names, ZERO))[0]
+        return substitute(self.graph, [ref], self._still)[0]
+
+    @once
+    def _still(self) -> dict[str, Ref]:
+        return dict.fromkeys(self.names, ZERO)
 
     def tidy(self, ref: Ref) -> Ref:
         """*ref* in the shortest form that is found; where speeds are those of the motions nothing is looked for."""

@@ -64,7 +64,7 @@ def check(system: System) -> None:
 # -- names and tree -----------------------------------------------------------------------------------------------------
 
 
-def _word(record: Body | Point | Element | Output | Let | Condition | Quasi) -> str:
+def word(record: Body | Point | Element | Output | Let | Condition | Quasi | Parameter) -> str:
     """What the language calls *record*."""
     return elements.kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
 
@@ -84,14 +84,14 @@ def _names(system: System) -> None:
     frames = [("Body", b.name, b.location) for b in system.bodies]
     frames += [("Point", p.name, p.location) for p in system.points]
     _distinct(frames, taken)
-    _distinct([(_word(e), e.name, e.location) for e in system.elements], {})
+    _distinct([(word(e), e.name, e.location) for e in system.elements], {})
     reserved = {TIME: "the time", "pi": "a number", "unchecked": "a word of lists of inertia"}
     reserved |= dict.fromkeys(ENERGIES, "an energy")
     variables = reserved | dict.fromkeys((*system.q_names, *system.speeds), "a coordinate or speed")
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
-    _distinct([(_word(c), c.name, c.location) for c in system.constraints], {})
+    _distinct([(word(c), c.name, c.location) for c in system.constraints], {})
     own = dict.fromkeys((*system.q_names, *(p.name for p in system.parameters)), "a coordinate or parameter")
     _distinct([("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name], reserved | own)
 
@@ -100,10 +100,10 @@ def _spelled(system: System) -> None:
     """Names are what the text language can say, so that every system can be written."""
     records = [("Body", b.name, b.location) for b in system.bodies]
     records += [("Point", p.name, p.location) for p in system.points]
-    records += [(_word(e), e.name, e.location) for e in system.elements]
+    records += [(word(e), e.name, e.location) for e in system.elements]
     records += [("Parameter", p.name, p.location) for p in system.parameters]
     records += [("Let", let.name, let.location) for let in system.lets]
-    records += [(_word(c), c.name, c.location) for c in system.constraints]
+    records += [(word(c), c.name, c.location) for c in system.constraints]
     records += [("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name]
     names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
     for kind, name, location in names:
@@ -247,7 +247,7 @@ def _symbols(system: System) -> None:
                     raise fault(message, symbol=name)
 
     def record(item: Body | Point | Element | Output | Let | Condition | Quasi) -> Callable[..., CheckError]:
-        return partial(CheckError, _word(item), item.name, item.location)
+        return partial(CheckError, word(item), item.name, item.location)
 
     for let in system.lets:
         only(everything, "", [let.value], record(let))
@@ -320,7 +320,7 @@ def _elements(system: System) -> None:
 
 
 def _sound(system: System, record: Element | Condition, kind: Kind[Any]) -> None:
-    raised = partial(CheckError, _word(record), record.name, record.location)
+    raised = partial(CheckError, word(record), record.name, record.location)
     for name in record.bodies:
         _on_a_body(system, name, raised)
     fault = kind.fault(system, record)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     IntArray = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class SystemGraph:
     """Bodies 1..n, the ground as body 0, and one arc for the joint between each body and its base.
 

@@ -32,6 +32,7 @@ def simplify(graph: Graph, roots: Sequence[Ref], parameters: Collection[str], ta
 
 def stages(graph: Graph, roots: Sequence[Ref], parameters: Collection[str]) -> list[tuple[str, Graph, list[Ref]]]:
     """After each pass: its name, the graph, and what *roots* are in it."""
+    parameters = frozenset(parameters)  # every symbol is looked for in it
     plain = list(_passed(graph, list(roots), parameters))
     if len(reachable(graph, roots)) > SMALL:
         return plain

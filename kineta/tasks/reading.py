@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kineta.errors import MissingPackageError, ModelError
 from kineta.files import path_of
 from kineta.tasks.cases import COUNTS, Cases
+from kineta.tasks.digest import digest
 from kineta.tasks.result import Result
 
 if TYPE_CHECKING:
@@ -37,13 +38,28 @@ def load_result(path: str | Path) -> Result:
         raise MissingPackageError("h5py", "xarray") from None
     try:
         if not file.is_file():
-            raise ModelError(f"{file}: there is no such file.")
+            raise ModelError(f"{file}: {_no_file(file)}.")
         if file.stat().st_size > LIMIT:
             raise UnfitError(f"it has {file.stat().st_size} bytes, more than {LIMIT}")
         with h5py.File(file, "r") as data:
-            return _run(data)
+            return _unchanged(_run(data), data.attrs.get("digest"))
     except (UnfitError, OSError, RuntimeError, TypeError, ValueError, KeyError) as error:  # those of HDF5 too
         raise ModelError(f"{file}: expected a run saved by kineta as NetCDF ({error}).") from None
+
+
+def _no_file(path: Path) -> str:
+    if not path.exists():
+        return "there is no such file"
+    return f"expected a run saved by kineta as NetCDF, found {'a folder' if path.is_dir() else 'a device or a pipe'}"
+
+
+def _unchanged(run: Result, kept: object) -> Result:
+    """*run*, if it is the one of which the digest was *kept*."""
+    if not isinstance(kept, str):
+        raise UnfitError("it has no attribute 'digest', by which changed numbers are known")
+    if digest(run) != kept:
+        raise UnfitError("its numbers or names are not those that were saved")
+    return run
 
 
 def _run(file: h5py.File) -> Result:

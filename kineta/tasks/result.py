@@ -16,6 +16,7 @@ from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, show
 from kineta.files import path_of, write
 from kineta.model.infer import ENERGIES
 from kineta.tasks.cases import Cases, case
+from kineta.tasks.digest import digest
 from kineta.tasks.status import DONE, EVENT
 from kineta.threads import once
 
@@ -227,7 +228,7 @@ class Result:
     def _netcdf(self) -> bytes:
         # In memory: where the disk is full, the HDF5 library ends the process instead of raising an error.
         memory = io.BytesIO()
-        self.to_xarray().to_netcdf(memory, engine=_netcdf())
+        self.to_xarray().assign_attrs(digest=digest(self)).to_netcdf(memory, engine=_netcdf())
         return memory.getvalue()
 
     def plot(self, *names: str, ax: Any = None) -> Any:

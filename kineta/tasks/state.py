@@ -30,6 +30,7 @@ def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -
     values that are not finite, and quaternions that are not of unit length.
     """
     parameters = parameter_values(system, p)
+    arguments.cases({"p": parameters})
     start = _initial(system, parameters)
     rest = {f"{j}.qw": np.ones(()) for j in system.joints if not any(n.startswith(f"{j}.q") for n in start)}
     start = rest | start

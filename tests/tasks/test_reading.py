@@ -77,6 +77,10 @@ NAMES = np.array(["q"], dtype=h5py.string_dtype())
 DAMAGES: list[tuple[Callable[[Any], object], str]] = [
     (lambda data: data.attrs.__delitem__("kineta"), "it has no attribute 'kineta'"),
     (written(np.arange(3)), "it has no attribute 'kineta'"),
+    (lambda data: data.attrs.__delitem__("digest"), "it has no attribute 'digest', by which changed numbers are known"),
+    (lambda data: data["q"].write_direct(np.ones((5, 1))), "its numbers or names are not those that were saved"),
+    (attribute(model="Other"), "its numbers or names are not those that were saved"),
+    (stored("speed", np.array(["w"], dtype=h5py.string_dtype())), "its numbers or names are not those that were saved"),
     (written("]"), r"Expecting value: line 1 column 1 \(char 0\)"),
     (written("[" * 100_000), "the attribute 'kineta' is nested too deep"),
     (written("[1, 2]"), "the attribute 'kineta' is no object of JSON"),
@@ -138,24 +142,31 @@ def test_other_files_get_a_sentence(content: bytes, tmp_path: Path) -> None:
     }.items():
         with pytest.raises(kn.ModelError, match=rf"{name}\.nc: expected a run saved by kineta as NetCDF \(.*{why}"):
             kn.load_result(tmp_path / f"{name}.nc")
-    for name in ("missing.nc", "."):
-        with pytest.raises(kn.ModelError, match="there is no such file"):
-            kn.load_result(tmp_path / name)
+    found = "expected a run saved by kineta as NetCDF, found"
+    for path, why in {
+        tmp_path / "missing.nc": "there is no such file",
+        tmp_path: f"{found} a folder",
+        Path("/dev/zero"): f"{found} a device or a pipe",
+    }.items():
+        with pytest.raises(kn.ModelError, match=f"{why}.$"):
+            kn.load_result(path)
 
 
-def test_a_file_with_a_changed_bit_is_a_run_or_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_damaged_file_is_the_same_run_or_is_refused(content: bytes, tmp_path: Path) -> None:
     chance, refused = random.Random(0), 0
-    for _ in range(50):
+    for size in [1] * 50 + [40] * 50:
         changed = bytearray(content)
-        changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
+        at = chance.randrange(len(changed) - size)
+        changed[at : at + size] = [b ^ 1 << chance.randrange(8) for b in changed[at : at + size]]
         (tmp_path / "run.nc").write_bytes(changed)
         try:
             found = kn.load_result(tmp_path / "run.nc")
         except kn.ModelError:
             refused += 1
         else:
-            assert found.y.shape == WHOLE.y.shape
-    assert 0 < refused < 50
+            assert all(np.array_equal(found[name], WHOLE[name]) for name in ("t", *WHOLE.series))
+            assert (found.units, found.message, found.parameters) == (WHOLE.units, WHOLE.message, WHOLE.parameters)
+    assert 0 < refused < 100
 
 
 @pytest.mark.parametrize(
