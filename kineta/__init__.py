@@ -14,10 +14,12 @@ The public names are imported when they are first used, so that ``import kineta`
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = (
+    False  # without an import: what is imported before the command listens to signals cannot be interrupted in order
+)
 if TYPE_CHECKING:
+    from typing import Any
+
     from kineta.codegen.sympy import expression as from_sympy
     from kineta.compiler import Equations, derive
     from kineta.errors import (
@@ -213,6 +215,8 @@ def __getattr__(name: str) -> Any:
     module = _MODULE.get(name)
     if module is None:
         raise AttributeError(f"module 'kineta' has no attribute '{name}'")
+    from importlib import import_module
+
     value = getattr(import_module(module), _RENAMED.get(name, name))
     globals()[name] = value
     return value

@@ -11,6 +11,7 @@ import click
 
 from kineta.cli.common import CHECK_FAILED, console, print_json, read
 from kineta.cli.options import Verb, json_, model, settings
+from kineta.errors import readable
 
 if TYPE_CHECKING:
     from kineta.compiler import Equations
@@ -94,6 +95,7 @@ def laws(system: System) -> list[dict[str, Any]]:
 def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
     """Findings for the mass matrix *M* at *state*."""
     from kineta.formalism.bounds import ROUNDING
+    from kineta.function import parameter_values
     from kineta.tasks.mass import idle, least_inertia, sizes
 
     smallest, motion = least_inertia(M, sizes(equations, 0.0, *state))
@@ -103,7 +105,7 @@ def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[d
         if equations.system.constraints:
             yield _met(equations, state)
         return
-    yield _definite(smallest, idle(equations.system.v_names, motion))
+    yield _definite(smallest, idle(equations.system, parameter_values(equations.system), motion))
 
 
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:
@@ -157,7 +159,7 @@ def _print(summary: dict[str, Any]) -> None:
     out = console()
 
     def say(text: str, style: str = "") -> None:
-        out.print(text, style=style, markup=False, soft_wrap=True)
+        out.print(readable(text), style=style, markup=False, soft_wrap=True)
 
     say(
         f"{summary['model']}: {bodies} {'body' if bodies == 1 else 'bodies'}, "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from kineta.errors import ArgumentError, ExpressionError, KinetaError, KinetaWarning, did_you_mean
+from kineta.errors import ArgumentError, ExpressionError, KinetaError, KinetaWarning, did_you_mean, readable
 from kineta.files import write
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def said(model: Path | None) -> Iterator[None]:
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
     """Say *message* on standard error and leave."""
-    click.echo(f"kineta: {message}", err=True)
+    click.echo(f"kineta: {readable(message)}", err=True)
     raise SystemExit(code)
 
 

@@ -11,6 +11,7 @@ import click
 
 from kineta.cli.common import console, print_json, read
 from kineta.cli.options import Verb, formalism, json_, model, quantity, settings
+from kineta.errors import readable
 
 if TYPE_CHECKING:
     from kineta.compiler import Equations
@@ -103,7 +104,8 @@ def _table(equations: Equations, counts: dict[str, Any], seconds: dict[str, floa
     from rich.table import Table
 
     table = Table(
-        title=f"Operations of '{escape(equations.system.name)}' by {equations.formalism}", title_justify="left"
+        title=f"Operations of '{escape(readable(equations.system.name))}' by {equations.formalism}",
+        title_justify="left",
     )
     table.add_column("quantity")
     for column in ("add", "mul", "div", "sqrt", "trig", "hoisted"):

@@ -20,6 +20,7 @@ from kineta.cli.integrals import integrals
 from kineta.cli.new import new
 from kineta.cli.simulate import simulate
 from kineta.cli.verify import verify
+from kineta.errors import readable
 
 
 class Verbs(click.Group):
@@ -75,7 +76,7 @@ def _run(arguments: list[str]) -> int:
 
 def _explain(error: click.UsageError) -> None:
     """What is wrong with the options, and where they are listed."""
-    message = " ".join(error.format_message().split())
+    message = readable(" ".join(error.format_message().split()))
     verb = error.ctx.command_path if error.ctx else "kineta"
     end = "" if message.endswith((".", "?")) else "."
     click.echo(f"kineta: {message}{end} See {verb} --help.", err=True)

@@ -13,6 +13,7 @@ import click
 
 from kineta.cli.common import CHECK_FAILED, INTERRUPTED, console, fail, numbers, print_json, read, terminal, with_values
 from kineta.cli.options import FILE, Verb, completing, json_, model, real, seconds, settings, state, whole
+from kineta.errors import readable
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -218,7 +219,7 @@ def _print(result: Result, written: list[Path]) -> None:
     from rich.markup import escape
 
     out = console()
-    out.print(f"[bold]{escape(result.model)}[/]: {escape(result.message)}", soft_wrap=True)
+    out.print(f"[bold]{escape(readable(result.model))}[/]: {escape(result.message)}", soft_wrap=True)
     out.print(f"  {result.method}: {result.steps} steps, {result.nfev} evaluations, {result.seconds:.3g} s")
     if len(result.t):
         out.print(_table(result))
@@ -236,5 +237,5 @@ def _table(result: Result) -> Table:
         table.add_column(column, justify="left" if not column else "right")
     for name, values in result.series.items():
         unit = result.units.get(name, "J" if name.endswith("energy") or name == "work" else "")
-        table.add_row(escape(f"{name} [{unit}]" if unit else name), f"{values[0]:.6g}", f"{values[-1]:.6g}")
+        table.add_row(escape(readable(f"{name} [{unit}]" if unit else name)), f"{values[0]:.6g}", f"{values[-1]:.6g}")
     return table

@@ -9,6 +9,7 @@ import click
 
 from kineta.cli.common import CHECK_FAILED, print_json, read
 from kineta.cli.options import FILE, Verb, json_, model, settings, whole
+from kineta.errors import readable
 
 
 @click.command(
@@ -49,6 +50,6 @@ def verify(
     if as_json:
         print_json(certificate.as_dict())
     else:
-        click.echo(str(certificate))
+        click.echo(readable(str(certificate)))
     if not certificate.holds:
         raise SystemExit(CHECK_FAILED)

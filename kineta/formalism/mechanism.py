@@ -16,6 +16,7 @@ from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism.spelling import borrowed, inverse, normal_form
 from kineta.formalism.symbols import Symbols
 from kineta.model.body import GROUND, Inertia
+from kineta.model.extreme import apart
 from kineta.model.infer import TIME
 from kineta.model.motion import Axis, Ball, Free, Motion, Rotation
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
@@ -316,6 +317,10 @@ def no_inertia(mechanism: Mechanism, speed: int) -> ModelError:
 def dependent(mechanism: Mechanism, speed: int) -> ModelError:
     """What to say of the *speed* (its place in v) that moves nothing by itself."""
     system = mechanism.symbols.system
+    if far := apart(system, {p.name: p.value for p in system.parameters if p.value is not None}):
+        return ModelError(
+            f"Model '{system.name}': the mass matrix is singular up to rounding in '{system.v_names[speed]}'. {far}."
+        )
     return ModelError(
         f"Model '{system.name}': the mass matrix is singular: all inertia that the speed '{system.v_names[speed]}' moves is "
         "moved in the same way by others. Leave out a coordinate, or give mass to what lies between their motions."

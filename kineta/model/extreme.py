@@ -1,9 +1,9 @@
-"""Numbers of a description that are too large or too small to calculate with, found when an equation does not come out."""
+"""Numbers of a description that are too large, too small or too far apart to calculate with, found when equations fail."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
@@ -16,7 +16,10 @@ from kineta.expr.walk import reachable
 from kineta.model.check import CheckError, word
 from kineta.model.mapped import mapped
 from kineta.model.system import System
+from kineta.passes.evaluate import evaluate
 
+#: Ratio of masses, or of moments of inertia, from which on what the smaller do may be lost beside the larger.
+_APART = 1e11
 #: Powers of ten from which on a number is suspected: floating point holds a product of three such numbers, not of five.
 _FAR = 70
 
@@ -63,3 +66,22 @@ def _numbers(record: Any) -> list[float]:
 def _distance(x: float) -> float:
     """How many powers of ten *x* is from 1."""
     return abs(math.log10(abs(x))) if x else 0.0
+
+
+def apart(system: System, values: Mapping[str, float]) -> str:
+    """That masses or moments of inertia are too far apart for these *values* of parameters, as a sentence; else nothing."""
+    own = [body.inertia for body in system.expanded.bodies]
+    for what, unit, entries in (
+        ("masses", "kg", [i.mass for i in own]),
+        ("moments of inertia", "kg m^2", [m for i in own for m in i.moments]),
+    ):
+        try:
+            sizes = sorted(x for e in entries for x in evaluate(e.graph, [e.ref], values) if x > 0)
+        except ExpressionError:  # some parameter has no value
+            continue
+        if sizes and sizes[-1] > _APART * sizes[0]:
+            return (
+                f"The {what} lie between {sizes[0]:.3g} and {sizes[-1]:.3g} {unit}, and beside the largest the smallest are "
+                "lost in rounding: let heavy bodies carry light ones, or choose values that differ less"
+            )
+    return ""

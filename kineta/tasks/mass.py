@@ -14,6 +14,8 @@ from kineta.expr.text import number
 from kineta.formalism.bounds import ROUNDING, speed_bounds
 from kineta.formalism.derivation import Derivation
 from kineta.function import parameter_values
+from kineta.model.extreme import apart
+from kineta.model.system import System
 
 FloatArray = NDArray[np.float64]
 
@@ -58,8 +60,13 @@ def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
     return float(values[0]), motion
 
 
-def idle(names: Sequence[str], motion: FloatArray) -> str:
-    """What to say where the speeds *motion* (nv,), called *names*, meet no inertia, and what to do."""
+def idle(system: System, p: FloatArray, motion: FloatArray) -> str:
+    """What to say where the speeds *motion* (nv,) meet no inertia for the parameters *p*, and what to do."""
+    names = system.v_names
+    known = {q.name: q.value for q in system.parameters if q.fixed and q.value is not None}
+    far = apart(system, known | dict(zip(system.parameter_names, p.tolist(), strict=True)))
+    if far:
+        return f"{moves_nothing(names, motion)}, up to rounding. {far}"
     advice = "Give a body that it moves a mass or a moment of inertia"
     if np.count_nonzero(motion) > 1:
         advice = "Give mass to what lies between these motions, leave one out"
@@ -87,7 +94,7 @@ def fault(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLi
     if not np.isfinite(M).all():
         return ""
     smallest, motion = least_inertia(M, sizes(equations, t, q, v, p))
-    return idle(equations.system.v_names, motion) if smallest <= ROUNDING else ""
+    return idle(equations.system, parameter_values(equations.system, p), motion) if smallest <= ROUNDING else ""
 
 
 def lost(equations: Equations, p: FloatArray, start: State, end: State) -> str:
