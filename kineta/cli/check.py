@@ -95,8 +95,7 @@ def laws(system: System) -> list[dict[str, Any]]:
 def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
     """Findings for the mass matrix *M* at *state*."""
     from kineta.formalism.bounds import ROUNDING
-    from kineta.function import parameter_values
-    from kineta.tasks.mass import idle, least_inertia, sizes
+    from kineta.tasks.mass import idle, least_inertia, lost_beside, sizes
 
     smallest, motion = least_inertia(M, sizes(equations, 0.0, *state))
     if smallest > ROUNDING:
@@ -105,7 +104,7 @@ def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[d
         if equations.system.constraints:
             yield _met(equations, state)
         return
-    yield _definite(smallest, idle(equations.system, parameter_values(equations.system), motion))
+    yield _definite(smallest, idle(equations.system.v_names, motion, lost_beside(equations.system)))
 
 
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:

@@ -142,12 +142,12 @@ def numbers(option: str, text: str | None, system: System) -> Any:
     """
     if text is None:
         return None
-    if text.startswith("@"):
-        return _from_json(option, _file(option, text[1:]), text[1:])
-    if text.lstrip().startswith(("[", "{")):
-        return _from_json(option, text, text)
-    parts = [p.strip() for p in text.split(",") if p.strip()]
     names: Sequence[str] = system.q_names if option == "--q" else system.v_names
+    if text.startswith("@"):
+        return _each(option, names, _from_json(option, _file(option, text[1:]), text[1:]))
+    if text.lstrip().startswith(("[", "{")):
+        return _each(option, names, _from_json(option, text, text))
+    parts = [p.strip() for p in text.split(",") if p.strip()]
     named = bool(parts) and all("=" in p for p in parts)
     if named:
         names = [p.partition("=")[0].strip() for p in parts]
@@ -155,14 +155,22 @@ def numbers(option: str, text: str | None, system: System) -> Any:
     shown = _dimensions(option, system)
     pairs = zip_longest(names[: len(parts)], parts, fillvalue="")
     values = [_number(f"{option} {n}".strip(), x, shown.get(n)) for n, x in pairs]
-    return dict(zip(names, values, strict=True)) if named else values
+    return dict(zip(names, values, strict=True)) if named else _each(option, names, values)
+
+
+def _each(option: str, names: Sequence[str], values: Any) -> Any:
+    """*values* by name, or one for each of *names*."""
+    if isinstance(values, list) and len(values) != len(names):
+        raise ArgumentError(f"{option}: expected {len(names)} numbers for ({', '.join(names)}), found {len(values)}.")
+    return values
 
 
 def _dimensions(option: str, system: System) -> dict[str, Dimension]:
     """Dimensions of what the option gives for a coordinate or speed, as far as the motions show them."""
-    from kineta.model import infer, units
+    from kineta.model import units
+    from kineta.model.dimensions import variable_dimensions
 
-    shown = {n: units.unit(u).dimension for n, u in infer.units(system).items()}
+    shown = variable_dimensions(system)
     if option == "--tau":
         return {n: units.times(units.POWER, d, -1) for n, d in shown.items()}
     if option == "--vdot":

@@ -49,7 +49,7 @@ def derive(
     system = system.fixed() if fix else system
     t_read = time.perf_counter() - began
     from kineta.compiler import derive as derive_equations
-    from kineta.formalism.quantity import COUNTED
+    from kineta.formalism.quantity import COUNTED, nothing
     from kineta.formulas import aligned
 
     began = time.perf_counter()
@@ -81,7 +81,7 @@ def derive(
     elif latex:
         click.echo(aligned(shown, "align*"))
     else:
-        click.echo("\n".join(shown))
+        click.echo("\n".join(shown) or nothing(system, quantity), err=not shown)
         _table(equations, counts, seconds)
         if system.constraints and not system.quasi:
             names = ", ".join(c.name for c in system.constraints)

@@ -60,6 +60,7 @@ def evaluate(
     import numpy as np
 
     from kineta.compiler import derive
+    from kineta.formalism.quantity import nothing
     from kineta.tasks.mass import fault
     from kineta.tasks.state import initial_state
 
@@ -98,6 +99,8 @@ def evaluate(
                 "value": values if len(parts) > 1 else values[quantity],
             }
         )
+    elif not any(x.size for x in parts.values()):
+        click.echo(nothing(system, quantity), err=True)
     else:
         for name, x in parts.items():
             shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
@@ -117,8 +120,4 @@ def _speeds(system: Any, option: str, given: Any) -> Any:
                 )
             values[system.v_names.index(name)] = x
         return values
-    values = np.asarray(given, dtype=float)
-    if values.shape != (system.nv,):
-        names = ", ".join(system.v_names)
-        raise ArgumentError(f"{option}: expected {system.nv} numbers for ({names}), found {values.size}.")
-    return values
+    return np.asarray(given, dtype=float)

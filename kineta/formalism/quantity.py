@@ -139,3 +139,9 @@ def quantity(name: str) -> Quantity:
 
 #: The quantities whose operations are counted and compared.
 COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
+
+
+def nothing(system: System, quantity: str) -> str:
+    """Why *quantity* has no entries for *system*, as a sentence."""
+    why = "no outputs" if quantity == "outputs" else "no constraints"
+    return f"Model '{system.name}': {quantity} is empty, the model has {why}."

@@ -73,6 +73,10 @@ def _names(system: System) -> None:
     if not system.bodies:
         raise CheckError("Model", system.name, None, "expected at least one body, found none.")
     _spelled(system)
+    for form in system.quasi:
+        if form.value.name == form.name and form.name in system.q_names:
+            text = f"'{form.name}' is a coordinate, no speed; its rate is {form.name}'."
+            raise CheckError("Quasi", form.name, form.location, text)
     joints = [m.name for b in system.bodies for m in b.motions if isinstance(m, Ball | Free)]
     for name, times in Counter(joints).items():
         if times > 1:
@@ -239,6 +243,10 @@ def _symbols(system: System) -> None:
                     if own in allowed:
                         continue
                     message = f"unknown symbol '{own}'.{did_you_mean(own, [*allowed, *inside])}{advice(own)}"
+                    if own.endswith("''") and own.rstrip("'") in system.coordinates:
+                        message = (
+                            f"the acceleration '{own}' has no place here; expected {words or 'what a state gives'}."
+                        )
                     if own in everything:
                         misplaced = f"{_meaning(system, own)} '{own}'"
                         if own != name:

@@ -35,9 +35,22 @@ _WEAK, _ANGLE = Kind(NUMBER, weak=True), Kind(NUMBER, angle=True)
 def output_units(system: System) -> dict[str, str]:
     """Units of the outputs of *system* by name, where they follow; ``''`` for a number without dimension."""
     known = _symbols(system)
-    found = {o.name: _kind(o.value, known) for o in system.outputs}
-    energies = {o.name for o in system.outputs if not set(ENERGIES).isdisjoint(o.value.symbols())}
+    outputs = system.expanded.outputs
+    found = {o.name: _kind(o.value, known) for o in outputs}
+    energies = {o.name for o in outputs if not set(ENERGIES).isdisjoint(o.value.symbols())}
     return {name: _written(kind, name in energies) for name, kind in found.items() if kind is not None}
+
+
+def variable_units(system: System) -> dict[str, str]:
+    """Units of coordinates and speeds by name, where motions show them, and of quasi-velocities, where they follow."""
+    known = _symbols(system)
+    return infer.units(system) | {n: _written(known[n], False) for n in system.v_names if n in known and "'" not in n}
+
+
+def variable_dimensions(system: System) -> dict[str, Dimension]:
+    """Dimensions of coordinates and speeds by name, as :func:`variable_units` knows them."""
+    known = _symbols(system)
+    return {n: known[n].dimension for n in (*system.q_names, *system.speeds) if n in known}
 
 
 def _symbols(system: System) -> dict[str, Kind]:
@@ -48,7 +61,8 @@ def _symbols(system: System) -> dict[str, Kind]:
     components = {c: Kind(units.VELOCITY if c.startswith("v") else units.LENGTH) for c in POINT_COMPONENTS}
     owners = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
     known |= {f"{owner}.{c}": kind for owner in owners for c, kind in components.items()}
-    return known
+    quasi = {w.name: _kind(w.value, known) for w in system.expanded.quasi}
+    return {n: kind for n, kind in quasi.items() if kind is not None and not kind.weak} | known
 
 
 def _kind(value: Expr, known: Mapping[str, Kind]) -> Known:

@@ -60,13 +60,16 @@ def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
     return float(values[0]), motion
 
 
-def idle(system: System, p: FloatArray, motion: FloatArray) -> str:
-    """What to say where the speeds *motion* (nv,) meet no inertia for the parameters *p*, and what to do."""
-    names = system.v_names
+def lost_beside(system: System, p: ArrayLike | None = None) -> str:
+    """That masses or moments of inertia are too far apart for the parameters *p*, as a sentence; else nothing."""
     known = {q.name: q.value for q in system.parameters if q.fixed and q.value is not None}
-    far = apart(system, known | dict(zip(system.parameter_names, p.tolist(), strict=True)))
-    if far:
-        return f"{moves_nothing(names, motion)}, up to rounding. {far}"
+    return apart(system, known | dict(zip(system.parameter_names, parameter_values(system, p).tolist(), strict=True)))
+
+
+def idle(names: Sequence[str], motion: FloatArray, why: str = "") -> str:
+    """What to say where the speeds *motion* (nv,), called *names*, meet no inertia, and *why*, or what to do."""
+    if why:
+        return f"{moves_nothing(names, motion)}, up to rounding. {why}"
     advice = "Give a body that it moves a mass or a moment of inertia"
     if np.count_nonzero(motion) > 1:
         advice = "Give mass to what lies between these motions, leave one out"
@@ -94,7 +97,8 @@ def fault(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLi
     if not np.isfinite(M).all():
         return ""
     smallest, motion = least_inertia(M, sizes(equations, t, q, v, p))
-    return idle(equations.system, parameter_values(equations.system, p), motion) if smallest <= ROUNDING else ""
+    system = equations.system
+    return idle(system.v_names, motion, lost_beside(system, p)) if smallest <= ROUNDING else ""
 
 
 def lost(equations: Equations, p: FloatArray, start: State, end: State) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import KinetaWarning
-from kineta.model.dimensions import output_units
-from kineta.model.infer import ENERGIES, units
+from kineta.model.dimensions import output_units, variable_units
+from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.tasks.balance import Energies, explained
 from kineta.tasks.events import Watch
@@ -114,7 +114,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
 
 def units_of(system: System) -> dict[str, str]:
     """Units of the series of a run by name, where they are known."""
-    known = units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system)
+    known = variable_units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system)
     return known | {force_name(n): _FORCES[known[n]] for n in system.v_names if known.get(n) in _FORCES}
 
 

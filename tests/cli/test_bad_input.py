@@ -34,6 +34,7 @@ def folder(here: Path) -> Path:
         (here / name).write_bytes(content.encode() if isinstance(content, str) else content)
     for name in ("dir.kin", "dir.urdf", "dir.nc", "dir.png"):
         (here / name).mkdir()
+    (here / "leads-nowhere.kin").symlink_to("nothing.kin")
     return here
 
 
@@ -41,10 +42,11 @@ MODEL = [
     ("none.kin", r"none\.kin: there is no such file\."),
     ("robott.kin", r"robott\.kin: there is no such file\. Did you mean 'robot\.kin'\?"),
     ("none.urdf", r"none\.urdf: there is no such file\."),
-    ("dir.kin", r"dir\.kin: the file cannot be read \(Is a directory\)\."),
-    ("dir.urdf", r"dir\.urdf: the file cannot be read \(Is a directory\)\."),
+    ("dir.kin", r"dir\.kin: expected a model file, found a folder\."),
+    ("dir.urdf", r"dir\.urdf: expected a model file, found a folder\."),
     ("robot.txt", r"robot\.txt: expected a model file \(\.kin, \.urdf\), found the suffix '\.txt'\."),
-    (".", r"\.: expected a model file \(\.kin, \.urdf\), found the suffix ''\."),
+    (".", r"\.: expected a model file \(\.kin, \.urdf\), found a folder\."),
+    ("leads-nowhere.kin", r"leads-nowhere\.kin: the link leads to 'nothing\.kin', where there is no file\."),
     ("bytes.kin", r"bytes\.kin: expected text in UTF-8, found other bytes at position 1\."),
     ("bytes.urdf", r"bytes\.urdf:1:2: the XML is broken: "),
     ("broken.urdf", r"broken\.urdf:1:34: the XML is broken: "),
@@ -54,9 +56,10 @@ MODEL = [
 
 NUMBER = "Expected a number, perhaps with a unit, found"
 STATE = [
-    ("--q 1", r"Expected q of shape \(2,\) or \(cases, 2\) for \(q1, q2\), found shape \(1,\)\."),
-    ("--q 1,2,3", r"Expected q of shape \(2,\) or \(cases, 2\) for \(q1, q2\), found shape \(3,\)\."),
-    ("--v ,", r"Expected v of shape \(2,\) or \(cases, 2\) for \(q1', q2'\), found shape \(0,\)\."),
+    ("--q 1", r"--q: expected 2 numbers for \(q1, q2\), found 1\."),
+    ("--q [1]", r"--q: expected 2 numbers for \(q1, q2\), found 1\."),
+    ("--q 1,2,3", r"--q: expected 2 numbers for \(q1, q2\), found 3\."),
+    ("--v ,", r"--v: expected 2 numbers for \(q1', q2'\), found 0\."),
     ("--q nan,1", rf"--q q1: {NUMBER} 'nan'\."),
     ("--q 1,two", rf"--q q2: {NUMBER} 'two'\."),
     ("--q 1,2q", r"--q q2: Expected a unit, found 'q'\."),
@@ -110,7 +113,7 @@ RUN = [
     ("--rtol nan", rf"Invalid value for '--rtol': {NUMBER} 'nan'"),
     ("--samples 1", r"'--samples': Expected a whole number from 2 to 10000000, found '1'"),
     ("--samples 99999999999", r"'--samples': Expected a whole number from 2 to 10000000, found '99999999999'"),
-    ("--tau 1", r"Expected tau of shape \(2,\) or \(cases, 2\) for \(q1', q2'\), found shape \(1,\)\."),
+    ("--tau 1", r"--tau: expected 2 numbers for \(q1', q2'\), found 1\."),
     ("--tau q1=1", r"Model 'cart_pendulum' has no speed 'q1'\. Did you mean 'q1''\?"),
     ("--save run.txt", r"--save: expected a file \.nc or \.csv, found 'run\.txt'\."),
     ("--save no/run.nc", r"--save: there is no folder 'no'\."),

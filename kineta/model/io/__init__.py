@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kineta.errors import ArgumentError, ModelError, did_you_mean, shown
 from kineta.files import path_of
-from kineta.model.io.file import read_text
+from kineta.model.io.file import is_folder, read_text
 from kineta.model.system import System, a_system
 from kineta.values import flag, word
 
@@ -24,6 +24,8 @@ def load(path: str | Path, *, floating: bool = False) -> System:
 
         return urdf.read(path, floating=floating)
     if path.suffix != ".kin":
+        if is_folder(path):
+            raise ModelError(f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found a folder.")
         near = did_you_mean(path.suffix, _SUFFIXES)
         raise ModelError(
             f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found the suffix '{path.suffix}'.{near}"

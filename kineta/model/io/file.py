@@ -7,11 +7,23 @@ from pathlib import Path
 from kineta.errors import ModelError, did_you_mean
 
 
+def is_folder(path: Path) -> bool:
+    """Whether *path* is a folder; no path that the system refuses is one."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
 def read_bytes(path: Path) -> bytes:
     """The content of a file. Raises :class:`ModelError` with the reason, and the near name, where there is none."""
     try:
         return path.read_bytes()
+    except IsADirectoryError:
+        raise ModelError(f"{path}: expected a model file, found a folder.") from None
     except FileNotFoundError:
+        if path.is_symlink():
+            raise ModelError(f"{path}: the link leads to '{path.readlink()}', where there is no file.") from None
         siblings = [p.name for p in path.parent.glob(f"*{path.suffix}")] if path.parent.is_dir() else []
         raise ModelError(f"{path}: there is no such file.{did_you_mean(path.name, siblings)}") from None
     except OSError as error:

@@ -17,7 +17,7 @@ from lark.exceptions import UnexpectedInput
 
 from kineta.cache import stored
 from kineta.errors import Location, ModelError, did_you_mean
-from kineta.expr.node import Expr, expr, symbol
+from kineta.expr.node import Expr, expr
 from kineta.model import constraints, elements, units
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.check import STATEMENTS, CheckError
@@ -102,6 +102,7 @@ class _Statements:
     lets: list[tuple[Token, Node]] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
+    forms: dict[str, Dimension] = field(default_factory=dict)
     places: dict[str, Location] = field(default_factory=dict)
 
     def read(self, tree: Tree[Token]) -> System:
@@ -116,7 +117,8 @@ class _Statements:
         self.reader.moving = self._moving()
         self.reader.bodies = dict.fromkeys([*(b.name for b in self.bodies), GROUND])
         self._define()  # anew, since the dimensions of coordinates are known by now
-        self._take(s for s in statements if s.data not in ("include", *_DECLARED, *_FRAMES))
+        self._take(s for s in statements if s.data == "quasi")
+        self._take(s for s in statements if s.data not in ("include", "quasi", *_DECLARED, *_FRAMES))
         try:
             return self._system()
         except CheckError as fault:
@@ -298,10 +300,16 @@ class _Statements:
     # -- quasi-velocities -----------------------------------------------------------------------------------------
 
     def _quasi(self, node: Node) -> None:
-        for form in node.children:
-            name, value = form.children
-            meant = symbol(str(name)) if value is None else self.reader.expression(value)
+        for child in node.children:
+            name, value = child.children
+            meant = self.reader.symbol(name)
+            if value is not None:
+                form = self.reader.quantity(value)
+                meant = form.value
+                if form.dimension is not None and not form.plain:
+                    self.forms[str(name)] = form.dimension
             self.quasi.append(Quasi(str(name), meant, self._at(name)))
+        self.reader.moving = {**self.reader.moving, **self.forms}
 
     # -- runs ---------------------------------------------------------------------------------------------------
 
@@ -315,7 +323,9 @@ class _Statements:
             self.initial.append((str(name), self.reader.expression(value, dimension, f"initial '{name}'")))
 
     def _kind(self, name: str) -> Dimension | None:
-        """Dimension of a coordinate or speed, where a motion shows it."""
+        """Dimension of a coordinate or speed, where a motion shows it, or of a quasi-velocity, where its form does."""
+        if name in self.forms:
+            return self.forms[name]
         dimension = self._dimensions.get(name.rstrip("'"))
         if dimension is None or not name.endswith("'"):
             return dimension

@@ -23,6 +23,7 @@ _WORDS = {
     "LSQB": "'['",
     "RSQB": "']'",
     "EQUAL": "'='",
+    "COLON": "':'",
     "VBAR": "'|'",
     "TILDE": "'~'",
     "CIRCUMFLEX": "'^'",
@@ -57,7 +58,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
         end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
         return ModelError(f"the text ends within a statement; expected {_expected(error)}.", end)
     place = Location(file, token.line or 1, token.column or 1)
-    found = f"expected {_expected(error)}, found '{token}'{_unit_behind(token, text)}."
+    found = f"expected {_expected(error)}, found '{token}'{_unit_behind(token, text) or _open(error, token, text)}."
     return _statement_error(token, text, file) or ModelError(found, place)
 
 
@@ -108,12 +109,35 @@ def _statement_error(token: Token, text: str, file: str) -> ModelError | None:
 
 def _expected(error: UnexpectedInput) -> str:
     """The tokens that would have done, in words."""
-    names = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+    names = _accepted(error)
+    if "RPAR" in names:  # what it closes may also go on
+        names |= {"operator"}
     operators = names & set(_OPERATORS)
     if len(operators) > 1:
         names = (names - operators) | {"operator"}
     shown = sorted(_WORDS.get(n, "an operator" if n == "operator" else f"'{n.lower()}'") for n in names)
     return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _accepted(error: UnexpectedInput) -> set[str]:
+    return set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+
+
+def _open(error: UnexpectedInput, token: Token, text: str) -> str:
+    """Which bracket is still open at *token*, where a ')' would have done."""
+    if "RPAR" not in _accepted(error):
+        return ""
+    left: list[int] = []
+    plain = _blank_comments(text[: token.start_pos or 0])
+    for match in re.finditer(r"[()]", plain):
+        if match[0] == "(":
+            left.append(match.start())
+        elif left:
+            left.pop()
+    if not left:
+        return ""
+    line, column = plain.count("\n", 0, left[-1]) + 1, left[-1] - plain.rfind("\n", 0, left[-1])
+    return f": the '(' at {line}:{column} is not closed yet"
 
 
 def _blank_comments(text: str) -> str:
