@@ -32,6 +32,7 @@ q = kn.symbol("q")
 #: What is right for no argument.
 NONSENSE: dict[str, Any] = {
     "bytes": b"ab",
+    "bytearray": bytearray(b"ab"),
     "date": datetime.date(2020, 1, 1),
     "time": np.datetime64("2020-01-01"),
     "duration": np.timedelta64(3, "s"),
@@ -159,6 +160,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         f"Equations.{n}": (getattr(EQUATIONS, n), {"quantity": "bias"})
         for n in "expressions formulas programs operations explain text latex sympy".split()
     },
+    "Equations.text, parts": (EQUATIONS.text, {"quantity": "bias", "parts": True}),
+    "Equations.latex, parts": (EQUATIONS.latex, {"quantity": "bias", "parts": True}),
     "Equations.function": (EQUATIONS.function, {"quantity": "bias", "backend": "numpy"}),
     "Function": (EQUATIONS.function("forward", "numpy"), {**STATE, "tau": 0.0, "p": None}),
     "Function.bind": (EQUATIONS.function("bias", "numpy").bind, {"p": {"m": 1.0}}),

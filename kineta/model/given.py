@@ -47,8 +47,8 @@ def records(values: object, kind: type | UnionType, what: str, example: str) -> 
 
 
 def entries(values: object) -> tuple[Any, ...] | None:
-    """What *values* holds; None for text, which is one value, and for what holds nothing."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    """What *values* holds; None for text and bytes, which are one value, and for what holds nothing."""
+    if isinstance(values, str | bytes | bytearray | memoryview) or not isinstance(values, Iterable):
         return None
     try:
         return tuple(values)

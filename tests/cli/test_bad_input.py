@@ -142,7 +142,7 @@ OTHER = [
     ("import none.urdf", r"none\.urdf: there is no such file\."),
     ("import broken.urdf -o new.kin", r"broken\.urdf:1:34: the XML is broken: "),
     ("import broken.urdf -o new.txt", r"--output: expected a file \.kin, found 'new\.txt'\."),
-    ("examples copy puma", r"There is no example 'puma' \(known: branched, .*\)\. Did you mean 'puma560'\?"),
+    ("examples copy puma", r"There is no example 'puma' \(known: .*branched, .*\)\. Did you mean 'puma560'\?"),
     ("examples copy puma560 nope --to new", r"There is no example 'nope' "),
     ("examples copy puma560 --to file", r"Expected a folder, found the file 'file'\."),
     ("simulat robot.kin", r"No such command 'simulat'\. Did you mean 'simulate'\? See kineta --help\."),

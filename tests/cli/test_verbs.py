@@ -346,3 +346,24 @@ def test_constraints_are_checked_and_said(kineta: Command, tmp_path: Path) -> No
         "FAILED: the start meets the constraints (largest residual 3): the start misses the constraint 'wire'"
         in done.out
     )
+
+
+@pytest.mark.parametrize("verb", ["derive", "eval"])
+@pytest.mark.parametrize("quantity", ["constraints", "multipliers", "outputs"])
+def test_a_quantity_without_entries_is_said_to_be_empty(kineta: Command, here: Path, verb: str, quantity: str) -> None:
+    (here / "m.kin").write_text("A | Rz(q) = 1, 1, 1, 1;")
+    done = kineta(verb, "m.kin", "--quantity", quantity)
+    word = quantity if quantity == "outputs" else "constraints"
+    assert (done.code, done.out) == (0, "")
+    assert done.err.startswith(f"Model 'm': {quantity} is empty, the model has no {word}.\n")
+
+
+@pytest.mark.parametrize("arguments", ["check", "derive", "verify --states 1 --digits 0", "simulate --to 0.01"])
+def test_long_names_are_cut_in_tables(kineta: Command, here: Path, arguments: str) -> None:
+    name = "n" * 20_000
+    text = f"model {name}m; A{name} | Rz(q{name}) = {name}, 1, 1, 1; parameters {name} = 1; output o{name} = q{name};"
+    (here / "m.kin").write_text(text)
+    verb, *options = arguments.split()
+    done = kineta(verb, "m.kin", *options)
+    assert done.code == 0
+    assert len(done.err) + (len(done.out) if verb != "derive" else 0) < 6000

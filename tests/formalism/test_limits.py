@@ -57,11 +57,30 @@ def test_a_spring_without_length_is_smooth_where_its_ends_meet() -> None:
         ("A | Rz(q1 + q2) = Jz(1);", "all inertia that the speed 'q1'' moves is moved in the same way by others."),
         ("A | Rz(q1), Rz(q2) = Jz(1);", "all inertia that the speed 'q1'' moves is moved in the same way by others."),
         ("A | Rz(q1), Ry(pi/2), Rx(q2) = Jz(1);", "the speed 'q2'' moves nothing that has inertia"),
+        ("A | Sx(q1) = 1e-310;", "Body 'A' (<text>:1:1): the number 1e-310 is too small to derive with: div("),
+        ("constants m = 1e-310; A | Sx(q1) = m;", "Parameter 'm' (<text>:1:11): the number 1e-310 is too small"),
+        (
+            "A | Sx(q1) = 1; B ~ A | Sx(1e200*q1) = 1e100;",
+            "Body 'B' (<text>:1:17): the number 1e+200 is too large to derive with: mul(1e+200, 1e+300) is not a finite "
+            "number. Choose other units.",
+        ),
+        (
+            "A | Sx(x + y) = 1e18; B | Sx(x - y) = 1; coordinates x, y;",
+            "the mass matrix is singular up to rounding in 'x''. The masses lie between 1 and 1e+18 kg, and beside the largest "
+            "the smallest are lost in rounding: let heavy bodies carry light ones, or choose values that differ less.",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(text: str, message: str) -> None:
     with pytest.raises(kn.ModelError, match=re.escape(message)):
         kn.derive(kn.loads(text)).expressions("forward")
+
+
+def test_a_number_at_which_formulas_fail_is_named() -> None:
+    with pytest.raises(
+        kn.ModelError, match=r"^Potential 'V' \(<text>:1:27\): the number 1e\+200 is too large to derive with"
+    ):
+        kn.derive(kn.loads("A | Sx(q1) = 1; potential V = (1e200*q1)^2;")).operations("forward")
 
 
 def pendulums(n: int, *, absolute: bool) -> kn.System:

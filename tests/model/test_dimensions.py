@@ -53,5 +53,20 @@ def test_units_of_outputs_follow_from_their_expressions(expression: str, unit: s
     assert found.get("shown") == unit
 
 
+def test_units_follow_through_named_expressions_and_quasi_velocities() -> None:
+    system = kn.loads(
+        f"{MODEL} let h = l*sin(q1), double = 2 m + h; quasi u = h*q1', w = q2', b.wx, b.wy, b.wz;"
+        "initial b.qw = 1, u = 2 m/s; output h, double, speed = u - h*q1', couple = c*h*h;"
+    )
+    found = kn.simulate(system, 0.01, q=[0.5, 0, 1, 0, 0, 0]).units
+    assert {n: found[n] for n in ("h", "double", "speed", "couple")} == {
+        "h": "m",
+        "double": "m",
+        "speed": "m/s",
+        "couple": "N*m",
+    }
+    assert (found["u"], found["w"], found["tau.u"]) == ("m/s", "m/s", "N")
+
+
 def test_every_operation_has_a_rule() -> None:
     assert _RULES.keys() == set(Op) - LEAVES - {Op.POW}

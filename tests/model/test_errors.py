@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kineta as kn
+from kineta.errors import KinetaError
 
 #: Bodies, points, elements, parameters, coordinates.
 NAMES = [
@@ -438,7 +439,22 @@ SYNTAX = [
     ),
     ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
     ("A | Rz(q1) 1;", "m.kin:1:12: expected ',' or '=', found '1'."),
-    ("A | Rz(q1 = 1;", "m.kin:1:11: expected ')', found '='."),
+    ("A | Rz(q1 = 1;", "m.kin:1:11: expected ')' or an operator, found '=': the '(' at 1:7 is not closed yet."),
+    ("A | Rz(q1, 2) = 1;", "m.kin:1:10: expected ')' or an operator, found ','."),
+    ("A | Rz(q1) = 1;\nconstraint c q1 = 0;", "m.kin:2:14: expected ':', found 'q1'."),
+    (
+        "A | Rz(q1) = 1; coordinates q1; quasi q1;",
+        "Quasi 'q1' (m.kin:1:39): 'q1' is a coordinate, no speed; its rate is q1'.",
+    ),
+    (
+        "A | Rz(q1), Sx(x) = 1, 1, 1, 1; coordinates q1, x; quasi u = x', w = q1'; initial u = 1 rad/s;",
+        "m.kin:1:87: initial 'u' must be a velocity [m/s], found a rate or an angular velocity [1/s].",
+    ),
+    (
+        "A | Rz(q1) = 1; coordinates q1; constraint c : q1'' = 0;",
+        "Constraint 'c' (m.kin:1:48): the acceleration 'q1''' has no place here; expected coordinates, speeds, parameters, "
+        "the time, positions and velocities of points.",
+    ),
     ("A | Rz(q1) = 2 2;", "m.kin:1:16: expected ',', ';' or an operator, found '2'."),
     ("A | Rz(q1) = 1, ;", "m.kin:1:17: expected '(', '+' or '-', a name or a number, found ';'."),
     ("A | Rz(q1) = 1", "m.kin:1:15: the text ends within a statement; expected ',', ';' or an operator."),
@@ -506,6 +522,23 @@ ANYTHING = [
 def test_dimensions_that_are_not_known_go_with_everything(statements: str) -> None:
     system = kn.loads(f"A | Sx(x), Rz(q1), Sx(both), Rx(both) = 1; coordinates x, q1, both; {statements}")
     assert kn.loads(kn.dumps(system)) == system
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [("\x1b[31m", "\\x1b[31m"), ("\ud800", "\\ud800"), ("\u202e", "\\u202e"), ("\0", "\\x00"), ("é", "é")],
+)
+def test_what_cannot_be_read_is_written_out(name: str, shown: str) -> None:
+    assert str(KinetaError(f"found '{name}'.")) == f"found '{shown}'."
+
+
+def test_long_names_are_cut() -> None:
+    name = "n" * 20_000
+    for text in (f"A ~ {name} | Rz(q) = 1;", f"A | Rz(q) = 1; {name} q;"):
+        with pytest.raises(kn.ModelError) as raised:
+            kn.loads(text)
+        assert "nnn...nnn" in str(raised.value)
+        assert len(str(raised.value)) < 600
 
 
 def test_brackets_without_end_are_refused() -> None:

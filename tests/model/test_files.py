@@ -50,7 +50,7 @@ def test_a_wrong_suffix_is_named(tmp_path: Path, suffix: str, advice: str) -> No
 def test_a_folder_is_no_model(tmp_path: Path) -> None:
     path = tmp_path / "folder.kin"
     path.mkdir()
-    assert refused(path) == f"{path}: the file cannot be read (Is a directory)."
+    assert refused(path) == f"{path}: expected a model file, found a folder."
 
 
 def test_text_that_is_not_utf8_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 
 import numpy as np
@@ -51,3 +52,10 @@ def test_bodies_are_named_once_each() -> None:
     with pytest.raises(kn.ArgumentError, match="each once"):
         kn.system_graph(system, ["b0"])
     assert "T =" in str(kn.system_graph(system))
+
+
+def test_graphs_of_the_same_arcs_are_equal() -> None:
+    system = random_system(0)
+    graph = kn.system_graph(system)
+    assert pickle.loads(pickle.dumps(graph)) == graph == kn.system_graph(system)
+    assert graph != kn.system_graph(system, outward=[system.bodies[0].name])

@@ -55,3 +55,19 @@ def test_time_grows_with_the_length_of_a_name() -> None:
     )
     # Fifty times for what is linear, 2500 times for what is quadratic.
     assert seconds(kn.loads, many) < 200 * min(seconds(kn.loads, few) for _ in range(3)) + 0.1
+
+
+def motions(pairs: int) -> str:
+    return "A | " + ", ".join(f"Rz(q{2 * i}), Sx(q{2 * i + 1})" for i in range(pairs)) + " = 1, 1, 1, 1;"
+
+
+def terms(n: int) -> str:
+    return f"A | Sx(x) = 1; force f = ({' + '.join(f'k{i}' for i in range(n))})*x on x; coordinates x;"
+
+
+@pytest.mark.parametrize(("text", "small"), [(motions, 20), (terms, 400)])
+def test_time_of_deriving_grows_with_the_length_of_a_text(text: Callable[[int], str], small: int) -> None:
+    few, many = (kn.loads(text(n)) for n in (small, 16 * small))
+    # Sixteen times for what is linear, 256 times for what is quadratic.
+    work = [lambda s=s: kn.derive(s).operations("inverse") for s in (few, many)]
+    assert seconds(work[1]) < 64 * min(seconds(work[0]) for _ in range(3)) + 0.01

@@ -155,6 +155,13 @@ def test_a_quaternion_has_unit_length() -> None:
             "Give a body that it moves a mass or a moment of inertia, or start elsewhere.",
         ),
         (
+            kn.loads("model far; parameters m = 1e18; a | Sx(x) = 1; b ~ a | Sx(y) = m; coordinates x, y;"),
+            {},
+            "Model 'far': the mass matrix is singular at t = 0 s: the combination x' - y' of its speeds moves no inertia, "
+            "up to rounding. The masses lie between 1 and 1e+18 kg, and beside the largest the smallest are lost in "
+            "rounding: let heavy bodies carry light ones, or choose values that differ less.",
+        ),
+        (
             block("sqrt(x)", "x = -1"),
             {},
             "Model 'block': x'' is not finite in the initial state; check the state and the parameters.",

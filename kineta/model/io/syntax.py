@@ -34,6 +34,8 @@ _WORDS = {
     "TEXT": "the name of a file in quotes",
     "$END": "the end of the text",
 }
+#: What stands within no bracket.
+_OUTSIDE = ("SEMICOLON", "EQUAL", "COLON", "VBAR", "TILDE")
 _OPERATORS = ("PLUS_MINUS", "TIMES", "CIRCUMFLEX")
 
 
@@ -125,7 +127,7 @@ def _accepted(error: UnexpectedInput) -> set[str]:
 
 def _open(error: UnexpectedInput, token: Token, text: str) -> str:
     """Which bracket is still open at *token*, where a ')' would have done."""
-    if "RPAR" not in _accepted(error):
+    if "RPAR" not in _accepted(error) or token.type not in _OUTSIDE:
         return ""
     left: list[int] = []
     plain = _blank_comments(text[: token.start_pos or 0])
