@@ -25,8 +25,9 @@ from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.derivation import Derivation, scalar
+from kineta.formalism.elements import generalized_forces
 from kineta.formalism.formalism import Formalism
-from kineta.formalism.residual import acceleration_energy, applied_to
+from kineta.formalism.residual import acceleration_energy
 from kineta.passes.differentiate import gradient
 
 
@@ -34,7 +35,7 @@ def _residual(d: Derivation) -> list[Ref]:
     """Tau = dS/dvdot - Q."""
     vdot = d.symbols.vdot
     by = gradient(d.graph, d["appell_function"].refs[0], set(vdot))
-    return [d.graph.sub(by.get(a, ZERO), Q) for a, Q in zip(vdot, applied_to(d), strict=True)]
+    return [d.graph.sub(by.get(a, ZERO), Q) for a, Q in zip(vdot, generalized_forces(d.elements), strict=True)]
 
 
 APPELL = Formalism(

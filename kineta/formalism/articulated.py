@@ -128,7 +128,7 @@ def _rate_forces(mechanism: Mechanism, tau: Sequence[Ref]) -> dict[tuple[int, in
 
 def _rigid(graph: Graph, link: Link, w: Vector, applied: Wrench | None) -> Articulated:
     own = link.moments
-    p = inertia_wrench(link, Vector(graph), acceleration_matrix(w, Vector(graph)))
+    p = inertia_wrench(link.moments, Vector(graph), acceleration_matrix(w, Vector(graph)))
     if applied is not None:
         p = Wrench(p.f - applied.f, p.n - applied.n)
     return Articulated(own.J, skew(own.c), identity(graph).scaled(own.m), p)

@@ -9,9 +9,11 @@ from kineta.errors import Location, ModelError
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.closures import RESIDUALS
 from kineta.formalism.elements import Elements
+from kineta.formalism.rank import dependent, matrix, random_state
 from kineta.formalism.symbols import Symbols
 from kineta.model.constraints import Condition, kind_of
 from kineta.model.constraints.plain import Constraint
+from kineta.model.system import System
 
 #: What is smaller in a residual that is a number comes from rounding.
 ROUNDING = 1e-12
@@ -52,6 +54,29 @@ class Row:
 def rows(symbols: Symbols, elements: Elements, conditions: Sequence[Condition]) -> tuple[Row, ...]:
     """The rows of *conditions*. Raises :class:`ModelError` for one that no motion can change."""
     return tuple(row for condition in conditions for row in _rows(symbols, elements, condition))
+
+
+def check_independent(symbols: Symbols, kept: Sequence[Row]) -> None:
+    """Raise :class:`ModelError` where the rows *kept* depend on each other at all of a few random states."""
+    gradients = [r.gradient for r in kept]
+    refs = [ref for gradient in gradients for ref in gradient.values()]
+    found: list[int] = []
+    for seed in range(3 * bool(kept)):
+        state = random_state(symbols.system, symbols.graph, refs, seed)
+        found = dependent(matrix(symbols.graph, gradients, len(symbols.v), state))
+        if not found:
+            return
+    if found:
+        raise repeated(symbols.system, [kept[k] for k in found])
+
+
+def repeated(system: System, kept: Sequence[Row]) -> ModelError:
+    """What to say of rows of which the last binds what the others bind already."""
+    *others, last = (f"'{r.constraint}'" for r in kept)
+    return ModelError(
+        f"Model '{system.name}': the constraint {last} binds only what {', '.join(others)} binds already. Leave it out.",
+        kept[-1].location,
+    )
 
 
 def _rows(symbols: Symbols, elements: Elements, condition: Condition) -> Iterator[Row]:

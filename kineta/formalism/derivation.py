@@ -132,7 +132,7 @@ class Derivation:
         asked = placed(self.symbols.system, name)
         if asked is None:
             return self.rules[name](self)
-        shape, refs = RULES[asked.kind](self.kinematics, self.elements.stations[asked.of], asked.frame)
+        shape, refs = RULES[asked.kind](self, self.elements.stations[asked.of], asked.frame)
         return Array(shape, tuple(refs))
 
     def _cancelled(self, array: Array) -> Array:

@@ -26,6 +26,7 @@ from kineta.model.infer import POINT_COMPONENTS
 from kineta.model.motion import Ball, Free, Motion, Rotation
 from kineta.spatial.rotation import quaternion_matrix, rodrigues
 from kineta.spatial.vector import Matrix, Vector, identity
+from kineta.spatial.wrench import Wrench
 from kineta.threads import once
 
 #: A characteristic and the rate on which it works.
@@ -135,6 +136,41 @@ class Description:
         yield from zip((frame.a * m).refs, frame.v.refs, strict=True)
         yield from zip(moment.refs, frame.w.refs, strict=True)
 
+    def needed(self) -> dict[str, Wrench]:
+        """Force m a and couple J eps + w x J w + c x m a that the masses of the bodies need, in ground axes about the origins of
+        their frames.
+        """
+        found = {}
+        for body in self.symbols.system.bodies:
+            m, centre, J = self.mass(body)
+            frame = self.frames[body.name]
+            f = frame.at(centre).a * m
+            n = J @ frame.eps + frame.w.cross(J @ frame.w) + centre.cross(f)
+            found[body.name] = Wrench(frame.S @ f, frame.S @ n)
+        return found
+
+    # -- energies -----------------------------------------------------------------------------------------------------
+
+    def kinetic_energy(self) -> Ref:
+        """T = sum of (m v_C . v_C + w . J w)/2 (Andreev (1.1))."""
+        g, twice = self.graph, [ZERO]
+        for body in self.symbols.system.bodies:
+            m, centre, J = self.mass(body)
+            frame = self.frames[body.name].at(centre)
+            twice += [g.mul(m, frame.v.dot(frame.v)), frame.w.dot(J @ frame.w)]
+        return g.mul(g.const(0.5), g.sum(twice))
+
+    def potential_energy(self) -> Ref:
+        """V of the weight, m g down to the ground's origin, and of what has a potential."""
+        g, symbols = self.graph, self.symbols
+        weight = Vector(g, *symbols.expression(*symbols.system.gravity))
+        found = [ZERO]
+        for body in symbols.system.bodies:
+            m, centre, _ = self.mass(body)
+            found.append(neg(g.mul(m, weight.dot(self.frames[body.name].at(centre).r))))
+        found += (POTENTIALS[type(e)](self, e) for e in symbols.system.elements if type(e) in POTENTIALS)
+        return g.sum(found)
+
     # -- elements -----------------------------------------------------------------------------------------------------
 
     def expression(self, *expressions: Expr) -> list[Ref]:
@@ -175,6 +211,20 @@ class Description:
         """From the start of a length to its end, and the rate of this, in ground axes."""
         a, b = self.at(length.start), self.at(length.end)
         return b.r - a.r, b.S @ b.v - a.S @ a.v
+
+
+def _spring_energy(d: Description, e: Spring) -> Ref:
+    """C gamma^2/2; nothing where C changes: such a spring has no potential."""
+    g, (C, free) = d.graph, d.expression(e.stiffness, e.free)
+    if d.symbols.levels.of([C], 1) != [ZERO] or d.symbols.by_speed(C):
+        return ZERO
+    if isinstance(e.coordinate, Length) and free == ZERO:
+        line, _ = d.line(e.coordinate)
+        square = line.dot(line)
+    else:
+        gamma = g.sub(d.coordinate(e.coordinate)[0], free)
+        square = g.mul(gamma, gamma)
+    return g.mul(g.const(0.5), g.mul(C, square))
 
 
 def _force(d: Description, e: Force) -> Iterator[Pair]:
@@ -224,4 +274,10 @@ PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
     Spring: _spring,
     Damper: _damper,
     Potential: _potential,
+}
+
+#: The energies of the elements that have one.
+POTENTIALS: Mapping[type[Element], Callable[..., Ref]] = {
+    Spring: _spring_energy,
+    Potential: lambda d, e: d.expression(e.energy)[0],
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from kineta.expr.graph import ZERO, Ref
@@ -10,9 +10,13 @@ from kineta.expr.node import Expr
 from kineta.formalism.actions import ACTIONS
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism
+from kineta.formalism.sweeps import generalized, rate_forces
 from kineta.model.body import Station
+from kineta.model.elements import Element
 from kineta.model.elements.axes import OWN
 from kineta.model.elements.coordinate import Length
+from kineta.model.elements.potential import Potential
+from kineta.model.elements.spring import Spring
 from kineta.model.infer import POINT_COMPONENTS
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
@@ -20,7 +24,7 @@ from kineta.threads import once
 
 
 class Elements:
-    """The action of all elements of a system.
+    """The action of all elements of a system, or of those *acting*.
 
     Attributes
     ----------
@@ -31,7 +35,7 @@ class Elements:
         prescribed motions spend against ``wrenches`` is not part of it
     """
 
-    def __init__(self, mechanism: Mechanism, kinematics: Kinematics) -> None:
+    def __init__(self, mechanism: Mechanism, kinematics: Kinematics, acting: Iterable[Element] | None = None) -> None:
         self.mechanism = mechanism
         self.kinematics = kinematics
         self.graph = mechanism.graph
@@ -39,7 +43,7 @@ class Elements:
         self.forces = [ZERO] * len(mechanism.symbols.v)
         self.potential = ZERO
         self.power = ZERO
-        for element in mechanism.symbols.system.elements:
+        for element in mechanism.symbols.system.elements if acting is None else acting:
             ACTIONS[type(element)](self, element)
 
     def expression(self, *expressions: Expr, more: Mapping[str, Ref] = MappingProxyType({})) -> list[Ref]:
@@ -116,6 +120,12 @@ class Elements:
         """What the time alone does to *ref*: its rate where all speeds are zero."""
         return self.mechanism.symbols.at_rest(self.mechanism.symbols.rates([ref])[0])
 
+    def stores(self, element: Element) -> bool:
+        """Whether the forces of *element* are the slope of a potential."""
+        if isinstance(element, Spring):
+            return self.is_parameter(*self.expression(element.stiffness))
+        return isinstance(element, Potential)
+
     def is_parameter(self, ref: Ref) -> bool:
         """Whether *ref* is the same throughout a motion."""
         s = self.mechanism.symbols
@@ -128,3 +138,11 @@ class Elements:
     def line_rate(self, between: Length) -> Vector:
         """Velocity of the end of a length less that of its start, in ground axes."""
         return self.kinematics.velocity(between.end) - self.kinematics.velocity(between.start)
+
+
+def generalized_forces(elements: Elements) -> list[Ref]:
+    """Forces of the *elements* on the speeds, (nv,)."""
+    graph, mechanism = elements.graph, elements.mechanism
+    wrenches = [elements.wrenches.get(i, Wrench.zero(graph)) for i in range(len(mechanism.links))]
+    swept = generalized(mechanism, rate_forces(mechanism, wrenches))
+    return [graph.add(own, Q) for own, Q in zip(swept, elements.forces, strict=True)]

@@ -18,7 +18,8 @@ from kineta.expr.graph import ZERO, Ref
 from kineta.formalism import energy
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
-from kineta.formalism.residual import applied_to, gyroscopic
+from kineta.formalism.elements import generalized_forces
+from kineta.formalism.residual import gyroscopic
 from kineta.formalism.solve import Factors, factored
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
@@ -74,7 +75,7 @@ def _canonical(d: Derivation) -> Array:
     for places, term in gyroscopic(s, s.momenta):
         for k, x in zip(places, term.refs, strict=True):
             fall[k] = g.add(fall[k], x)
-    forces = [g.add(Q, tau) for Q, tau in zip(applied_to(d), s.tau, strict=True)]
+    forces = [g.add(Q, tau) for Q, tau in zip(generalized_forces(d.elements), s.tau, strict=True)]
     return vector(_in_momenta(d, [*s.qdot, *(g.sub(Q, f) for Q, f in zip(forces, fall, strict=True))]))
 
 

@@ -1,6 +1,8 @@
-"""The formalism ``lagrange``: equations of the second kind, from the kinetic energy T(t, q, v) alone::
+"""The formalism ``lagrange``: equations of the second kind, from the energies T(t, q, v) and V(t, q)::
 
-    d/dt dT/dv_s + gamma_s - dT/dpi_s = Q_s          dT/dpi_s = sum of dT/dq_i d(qdot_i)/dv_s
+    d/dt dT/dv_s + gamma_s - d(T - V)/dpi_s = Q_s          d/dpi_s = sum of d/dq_i d(qdot_i)/dv_s
+
+V is the potential of the weight, of the springs and of the potentials; Q_s are the forces that have none.
 
 For speeds that are rates of coordinates gamma is zero. For the angular velocity w and the velocity u of a free motion, which
 are rates of no coordinates (Boltzmann and Hamel)::
@@ -14,18 +16,19 @@ motions are projected on them (Maggi).
 from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref
-from kineta.formalism import energy
 from kineta.formalism.derivation import Derivation
+from kineta.formalism.elements import Elements, generalized_forces
 from kineta.formalism.formalism import Formalism
-from kineta.formalism.residual import applied_to, gyroscopic
+from kineta.formalism.residual import gyroscopic
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
 
 def _residual(d: Derivation) -> list[Ref]:
-    """The left side less the generalised forces of the elements."""
-    inertia = _projected(d) if d.symbols.system.quasi else _left(d)
-    return [d.graph.sub(t, Q) for t, Q in zip(inertia, applied_to(d), strict=True)]
+    """The left side less the generalised forces of what has no potential."""
+    left = _projected(d) if d.symbols.system.quasi else _left(d)
+    driven = Elements(d.mechanism, d.kinematics, [e for e in d.symbols.system.elements if not d.elements.stores(e)])
+    return [d.graph.sub(t, Q) for t, Q in zip(left, generalized_forces(driven), strict=True)]
 
 
 def _projected(d: Derivation) -> list[Ref]:
@@ -42,10 +45,9 @@ def _projected(d: Derivation) -> list[Ref]:
 
 
 def _left(d: Derivation) -> list[Ref]:
-    """d/dt dT/dv + gamma - d(T - V)/dpi, with V the potential of the weight."""
+    """d/dt dT/dv + gamma - d(T - V)/dpi."""
     g, s = d.graph, d.symbols
-    T = energy.kinetic_energy(d.mechanism, d.kinematics)
-    V = energy.gravity_potential(d.mechanism)
+    T, V = d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]
     by = gradient(g, T, {*s.q, *s.v})
     momenta = [by.get(v, ZERO) for v in s.v]
     tau = s.levels.of(momenta, 1)

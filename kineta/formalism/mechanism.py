@@ -174,7 +174,7 @@ def with_mass(mechanism: Mechanism) -> Mechanism:
     moments = [nothing(graph)] * (len(mechanism.links) + 1)  # of the ground, then of each link
     for body in symbols.system.tree:
         place = mechanism.places[body.name]
-        own = _moments(symbols, body.inertia).rotated(place.R).shifted(place.r)
+        own = moments_of(symbols, body.inertia).rotated(place.R).shifted(place.r)
         moments[place.link + 1] = moments[place.link + 1] + own
     links = tuple(replace(link, moments=m) for link, m in zip(mechanism.links, moments[1:], strict=True))
     return replace(mechanism, links=links, ground=moments[0])
@@ -255,7 +255,7 @@ def _aligned(graph: Graph, axis: Axis) -> tuple[Matrix, int, int]:
     return Matrix(graph, rows), 2, 1
 
 
-def _moments(symbols: Symbols, inertia: Inertia) -> Moments:
+def moments_of(symbols: Symbols, inertia: Inertia) -> Moments:
     """Moments of a body about the origin of its frame."""
     graph = symbols.graph
     (m,) = symbols.expression(inertia.mass)

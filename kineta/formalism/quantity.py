@@ -51,6 +51,10 @@ def _canonical(system: System) -> list[str]:
     return _rates((*system.q_names, *(f"p.{n}" for n in system.v_names)))
 
 
+def _reactions(system: System) -> list[str]:
+    return [f"{b.name}.{c}" for b in system.bodies for c in ("fx", "fy", "fz", "nx", "ny", "nz")]
+
+
 #: All quantities by name, in the order in which they are shown.
 QUANTITIES: dict[str, Quantity] = {
     q.name: q
@@ -81,6 +85,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("forward", inputs=("tau",), entries=lambda s: _rates(s.v_names)),
         Quantity("multipliers", inputs=("tau",)),
         Quantity("reaction_forces", inputs=("tau",)),
+        Quantity("reactions", inputs=("tau",), entries=_reactions),
         Quantity("constraints"),
         Quantity("power", "P", inputs=("tau",)),
     )
@@ -95,6 +100,7 @@ PLACED: dict[str, Quantity] = {
         Quantity("pose", "X"),
         Quantity("velocity", "u"),
         Quantity("jacobian", "J"),
+        Quantity("reaction", "F", inputs=("tau",)),
     )
 }
 

@@ -22,6 +22,7 @@ from kineta.formalism.elements import Elements
 from kineta.formalism.elimination import eliminated
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import kinematic_tree
+from kineta.formalism.rank import dependent, matrix, random_state
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.quasi import Quasi
 from kineta.model.system import System, a_system
@@ -30,9 +31,6 @@ from kineta.passes.evaluate import evaluate
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-#: Singular values below this part of the largest count as zero.
-RANK = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +56,19 @@ class Forms:
         """The forms of the quasi-velocities."""
         return self.rows[len(self.kept) :]
 
-    def number(self, seed: int = 0) -> Callable[[Ref], float]:
+    def number(self) -> Callable[[Ref], float]:
         """Values of expressions at a random state."""
-        state = _state(self.base.system, seed)
+        state = self.state()
         return lambda ref: float(evaluate(self.base.graph, [ref], state)[0])
+
+    def state(self, seed: int = 0) -> dict[str, float]:
+        """A random state at which all forms have values. Raises :class:`ModelError` where there is none."""
+        refs = [ref for f in self.rows for ref in (f.free, *f.gradient.values())]
+        return random_state(self.base.system, self.base.graph, refs, seed)
+
+    def matrix(self, seed: int) -> NDArray[np.float64]:
+        """G at a random state, rows scaled to unit length."""
+        return matrix(self.base.graph, [f.gradient for f in self.rows], len(self.base.v), self.state(seed))
 
 
 def forms(own: Symbols) -> Forms:
@@ -109,7 +116,7 @@ def independent(system: System) -> System:
     kept = rows(base, elements, system.expanded.constraints)
     found = Forms(base, kept, tuple(_kept(base, r) for r in kept))
     _check_rank(found)
-    _, _, order = qr(_matrix(found, 0), pivoting=True)
+    _, _, order = qr(found.matrix(0), pivoting=True)
     chosen = sorted(order[len(found.rows) :])
     return system.replace(quasi=[Quasi(name, symbol(name)) for name in (base.names[k] for k in chosen)])
 
@@ -152,42 +159,13 @@ def _chosen(base: Symbols, quasi: Quasi, f: Ref, value: Ref) -> Form:
 
 def _check_rank(found: Forms) -> None:
     """Raise where the forms depend on each other at all of a few random states."""
-    # Here and below: what has no constraints is derived without NumPy.
-    import numpy as np
-
-    part: NDArray[np.float64] = np.empty(0)
     for seed in range(3):
-        left, sizes, _ = np.linalg.svd(_matrix(found, seed))
-        if len(sizes) == len(found.rows) and (not len(sizes) or sizes[-1] > RANK * sizes[0]):
+        repeated = dependent(found.matrix(seed))
+        if not repeated:
             return
-        part = left[:, -1]
-    names = [f.name for f, x in zip(found.rows, part, strict=True) if abs(x) > 1e-6]
+    names = [found.rows[k].name for k in repeated]
     raise ModelError(
         f"Model '{found.base.system.name}': {', '.join(names)} depend on each other, so that they do not tell all motions "
         "apart. Leave out a constraint that says the same as others, or choose another quasi-velocity.",
         found.kept[-1].location if found.kept else None,
     )
-
-
-def _matrix(found: Forms, seed: int) -> NDArray[np.float64]:
-    """G at a random state, rows scaled to unit length."""
-    import numpy as np
-
-    number = found.number(seed)
-    G = np.zeros((len(found.rows), len(found.base.v)))
-    for i, form in enumerate(found.rows):
-        G[i, list(form.gradient)] = [number(a) for a in form.gradient.values()]
-    return np.asarray(G / np.linalg.norm(G, axis=1, keepdims=True))
-
-
-def _state(system: System, seed: int) -> dict[str, float]:
-    """A random state by the names of the symbols."""
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    state = {n: float(rng.uniform(-1, 1)) for n in (*system.q_names, *system.v_names, "t")}
-    for joint in system.joints:
-        parts = [f"{joint}.{c}" for c in ("qw", "qx", "qy", "qz")]
-        length = float(np.linalg.norm([state[n] for n in parts]))
-        state |= {n: state[n] / length for n in parts}
-    return state | {p.name: float(rng.uniform(0.5, 1.5)) if p.value is None else p.value for p in system.parameters}

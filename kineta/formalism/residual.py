@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kineta.errors import ModelError
 from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
+from kineta.formalism import reactions
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.composite import component, composites, momentum_of_rate
-from kineta.formalism.constraint import Row, rows
+from kineta.formalism.constraint import Row, check_independent, repeated, rows
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
 from kineta.formalism.energy import kineta
 from kineta.formalism.mechanism import dependent, no_inertia
@@ -38,6 +38,9 @@ def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]
         "forward": _forward,
         "multipliers": _multipliers,
         "reaction_forces": _reaction_forces,
+        "reactions": lambda d: transmitted(
+            d, reactions.less_loads(d, reactions.swept(d, moving(d, d["forward"].refs)))
+        ),
         "constraints": _constraints,
         "power": _power,
     }
@@ -79,6 +82,7 @@ def _solved(d: Derivation) -> list[list[Ref]]:
 
     M vdot - A^T lambda = tau - bias        A vdot = -rest
     """
+    check_independent(d.symbols, d.rows)
     right = right_side(d)
     return [bordered(d, d.rows, order).solve(right) for order in orders(len(d.symbols.v))]
 
@@ -97,7 +101,7 @@ def right_side(d: Derivation) -> list[Ref]:
 def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, watched: bool = False) -> Factors:
     """The mass matrix with the gradients of the rows *kept* as its border, factored; the speeds in the sequence *order* first.
 
-    Raises :class:`ModelError` where a speed moves no inertia, and for a constraint that says what others say.
+    Raises :class:`ModelError` where a speed moves no inertia, and for a constraint that binds only what others bind.
     """
     g, n = d.graph, len(d.symbols.v)
     M = d["mass_matrix"].refs
@@ -110,10 +114,7 @@ def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, watche
     except SingularError as error:
         if error.row < n:
             raise dependent(d.mechanism, error.row) from None
-        name = kept[error.row - n].constraint
-        raise ModelError(
-            f"Model '{d.symbols.system.name}': the constraint '{name}' says what others say already. Leave it out."
-        ) from None
+        raise repeated(d.symbols.system, kept[: error.row - n + 1]) from None
 
 
 def _multipliers(d: Derivation) -> Array:
@@ -139,6 +140,12 @@ def _reaction_forces(d: Derivation) -> Array:
         for k, partial in r.gradient.items():
             forces[k] = d.graph.add(forces[k], d.graph.mul(partial, multiplier))
     return vector(forces)
+
+
+def transmitted(d: Derivation, wrenches: Mapping[str, Wrench]) -> Array:
+    """What joints pass on as an array: force and couple of every body."""
+    rows = [(*wrenches[b.name].f.refs, *wrenches[b.name].n.refs) for b in d.symbols.system.bodies]
+    return matrix(rows, 6)
 
 
 def _constraints(d: Derivation) -> Array:
@@ -207,13 +214,6 @@ def gyroscopic(s: Symbols, momenta: Sequence[Ref]) -> list[tuple[list[int], Vect
 def acceleration_energy(d: Derivation) -> Ref:
     """Energy of the accelerations ``vdot`` less that of free fall, of all links: int (a - gravity)^2 dm / 2."""
     return kineta(d.mechanism, moving(d, d.symbols.vdot), 2)
-
-
-def applied_to(d: Derivation) -> list[Ref]:
-    """Generalised forces of all elements, (nv,)."""
-    wrenches = [d.elements.wrenches.get(i, Wrench.zero(d.graph)) for i in range(len(d.mechanism.links))]
-    swept = generalized(d.mechanism, rate_forces(d.mechanism, wrenches))
-    return [d.graph.add(own, Q) for own, Q in zip(swept, d.elements.forces, strict=True)]
 
 
 def rate_residual(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], Ref]:

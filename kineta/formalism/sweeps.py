@@ -27,6 +27,7 @@ from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.formalism.mechanism import Link, Mechanism, Rate
 from kineta.formalism.symbols import Symbols
 from kineta.passes.levels import times
+from kineta.spatial.inertia import Moments
 from kineta.spatial.vector import Matrix, Vector, identity, outer, skew, zeros
 from kineta.spatial.wrench import Wrench
 
@@ -82,7 +83,7 @@ class Motion:
     def wrenches(self, k: int) -> list[Wrench]:
         """Force and couple of the masses of every link against their k-th derivatives."""
         rows = zip(self.mechanism.links, self.X(k), self.U(k), strict=True)
-        return [inertia_wrench(link, x, u) for link, x, u in rows]
+        return [inertia_wrench(link.moments, x, u) for link, x, u in rows]
 
     def _turn(self, k: int) -> None:
         """Sweep W_k."""
@@ -227,9 +228,8 @@ def relative(graph: Graph, link: Link, *, turns: bool) -> Vector:
     return u
 
 
-def inertia_wrench(link: Link, x: Vector, U: Matrix) -> Wrench:
-    """Force f and couple n of the mass of *link* against the derivatives x + U r (see the head of this file)."""
-    own = link.moments
+def inertia_wrench(own: Moments, x: Vector, U: Matrix) -> Wrench:
+    """Force f and couple n of a mass against the derivatives x + U r (see the head of this file)."""
     A = U.times(own.S)
     sub = U.graph.sub
     vee = Vector(

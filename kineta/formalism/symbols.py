@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from kineta.errors import ExpressionError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.node import DESCRIPTIONS, Expr
+from kineta.expr.walk import reachable
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.system import System
 from kineta.passes.differentiate import forward, gradient
@@ -17,6 +18,9 @@ from kineta.passes.substitute import substitute
 from kineta.spatial.rotation import quaternion_matrix, quaternion_rate
 from kineta.spatial.vector import Vector
 from kineta.threads import once
+
+#: Nodes of an expression that is not looked through for a shorter form.
+LONG = 600
 
 
 @dataclass(frozen=True)
@@ -133,8 +137,11 @@ class Symbols:
         return dict.fromkeys(self.names, ZERO)
 
     def tidy(self, ref: Ref) -> Ref:
-        """*ref* in the shortest form that is found; where speeds are those of the motions nothing is looked for."""
-        return self._opened.shorter(ref) if self.system.quasi else ref
+        """*ref* in the shortest form that is found; where speeds are those of the motions nothing is looked for, nor in what
+        nobody would write out.
+        """
+        small = self.system.quasi and len(reachable(self.graph, [ref])) < LONG
+        return self._opened.shorter(ref) if small else ref
 
     @once
     def _opened(self) -> Opened:

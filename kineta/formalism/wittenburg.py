@@ -23,11 +23,13 @@ from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.formalism.derivation import Array, Derivation, matrix
 from kineta.formalism.described import Description, Frame
 from kineta.formalism.formalism import Formalism
-from kineta.formalism.residual import mass_matrix_of
+from kineta.formalism.reactions import less_loads
+from kineta.formalism.residual import mass_matrix_of, transmitted
 from kineta.model.graph import SystemGraph, system_graph
 from kineta.spatial.inertia import symmetric
 from kineta.spatial.rotation import conjugated
 from kineta.spatial.vector import Matrix, Vector, identity, outer, zeros
+from kineta.spatial.wrench import Wrench
 from kineta.threads import once
 
 
@@ -212,9 +214,16 @@ def _mass_matrix(d: Derivation) -> Array:
     return matrix(M, n)
 
 
+def _interaction(d: Derivation) -> dict[str, Wrench]:
+    """X and Y of every body's own joint, on that body: the hinge is the origin of its frame."""
+    graph = system_graph(d.symbols.system)
+    passed = zip(graph.bodies, Tree(d, graph).interaction, graph.S.diagonal(), strict=True)
+    return {name: Wrench(_signed(X, int(sign)), _signed(Y, int(sign))) for name, (X, Y), sign in passed}
+
+
 WITTENBURG = Formalism(
     name="wittenburg",
     source="Wittenburg (5.11), (5.12), (5.15), (5.16), (5.26), (5.30)",
     residual=_residual,
-    rules={"mass_matrix": _mass_matrix},
+    rules={"mass_matrix": _mass_matrix, "reactions": lambda d: transmitted(d, less_loads(d, _interaction(d)))},
 )

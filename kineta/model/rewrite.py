@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
 
 from kineta.expr.graph import Ref
-from kineta.expr.node import DESCRIPTIONS, LOCK, Expr, symbol
+from kineta.expr.node import DESCRIPTIONS, LOCK, Expr, expr, symbol
+from kineta.model.body import GROUND, Point, Station
+from kineta.model.elements.coordinate import Length
+from kineta.model.elements.couple import Couple
+from kineta.model.elements.damper import Damper
+from kineta.model.elements.force import Force
+from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.elements.spring import Spring
+from kineta.model.given import Vector3, vector
+from kineta.model.let import put_in
 from kineta.model.mapped import mapped
-from kineta.model.motion import Ball, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, X, Y, Z
+from kineta.model.motion import Ball, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, Sy, Sz, X, Y, Z
 from kineta.model.system import Parameter, System
 from kineta.passes.substitute import substitute
 
@@ -31,9 +42,58 @@ def respelled(system: System) -> System:
     return system.replace(coordinates=system.coordinates, bodies=bodies)
 
 
+#: Another ground frame: its origin, and its axes, turned about z and then about x.
+ORIGIN, TURNS = (0.3, -0.2, 0.4), (0.7, -0.4)
+
+
+def reframed(system: System) -> System:
+    """*system* seen from another ground frame. The coordinates stay, and what depends on them; outputs are left out."""
+    plain, (a, b) = system.expanded, TURNS
+    columns = (
+        (math.cos(a), math.sin(a), 0.0),
+        (-math.sin(a) * math.cos(b), math.cos(a) * math.cos(b), math.sin(b)),
+        (math.sin(a) * math.sin(b), -math.cos(a) * math.sin(b), math.cos(b)),
+    )
+
+    def turned(v: Vector3) -> Vector3:
+        """Components in the axes of the new frame."""
+        return vector([sum((x * c for x, c in zip(v, column, strict=True)), expr(0)) for column in columns])
+
+    def placed(value: Any) -> Any:
+        """A record with its places on the ground, and components in the axes of the ground, as the new frame has them."""
+        if isinstance(value, Station | Point) and value.body == GROUND:
+            moved = vector([x - o for x, o in zip(value.position, ORIGIN, strict=True)])
+            return replace(value, position=turned(moved))
+        if isinstance(value, Force | Couple) and value.axes == GROUND:
+            value = replace(value, components=turned(value.components))
+        if isinstance(value, Length | Force | GeneralizedForce | Spring | Damper):
+            return replace(value, **{f.name: placed(getattr(value, f.name)) for f in fields(value)})
+        return value
+
+    seen = {}
+    for owner in (*(b.name for b in plain.bodies), *(p.name for p in plain.points)):
+        for marks, origin in (("", ORIGIN), ("v", (0.0, 0.0, 0.0))):
+            own = [symbol(f"{owner}.{marks}{c}") for c in "xyz"]
+            for i, c in enumerate("xyz"):
+                seen[f"{owner}.{marks}{c}"] = sum((columns[k][i] * own[k] for k in range(3)), expr(origin[i]))
+    back: list[Motion] = [Rx(-b), Rz(-a), *(S(-x) for S, x in zip((Sx, Sy, Sz), ORIGIN, strict=True))]
+    bodies = [replace(o, motions=(*back, *o.motions)) if o.base == GROUND else o for o in plain.bodies]
+    described = {name: mapped(getattr(plain, name), partial(put_in, seen)) for name in ("constraints", "quasi")}
+    for name in ("elements", "points"):
+        described[name] = [placed(x) for x in mapped(getattr(plain, name), partial(put_in, seen))]
+    return system.replace(
+        coordinates=system.coordinates,
+        bodies=bodies,
+        gravity=turned(plain.gravity),
+        lets=(),
+        outputs=(),
+        **described,
+    )
+
+
 def lifted(system: System) -> System:
     """*system* with its numbers as parameters, so that equations keep what rounding would fold: all but small whole numbers,
-    their halves and quarters, and quarter turns.
+    their halves and quarters, and quarter turns. Of inertia, by which equations are divided, all.
     """
     lets = (let.name for let in system.lets)
     numbers = _Numbers({*system.parameter_names, *system.q_names, *system.v_names, *lets})
@@ -48,7 +108,7 @@ def lifted(system: System) -> System:
     bodies = []
     for body in system.bodies:
         motions = tuple(m for motion in body.motions for m in turned(motion))
-        bodies.append(replace(mapped(replace(body, motions=()), numbers.lifted), motions=motions))
+        bodies.append(replace(body, inertia=mapped(body.inertia, numbers.weighed), motions=motions))
     described = {name: mapped(getattr(system, name), numbers.lifted) for name in _DESCRIBED if name != "bodies"}
     more = [Parameter(name, value) for value, name in numbers.names.items()]
     parameters = [*(replace(p, fixed=False) for p in system.parameters), *more]
@@ -71,6 +131,10 @@ class _Numbers:
             self.names[abs(value)] = name
         named = symbol(self.names[abs(value)])
         return named if value > 0 else -named
+
+    def weighed(self, expression: Expr) -> Expr:
+        """*expression* with parameters for its numbers; a parameter, where it is one."""
+        return self.symbol(expression.value) if expression.value else self.lifted(expression)
 
     def lifted(self, expression: Expr) -> Expr:
         """*expression* with parameters for its numbers."""

@@ -266,8 +266,9 @@ class System:
 
     @property
     def unconstrained(self) -> System:
-        """The motions alone: without constraints, quasi-velocities, and what acts."""
-        return self.replace(constraints=(), quasi=(), elements=(), initial=(), outputs=())
+        """The motions alone: without constraints, quasi-velocities, what acts, and speeds at the start."""
+        start = [(name, value) for name, value in self.initial if name in self.q_names]
+        return self.replace(constraints=(), quasi=(), elements=(), initial=start, outputs=())
 
     def _block(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         joint = self.joints.get(name)

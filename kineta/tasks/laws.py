@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from kineta.compiler import Equations, derive
 from kineta.expr.graph import ONE
 from kineta.formalism.derivation import Derivation
+from kineta.formalism.energy import mass_centre
+from kineta.formalism.kinematics import Kinematics
+from kineta.model.body import GROUND
 from kineta.model.infer import TIME
-from kineta.model.rewrite import renumbered, respelled
+from kineta.model.rewrite import reframed, renumbered, respelled
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.tasks.sampling import States, quantity, values
@@ -53,14 +56,26 @@ class Case:
         scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
         return np.asarray(np.linalg.cond(M / (scale[:, :, None] * scale[:, None, :])))
 
+    @once
+    def reach(self) -> FloatArray:
+        """What forces, each as large as its parts, do to the accelerations at most, (n, nv): |M^-1| (|M| |vdot| + |bias|); and
+        the condition of the mass matrix.
+        """
+        M, bias = np.abs(self.at("mass_matrix")), np.abs(self.at("bias"))
+        scale = np.sqrt(np.diagonal(M, axis1=1, axis2=2))
+        outer = scale[:, :, None] * scale[:, None, :]
+        inverse = np.abs(np.linalg.pinv(self.at("mass_matrix") / outer)) / outer
+        vdot = np.maximum(np.abs(self.named("{}'")), np.abs(self.at("forward")))
+        found = np.einsum("nij,nj->ni", inverse, np.einsum("nij,nj->ni", M, vdot) + bias)
+        return np.asarray(np.maximum(found, self.condition[:, None]))
+
 
 def missed(found: FloatArray, expected: FloatArray, scale: FloatArray | float = 0.0) -> float:
-    """Largest difference over the states, relative to the largest entries there (and at least to *scale*)."""
-    n = len(found)
-    size = np.maximum(
-        np.abs(found).reshape(n, -1).max(axis=1, initial=0), np.abs(expected).reshape(n, -1).max(axis=1, initial=0)
-    )
-    off = np.abs(found - expected).reshape(n, -1).max(axis=1, initial=0)
+    """Largest difference over the states, relative to the largest entries there, at least to *scale*, (n,) or (n, entries)."""
+    found, expected = (x.reshape(len(x), -1) for x in (found, expected))
+    size = np.maximum(np.abs(found).max(axis=1, initial=0), np.abs(expected).max(axis=1, initial=0))[:, None]
+    scale = np.asarray(scale) if np.ndim(scale) != 1 else np.asarray(scale)[:, None]
+    off = np.abs(found - expected)
     with np.errstate(invalid="ignore", divide="ignore"):
         return float(np.nan_to_num(off / np.maximum(np.maximum(size, scale), 1e-300), nan=np.inf).max(initial=0))
 
@@ -78,8 +93,7 @@ def _forward_undoes_inverse(case: Case) -> float:
     """Forward dynamics of the forces that inverse dynamics find, where those of the elements may be far larger."""
     tau = dict(zip((f"tau.{n}" for n in case.system.v_names), case.at("inverse").T, strict=True))
     vdot = case.named("{}'")
-    own = np.abs(case.at("forward")).max(axis=1, initial=1.0)
-    return missed(case.at("forward", {**case.states, **tau}), vdot, own * case.condition)
+    return missed(case.at("forward", {**case.states, **tau}), vdot, case.reach)
 
 
 def _affine(case: Case) -> float:
@@ -153,17 +167,51 @@ def _same_motion(change: Callable[[System], System]) -> Callable[[Case], float]:
 
     def check(case: Case) -> float:
         other = derive(change(case.system), case.equations.formalism).derivation
-        found = [
-            missed(quantity(other, name, case.states), case.at(name), case.condition if name == "forward" else 0.0)
+        scales = {"forward": case.reach, "bias": np.abs(case.at("inverse")).max(axis=1, initial=0)}
+        return max(
+            missed(quantity(other, name, case.states), case.at(name), scales.get(name, 0.0))
             for name in ("forward", "kinetic_energy", "mass_matrix", "bias")
-        ]
-        return max(found)
+        )
 
     return check
 
 
 def _always(system: System) -> bool:
     return True
+
+
+def _borne(case: Case) -> float:
+    """What the ground passes on, and the weight, change momentum and angular momentum about the ground's origin."""
+    d, s, g, n = case.d, case.d.symbols, case.d.graph, len(case.states[TIME])
+    motion = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + d["forward"].refs, strict=True))}
+    change = values(g, forward(g, [*d["linear_momentum"].refs, *d["angular_momentum"].refs], motion), case.states)
+    (m, first), weight = mass_centre(d.described, Kinematics(d.described)), d.described.gravity
+    weights = values(g, [*(weight * m).refs, *first.cross(weight).refs], case.states)
+    passed, places = case.at("reactions"), case.at("positions")
+    total = weights
+    for i, body in enumerate(case.system.bodies):
+        if body.base == GROUND:
+            arm = np.cross(places[:, i], passed[:, i, :3])
+            total = total + np.concatenate([passed[:, i, :3], passed[:, i, 3:] + arm], axis=1)
+    scale = np.maximum(np.abs(weights).max(axis=1), np.abs(passed).reshape(n, -1).max(axis=1, initial=0))
+    return missed(total, change, scale * case.condition)
+
+
+def _workless(case: Case) -> float:
+    """What joints pass on works on their motion with the power of added forces and drives."""
+    passed, velocities, places = (case.at(name) for name in ("reactions", "velocities", "positions"))
+    number = {body.name: i for i, body in enumerate(case.system.bodies)}
+    work = []
+    for i, body in enumerate(case.system.bodies):
+        relative = velocities[:, i].copy()
+        if body.base != GROUND:
+            base = velocities[:, number[body.base]]
+            relative[:, :3] -= base[:, :3] + np.cross(base[:, 3:], places[:, i] - places[:, number[body.base]])
+            relative[:, 3:] -= base[:, 3:]
+        work.append(relative * passed[:, i])
+    spent = np.array(work).transpose(1, 0, 2).reshape(len(passed), -1)
+    scale = np.abs(spent).max(axis=1, initial=0) * case.condition
+    return missed(spent.sum(axis=1, keepdims=True), case.at("power")[:, None], scale)
 
 
 def _autonomous(system: System) -> bool:
@@ -186,6 +234,11 @@ def _bare(system: System) -> bool:
     return _autonomous(system) and not system.elements
 
 
+def _joined(system: System) -> bool:
+    """Nothing but joints, weight and added forces acts on the bodies."""
+    return not system.elements and not system.constraints
+
+
 @dataclass(frozen=True, slots=True)
 class Law:
     """A law: how it is said, how far it is missed at states of a system, and of which systems it speaks."""
@@ -205,6 +258,9 @@ LAWS: tuple[Law, ...] = (
     Law("d(T + V)/dt is the power of what is not conservative", _power),
     Law("v.(dM/dt - 2C)v = 0", _skew, _bare),
     Law("forces at rest are the slope of the potential", _at_rest, _bare),
+    Law("the ground bears what changes the momenta", _borne, _joined),
+    Law("reactions of joints do no work", _workless, _joined),
     Law("bodies and elements in any order give the same motion", _same_motion(renumbered)),
     Law("motions spelled otherwise give the same motion", _same_motion(respelled)),
+    Law("another ground frame shows the same motion", _same_motion(reframed)),
 )

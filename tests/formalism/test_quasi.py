@@ -291,9 +291,29 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "a constraint said twice": (
         lambda: skate().replace(constraints=[kn.constraint("c", xd), kn.constraint("d", xd)], quasi=()),
-        r"the constraint 'd' says what others say already\.",
+        r"the constraint 'd' binds only what 'c' binds already\.",
     ),
 }
+
+
+def test_forms_are_looked_at_where_they_have_values() -> None:
+    """The root has none at half of all random states."""
+    wire = kn.loads("""model wire; coordinates x, y; P | Sx(x), Sy(y) = 1; constraint c : sqrt(x) * x' = y';
+        quasi u = x'; initial x = 1;""")
+    assert kn.derive(wire).text("qdot") == "qdot[1] = u\nqdot[2] = u*sqrt(x)"
+    nowhere = wire.replace(constraints=[kn.constraint("c", kn.sqrt(-1 - x * x) * xd - yd)])
+    with pytest.raises(
+        kn.ModelError, match=r"have no values at any of 60 random states: sqrt\(.*\) is not a finite number"
+    ):
+        kn.derive(nowhere)
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+def test_a_constraint_said_twice_in_other_words_is_named_by_every_formalism(formalism: str) -> None:
+    other = cos(phi) * xd * 2 - cos(phi) * 2 * yd
+    twice = skate().replace(constraints=[kn.constraint("c", xd - yd), kn.constraint("d", other)], quasi=())
+    with pytest.raises(kn.ModelError, match=r"the constraint 'd' binds only what 'c' binds already\. Leave it out\."):
+        kn.derive(twice, formalism).expressions("forward")
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -96,3 +96,33 @@ def test_arguments_are_checked() -> None:
         kn.verify(model, states=0)
     with pytest.raises(kn.ArgumentError, match="Expected 0 or at least 20 digits, found 7"):
         kn.verify(model, digits=7)
+
+
+LINKAGE = """model linkage; parameters m = 1, a = 1, b = 2;
+    Crank | Rz(q1), Sx(a) = m, 0.1, 0.1, 0.1; Coupler ~ Crank | Rz(q2), Sx(b) = m, 0.1, 0.1, 0.1;
+    Rocker | Sx(b), Rz(q3), Sx(a) = m, 0.1, 0.1, 0.1; Middle | Sx(b / 2), Rz(q4), Sx(a) = m, 0.1, 0.1, 0.1;
+    point Half on Coupler = (-b / 2, 0, 0);
+    constraint x1 : Coupler.x = Rocker.x; constraint y1 : Coupler.y = Rocker.y;
+    constraint x2 : Half.x = Middle.x; constraint y2 : Half.y = Middle.y;
+    initial q1 = 1, q2 = -1, q3 = 1, q4 = 1;"""
+
+
+def test_a_constraint_that_binds_only_what_others_bind_where_they_hold_is_named() -> None:
+    """A third crank of a parallelogram: its four constraints are independent everywhere but where they hold."""
+    with pytest.raises(kn.ModelError, match=r"the constraint 'y2' binds only what 'x1', 'y1', 'x2' binds? already"):
+        kn.verify(kn.loads(LINKAGE), states=4, digits=0)
+
+
+def test_constraints_that_no_state_meets_are_named() -> None:
+    far = kn.loads("model far; P | Sx(q1), Sy(q2) = 1; constraint c : q1^2 + q2^2 + 1 = 0;")
+    with pytest.raises(kn.SimulationError, match=r"none of 3 random states could be moved onto its constraints \(c\)"):
+        kn.verify(far, states=3)
+
+
+def test_bad_scales_raise_no_alarm() -> None:
+    """A grain of a milligram on a fibre of a kilometre, beside a mass of a thousand tons on a stiff spring."""
+    model = kn.loads("""model scales; gravity (0, 0, -9.81); parameters m = 1e-6, M = 1e6, l = 1000, k = 1e12;
+        Big | Sz(q1) = M, 1e8, 2e8, 3e8; Fibre ~ Big | Rx(q2), Ry(q3), Sz(-l) = m;
+        Grain ~ Fibre | Sx(0.001), Rz(q4), Sy(1e-5) = m; spring s = k on q1;""")
+    certificate = kn.verify(model, states=20)
+    assert certificate.holds, str(certificate)

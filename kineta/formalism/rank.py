@@ -1,0 +1,91 @@
+"""Whether rows depend on each other, as their numbers at random states tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kineta.errors import ExpressionError, ModelError
+from kineta.expr.graph import Graph, Ref
+from kineta.model.system import System
+from kineta.passes.evaluate import evaluate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+#: Singular values below this part of the largest count as zero.
+RANK = 1e-9
+#: Weights below this have no part in what a row depends on.
+PART = 1e-6
+#: Random states that are tried before expressions count as having no values.
+TRIES = 60
+
+
+def matrix(
+    graph: Graph, rows: Sequence[Mapping[int, Ref]], columns: int, state: Mapping[str, float]
+) -> NDArray[np.float64]:
+    """The *rows* at a *state* (len(rows), columns), scaled to unit length."""
+    # Here and below: what has no constraints is derived without NumPy.
+    import numpy as np
+
+    G = np.zeros((len(rows), columns))
+    for i, row in enumerate(rows):
+        G[i, list(row)] = evaluate(graph, list(row.values()), state)
+    return scaled(G)
+
+
+def scaled(G: NDArray[np.float64]) -> NDArray[np.float64]:
+    """*G* (..., rows, columns) with rows of unit length, but for those that are zero."""
+    import numpy as np
+
+    size = np.linalg.norm(G, axis=-1, keepdims=True)
+    return np.asarray(G / np.where(size > 0, size, 1.0))
+
+
+def dependent(G: NDArray[np.float64], rank: float = RANK) -> list[int]:
+    """The rows of *G* of which the last follows from the others, the first such set; [] where all are independent.
+
+    Singular values below the part *rank* of the largest count as zero.
+    """
+    import numpy as np
+
+    for i in range(len(G)):
+        left, sizes, _ = np.linalg.svd(G[: i + 1])
+        if len(sizes) <= i or sizes[-1] <= rank * sizes[0]:
+            return [k for k in range(i + 1) if k == i or abs(left[k, -1]) > PART]
+    return []
+
+
+def random_state(system: System, graph: Graph, refs: Sequence[Ref], seed: int) -> dict[str, float]:
+    """A random state at which all *refs* have values, by the names of the symbols: near the start of *system*, the nearer the
+    more states have been tried. Raises :class:`ModelError` where there is none.
+    """
+    for attempt in range(TRIES):
+        state = _state(system, seed + 1000 * attempt, 4.0 / (4 + attempt))
+        try:
+            evaluate(graph, refs, state)
+        except ExpressionError as error:
+            fault = error
+        else:
+            return state
+    raise ModelError(
+        f"Model '{system.name}': its constraints and quasi-velocities have no values at any of {TRIES} random states: {fault} "
+        "Give initial values near which they have some."
+    )
+
+
+def _state(system: System, seed: int, width: float) -> dict[str, float]:
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    state = {n: float(rng.uniform(-1, 1)) for n in (*system.q_names, *system.v_names, "t")}
+    state |= {p.name: float(rng.uniform(0.5, 1.5)) if p.value is None else p.value for p in system.parameters}
+    for name, value in system.expanded.initial:
+        (start,) = evaluate(value.graph, [value.ref], state)
+        state[name] = start + width * state[name]
+    for joint in system.joints:
+        parts = [f"{joint}.{c}" for c in ("qw", "qx", "qy", "qz")]
+        length = float(np.linalg.norm([state[n] for n in parts]))
+        state |= {n: state[n] / length for n in parts}
+    return state
