@@ -40,6 +40,7 @@ def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) ->
 # -- text --------------------------------------------------------------------------------------------------------------
 
 FUNCTIONS = {n: getattr(math, n) for n in ("sin", "cos", "tan", "sqrt", "exp", "log", "atan2")}
+FUNCTIONS |= {"max": max, "min": min}
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda p: p.stem)

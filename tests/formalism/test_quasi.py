@@ -13,6 +13,7 @@ from kineta.expr.graph import ONE
 from kineta.formalism.table import FORMALISMS
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
+from tests.formalism.golubev import matrix
 from tests.formalism.random_systems import random_state, random_system
 from tests.formalism.truth import error, vectors
 from tests.support import needs_shared
@@ -219,6 +220,26 @@ def test_projection_gives_the_motion_and_the_reactions_of_the_multipliers(seed: 
     assert at(projected, "power", state, formalism) == pytest.approx(
         at(kept, "power", state), rel=1e-9, abs=1e-9 * scale
     )
+
+
+@pytest.mark.parametrize("half", [0.0, 0.5, -0.5], ids=["at rest", "a quarter turn", "and back"])
+def test_forms_are_singular_only_where_they_depend_on_each_other(half: float) -> None:
+    """The angular velocity in ground axes: no entry of a rotation is a pivot everywhere, but its determinant is one."""
+    a, b, c, d = kn.symbols("b.qw b.qx b.qy b.qz")
+    R = [
+        [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)],
+        [2 * (b * c + a * d), a * a - b * b + c * c - d * d, 2 * (c * d - a * b)],
+        [2 * (b * d - a * c), 2 * (c * d + a * b), a * a - b * b - c * c + d * d],
+    ]
+    own = np.array(kn.symbols("b.wx b.wy b.wz"))
+    body = kn.body("Body", [kn.Ball("b")], kn.inertia(0, (2, 3, 4)))
+    ball = kn.System("ball", [body], quasi=[kn.quasi(f"W{k}", row @ own) for k, row in enumerate(np.array(R))])
+    w, q = np.array([0.3, 0.4, -0.2]), [np.sqrt(1 - half * half * 2), 0, 0, 2 * half * np.sqrt(0.5)]
+    turn = matrix(q)
+    omega = turn.T @ w
+    moments = np.array([2.0, 3.0, 4.0])
+    expected = turn @ (-np.cross(omega, moments * omega) / moments)
+    assert kn.derive(ball).function("forward")(0.0, q, w) == pytest.approx(expected, abs=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(4))
