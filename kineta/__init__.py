@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from kineta.model.elements.damper import damper, line_damper
     from kineta.model.elements.force import force
     from kineta.model.elements.generalized import generalized_force, line_force
+    from kineta.model.elements.inertia import inertia_element
     from kineta.model.elements.potential import potential
     from kineta.model.elements.spring import line_spring, spring
     from kineta.model.graph import SystemGraph, system_graph
@@ -98,6 +99,7 @@ _FROM = {
     "kineta.model.elements.damper": "damper line_damper",
     "kineta.model.elements.force": "force",
     "kineta.model.elements.generalized": "generalized_force line_force",
+    "kineta.model.elements.inertia": "inertia_element",
     "kineta.model.elements.potential": "potential",
     "kineta.model.elements.spring": "line_spring spring",
     "kineta.model.io": "dumps load loads",
@@ -179,6 +181,7 @@ __all__ = [
     "generalized_force",
     "independent",
     "inertia",
+    "inertia_element",
     "line_damper",
     "line_force",
     "line_spring",

@@ -139,6 +139,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "independent": (kn.independent, {"system": SYSTEM}),
     "system_graph": (kn.system_graph, {"system": SYSTEM, "order": ["B"], "outward": ["B"]}),
     "first_integrals": (kn.first_integrals, {"system": None}),
+    "inertia_element": (kn.inertia_element, {"name": "I", "inertia": 2.0, "rate": q}),
     "potential": (kn.potential, {"name": "V", "energy": q}),
     "Let": (kn.Let, {"name": "a", "value": q, **FREE}),
     "Output": (kn.Output, {"name": "a", "value": q, **FREE}),

@@ -13,6 +13,7 @@ from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring
 from kineta.spatial.vector import Vector
@@ -128,4 +129,5 @@ ACTIONS: Mapping[type, Callable[[Elements, Any], None]] = {
     Spring: _spring,
     Damper: _damper,
     Potential: _potential,
+    InertiaElement: lambda on, element: None,  # what it resists with is no action: kineta.formalism.inertia
 }

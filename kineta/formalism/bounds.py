@@ -12,6 +12,7 @@ from functools import reduce
 
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.op import Op
+from kineta.formalism import inertia
 from kineta.formalism.mechanism import Link, Mechanism
 from kineta.model.body import Inertia
 from kineta.passes.magnitude import magnitude
@@ -99,6 +100,8 @@ def speed_bounds(mechanism: Mechanism) -> list[Ref]:
         by_speed = mechanism.links[i].rates[j].by_speed
         for (k, partial), size in zip(by_speed.items(), magnitude(graph, list(by_speed.values())), strict=True):
             found[k] = add(found[k], mul(mul(graph.call(Op.ABS, partial), size), bound))
+    for k, row in enumerate(inertia.mass_matrix(mechanism.symbols)):
+        found[k] = add(found[k], row[k])
     return found
 
 

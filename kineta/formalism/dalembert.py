@@ -11,6 +11,7 @@ axes, and every element is a list of pairs, a characteristic P and the rate rho'
 from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref, neg
+from kineta.formalism import inertia
 from kineta.formalism.derivation import Derivation, scalar
 from kineta.formalism.described import Description
 from kineta.formalism.formalism import Formalism
@@ -25,6 +26,7 @@ def _residual(d: Derivation) -> list[Ref]:
     g, symbols, described = d.graph, d.symbols, Description(d.symbols)
     tau = [ZERO] * len(symbols.v)
     resisting = [p for body in symbols.system.bodies for p in described.inertia(body)]
+    resisting += [p for r in inertia.resistances(d) for p in inertia.turning(d, r)]
     acting = [(neg(P), rate) for P, rate in described.acting()]
     for P, rate in (*resisting, *acting):
         for k, share in symbols.by_speed(rate, P).items():

@@ -13,7 +13,7 @@ from math import prod
 from kineta.errors import one_of
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr
-from kineta.formalism import energy
+from kineta.formalism import energy, inertia
 from kineta.formalism.axes import aligned
 from kineta.formalism.constraint import Row, rows
 from kineta.formalism.elements import Elements
@@ -160,6 +160,16 @@ def matrix(rows: Sequence[Sequence[Ref]], columns: int) -> Array:
 # -- rules common to all formalisms ---------------------------------------------------------------------------------
 
 
+def _kinetic(d: Derivation) -> Array:
+    T = energy.kinetic_energy(d.mechanism, d.kinematics)
+    return scalar(d.graph.add(T, inertia.kinetic_energy(d.symbols)))
+
+
+def _momentum(d: Derivation) -> Array:
+    of_links = energy.generalized_momentum(d.mechanism, d.kinematics)
+    return vector([d.graph.add(p, own) for p, own in zip(of_links, inertia.momentum(d.symbols), strict=True)])
+
+
 def _potential(d: Derivation) -> Ref:
     return d.graph.add(energy.gravity_potential(d.mechanism), d.elements.potential)
 
@@ -217,11 +227,11 @@ def _outputs(d: Derivation) -> Array:
 
 
 COMMON: Mapping[str, Rule] = {
-    "kinetic_energy": lambda d: scalar(energy.kinetic_energy(d.mechanism, d.kinematics)),
+    "kinetic_energy": _kinetic,
     "potential_energy": lambda d: scalar(_potential(d)),
     "energy": _energy,
     "generalized_energy": _generalized_energy,
-    "momentum": lambda d: vector(energy.generalized_momentum(d.mechanism, d.kinematics)),
+    "momentum": _momentum,
     "linear_momentum": lambda d: _momenta(d)[0],
     "angular_momentum": lambda d: _momenta(d)[1],
     "mass_centre": _mass_centre,

@@ -20,6 +20,7 @@ from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring
 from kineta.model.infer import POINT_COMPONENTS
@@ -158,6 +159,10 @@ class Description:
             m, centre, J = self.mass(body)
             frame = self.frames[body.name].at(centre)
             twice += [g.mul(m, frame.v.dot(frame.v)), frame.w.dot(J @ frame.w)]
+        for element in self.symbols.system.elements:
+            if isinstance(element, InertiaElement):
+                (I,), k = self.expression(element.inertia), self.coordinate(element.coordinate)[1]
+                twice.append(g.mul(I, g.mul(k, k)))
         return g.mul(g.const(0.5), g.sum(twice))
 
     def potential_energy(self) -> Ref:
@@ -266,6 +271,11 @@ def _potential(d: Description, e: Potential) -> Iterator[Pair]:
     yield neg(ONE), d.rate(V)
 
 
+def _inertia(d: Description, e: InertiaElement) -> Iterator[Pair]:
+    (I,), k = d.expression(e.inertia), d.coordinate(e.coordinate)[1]
+    yield neg(d.graph.mul(I, d.symbols.levels.of([k], 1)[0])), k
+
+
 #: The pairs that an element consists of.
 PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
     Force: _force,
@@ -274,6 +284,7 @@ PAIRS: Mapping[type[Element], Callable[..., Iterator[Pair]]] = {
     Spring: _spring,
     Damper: _damper,
     Potential: _potential,
+    InertiaElement: _inertia,
 }
 
 #: The energies of the elements that have one.

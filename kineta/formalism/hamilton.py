@@ -16,10 +16,10 @@ from functools import reduce
 from kineta.errors import ModelError
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism import energy
+from kineta.formalism.boltzmann import gyroscopic
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
 from kineta.formalism.elements import generalized_forces
-from kineta.formalism.residual import gyroscopic
 from kineta.formalism.solve import Factors, factored
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute

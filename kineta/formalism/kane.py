@@ -7,7 +7,8 @@ with the force of inertia f and the couple n of every link about its origin, v a
 
 from __future__ import annotations
 
-from kineta.expr.graph import Ref, neg
+from kineta.expr.graph import Ref
+from kineta.formalism import inertia
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.residual import moving
@@ -15,9 +16,9 @@ from kineta.spatial.wrench import Wrench
 
 
 def _residual(d: Derivation) -> list[Ref]:
-    tau = [neg(Q) for Q in d.elements.forces]
-    inertia = moving(d, d.symbols.vdot).wrenches(2)
-    for i, (own, v, w) in enumerate(zip(inertia, d.kinematics.v, d.kinematics.w, strict=True)):
+    tau = [d.graph.sub(own, Q) for own, Q in zip(inertia.generalized(d), d.elements.forces, strict=True)]
+    resisting = moving(d, d.symbols.vdot).wrenches(2)
+    for i, (own, v, w) in enumerate(zip(resisting, d.kinematics.v, d.kinematics.w, strict=True)):
         applied = d.elements.wrenches.get(i, Wrench.zero(d.graph))
         left = own - applied
         for velocity, weight in zip((*v.refs, *w.refs), (*left.f.refs, *left.n.refs), strict=True):

@@ -16,10 +16,10 @@ motions are projected on them (Maggi).
 from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref
+from kineta.formalism.boltzmann import gyroscopic
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.elements import Elements, generalized_forces
 from kineta.formalism.formalism import Formalism
-from kineta.formalism.residual import gyroscopic
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 

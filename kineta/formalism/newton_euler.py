@@ -5,7 +5,7 @@ by whichever takes fewer operations: factors of the mass matrix, or articulated 
 from __future__ import annotations
 
 from kineta.expr.graph import ZERO
-from kineta.formalism import articulated, composite
+from kineta.formalism import articulated, composite, inertia
 from kineta.formalism.derivation import Array, Derivation, matrix, vector
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.mechanism import Mechanism
@@ -16,7 +16,8 @@ ARTICULATED = 600
 
 
 def _mass_matrix(d: Derivation) -> Array:
-    return matrix(composite.mass_matrix(d.mechanism), len(d.symbols.v))
+    rows = zip(composite.mass_matrix(d.mechanism), inertia.mass_matrix(d.symbols), strict=True)
+    return matrix([[d.graph.add(a, b) for a, b in zip(*row, strict=True)] for row in rows], len(d.symbols.v))
 
 
 def _bias(d: Derivation) -> Array:
@@ -26,7 +27,7 @@ def _bias(d: Derivation) -> Array:
 def _forward(d: Derivation) -> Array:
     """The accelerations vdot from tau: the cheapest of the ways that apply."""
     ways = []
-    if d.mechanism.leading is not None and not d.rows:
+    if d.mechanism.leading is not None and not d.rows and not inertia.given(d.symbols):
         forces = [d.graph.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
         ways.append(articulated.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches))
     else:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
-from kineta.formalism import reactions
+from kineta.formalism import inertia, reactions
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.composite import component, composites, momentum_of_rate
 from kineta.formalism.constraint import Row, check_independent, repeated, rows
@@ -20,11 +20,8 @@ from kineta.formalism.mechanism import dependent, no_inertia
 from kineta.formalism.quasi import multipliers
 from kineta.formalism.solve import Factors, SingularError, factored
 from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
-from kineta.formalism.symbols import Symbols
-from kineta.model.motion import Free
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
-from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 
 
@@ -167,7 +164,10 @@ def _named(labels: Sequence[str], refs: Sequence[Ref]) -> Array:
 def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
     """The generalised forces tau = M vdot + bias by the two sweeps."""
     tau = generalized(d.mechanism, rate_residual(d, vdot))
-    return [d.graph.sub(t, q) for t, q in zip(tau, d.elements.forces, strict=True)]
+    given = dict(zip((f"{n}'" for n in d.symbols.names), vdot, strict=True))
+    resisting = substitute(d.graph, inertia.generalized(d), given)
+    parts = zip(tau, resisting, d.elements.forces, strict=True)
+    return [d.graph.sub(d.graph.add(t, r), q) for t, r, q in parts]
 
 
 def cheapest(graph: Graph, ways: Sequence[list[Ref]]) -> list[Ref]:
@@ -185,8 +185,8 @@ def check_regular(d: Derivation) -> None:
             if component(momentum_of_rate(d.graph, rate, K), rate) != ZERO:
                 for speed in rate.by_speed:
                     moved[speed] = True
-    for speed, moves in enumerate(moved):
-        if not moves:
+    for speed, own in enumerate(inertia.mass_matrix(d.symbols)):
+        if not moved[speed] and own[speed] == ZERO:
             raise no_inertia(d.mechanism, speed)
 
 
@@ -195,25 +195,9 @@ def moving(d: Derivation, vdot: Sequence[Ref]) -> Motion:
     return Motion(d.mechanism, accelerated(d.graph, vdot), {2: -d.mechanism.gravity}, d.kinematics.motion)
 
 
-def gyroscopic(s: Symbols, momenta: Sequence[Ref]) -> list[tuple[list[int], Vector]]:
-    """The terms gamma of Boltzmann and Hamel of the motions that bring speeds of their own, with their places in v::
-
-    gamma_u = w x dT/du          gamma_w = w x dT/dw + u x dT/du
-    """
-    found = []
-    for motion in s.system.joints.values():
-        _, k = s.joint(motion)
-        w, p_w = (Vector(s.graph, *(row[i] for i in k[-3:])) for row in (s.v, momenta))
-        found.append((k[-3:], w.cross(p_w)))
-        if isinstance(motion, Free):
-            u, p_u = (Vector(s.graph, *(row[i] for i in k[:3])) for row in (s.v, momenta))
-            found += [(k[:3], w.cross(p_u)), (k[-3:], u.cross(p_u))]
-    return found
-
-
 def acceleration_energy(d: Derivation) -> Ref:
-    """Energy of the accelerations ``vdot`` less that of free fall, of all links: int (a - gravity)^2 dm / 2."""
-    return kineta(d.mechanism, moving(d, d.symbols.vdot), 2)
+    """Energy of the accelerations ``vdot`` less that of free fall, int (a - gravity)^2 dm / 2, of links and inertia elements."""
+    return d.graph.add(kineta(d.mechanism, moving(d, d.symbols.vdot), 2), inertia.acceleration_energy(d))
 
 
 def rate_residual(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], Ref]:
@@ -237,6 +221,10 @@ def _power(d: Derivation) -> Array:
     pushed = [r.drive(s) for r in d.rows]
     if any(p != ZERO for p in pushed):
         power = g.add(power, g.sum(g.mul(x, p) for x, p in zip(d["multipliers"].refs, pushed, strict=True)))
+    drift = inertia.drift(d)
+    if drift != ZERO:
+        true = dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True))
+        power = g.add(power, *substitute(g, [drift], true))
     if drives:
         phi = rate_residual(d, d["forward"].refs)
         power = g.add(power, g.sum(g.mul(phi[i, j], speed) for i, j, speed in drives))

@@ -20,7 +20,7 @@ from kineta.spatial.vector import Vector
 from kineta.threads import once
 
 #: Nodes of an expression that is not looked through for a shorter form.
-LONG = 600
+LONG = 150
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,9 @@ from kineta.formalism.described import Description, Frame
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.reactions import less_loads
 from kineta.formalism.residual import mass_matrix_of, transmitted
+from kineta.model.elements.inertia import InertiaElement
 from kineta.model.graph import SystemGraph, system_graph
+from kineta.model.system import System
 from kineta.spatial.inertia import symmetric
 from kineta.spatial.rotation import conjugated
 from kineta.spatial.vector import Matrix, Vector, identity, outer, zeros
@@ -189,6 +191,11 @@ def residual(d: Derivation, graph: SystemGraph) -> list[Ref]:
     return tau
 
 
+def _applies(system: System) -> str:
+    found = next((e.name for e in system.elements if isinstance(e, InertiaElement)), "")
+    return f"the inertia element '{found}' belongs to no body of the system graph." if found else ""
+
+
 def _residual(d: Derivation) -> list[Ref]:
     return residual(d, system_graph(d.symbols.system))
 
@@ -225,5 +232,6 @@ WITTENBURG = Formalism(
     name="wittenburg",
     source="Wittenburg (5.11), (5.12), (5.15), (5.16), (5.26), (5.30)",
     residual=_residual,
+    applies=_applies,
     rules={"mass_matrix": _mass_matrix, "reactions": lambda d: transmitted(d, less_loads(d, _interaction(d)))},
 )

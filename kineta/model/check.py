@@ -15,6 +15,7 @@ from kineta.model import constraints, elements
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.constraints import Condition
 from kineta.model.elements import Element
+from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.kind import Kind
 from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, point_components, point_velocities
 from kineta.model.motion import Ball, Free, Motion
@@ -70,7 +71,7 @@ def word(record: Body | Point | Element | Output | Let | Condition | Quasi | Par
 
 
 def _names(system: System) -> None:
-    if not system.bodies:
+    if not system.bodies and not any(isinstance(e, InertiaElement) for e in system.elements):
         raise CheckError("Model", system.name, None, "expected at least one body, found none.")
     _spelled(system)
     for form in system.quasi:
@@ -158,6 +159,9 @@ def _cycle(system: System, body: Body) -> list[str]:
 def _coordinates(system: System) -> None:
     declared = Counter(system.coordinates)
     used = {n for b in system.expanded.bodies for m in b.motions for n in _argument_symbols(m)}
+    resisted = [e.coordinate for e in system.expanded.elements if isinstance(e, InertiaElement)]
+    rates = [*resisted, *(w.value for w in system.expanded.quasi)] if resisted else []
+    used |= {n.rstrip("'") for rate in rates for n in rate.symbols()}
     reserved = {TIME: "the time", "pi": "a number"} | dict.fromkeys(ENERGIES, "an energy")
     for name, times in declared.items():
         message = ""

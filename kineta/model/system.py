@@ -268,7 +268,11 @@ class System:
     def unconstrained(self) -> System:
         """The motions alone: without constraints, quasi-velocities, what acts, and speeds at the start."""
         start = [(name, value) for name, value in self.initial if name in self.q_names]
-        return self.replace(constraints=(), quasi=(), elements=(), initial=start, outputs=())
+        changes = {"constraints": (), "quasi": (), "elements": (), "initial": tuple(start), "outputs": ()}
+        plain = object.__new__(System)  # not checked: coordinates may be those of inertia elements alone
+        for name in (*(f.name for f in fields(self)), "_inferred", "_taken"):
+            object.__setattr__(plain, name, changes.get(name, getattr(self, name)))
+        return plain
 
     def _block(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         joint = self.joints.get(name)

@@ -88,4 +88,4 @@ def values(graph: Graph, refs: Sequence[Ref], states: States) -> FloatArray:
 def quantity(d: Derivation, name: str, states: States) -> FloatArray:
     """A quantity at all states, (n, *shape)."""
     array = d[name]
-    return values(d.graph, array.refs, states).reshape(-1, *array.shape)
+    return values(d.graph, array.refs, states).reshape(len(states["t"]), *array.shape)

@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kineta.model.elements import couple, damper, force, generalized, potential, spring
+from kineta.model.elements import couple, damper, force, generalized, inertia, potential, spring
 from kineta.model.elements.kind import Kind
 
 #: The record of any kind.
 Element = (
-    force.Force | couple.Couple | generalized.GeneralizedForce | spring.Spring | damper.Damper | potential.Potential
+    force.Force
+    | couple.Couple
+    | generalized.GeneralizedForce
+    | spring.Spring
+    | damper.Damper
+    | potential.Potential
+    | inertia.InertiaElement
 )
 
 #: All kinds, in the order in which the documents name them.
@@ -26,6 +32,7 @@ KINDS: tuple[Kind[Any], ...] = (
     spring.KIND,
     damper.KIND,
     potential.KIND,
+    inertia.KIND,
 )
 
 #: The first words of their statements.

@@ -1,0 +1,151 @@
+"""Inertia elements, I on a rate k: T = I k^2/2 (Andreev (1.8)), and what they resist with::
+
+    d/dt dT/dv_s - dT/dpi_s = I kdot dk/dv_s + I k gamma_s          gamma_s = d/dt dk/dv_s - dk/dpi_s
+
+gamma is zero where k is the rate of an expression. Of other forms, such as the components of an angular velocity in turning
+axes, it makes the gyroscopic terms. It is found in the speeds u of the motions and works on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kineta.expr.graph import ZERO, Ref
+from kineta.formalism.boltzmann import gyroscopic
+from kineta.formalism.symbols import Symbols
+from kineta.model.elements.inertia import InertiaElement
+from kineta.passes.differentiate import gradient
+from kineta.passes.substitute import substitute
+
+if TYPE_CHECKING:
+    from kineta.formalism.derivation import Derivation
+
+
+@dataclass(frozen=True, slots=True)
+class Resistance:
+    """An inertia I on the rate k, which grows by kdot; gamma by the places of the speeds u of the motions."""
+
+    I: Ref
+    k: Ref
+    kdot: Ref
+    gamma: dict[int, Ref]
+
+
+def resistances(d: Derivation) -> list[Resistance]:
+    """The inertia elements of a system in its speeds v; kdot contains the accelerations."""
+    s = d.symbols
+    found = []
+    for element in given(s):
+        I, k = rate(s, element)
+        (kdot,) = s.levels.of([k], 1)
+        found.append(Resistance(I, k, kdot, _gamma(d, element) if _is_form(s, element) else {}))
+    return found
+
+
+def given(symbols: Symbols) -> list[InertiaElement]:
+    """The inertia elements of a system."""
+    return [e for e in symbols.system.elements if isinstance(e, InertiaElement)]
+
+
+def rate(symbols: Symbols, element: InertiaElement) -> tuple[Ref, Ref]:
+    """The inertia I and the rate k of an element."""
+    I, k = symbols.expression(element.inertia, element.coordinate)
+    return I, k if _is_form(symbols, element) else symbols.rates([k])[0]
+
+
+def _is_form(symbols: Symbols, element: InertiaElement) -> bool:
+    """Whether an element gives its rate by speeds."""
+    return not set(symbols.system.speeds).isdisjoint(element.coordinate.symbols())
+
+
+def _gamma(d: Derivation, element: InertiaElement) -> dict[int, Ref]:
+    s, g = d.symbols, d.graph
+    base = d.released.symbols if s.system.quasi else s
+    _, k = rate(base, element)
+    partials = base.by_speed(k)
+    found = dict(zip(partials, base.levels.of(list(partials.values()), 1), strict=True))
+    slopes = gradient(g, k, set(base.q))
+    for q, qdot in zip(base.q, base.qdot, strict=True):
+        for j, share in base.by_speed(qdot, slopes.get(q, ZERO)).items():
+            found[j] = g.sub(found.get(j, ZERO), share)
+    for places, term in gyroscopic(base, [partials.get(j, ZERO) for j in range(len(base.v))]):
+        for j, x in zip(places, term.refs, strict=True):
+            found[j] = g.add(found.get(j, ZERO), x)
+    moved = dict(zip(base.names, s.speeds, strict=True)) if s.system.quasi else {}
+    return {j: ref for j, ref in zip(found, substitute(g, list(found.values()), moved), strict=True) if ref != ZERO}
+
+
+def pairs(d: Derivation) -> Iterator[tuple[Ref, Ref]]:
+    """What inertia elements resist with, and the rates on which it works."""
+    for r in resistances(d):
+        yield d.graph.mul(r.I, r.kdot), r.k
+        yield from turning(d, r)
+
+
+def turning(d: Derivation, r: Resistance) -> Iterator[tuple[Ref, Ref]]:
+    """The pairs that come from gamma."""
+    for j, gamma in r.gamma.items():
+        yield d.graph.mul(d.graph.mul(r.I, r.k), gamma), d.symbols.speeds[j]
+
+
+def generalized(d: Derivation) -> list[Ref]:
+    """What inertia elements resist with, on the speeds v, (nv,)."""
+    found = [ZERO] * len(d.symbols.v)
+    for P, along in pairs(d):
+        for k, share in d.symbols.by_speed(along, P).items():
+            found[k] = d.graph.add(found[k], share)
+    return found
+
+
+def acceleration_energy(d: Derivation) -> Ref:
+    """The sum of I kdot^2/2 + I k gamma . udot, whose derivatives by the accelerations are these forces."""
+    g, s = d.graph, d.symbols
+    udot = s.levels.of(s.speeds, 1)
+    terms = [ZERO]
+    for r in resistances(d):
+        terms.append(g.mul(g.const(0.5), g.mul(r.I, g.mul(r.kdot, r.kdot))))
+        terms += (g.mul(g.mul(r.I, r.k), g.mul(gamma, udot[j])) for j, gamma in r.gamma.items())
+    return g.sum(terms)
+
+
+def kinetic_energy(symbols: Symbols) -> Ref:
+    """The sum of I k^2/2."""
+    g = symbols.graph
+    found = [rate(symbols, e) for e in given(symbols)]
+    return g.mul(g.const(0.5), g.sum(g.mul(I, g.mul(k, k)) for I, k in found))
+
+
+def momentum(symbols: Symbols) -> list[Ref]:
+    """The derivatives of :func:`kinetic_energy` by the speeds, (nv,)."""
+    by = gradient(symbols.graph, kinetic_energy(symbols), set(symbols.v))
+    return [by.get(v, ZERO) for v in symbols.v]
+
+
+def mass_matrix(symbols: Symbols) -> list[list[Ref]]:
+    """The sum of I dk/dv dk/dv^T, (nv, nv)."""
+    g, n = symbols.graph, len(symbols.v)
+    M = [[ZERO] * n for _ in range(n)]
+    for element in given(symbols):
+        I, k = rate(symbols, element)
+        partials = symbols.by_speed(k)
+        for i, a in partials.items():
+            for j, b in partials.items():
+                M[i][j] = g.add(M[i][j], g.mul(I, g.mul(a, b)))
+    return M
+
+
+def drift(d: Derivation) -> Ref:
+    """Power that goes into elements whose rate depends on the time by itself: I kdot k_0 - I k gamma . u, with k_0 at rest."""
+    g, s = d.graph, d.symbols
+    terms = [ZERO]
+    for r in resistances(d):
+        by_time = [s.at_rest(x) for x in s.rates([r.k, *s.by_speed(r.k).values()])]
+        still = s.at_rest(r.k)
+        if still == ZERO and all(x == ZERO for x in by_time):
+            continue
+        terms.append(g.mul(g.mul(r.I, r.kdot), still))
+        for P, u in turning(d, r):
+            terms.append(g.mul(g.sub(s.at_rest(u), u), P))
+    return g.sum(terms)

@@ -1,0 +1,89 @@
+"""An inertia that is given directly, without a body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from kineta.errors import ExpressionError, Location
+from kineta.expr.node import Expr, Scalar
+from kineta.model import units
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import Record, scalar
+from kineta.passes.differentiate import gradient
+from kineta.passes.evaluate import evaluate
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+    from kineta.model.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class InertiaElement(Record):
+    """An *inertia* I, a mass or a moment, on a rate k: T = I k^2/2 (Andreev (1.8)).
+
+    The rate k(q, v, t), linear in the speeds, is the *coordinate*, if it is an expression that contains speeds, else its time
+    derivative.
+    """
+
+    name: str
+    inertia: Expr
+    coordinate: Expr
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the element."""
+        return self.inertia, self.coordinate
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return ()
+
+
+def inertia_element(name: str, inertia: Scalar, rate: Expr) -> InertiaElement:
+    """An *inertia* I with T = I k^2/2 on the *rate* k: linear in speeds, or of q and t (its time derivative is then meant)."""
+    return InertiaElement(name, scalar(inertia), scalar(rate))
+
+
+def _read(source: Source, name: Token, inertia: Node, rate: Node) -> InertiaElement:
+    I, k = source.quantity(inertia), source.quantity(rate)
+    along = k
+    if k.dimension is not None and not source.is_rate(k.value):
+        along = replace(k, dimension=units.times(k.dimension, units.TIME, -1))
+    source.fits(inertia, I, f"the inertia of '{name}'", along, units.ENERGY, 2)
+    return InertiaElement(str(name), I.value, k.value, source.location(name))
+
+
+def _fault(system: System, element: InertiaElement) -> tuple[str, str] | None:
+    value, rate = system.expand(element.inertia, element.coordinate)
+    known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), "t"}
+    for name in rate.symbols():
+        if name not in known:
+            return f"expected a rate of coordinates, speeds, parameters and the time, found '{name}' in it.", name
+    g = rate.graph
+    moving = [g.symbol(n) for n in rate.symbols() if n not in system.q_names or n.endswith("'")]
+    speeds = {s for s in moving if g.names[g.lhs[s >> 1]] in system.speeds}
+    if any(gradient(g, partial, speeds) for partial in gradient(g, rate.ref, speeds).values()):
+        return f"expected a rate that is linear in the speeds, found '{element.coordinate}'.", ""
+    try:
+        (found,) = evaluate(
+            value.graph, [value.ref], {p.name: p.value for p in system.parameters if p.value is not None}
+        )
+    except ExpressionError:
+        return None  # some parameter has no value yet
+    return None if found > 0 else (f"expected an inertia above zero, found {found:g}.", "")
+
+
+KIND = Kind(
+    InertiaElement,
+    "inertia",
+    {"inertia_on": Form('"=" sum "on" sum', _read)},
+    lambda e: f"= {e.inertia} on {e.coordinate}",
+    constants=lambda e: (e.inertia,),
+    fault=_fault,
+)
