@@ -13,6 +13,7 @@ import pytest
 
 import kineta as kn
 from kineta.cli.main import app
+from kineta.formalism.quantity import QUANTITIES
 from tests.support import ROOT
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -86,3 +87,16 @@ def test_the_commands_of_the_readme_have_these_verbs_and_options() -> None:
             command = command.commands[words[0]]
         options = {option for parameter in command.params for option in parameter.opts}
         assert {w for w in words if w.startswith("-")} <= options, line
+
+
+def test_the_page_about_the_command_line_names_all_its_verbs() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| \[`(\w+)`\]\(#\1\) \|", page, flags=re.M) == list(app.commands)
+
+
+def test_the_index_names_all_pages_and_quantities() -> None:
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = {p.name for p in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    assert set(re.findall(r"^\| \[([\w.]+\.md)\]", page, flags=re.M)) == pages
+    named = "".join(row for row in page.splitlines() if row.startswith("| `"))
+    assert [q for q in QUANTITIES if f"`{q}`" not in named] == []
