@@ -80,13 +80,14 @@ def laws(system: System) -> list[dict[str, Any]]:
     import numpy as np
 
     from kineta.compiler import derive
+    from kineta.tasks.mass import mass_matrix
     from kineta.tasks.state import initial_state
 
     if any(p.value is None for p in system.parameters) or not system.nv:
         return []
     state = initial_state(system)
     equations = derive(system)
-    M = equations.function("mass_matrix", "numpy")(0.0, *state)
+    M = mass_matrix(equations, 0.0, *state)
     if not np.isfinite(M).all():
         return [_definite(float("nan"), "it is not finite; check the initial state and the parameters")]
     return list(_of_mass(equations, M, state))

@@ -16,6 +16,9 @@ from kineta.errors import readable
 if TYPE_CHECKING:
     from kineta.compiler import Equations
 
+#: Speeds up to which what has an entry for every two of them is counted without being asked for.
+LARGE = 200
+
 
 @click.command(
     cls=Verb,
@@ -49,17 +52,19 @@ def derive(
     system = system.fixed() if fix else system
     t_read = time.perf_counter() - began
     from kineta.compiler import derive as derive_equations
-    from kineta.formalism.quantity import COUNTED, nothing
+    from kineta.formalism.quantity import COUNTED, SQUARE, nothing
     from kineta.formulas import aligned
 
     began = time.perf_counter()
     equations = derive_equations(system, formalism)
-    for counted in COUNTED:
-        equations.expressions(counted)
+    large = system.nv > LARGE
+    counted = [q for q in COUNTED if q == quantity or not (large and q in SQUARE)]
+    for q in counted:
+        equations.expressions(q)
     t_derive = time.perf_counter() - began
     formulas = equations.formulas(quantity)
     shown = list(formulas.latex(parts=not no_parts) if latex else formulas.text(parts=not no_parts))
-    counts = {q: equations.operations(q) for q in COUNTED}
+    counts = {q: equations.operations(q) for q in counted}
     began = time.perf_counter()
     if as_json:
         _compile(equations)
@@ -83,6 +88,9 @@ def derive(
     else:
         click.echo("\n".join(shown) or nothing(system, quantity), err=not shown)
         _table(equations, counts, seconds)
+        if len(counted) < len(COUNTED):
+            left = ", ".join(q for q in COUNTED if q not in counted)
+            click.echo(f"Not counted: {left}, with more than {LARGE} speeds only if asked for by --quantity.", err=True)
         if system.constraints and not system.quasi:
             names = ", ".join(c.name for c in system.constraints)
             click.echo(

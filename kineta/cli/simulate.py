@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,20 +99,19 @@ def simulate(
     _check_targets(plot, save)
     system = with_values(read(model, settings))
     drawn = _series(system, series, plot)
-    with redirect_stdout(StringIO()):  # where CVODE fails, scikit-sundae prints what the result says
-        result = run(
-            system,
-            to,
-            q=numbers("--q", q, system),
-            v=numbers("--v", v, system),
-            tau=_forces(numbers("--tau", tau, system)),
-            method=method,
-            rtol=rtol,
-            atol=atol,
-            samples=samples,
-            max_steps=max_steps,
-            progress=terminal(),
-        )
+    result = run(
+        system,
+        to,
+        q=numbers("--q", q, system),
+        v=numbers("--v", v, system),
+        tau=_forces(numbers("--tau", tau, system)),
+        method=method,
+        rtol=rtol,
+        atol=atol,
+        samples=samples,
+        max_steps=max_steps,
+        progress=terminal(),
+    )
     if save is not None:
         result.save(save)
     if plot is not None:

@@ -2,7 +2,7 @@
 
 Reduction by the nearest multiple of pi/2 in three parts of 33 bits (exact products up to 2^20 multiples) with a tail, then
 the minimax polynomials of fdlibm on [-pi/4, pi/4]; below 1 ulp. Arguments beyond a million, infinities and NaN take the
-slow road through the C library, lane by lane.
+slow road through the C library, lane by lane; the other lanes keep what they would have alone.
 """
 
 from __future__ import annotations
@@ -132,15 +132,17 @@ def sincos(width: int) -> str:
 define internal {{{T}, {T}}} @sincos.{width}({T} %a) nounwind noinline {{
   %size = call {T} @llvm.fabs.{suffix(width)}({T} %a)
   %large = fcmp ugt {T} %size, {constant(_LARGE, width)}
-{reduce}  br i1 {any_large}, label %slow, label %fast, !prof !0
+{reduce}{body}
+  br i1 {any_large}, label %slow, label %fast, !prof !0
 fast:
-{body}
   %p = insertvalue {{{T}, {T}}} poison, {T} %sin, 0
   %pair = insertvalue {{{T}, {T}}} %p, {T} %cos, 1
   ret {{{T}, {T}}} %pair
 slow:
-  %slow_sin = call {T} @lanes.sin.{width}({T} %a)
-  %slow_cos = call {T} @lanes.cos.{width}({T} %a)
+  %any_sin = call {T} @lanes.sin.{width}({T} %a)
+  %any_cos = call {T} @lanes.cos.{width}({T} %a)
+  %slow_sin = select {B} %large, {T} %any_sin, {T} %sin
+  %slow_cos = select {B} %large, {T} %any_cos, {T} %cos
   %slow_p = insertvalue {{{T}, {T}}} poison, {T} %slow_sin, 0
   %slow_pair = insertvalue {{{T}, {T}}} %slow_p, {T} %slow_cos, 1
   ret {{{T}, {T}}} %slow_pair

@@ -145,6 +145,8 @@ def quantity(name: str) -> Quantity:
 
 #: The quantities whose operations are counted and compared.
 COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
+#: Those of them with an entry for every two speeds.
+SQUARE = ("mass_matrix", "mass_and_bias")
 
 
 def nothing(system: System, quantity: str) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -105,7 +107,8 @@ def _cvode(method: str, task: Task) -> Iterator[Segment]:
     solver.init_step(p.t0, p.y0)
     t0, y0 = p.t0, p.y0.copy()
     while t0 != p.t1:
-        state = solver.step(p.t1, method="onestep", tstop=p.t1)
+        with redirect_stdout(StringIO()):  # where CVODE fails, scikit-sundae prints what the run says
+            state = solver.step(p.t1, method="onestep", tstop=p.t1)
         t1, y1 = float(np.ravel(state.t)[-1]), np.atleast_2d(state.y)[-1].copy()
         if not state.success or t1 == t0:
             yield failed(t0, y0, STUCK if state.success else f"CVODE: {state.message}")

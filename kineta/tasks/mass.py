@@ -22,6 +22,9 @@ FloatArray = NDArray[np.float64]
 #: Time, coordinates, speeds.
 State = tuple[float, FloatArray, FloatArray]
 
+#: Speeds of the largest system whose mass matrix is derived whole where its numbers are wanted, and the columns that are computed
+#: at a time of those of larger ones.
+_WHOLE, _COLUMNS = 200, 64
 #: Part of its inertia that a motion may have left where a run ends in a singular position: steps come no closer.
 _LOST = 1e-6
 #: Part of the largest one below which a speed has no part in a motion.
@@ -41,6 +44,17 @@ def _bounds(d: Derivation) -> Program:
     s, refs = d.symbols, speed_bounds(d.mechanism)
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
     return program(d.graph, inputs, {"bounds": ((len(refs),), refs)}, "bounds")
+
+
+def mass_matrix(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLike | None = None) -> FloatArray:
+    """The mass matrix (nv, nv) in one state; of large systems the forces that unit accelerations take, in linear memory."""
+    n = equations.system.nv
+    if n <= _WHOLE:
+        return np.asarray(equations.function("mass_matrix", "numpy")(t, q, v, p=p))
+    inverse, still = equations.function("inverse", "numpy"), np.zeros(n)
+    blocks = [inverse(t, q, still, unit, p=p) for unit in np.array_split(np.eye(n), -(-n // _COLUMNS))]
+    M = np.concatenate(blocks) - inverse(t, q, still, still, p=p)
+    return (M + M.T) / 2  # type: ignore[no-any-return]  # of arrays
 
 
 def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
@@ -93,7 +107,7 @@ def _term(name: str, factor: float) -> str:
 
 def fault(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLike | None = None) -> str:
     """Why a state has no accelerations: the motion that its mass matrix does not resist; nothing where there is none."""
-    M = equations.function("mass_matrix", "numpy")(t, q, v, p=p)
+    M = mass_matrix(equations, t, q, v, p)
     if not np.isfinite(M).all():
         return ""
     smallest, motion = least_inertia(M, sizes(equations, t, q, v, p))
@@ -103,8 +117,7 @@ def fault(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLi
 
 def lost(equations: Equations, p: FloatArray, start: State, end: State) -> str:
     """The motion whose inertia has vanished on the way from *start* to *end*, in words; nothing where there is none."""
-    mass_matrix = equations.function("mass_matrix", "numpy")
-    before, after = mass_matrix(*start, p=p), mass_matrix(*end, p=p)
+    before, after = mass_matrix(equations, *start, p), mass_matrix(equations, *end, p)
     if not np.isfinite([before, after]).all():
         return ""
     smallest, motion = least_inertia(after, np.maximum(sizes(equations, *end, p), before.diagonal()))

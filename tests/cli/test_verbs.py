@@ -367,3 +367,15 @@ def test_long_names_are_cut_in_tables(kineta: Command, here: Path, arguments: st
     done = kineta(verb, "m.kin", *options)
     assert done.code == 0
     assert len(done.err) + (len(done.out) if verb != "derive" else 0) < 6000
+
+
+def test_of_large_systems_square_quantities_are_counted_if_asked_for(
+    kineta: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kineta.cli.derive.LARGE", 1)
+    done = kineta("derive", CART)
+    assert done.err.endswith(
+        "Not counted: mass_matrix, mass_and_bias, with more than 1 speeds only if asked for by --quantity.\n"
+    )
+    found = kineta("derive", CART, "--quantity", "mass_matrix", "--json").json["operations"]
+    assert list(found) == ["kinetic_energy", "inverse", "mass_matrix", "forward"]

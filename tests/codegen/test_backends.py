@@ -176,6 +176,14 @@ def test_sines_are_exact_to_an_ulp_everywhere() -> None:
     assert np.array_equal(scalar, f.batch(x[:500, None]))
 
 
+def test_neighbours_of_what_is_no_angle_keep_their_sines() -> None:
+    f = llvm.compile([sines()], batch=True).function("sines")
+    x = np.random.default_rng(1).uniform(-1, 1, (4000, 1))
+    mixed = np.array([[np.nan], [1e9]] * 2000)
+    mixed[::3] = x[::3]
+    assert np.array_equal(f.batch(mixed)[::3], f.batch(x)[::3])
+
+
 def test_sines_of_what_is_no_angle_are_nan() -> None:
     f = llvm.compile([sines()], batch=True).function("sines")
     bad = np.array([np.nan, np.inf, -np.inf, 1.0] * 3)[:, None]

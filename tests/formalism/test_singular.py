@@ -201,3 +201,21 @@ def test_constraints_that_say_the_same_up_to_rounding_give_no_accelerations(seed
         forward = kn.derive(kn.loads(text + "".join(rows))).function("forward", "numpy")
         found = forward(0.0, rng.uniform(0.2, 1, 4), rng.uniform(-1, 1, 4))
         assert np.isfinite(found).all() == independent
+
+
+@pytest.mark.parametrize(
+    "again",
+    ["2*({c})", "-({c})", "({c})/3", "pi*({c})", "({c}) + ({c})^2", "exp({c}) - 1", "k*({c})", "({c})*(2 + cos(t))"],
+)
+@pytest.mark.parametrize("c", ["x + 2*y", "x - 0.5*sin(phi)"])
+@pytest.mark.parametrize("formalism", ["newton_euler", "lagrange"])
+def test_a_constraint_said_again_gives_no_reactions(formalism: str, c: str, again: str) -> None:
+    second = again.format(c=c)
+    text = "parameters k = 3; A | Sx(x), Sy(y), Rz(phi) = 1, 1, 1, 1; coordinates x, y, phi;"
+    text += f"constraint c1: {c} = 0; constraint c2: {second} = 0; constraint c3: 0.7*({c}) + 0.1*({second}) = 0;"
+    try:
+        multipliers = kn.derive(kn.loads(text), formalism).function("multipliers", "numpy")
+    except kn.ModelError as error:
+        assert "says what others say already" in str(error)  # noqa: PT017  either is right
+        return
+    assert np.isnan(multipliers(0.3, [0.3, -0.2, 0.5], [0.1, 0.4, -0.6])).all()

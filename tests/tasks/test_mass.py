@@ -7,7 +7,9 @@ import pytest
 
 import kineta as kn
 from kineta.formalism.bounds import ROUNDING
+from kineta.tasks import mass
 from kineta.tasks.mass import fault, idle, least_inertia
+from tests.support import EXAMPLES
 from tests.tasks.models import block
 
 DEFINITE = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.1], [0.0, 0.1, 3.0]])
@@ -93,3 +95,12 @@ def test_a_run_that_becomes_singular_says_so(method: str) -> None:
 def test_a_state_without_a_mass_matrix_is_not_called_singular() -> None:
     assert fault(kn.derive(block("sqrt(x)", "x = 1")), 0.0, [-1], [0]) == ""
     assert fault(kn.derive(kn.loads("A | Sx(sqrt(q)) = 1; coordinates q;")), 0.0, [-1], [0]) == ""
+
+
+def test_the_mass_matrix_of_a_large_system_is_found_by_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / "puma560.kin"))
+    state = 0.0, np.linspace(-1, 1, 6), np.linspace(2, 1, 6)
+    whole = mass.mass_matrix(equations, *state)
+    monkeypatch.setattr(mass, "_WHOLE", 2)
+    monkeypatch.setattr(mass, "_COLUMNS", 4)
+    assert mass.mass_matrix(equations, *state) == pytest.approx(whole, rel=1e-13, abs=1e-13)

@@ -351,3 +351,9 @@ def test_a_run_that_is_compiled_says_so(monkeypatch: pytest.MonkeyPatch, capsys:
     assert "compiling" in shown.err
     kn.simulate(PENDULUM, 1.0)
     assert capsys.readouterr().err == ""
+
+
+def test_a_solver_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    wild = kn.loads("coordinates x; A | Sx(x) = 1; force f = 1e200*x on x; initial x = 1;")
+    assert kn.simulate(wild, 1.0, method="CVODE").status == -1
+    assert capfd.readouterr() == ("", "")
