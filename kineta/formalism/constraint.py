@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
-from kineta.errors import Location, ModelError
-from kineta.expr.graph import ZERO, Ref
+from kineta.errors import ExpressionError, Location, ModelError
+from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism.closures import RESIDUALS
 from kineta.formalism.elements import Elements
 from kineta.formalism.rank import dependent, matrix, random_state
@@ -14,9 +15,14 @@ from kineta.formalism.symbols import Symbols
 from kineta.model.constraints import Condition, kind_of
 from kineta.model.constraints.plain import Constraint
 from kineta.model.system import System
+from kineta.passes.evaluate import evaluate
+from kineta.passes.magnitude import magnitude
 
-#: What is smaller in a residual that is a number comes from rounding.
+#: Part of its terms below which a residual comes from rounding.
 ROUNDING = 1e-12
+
+#: Values of symbols by name.
+State = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,8 @@ class Row:
 
 def rows(symbols: Symbols, elements: Elements, conditions: Sequence[Condition]) -> tuple[Row, ...]:
     """The rows of *conditions*. Raises :class:`ModelError` for one that no motion can change."""
-    return tuple(row for condition in conditions for row in _rows(symbols, elements, condition))
+    states = [_anywhere(symbols, seed) for seed in range(2)] if conditions else []
+    return tuple(row for condition in conditions for row in _rows(symbols, elements, condition, states))
 
 
 def check_independent(symbols: Symbols, kept: Sequence[Row]) -> None:
@@ -79,10 +86,10 @@ def repeated(system: System, kept: Sequence[Row]) -> ModelError:
     )
 
 
-def _rows(symbols: Symbols, elements: Elements, condition: Condition) -> Iterator[Row]:
-    """The components of *condition* but for those that are zero in any position: in a plane a hinge closes two directions."""
+def _rows(symbols: Symbols, elements: Elements, condition: Condition, states: Sequence[State]) -> Iterator[Row]:
+    """The components of *condition* but for those that are zero at all *states*: in a plane a hinge closes two directions."""
     components = RESIDUALS[type(condition)](elements, condition)
-    kept = {name: f for name, f in components.items() if not _vanishes(symbols, f)}
+    kept = {name: f for name, f in components.items() if not _vanishes(symbols.graph, f, states)}
     if not kept:
         raise _fault(condition, "the motions of the model keep it in any position. Leave it out.")
     for name, f in kept.items():
@@ -104,12 +111,24 @@ def _fault(condition: Condition, text: str) -> ModelError:
     return ModelError(f"{kind_of(condition).word.capitalize()} '{condition.name}': {text}", condition.location)
 
 
-def _vanishes(symbols: Symbols, f: Ref) -> bool:
-    value = symbols.graph.value(f)
-    return value is not None and abs(value) < ROUNDING
+def _vanishes(graph: Graph, f: Ref, states: Sequence[State]) -> bool:
+    """Whether *f* is but rounding errors at all *states*; not where it has no value."""
+    (size,) = magnitude(graph, [f])
+    try:
+        values = [evaluate(graph, [f, size], state) for state in states]
+    except ExpressionError:
+        return False
+    return all(abs(value) <= ROUNDING * max(1.0, bound) for value, bound in values)
 
 
 def _row(symbols: Symbols, name: str, f: Ref, location: Location | None) -> Row:
     levels: tuple[Ref, ...] = (f,) if symbols.by_speed(f) else (f, symbols.rates([f])[0])
     gradient = symbols.by_speed(levels[-1])
     return Row(name, 2 - len(levels), levels, gradient, symbols.rates([levels[-1]])[0], location)
+
+
+def _anywhere(symbols: Symbols, seed: int) -> State:
+    """A random state with other values of the parameters that may change: what vanishes there vanishes for all of them."""
+    chance, names = Random(seed), (*symbols.names, *symbols.system.parameter_names)
+    state = random_state(symbols.system, symbols.graph, (), seed)
+    return {**state, **{name: chance.uniform(0.5, 1.5) for name in names}}

@@ -46,15 +46,17 @@ def scaled(G: NDArray[np.float64]) -> NDArray[np.float64]:
 def dependent(G: NDArray[np.float64], rank: float = RANK) -> list[int]:
     """The rows of *G* of which the last follows from the others, the first such set; [] where all are independent.
 
-    Singular values below the part *rank* of the largest count as zero.
+    In G^T = Q R with rows of unit length |R_kk| is the distance of row k from those before it. Below *rank* it counts as zero.
     """
     import numpy as np
 
-    for i in range(len(G)):
-        left, sizes, _ = np.linalg.svd(G[: i + 1])
-        if len(sizes) <= i or sizes[-1] <= rank * sizes[0]:
-            return [k for k in range(i + 1) if k == i or abs(left[k, -1]) > PART]
-    return []
+    R = np.linalg.qr(G.T, mode="r")
+    far = np.abs(R.diagonal()) > rank
+    k = len(far) if far.all() else int(far.argmin())
+    if k == len(G):
+        return []
+    weights = np.linalg.solve(R[:k, :k], R[:k, k])
+    return [*(i for i in range(k) if abs(weights[i]) > PART), k]
 
 
 def random_state(system: System, graph: Graph, refs: Sequence[Ref], seed: int) -> dict[str, float]:

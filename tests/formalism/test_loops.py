@@ -152,3 +152,12 @@ def test_gears_keep_the_ratio_of_the_angles_that_their_bodies_turn_by() -> None:
     equations = kn.derive(geared)
     f = evaluate(equations.graph, equations.derivation["constraints"].refs[:1], state)
     assert f == pytest.approx([(-1.1 + 0.2 - 0.2) + 3 * 0.7])
+
+
+def test_a_component_is_left_out_only_where_it_vanishes_for_all_parameters() -> None:
+    planar = "A | Sz({}), Rz(q1) = m(1), Jz(1); B | Sz({}), Rz(q2) = m(1), Jz(1); loop E : ball between A and B at (h, 0, 0);"
+    kept = kn.derive(kn.loads("parameters h = 1, k = 1;" + planar.format("h + k - h", "k")))
+    assert [n for n in kept.expressions("constraints").labels if "'" not in n] == ["E.x", "E.y"]
+    apart = kn.derive(kn.loads("parameters h = 1, k = 1;" + planar.format("h", "k")))
+    with pytest.raises(kn.ModelError, match=r"Loop 'E': no motion changes its component z\. Give places that agree in it\."):
+        apart.expressions("constraints")
