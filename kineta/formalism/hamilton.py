@@ -20,7 +20,7 @@ from kineta.formalism.boltzmann import gyroscopic
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
 from kineta.formalism.elements import generalized_forces
-from kineta.formalism.solve import Factors, factored
+from kineta.formalism.solve import Factors, factored, sparse
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
@@ -33,9 +33,7 @@ def _mass_matrix(d: Derivation) -> Factors:
             f"Model '{s.system.name}': Hamilton's form is for the speeds of the motions; leave out constraints and "
             "quasi-velocities."
         )
-    M = d["mass_matrix"].refs
-    rows = [M[k * n : (k + 1) * n] for k in range(n)]
-    return factored(g, rows, range(n)[::-1], *row_bounds(d.mechanism))
+    return factored(g, sparse(d["mass_matrix"].refs, n), range(n)[::-1], *row_bounds(d.mechanism))
 
 
 def _right(d: Derivation) -> list[Ref]:

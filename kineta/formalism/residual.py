@@ -18,7 +18,7 @@ from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar,
 from kineta.formalism.energy import kineta
 from kineta.formalism.mechanism import dependent, no_inertia
 from kineta.formalism.quasi import multipliers
-from kineta.formalism.solve import Factors, SingularError, factored
+from kineta.formalism.solve import Factors, SingularError, factored, sparse
 from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
@@ -102,9 +102,10 @@ def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, watche
     """
     g, n = d.graph, len(d.symbols.v)
     M = d["mass_matrix"].refs
-    A = [[r.gradient.get(k, ZERO) for k in range(n)] for r in kept]
-    matrix = [[*M[k * n : (k + 1) * n], *(a[k] for a in A)] for k in range(n)]
-    matrix += [[*a, *[ZERO] * len(kept)] for a in A]
+    matrix = [*sparse(M, n), *(dict(r.gradient) for r in kept)]
+    for i, r in enumerate(kept):
+        for k, partial in r.gradient.items():
+            matrix[k][n + i] = partial
     last = range(n, n + len(kept))
     try:
         return factored(g, matrix, [*order, *last], *row_bounds(d.mechanism, len(kept)), watched=watched)

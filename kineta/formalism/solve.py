@@ -64,16 +64,24 @@ class Factors:
         return {row.row: row.pivot for row in self.rows}
 
 
+def sparse(entries: Sequence[Ref], columns: int) -> list[dict[int, Ref]]:
+    """The rows of a matrix without their zeros, by column."""
+    return [
+        {j: x for j, x in enumerate(entries[start : start + columns]) if x != ZERO}
+        for start in range(0, len(entries), columns)
+    ]
+
+
 def factored(
     graph: Graph,
-    M: Sequence[Sequence[Ref]],
+    M: Sequence[Mapping[int, Ref]],
     order: Sequence[int],
     bounds: Sequence[Ref],
     motions: Sequence[int],
     *,
     watched: bool = False,
 ) -> Factors:
-    """The factors of *M*; rows are eliminated in the sequence *order*.
+    """The factors of *M*, rows without zeros; they are eliminated in the sequence *order*.
 
     From the tips to the ground the factors of a tree keep the zeros of M (RBDA, section 6.5)::
 
@@ -88,24 +96,23 @@ def factored(
     If *watched*, the pivots of rows without a bound are not measured: the caller looks at what becomes of them.
     """
     add, sub, mul = graph.add, graph.sub, graph.mul
-    A = [list(row) for row in M]
+    A = [dict(row) for row in M]
+    turn = {row: place for place, row in enumerate(order)}
     sizes = list(bounds)
     tests: list[list[Ref]] = [[] for _ in A]  # of the pivots that a row has met
     found: list[Elimination] = []
-    left = list(order)
-    while left:
-        k = left.pop(0)
-        if A[k][k] == ZERO:
+    for k in order:
+        if k not in A[k]:
             raise SingularError(k)
         inverse = graph.div(ONE, A[k][k])
         own = not (watched and bounds[k] == ZERO)
         regular = [stands(graph, A[k][k], sizes[k], *tests[k])] if own else tests[k]
-        active = [i for i in left if A[k][i] != ZERO]
+        active = sorted((i for i in A[k] if turn[i] > turn[k]), key=turn.__getitem__)
         L = [(i, mul(A[k][i], inverse)) for i in active]
         for i, L_ki in L:
             for j in active:
                 if j <= i:
-                    A[i][j] = A[j][i] = sub(A[i][j], mul(L_ki, A[k][j]))
+                    _set(A, i, j, sub(A[i].get(j, ZERO), mul(L_ki, A[k][j])))
             if bounds[i] == ZERO:
                 if not watched:
                     sizes[i] = add(sizes[i], graph.call(Op.ABS, mul(L_ki, A[k][i])))
@@ -120,3 +127,12 @@ def factored(
     for row in reversed(found):
         stand[row.row] = stand[row.factors[0][0]] if row.factors else tests[row.row]
     return Factors(graph, tuple(found), stand)
+
+
+def _set(A: list[dict[int, Ref]], i: int, j: int, entry: Ref) -> None:
+    """Set an entry of a symmetric matrix, and its mirror image."""
+    if entry != ZERO:
+        A[i][j] = A[j][i] = entry
+    else:
+        A[i].pop(j, None)
+        A[j].pop(i, None)
