@@ -71,6 +71,11 @@ PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
     "oscillator_chain": (12.0, over_time("q1", "q2", "q3", "q4")),
     "upright_coin": (14.0, path("y", "x", (6, 1.6))),
     "branched": (8.0, path_in_space("Tip")),
+    "fourbar": (2.0, path("mass.x", "mass.y")),
+    "andrews": (0.03, over_time("beta", "gamma'", "delta'")),
+    "rolling_coin": (4.0, path("x", "y")),
+    "rattleback": (8.0, over_time("s.wz")),
+    "bicycle": (6.0, over_time("lean", "steer")),
     "skate": (10.0, path("x", "y", (6, 1.8))),
     "euler_top": (60.0, over_time("p", "q", "r")),
 }

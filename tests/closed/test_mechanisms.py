@@ -11,7 +11,7 @@ import pytest
 import kineta as kn
 from kineta.tasks.freedom import freedom
 from kineta.tasks.state import initial_state
-from tests.closed.test_truth import MODELS, closed
+from tests.closed.test_truth import closed, model
 from tests.formalism.truth import load
 from tests.support import needs_shared
 
@@ -20,22 +20,21 @@ TIGHT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-13}
 
 
 def test_the_bicycle_has_the_accelerations_of_the_benchmark() -> None:
-    system, truth = kn.load(MODELS / "bicycle.kin"), load("truth/bicycle/basu_mandal_nonlinear_s.json")
-    equations = kn.derive(system)
-    vdot = equations.function("forward", "numpy")(0.0, *initial_state(system))
+    truth, system = load("truth/bicycle/basu_mandal_nonlinear_s.json"), model("bicycle")
+    start, equations = truth["initial_state"], kn.derive(system)
+    q, v = ([start[n.replace("'", "d")] for n in names] for names in (system.q_names, system.v_names))
+    assert np.abs(equations.function("constraints", "numpy")(0.0, q, v)).max() < 1e-12
+    vdot = equations.function("forward", "numpy")(0.0, q, v)
     found = dict(zip((f"{n}'" for n in system.v_names), vdot, strict=True))
     assert found == {f"{name[:-2]}''": pytest.approx(x, abs=1e-10) for name, x in truth["expected"]["own"].items()}
     assert freedom(equations) == 3
 
 
 def test_the_bicycle_weaves_as_the_benchmark() -> None:
-    """Pushed over at 4.6 m/s. x is backwards, the frame leans by 90 degrees less psi, and the steering axis is upwards."""
-    truth = load("truth/bicycle/whipple_history_s.json")
-    table = truth["expected"]["table"]
-    start = {"z": 0.3, "psi": np.pi / 2, "phi": np.pi, "psi'": -0.5, "x'": -4.6, "y'": 0.15, "betar'": 4.6 / 0.3}
-    system = kn.load(MODELS / "bicycle.kin").replace(initial={**start, "betaf'": 4.6 / 0.35})
-    run = kn.simulate(system, 2.0, t_eval=[row["t"] for row in table], **TIGHT)
-    found = {"lean": np.pi / 2 - run["psi"], "steer": -run["psif"], "steer_rate": -run["psif'"]}
+    """x is backwards, the frame leans by 90 degrees less psi, and the steering axis is upwards."""
+    table = load("truth/bicycle/whipple_history_s.json")["expected"]["table"]
+    run = kn.simulate(model("bicycle"), 2.0, t_eval=[row["t"] for row in table], **TIGHT)
+    found = {"lean": run["lean"], "steer": run["steer"], "steer_rate": -run["psif'"]}
     found["rear_wheel_rate*rR"] = 0.3 * run["betar'"]
     for name, series in found.items():
         assert series == pytest.approx([row[name] for row in table], abs=1e-6), name
@@ -44,7 +43,7 @@ def test_the_bicycle_weaves_as_the_benchmark() -> None:
 
 
 def test_coins_and_eulers_disk_keep_their_inclination_at_the_speeds_of_the_closed_form() -> None:
-    system, truth = kn.load(MODELS / "rolling_coin.kin"), load("truth/nonholonomic/coin_steady_and_euler_disk_s.json")
+    system, truth = model("rolling_coin"), load("truth/nonholonomic/coin_steady_and_euler_disk_s.json")
     equations, steady = kn.derive(system), truth["expected"]["steady"]
     for row in [*steady, *truth["expected"]["euler_disk"]]:
         theta, turning = row.get("theta", row.get("inclination")), row.get("precession_W", row.get("W"))
@@ -58,7 +57,7 @@ def test_coins_and_eulers_disk_keep_their_inclination_at_the_speeds_of_the_close
 
 def test_bricards_loop_has_a_component_too_many() -> None:
     """Counted, the mechanism has no freedom; the accelerations do not depend on which component is left out."""
-    system, truth = kn.load(MODELS / "bricard.kin"), load("truth/iftomm/A04_bricard_s.json")
+    system, truth = model("bricard"), load("truth/iftomm/A04_bricard_s.json")
     equations = kn.derive(system)
     q, v = initial_state(system)
     rows = equations.derivation.rows

@@ -15,12 +15,19 @@ import kineta as kn
 from kineta.tasks.freedom import freedom
 from kineta.tasks.state import initial_state
 from tests.formalism.truth import load
-from tests.support import needs_shared
+from tests.support import EXAMPLES, needs_shared
 
 pytestmark = needs_shared
 MODELS = Path(__file__).parent / "models"
+
 Row = Mapping[str, Any]
 Named = Mapping[str, Any]
+
+
+def model(name: str) -> kn.System:
+    """The model of a reference problem: an example, or one of the tests."""
+    file = f"{name}.kin"
+    return kn.load(EXAMPLES / file if (EXAMPLES / file).exists() else MODELS / file)
 
 
 def entries(names: str, key: str) -> Callable[[Row], Named]:
@@ -178,7 +185,7 @@ class Problem:
 @cache
 def problem(name: str) -> Problem:
     case, given = CASES[name], load(f"truth/{name}_s.json")
-    system = kn.load(MODELS / f"{case.model or name.partition('/')[2]}.kin")
+    system = model(case.model or name.partition("/")[2])
     known = [kn.Parameter(p.name, case.parameters.get(p.name, p.value)) for p in system.parameters]
     system = system.replace(parameters=known, initial={**dict(system.initial), **case.start(given)})
     equations, table = kn.derive(system), given["expected"]["table"]

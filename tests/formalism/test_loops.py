@@ -159,5 +159,7 @@ def test_a_component_is_left_out_only_where_it_vanishes_for_all_parameters() -> 
     kept = kn.derive(kn.loads("parameters h = 1, k = 1;" + planar.format("h + k - h", "k")))
     assert [n for n in kept.expressions("constraints").labels if "'" not in n] == ["E.x", "E.y"]
     apart = kn.derive(kn.loads("parameters h = 1, k = 1;" + planar.format("h", "k")))
-    with pytest.raises(kn.ModelError, match=r"Loop 'E': no motion changes its component z\. Give places that agree in it\."):
+    with pytest.raises(
+        kn.ModelError, match=r"Loop 'E': no motion changes its component z\. Give places that agree in it\."
+    ):
         apart.expressions("constraints")
