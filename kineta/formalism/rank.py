@@ -50,7 +50,7 @@ def dependent(G: NDArray[np.float64], rank: float = RANK) -> list[int]:
     """
     import numpy as np
 
-    R = np.linalg.qr(G.T, mode="r")
+    R: NDArray[np.float64] = np.linalg.qr(G.T, mode="r")  # type: ignore[assignment]  # which it is in this mode
     far = np.abs(R.diagonal()) > rank
     k = len(far) if far.all() else int(far.argmin())
     if k == len(G):
