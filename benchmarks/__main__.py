@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import call, derivation, dynamics, ensemble, machine, operations, simulation
+from benchmarks import call, closed, derivation, dynamics, ensemble, machine, operations, simulation
 
 BENCHMARKS = {
     "operations": operations.main,
@@ -13,6 +13,7 @@ BENCHMARKS = {
     "call": call.main,
     "simulation": simulation.main,
     "ensemble": ensemble.main,
+    "closed": closed.main,
 }
 
 

@@ -8,7 +8,7 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("kineta", "numpy", "scipy", "llvmlite", "pin", "cmeel-eigen", "mujoco-core", "example-robot-data")
+PACKAGES = ("kineta", "numpy", "scipy", "llvmlite", "pin", "cmeel-eigen", "mujoco-core", "exudyn", "example-robot-data")
 
 
 def processor() -> str:

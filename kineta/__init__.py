@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.quasi import Quasi, quasi
     from kineta.model.system import Output, Parameter, System
+    from kineta.tasks.assemble import Assembly, assemble
     from kineta.tasks.certificate import Certificate
     from kineta.tasks.control import sampled
     from kineta.tasks.events import Event, event
@@ -107,6 +108,7 @@ _FROM = {
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.quasi": "Quasi quasi",
     "kineta.model.system": "Output Parameter System",
+    "kineta.tasks.assemble": "Assembly assemble",
     "kineta.tasks.control": "sampled",
     "kineta.tasks.events": "Event event",
     "kineta.model.graph": "SystemGraph system_graph",
@@ -122,6 +124,7 @@ _RENAMED = {"from_sympy": "expression"}
 
 __all__ = [
     "ArgumentError",
+    "Assembly",
     "Ball",
     "Body",
     "Certificate",
@@ -163,6 +166,7 @@ __all__ = [
     "SystemGraph",
     "acos",
     "asin",
+    "assemble",
     "atan",
     "atan2",
     "body",

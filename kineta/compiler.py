@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 from math import prod
@@ -71,6 +71,15 @@ class Equations:
     formalism: str
     derivation: Derivation
 
+    def without(self, constraints: Iterable[str]) -> Equations:
+        """The same with *constraints* left out that say what others say: these keep them."""
+        names = frozenset(constraints)
+
+        def made() -> Equations:
+            return Equations(self.system, self.formalism, replace(self.derivation, left_out=names))
+
+        return self if names == self.derivation.left_out else self.kept((Equations, names), made)
+
     @property
     def graph(self) -> Graph:
         """The graph of all expressions."""
@@ -86,9 +95,10 @@ class Equations:
         with LOCK:
             return self.derivation[quantity]
 
-    def alone(self) -> Derivation:
+    def alone(self, *, watched: bool = False, pull: float = 0.0) -> Derivation:
         """A derivation of its own graph: what is compiled from it does not depend on what else was asked for."""
-        return FORMALISMS[self.formalism].derivation(self.system)
+        new = FORMALISMS[self.formalism].derivation(self.system)
+        return replace(new, left_out=self.derivation.left_out, watched=watched, pull=pull)
 
     @once
     def _memory(self) -> dict[Hashable, Any]:
@@ -146,7 +156,7 @@ class Equations:
         return self.formulas(quantity).sympy(dynamic=flag("dynamic", dynamic))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return derive, (self.system, self.formalism)
+        return _again, (self.system, self.formalism, self.derivation.left_out)
 
     def __repr__(self) -> str:
         return f"<Equations of '{self.system.name}' by {self.formalism}: {self.system.size}>"
@@ -174,6 +184,11 @@ class Equations:
         name = self._known(quantity)
         key = Function, name, one_of(backend, BACKENDS, "a backend")
         return self.kept(key, lambda: Function(self.system, name, *self.programs(name), backend))
+
+
+def _again(system: System, formalism: str, left_out: frozenset[str]) -> Equations:
+    """Equations from what was pickled of them."""
+    return derive(system, formalism).without(left_out)
 
 
 def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Program]:

@@ -9,6 +9,7 @@ from io import TextIOWrapper
 import click
 
 from kineta import __version__
+from kineta.cli.assemble import assemble
 from kineta.cli.check import check
 from kineta.cli.common import BAD_INPUT, said
 from kineta.cli.completion import COMPLETE, completion
@@ -37,7 +38,20 @@ def app() -> None:
     """A compiler for mechanics: equations of motion, derived, counted, compiled and simulated."""
 
 
-for verb in (new, check, derive, evaluate, simulate, verify, integrals, export, import_, examples, completion):
+for verb in (
+    new,
+    check,
+    derive,
+    evaluate,
+    assemble,
+    simulate,
+    verify,
+    integrals,
+    export,
+    import_,
+    examples,
+    completion,
+):
     app.add_command(verb)
 
 

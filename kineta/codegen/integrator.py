@@ -21,12 +21,18 @@ from kineta.numerics.tableaux import Tableau
 
 
 @cache
-def integrator(tableau: Tableau) -> Callable[..., int]:
-    """The compiled loop for *tableau*: a function of addresses, as in :mod:`kineta.numerics.layout`."""
-    return compiled(partial(_Loop, tableau), len(layout.FUNCTIONS + layout.BLOCKS), "one", tableau)
+def integrator(tableau: Tableau, *, projecting: bool = False) -> Callable[..., int]:
+    """The compiled loop for *tableau*: a function of addresses, as in :mod:`kineta.numerics.layout`.
+
+    If it is *projecting*, it keeps to the constraints of the problem.
+    """
+    from kineta.codegen.projecting import Projecting
+
+    writer = Projecting if projecting else Loop
+    return compiled(partial(writer, tableau), len(layout.FUNCTIONS + layout.BLOCKS), writer.__name__, tableau)
 
 
-class _Loop(Zeros):
+class Loop(Zeros):
     """Writer of the module."""
 
     def __init__(self, tableau: Tableau) -> None:
@@ -35,7 +41,7 @@ class _Loop(Zeros):
         self.steering = self._get("ints", layout.N)
         self.padded = self._get("ints", layout.N_PADDED)
         self.y, self.k, self.tolerances = self.at["y"], self.at["k"], self.at["tolerances"]
-        self.new, self.between, self.before, self.after, self.values = (
+        self.new, self.between, self.before, self.after, self.values, *self.nearer = (
             self._row(self.at["work"], r) for r in range(layout.WORK)
         )
         self.directions, self.noise = self.at["directions"], self.at["noise"]
@@ -61,12 +67,12 @@ class _Loop(Zeros):
         h, last, moves = self._size(t, self._get("reals", layout.T_END), wanted, most)
         with b.if_then(b.not_(moves), likely=False):
             b.ret(number(layout.STEP_TOO_SMALL))
-        self._stages(t, h)
-        error = self._error(h)
+        end = b.select(last, self._get("reals", layout.T_END), b.fadd(t, h))
+        error = self._attempt(t, h, end)
         finite, accepted = self._verdict(error)
         with b.if_else(accepted) as (then, otherwise):
             with then:
-                self._accept(t, h, error, last)
+                self._accept(t, h, end, error, last)
                 b.branch(loop)
             with otherwise:
                 self._reject(t, h, error, finite)
@@ -81,13 +87,17 @@ class _Loop(Zeros):
         with self.b.if_then(self._hopeless(t, size, finite), likely=False):
             self.b.ret(number(layout.NOT_FINITE))
 
-    def _accept(self, t: Any, h: Any, error: Any, last: Any) -> None:
+    def _attempt(self, t: Any, h: Any, end: Any) -> Any:
+        """Try a step from t to *end*; its error."""
+        self._stages(t, h)
+        return self._error(h)
+
+    def _accept(self, t: Any, h: Any, end: Any, error: Any, last: Any) -> None:
         b = self.b
         rejected = self._nonzero(self._get("ints", layout.JUST_REJECTED))
         wanted, factor = self._get("reals", layout.H), self._factor(error)
         self._set("reals", layout.H, self._grown(h, factor, last, rejected, wanted))
         self._set("ints", layout.JUST_REJECTED, number(0))
-        end = b.select(last, self._get("reals", layout.T_END), b.fadd(t, h))
         self._set("reals", layout.T, end)
         size = b.mul(self.padded, number(self.tableau.coefficients))
         self.interpolant = self._address(self.at["dense"], b.mul(self._get("ints", layout.ACCEPTED), size))

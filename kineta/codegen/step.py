@@ -77,12 +77,16 @@ class Step(Emitter, ABC):
         return total
 
     def _stages(self, t: Any, h: Any) -> None:
+        self._inner_stages(t, h)
+        self._derivative(self.b.fadd(t, h), self.tableau.stages)
+
+    def _inner_stages(self, t: Any, h: Any) -> None:
+        """All stages but the derivative at the new point, and that point."""
         tableau = self.tableau
         for stage, (row, c) in enumerate(zip(tableau.A, tableau.C[1:], strict=True), 1):
             self._advance(row, h)
             self._derivative(self.b.fadd(t, self.b.fmul(h, self._real(c))), stage)
         self._advance(tableau.B, h)
-        self._derivative(self.b.fadd(t, h), tableau.stages)
 
     def _advance(self, weights: Row, h: Any) -> None:
         """The state tried: y + h (weights . stages)."""
@@ -100,13 +104,7 @@ class Step(Emitter, ABC):
             b.store(self._real(0.0), s)
 
         def lanes(i: Any) -> None:
-            size = self._intrinsic(
-                "maximum",
-                self._intrinsic("fabs", self._load(self.y, i)),
-                self._intrinsic("fabs", self._load(self.new, i)),
-            )
-            absolute, relative = (self._load(self._row(self.tolerances, r), i) for r in range(2))
-            scale = b.fadd(absolute, b.fmul(relative, size))
+            scale = self._scale(i)
             for s, weights in zip(sums, self.tableau.errors, strict=True):
                 e = b.fdiv(self._weighted(weights, i), scale)
                 b.store(self._total(b.load(s, typ=self.kind), b.fmul(e, e)), s)
@@ -122,6 +120,16 @@ class Step(Emitter, ABC):
         exact = b.fcmp_ordered("==", damped, self._real(0.0))
         divisor = b.select(exact, self._real(1.0), self._intrinsic("sqrt", b.fmul(damped, n)))
         return b.fdiv(b.fmul(size, first), divisor)
+
+    def _scale(self, i: Any) -> Any:
+        """The tolerances of the lanes from *i* on."""
+        size = self._intrinsic(
+            "maximum",
+            self._intrinsic("fabs", self._load(self.y, i)),
+            self._intrinsic("fabs", self._load(self.new, i)),
+        )
+        absolute, relative = (self._load(self._row(self.tolerances, r), i) for r in range(2))
+        return self.b.fadd(absolute, self.b.fmul(relative, size))
 
     def _total(self, before: Any, terms: Any) -> Any:
         """The sum over components so far, and one vector of terms more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from kineta.errors import ExpressionError, Location, ModelError
@@ -48,11 +48,24 @@ class Row:
         """Names of the levels: ``E.x``, ``E.x'``."""
         return tuple(self.constraint + "'" * k for k in range(len(self.levels)))
 
+    def pulled(self, graph: Graph, rate: float) -> Row:
+        """The row whose accelerations go back to the constraint where it is not met: f'' + 2 a f' + a^2 f = 0 or f' + a f = 0
+        with the *rate* a (Baumgarte).
+        """
+        if not rate:
+            return self
+        weights = {0: (rate**2, 2 * rate), 1: (rate,)}[self.order]
+        terms = (graph.mul(graph.const(w), level) for w, level in zip(weights, self.levels, strict=True))
+        return replace(self, rest=graph.sum([self.rest, *terms]))
+
+    def linear(self, symbols: Symbols) -> bool:
+        """Whether the last level is linear in the speeds."""
+        return not any(symbols.by_speed(partial) for partial in self.gradient.values())
+
     def drive(self, symbols: Symbols) -> Ref:
         """Gradient . v: the rate at which a unit multiplier does work; zero for what neither moves nor pushes by itself."""
         g, last = symbols.graph, self.levels[-1]
-        linear = not any(symbols.by_speed(partial) for partial in self.gradient.values())
-        if linear and symbols.at_rest(last) == ZERO:
+        if self.linear(symbols) and symbols.at_rest(last) == ZERO:
             return ZERO
         return g.sum(g.mul(partial, symbols.v[k]) for k, partial in self.gradient.items())
 

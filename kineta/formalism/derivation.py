@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from kineta.errors import one_of
+from kineta.errors import ModelError, one_of
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr
 from kineta.formalism import energy, inertia
@@ -26,9 +26,10 @@ from kineta.formalism.quasi import Forms, forms, reduced, released
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.body import Station
 from kineta.model.extreme import blamed
-from kineta.model.infer import ENERGIES
+from kineta.model.infer import ENERGIES, MULTIPLIER, results
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
+from kineta.passes.substitute import substitute
 from kineta.threads import once
 
 
@@ -58,10 +59,19 @@ Rule = Callable[["Derivation"], Array]
 
 @dataclass(frozen=True, eq=False)
 class Derivation:
-    """A system in the variables of one graph, and the rules by which its quantities are derived."""
+    """A system in the variables of one graph, and the rules by which its quantities are derived.
+
+    left_out : names of constraints that say what others say, and of which nothing is asked
+    watched : whether the caller looks at what becomes of the pivots of constraints; else accelerations are NaN where one of
+        them is but a rounding error
+    pull : with which accelerations go back to constraints that are not met (Baumgarte) [1/s]
+    """
 
     symbols: Symbols
     rules: Mapping[str, Rule]
+    left_out: frozenset[str] = frozenset()
+    watched: bool = False
+    pull: float = 0.0
 
     @property
     def graph(self) -> Graph:
@@ -91,13 +101,20 @@ class Derivation:
     @once
     def rows(self) -> tuple[Row, ...]:
         """The constraints that the speeds leave to be kept by reactions: none where there are quasi-velocities."""
-        system = self.symbols.system
-        return () if system.quasi else rows(self.symbols, self.elements, system.constraints)
+        if self.symbols.system.quasi:
+            return ()
+        return tuple(r.pulled(self.graph, self.pull) for r in self.closures if r.constraint not in self.left_out)
+
+    @once
+    def closures(self) -> tuple[Row, ...]:
+        """All constraints, in the speeds of the motions."""
+        d = self.released if self.symbols.system.quasi else self
+        return rows(d.symbols, d.elements, self.symbols.system.constraints)
 
     @once
     def released(self) -> Derivation:
         """The derivation of a system with quasi-velocities in the speeds of its motions, without its constraints."""
-        return Derivation(released(self.forms, self.symbols), self.rules)
+        return Derivation(released(self.forms, self.symbols), self.rules, self.left_out, self.watched, self.pull)
 
     @once
     def forms(self) -> Forms:
@@ -109,10 +126,25 @@ class Derivation:
         return {}
 
     def expression(self, *expressions: Expr) -> list[Ref]:
-        """*expressions* as outputs and runs may name them: of what elements may be made of, and of energies."""
+        """*expressions* as outputs and runs may name them: of what elements may be made of, of energies, and of accelerations
+        and multipliers under ``tau``.
+        """
         asked = {n for e in expressions for n in e.symbols()}
-        energies = {n: self[n].refs[0] for n in ENERGIES if n in asked}
-        return self.elements.expression(*expressions, more=energies)
+        more = {n: self[n].refs[0] for n in ENERGIES if n in asked}
+        if found := results(self.symbols.system, asked):
+            more |= {n: self._result(n) for n in found}
+        return self.elements.expression(*expressions, more=more)
+
+    def _result(self, name: str) -> Ref:
+        """An acceleration ``q1''`` or a multiplier ``lambda.E.x``. Raises :class:`ModelError` for a row that is none."""
+        if not name.startswith(MULTIPLIER):
+            return self["forward"].refs[self.symbols.names.index(name[:-1])]
+        found = dict(zip(self["multipliers"].labels, self["multipliers"].refs, strict=True))
+        label = f"lambda[{name.removeprefix(MULTIPLIER)}]"
+        if label not in found:
+            known = ", ".join(f"{MULTIPLIER}{n[7:-1]}" for n in found)
+            raise ModelError(f"Model '{self.symbols.system.name}': there is no '{name}'; its multipliers are {known}.")
+        return found[label]
 
     def __getitem__(self, quantity: str) -> Array:
         """The expressions of *quantity*. Raises :class:`ArgumentError` for an unknown one."""
@@ -223,7 +255,8 @@ def _generalized_energy(d: Derivation) -> Array:
 
 
 def _outputs(d: Derivation) -> Array:
-    return vector(d.expression(*(o.value for o in d.symbols.system.outputs)))
+    found = d.expression(*(o.value for o in d.symbols.system.outputs))
+    return vector(substitute(d.graph, found, dict.fromkeys((f"tau.{n}" for n in d.symbols.names), ZERO)))
 
 
 COMMON: Mapping[str, Rule] = {

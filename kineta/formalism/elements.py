@@ -48,7 +48,7 @@ class Elements:
 
     def expression(self, *expressions: Expr, more: Mapping[str, Ref] = MappingProxyType({})) -> list[Ref]:
         """*expressions* of the description, positions and velocities of points included; *more* names are known beside."""
-        known = self.mechanism.symbols.by_name
+        known = {*self.mechanism.symbols.by_name, *more}
         dotted = {n for e in expressions for n in e.symbols() if "." in n and n not in known}
         points = {n: self._of_point(n) for n in dotted}
         return self.mechanism.symbols.expression(*expressions, more={**more, **points})

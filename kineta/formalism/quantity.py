@@ -87,6 +87,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("reaction_forces", inputs=("tau",)),
         Quantity("reactions", inputs=("tau",), entries=_reactions),
         Quantity("constraints"),
+        Quantity("constraint_jacobian", "A"),
         Quantity("power", "P", inputs=("tau",)),
     )
 }

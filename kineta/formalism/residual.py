@@ -13,7 +13,7 @@ from kineta.expr.walk import reachable
 from kineta.formalism import inertia, reactions
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.composite import component, composites, momentum_of_rate
-from kineta.formalism.constraint import Row, check_independent, repeated, rows
+from kineta.formalism.constraint import Row, check_independent, repeated
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
 from kineta.formalism.energy import kineta
 from kineta.formalism.mechanism import dependent, no_inertia
@@ -39,6 +39,7 @@ def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]
             d, reactions.less_loads(d, reactions.swept(d, moving(d, d["forward"].refs)))
         ),
         "constraints": _constraints,
+        "constraint_jacobian": _constraint_jacobian,
         "power": _power,
     }
 
@@ -79,23 +80,20 @@ def _solved(d: Derivation) -> list[list[Ref]]:
 
     M vdot - A^T lambda = tau - bias        A vdot = -rest
     """
-    check_independent(d.symbols, d.rows)
-    right = right_side(d)
-    return [bordered(d, d.rows, order).solve(right) for order in orders(len(d.symbols.v))]
-
-
-def orders(n: int) -> tuple[Sequence[int], Sequence[int]]:
-    """Sequences in which n speeds are eliminated: from the tips, and from the ground."""
-    return range(n)[::-1], range(n)
-
-
-def right_side(d: Derivation) -> list[Ref]:
-    """What accelerations and multipliers are solved from."""
+    if not d.watched:
+        check_independent(d.symbols, d.rows)
     bias = d["bias"].refs
-    return [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)] + [neg(r.rest) for r in d.rows]
+    right = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)] + [neg(r.rest) for r in d.rows]
+    return [bordered(d, d.rows, order).solve(right) for order in orders(d)]
 
 
-def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, watched: bool = False) -> Factors:
+def orders(d: Derivation) -> Sequence[Sequence[int]]:
+    """Sequences in which the speeds are eliminated: from the tips, and from the ground where it is looked for the cheapest."""
+    n = len(d.symbols.v)
+    return (range(n)[::-1],) if d.watched else (range(n)[::-1], range(n))
+
+
+def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int]) -> Factors:
     """The mass matrix with the gradients of the rows *kept* as its border, factored; the speeds in the sequence *order* first.
 
     Raises :class:`ModelError` where a speed moves no inertia, and for a constraint that binds only what others bind.
@@ -108,7 +106,7 @@ def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, watche
             matrix[k][n + i] = partial
     last = range(n, n + len(kept))
     try:
-        return factored(g, matrix, [*order, *last], *row_bounds(d.mechanism, len(kept)), watched=watched)
+        return factored(g, matrix, [*order, *last], *row_bounds(d.mechanism, len(kept)), watched=d.watched)
     except SingularError as error:
         if error.row < n:
             raise dependent(d.mechanism, error.row) from None
@@ -116,25 +114,26 @@ def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, watche
 
 
 def _multipliers(d: Derivation) -> Array:
-    """The multipliers of the constraints under tau: M vdot + bias = tau + A^T lambda."""
+    """The multipliers of the constraints under tau: M vdot + bias = tau + A^T lambda; none of those that are left out."""
     g, s = d.graph, d.symbols
     if not s.system.quasi:
-        found = [neg(x) for x in cheapest(g, _solved(d))[len(s.v) :]]
-        return _named([f"lambda[{r.constraint}]" for r in d.rows], found)
+        kept = iter(cheapest(g, _solved(d))[len(s.v) :])
+        found = [ZERO if r.constraint in d.left_out else neg(next(kept)) for r in d.closures]
+        return _named([f"lambda[{r.constraint}]" for r in d.closures], found)
     base = d.released.symbols
     forces = recursion(d.released, base.vdot)
     rates = s.levels.of(s.speeds, 1)
     accelerations = substitute(g, rates, dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True)))
     moved = dict(zip(base.names, s.speeds, strict=True))
     moved |= dict(zip((f"{n}'" for n in base.names), accelerations, strict=True))
-    kept = [f"lambda[{r.constraint}]" for r in d.forms.kept]
-    return _named(kept, multipliers(d.forms, s, substitute(g, forces, moved)))
+    names = [f"lambda[{r.constraint}]" for r in d.forms.kept]
+    return _named(names, multipliers(d.forms, s, substitute(g, forces, moved)))
 
 
 def _reaction_forces(d: Derivation) -> Array:
     """What the reactions of the constraints do on the speeds, A^T lambda: M vdot + bias = tau + A^T lambda."""
     forces = [ZERO] * len(d.symbols.v)
-    for r, multiplier in zip(d.rows, d["multipliers"].refs if d.rows else (), strict=True):
+    for r, multiplier in zip(d.closures, d["multipliers"].refs, strict=True) if d.rows else ():
         for k, partial in r.gradient.items():
             forces[k] = d.graph.add(forces[k], d.graph.mul(partial, multiplier))
     return vector(forces)
@@ -148,18 +147,22 @@ def transmitted(d: Derivation, wrenches: Mapping[str, Wrench]) -> Array:
 
 def _constraints(d: Derivation) -> Array:
     """What has to vanish: every constraint, and the rate of those on the position."""
+    levels, labels = [x for r in d.closures for x in r.levels], [n for r in d.closures for n in r.labels]
     if not d.symbols.system.quasi:
-        return _named([n for r in d.rows for n in r.labels], [level for r in d.rows for level in r.levels])
-    base = d.released
-    kept = rows(base.symbols, base.elements, base.symbols.system.constraints)
-    moved = dict(zip(base.symbols.names, d.symbols.speeds, strict=True))
-    levels = substitute(d.graph, [level for r in kept for level in r.levels], moved)
-    return _named([n for r in kept for n in r.labels], [d.symbols.tidy(x) for x in levels])
+        return _named(labels, levels)
+    moved = dict(zip(d.released.symbols.names, d.symbols.speeds, strict=True))
+    return _named(labels, [d.symbols.tidy(x) for x in substitute(d.graph, levels, moved)])
 
 
 def _named(labels: Sequence[str], refs: Sequence[Ref]) -> Array:
     """A row of expressions with names of their own."""
     return Array((len(refs),), tuple(refs), labels=tuple(labels))
+
+
+def _constraint_jacobian(d: Derivation) -> Array:
+    """How the constraints kept by reactions, differentiated until speeds appear, change with the speeds."""
+    n = len(d.symbols.v)
+    return matrix([[r.gradient.get(k, ZERO) for k in range(n)] for r in d.rows], n)
 
 
 def recursion(d: Derivation, vdot: Sequence[Ref]) -> list[Ref]:
@@ -219,7 +222,7 @@ def _power(d: Derivation) -> Array:
         for j, rate in enumerate(link.rates)
         if rate.by_time != ZERO
     ]
-    pushed = [r.drive(s) for r in d.rows]
+    pushed = [r.drive(s) for r in d.closures] if d.rows else []
     if any(p != ZERO for p in pushed):
         power = g.add(power, g.sum(g.mul(x, p) for x, p in zip(d["multipliers"].refs, pushed, strict=True)))
     drift = inertia.drift(d)

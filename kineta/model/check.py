@@ -17,7 +17,7 @@ from kineta.model.constraints import Condition
 from kineta.model.elements import Element
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.kind import Kind
-from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, point_components, point_velocities
+from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, point_components, point_velocities, results
 from kineta.model.motion import Ball, Free, Motion
 from kineta.model.plausible import impossible, turning
 from kineta.model.quasi import Quasi
@@ -291,7 +291,7 @@ def _symbols(system: System) -> None:
     for form in system.quasi:
         only(seen - {w.name for w in system.quasi} | set(system.base_speeds), words, [form.value], record(form))
     for output in system.outputs:
-        only(everything, "", [output.value], record(output))
+        only(everything | results(system, output.value.symbols()), "", [output.value], record(output))
     for name, value in system.initial:
         only(
             parameters, "parameters", [value], partial(CheckError, "Initial value", name, None, part=f"initial {name}")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The symbol of the time.
 TIME = "t"
+#: How the names of multipliers begin.
+MULTIPLIER = "lambda."
 #: Energies that outputs and events may name.
 ENERGIES = ("kinetic_energy", "potential_energy", "energy")
 #: Components of a point or body that an expression may name: position, then velocity.
@@ -72,6 +74,15 @@ def moving(initial: Iterable[tuple[str, Expr]], expressions: Iterable[Expr]) -> 
     """Names with an initial value, or with a speed in *expressions* or among the *initial* values: no parameters have these."""
     named = {n for n, _ in initial} | {n for e in expressions for n in e.symbols() if n.endswith("'")}
     return {n.rstrip("'") for n in named}
+
+
+def results(system: System, names: Iterable[str]) -> set[str]:
+    """Those of *names* that mean what a motion results in: accelerations ``q1''``, and multipliers ``lambda.E.x`` of the rows of
+    constraints.
+    """
+    accelerations = {f"{n}'" for n in system.v_names}
+    multipliers = {f"{MULTIPLIER}{c.name}" for c in system.constraints}
+    return {n for n in names if n in accelerations or n in multipliers or n.rpartition(".")[0] in multipliers}
 
 
 def infer_parameters(system: System, lets: Iterable[Let] = ()) -> dict[str, str]:

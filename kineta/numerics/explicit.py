@@ -88,6 +88,12 @@ class Run:
         ints = np.zeros(layout.INTS, dtype=np.int64)
         ints[[layout.N, layout.N_PADDED, layout.N_QUATERNIONS]] = max(p.steering, 1), padded, len(p.quaternions)
         ints[[layout.N_EVENTS, layout.ROOM, layout.DENSE]] = events.n, _ZEROS, self._dense
+        largest, speeds = np.zeros(0), np.zeros(padded)
+        if p.manifold is not None:
+            largest = p.manifold.largest.copy()
+            speeds[slice(*p.manifold.speeds)] = 1.0
+            ints[[layout.WATCHED, layout.PIVOTS]] = len(largest), self.n - len(largest)
+            ints[[layout.VELOCITY, layout.N_QUATERNIONS]] = p.manifold.steps, 0
         y = np.zeros(padded)
         y[: self.n] = p.y0
         steps = np.array([np.ones(padded), np.zeros(padded)])
@@ -95,7 +101,7 @@ class Run:
         room = _ZEROS + events.n
         return {
             "h": np.array(p.h),
-            "reals": np.array([p.t0, 0.0, p.t1, max_step]),
+            "reals": np.array([p.t0, 0.0, p.t1, max_step, 1.0]),
             "ints": ints,
             "y": y,
             "k": np.zeros((tableau.stages + 1 + len(tableau.extra), padded)),
@@ -111,6 +117,8 @@ class Run:
             "which": np.empty(room, dtype=np.int64),
             "zero_times": np.empty(room),
             "zero_states": np.empty((room, padded)),
+            "largest": largest,
+            "speeds": speeds,
         }
 
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
@@ -126,12 +134,18 @@ class Run:
         f0 = self._rate(p.t0, p.y0)
         self._pace(1, self.tableau.stages * (time.perf_counter() - began))
         self._memory["k"][0, : self.n] = f0
+        self._reals[layout.LOW] = self._low(f0)
         if first_step is None:
             steered, order = self._memory["tolerances"][:, : p.steering], self.tableau.error_order
             (first_step,) = first_steps(self._rates, p.t0, p.t1, p.y0[None], f0[None], steered, order)
         self._reals[layout.H] = first_step
         if p.events is not None:
             self._memory["work"][layout.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
+
+    def _low(self, rate: FloatArray) -> float:
+        """How low the lowest pivot of a constraint is, relative to the largest that it has been."""
+        largest = self._memory["largest"]
+        return float(np.min(np.abs(rate[self.n - len(largest) :]) / largest, initial=1.0))
 
     def go_on(self, t1: float, h: FloatArray) -> None:
         """Go on to the time *t1* with another block *h*: the rate there is worked out, the size of the step stays."""
@@ -168,12 +182,14 @@ class Run:
         self._ints[layout.ALLOWED] = min(self._steps, self.left)
         self._ints[[layout.ACCEPTED, layout.FOUND, layout.LOOK]] = 0
         began = time.perf_counter()
-        status = self._integrate(self.problem.rhs, self._events.address, *self._addresses)
-        k, m, odd = (int(self._ints[i]) for i in (layout.ACCEPTED, layout.FOUND, layout.LOOK))
+        m = self.problem.manifold
+        functions = (self.problem.rhs, self._events.address, *((m.position, m.velocity) if m is not None else (0, 0)))
+        status = self._integrate(*functions, *self._addresses)
+        k, found, odd = (int(self._ints[i]) for i in (layout.ACCEPTED, layout.FOUND, layout.LOOK))
         self._pace(k, time.perf_counter() - began)
         self.left -= k
         t, y, dense = (self._memory[name][:k] for name in ("times", "states", "dense"))
-        which, times, states = (self._memory[name][:m] for name in ("which", "zero_times", "zero_states"))
+        which, times, states = (self._memory[name][:found] for name in ("which", "zero_times", "zero_states"))
         zeros = which.copy(), times.copy(), states[:, : self.n].copy()
         kept = dense[..., : self.n].copy() if self._dense else None
         return Piece(t0, y0, t.copy(), y[:, : self.n].copy(), kept, zeros, status, bool(odd))

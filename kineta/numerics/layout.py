@@ -9,28 +9,34 @@ from __future__ import annotations
 #: State vectors are padded to a multiple of this many doubles, so that they can be worked on vector by vector.
 LANES = 8
 
-#: Positions in the array of real numbers that a run is made of.
-T, H, T_END, MAX_STEP = range(4)
+#: Positions in the array of real numbers that a run is made of. LOW is how low the lowest pivot of a constraint is where the
+#: step starts, relative to the largest that it has been.
+REALS = 5
+T, H, T_END, MAX_STEP, LOW = range(REALS)
 #: Positions in the array of integers. Sizes, and what is asked for: N is the number of states over whose errors the mean is
 #: taken, ROOM how many zeros of events may have been found before a step. Counts since the start, and of this call.
 #: What the last step was like: JUST_REJECTED; LOOK where its events must be looked at; ENDED where the last zero wanted
-#: of an event lies in it.
-INTS = 14
+#: of an event lies in it. Of constraints: the number WATCHED, whose pivots are the states from PIVOTS on; the number of
+#: steps VELOCITY in which speeds are brought back to them; and how often a step past a singular position was tried, HOPS.
+INTS = 18
 N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, ROOM, DENSE = range(7)
-EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, INTS)
+EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, 14)
+WATCHED, PIVOTS, VELOCITY, HOPS = range(14, INTS)
 
-#: Vectors of work: the state tried, one between, values of event functions before and after the step, and between.
-WORK, BEFORE = 5, 2
+#: Vectors of work: the state tried, one between, values of event functions before and after the step, and between; two states
+#: on the way to the constraints.
+WORK, BEFORE = 7, 2
 
 #: What the integrator returns. EVENT: after a step with LOOK or ENDED, unless it is the last of the run.
 DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE = range(5)
 
-#: Arguments: addresses of the right-hand side and of the event functions,
-FUNCTIONS = ("rhs", "events")
+#: Arguments: addresses of the right-hand side, of the event functions, and of what brings positions and speeds nearer to the
+#: constraints,
+FUNCTIONS = ("rhs", "events", "position", "velocity")
 #: and of their block h, reals, integers, state y, stages, work, tolerances (absolute, then relative), offsets of quaternions,
 #: recorded times, states and interpolants; what events there are, as in :class:`~kineta.numerics.problem.Events`; of the zeros
-#: found: which event's, times and states.
+#: found: which event's, times and states; the largest pivots so far; and 1 for every state that is a speed.
 BLOCKS = (
     *("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "dense"),
-    *("directions", "left", "noise", "which", "zero_times", "zero_states"),
+    *("directions", "left", "noise", "which", "zero_times", "zero_states", "largest", "speeds"),
 )

@@ -43,6 +43,24 @@ class Events:
 
 
 @dataclass(frozen=True, slots=True)
+class Manifold:
+    """Constraints that a motion keeps to.
+
+    position, velocity : addresses of functions as ``rhs`` of :class:`Problem`, whose results are the state with coordinates,
+        or with speeds, nearer to the constraints
+    largest : (m,) sizes in regular positions of the pivots of the constraints, which are the last m rates of ``rhs``
+    speeds : where the speeds begin and end in the state
+    steps : how often speeds have to be brought nearer to be there: once, where constraints are linear in them
+    """
+
+    position: int
+    velocity: int
+    largest: FloatArray
+    speeds: tuple[int, int]
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """An initial value problem in machine code.
 
@@ -61,6 +79,7 @@ class Problem:
     quaternions: Sequence[int] = ()
     integrals: int = 0
     events: Events | None = None
+    manifold: Manifold | None = None
 
     @property
     def steering(self) -> int:

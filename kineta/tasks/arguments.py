@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr
 from kineta.model.given import records
-from kineta.model.infer import ENERGIES, TIME, point_components
+from kineta.model.infer import ENERGIES, TIME, point_components, results
 from kineta.model.system import System
 from kineta.tasks.events import Event
 from kineta.values import number, numbers, whole
@@ -114,15 +114,19 @@ def watched(system: System, events: Event | Expr | Iterable[Event | Expr]) -> li
     found = []
     for e in records(given, Event | Expr, "events, which are compiled", "kn.event(q1)"):
         event = e if isinstance(e, Event) else Event(e, name=str(e))
-        found.append(replace(event, value=symbols(system, event.value, f"event '{event.name}'")))
+        found.append(replace(event, value=symbols(system, event.value, f"event '{event.name}'", resulting=True)))
     return found
 
 
-def symbols(system: System, value: Expr, what: str) -> Expr:
-    """*value* in coordinates, speeds, parameters and points of *system*. Raises where it holds a symbol that is none."""
+def symbols(system: System, value: Expr, what: str, *, resulting: bool = False) -> Expr:
+    """*value* in coordinates, speeds, parameters and points of *system*, and in what a motion results in, if that may be.
+
+    Raises where it holds a symbol that is none.
+    """
     (value,) = system.expand(value)
     known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), TIME, *ENERGIES}
     known |= point_components(system) | system.meanings.keys()
+    known |= results(system, value.symbols()) if resulting else set()
     for name in value.symbols():
         if name not in known:
             raise ArgumentError(

@@ -13,9 +13,10 @@ from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError
-from kineta.expr.graph import ZERO, Ref
+from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr
 from kineta.expr.program import Program
+from kineta.formalism import manifold
 from kineta.formalism.derivation import Derivation
 from kineta.formulas import simplified
 from kineta.function import parameter_values
@@ -24,20 +25,38 @@ from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
 from kineta.tasks import arguments
 from kineta.tasks.forces import Forces, forces
+from kineta.tasks.keeping import derivation
 from kineta.tasks.weights import check_weights
 from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
 
 
-class Code:
-    """Functions of t, the state y and a block h of what depends on parameters and constant forces only.
-
-    y is (q, v), followed by the work done where the power is not identically zero (``works`` is 1).
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What stands in the state y of a run behind q and v: the work done, where the power is not identically zero (``works`` is
+    1), and the integrals of as many pivots of constraints as are ``watched``. Nothing else depends on these. ``levels`` is how
+    many of the last numbers observed have to vanish: constraints, and rates of those on the position; ``multipliers`` are names.
     """
 
-    def __init__(self, setup: Program, programs: Mapping[str, Program], works: int) -> None:
-        self.works = works
+    works: int
+    watched: int = 0
+    levels: int = 0
+    multipliers: tuple[str, ...] = ()
+
+    @property
+    def integrals(self) -> int:
+        """How many of the last states are integrals along the others."""
+        return self.works + self.watched
+
+
+class Code:
+    """Functions of t, the state y and a block h of what depends on parameters and constant forces only; ``kept`` is how they
+    keep constraints.
+    """
+
+    def __init__(self, setup: Program, programs: Mapping[str, Program], layout: Layout, kept: str) -> None:
+        self.layout, self.kept = layout, kept
         self._setup_program, self._setup = setup, reference.compile(setup)
         self._programs = programs
 
@@ -61,6 +80,12 @@ class Code:
     def rates(self) -> llvm.NativeFunction:
         """The rate of many states: for rows, and for one in every lane of a vector."""
         return llvm.compile([self._programs["rate"]], batch=True).function("rate")
+
+    @once
+    def returns(self) -> tuple[llvm.NativeFunction, llvm.NativeFunction]:
+        """The state with coordinates nearer to the constraints, and with speeds nearer to them."""
+        made = llvm.compile([self._programs["position"], self._programs["velocity"]])
+        return made.function("position"), made.function("velocity")
 
     @once
     def events(self) -> llvm.NativeFunction | None:
@@ -99,56 +124,76 @@ class Bound:
         return Bound(self.code, p, h, self.forces.case(i))
 
 
-def bound(equations: Equations, p: Any, tau: Any, watched: Sequence[Expr]) -> Bound:
-    """The code for a run of *equations* with the parameters *p* under the forces *tau*, with the events *watched*."""
-    values, acting = parameters(equations.system, p), forces(equations.system, tau)
-    made = code(equations, acting, watched)
-    return Bound(made, values, made.h(values, acting.constant), acting)
+def bound(equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr], kept: str) -> Bound:
+    """The code for a run of *equations* with the parameters *p* under the forces *tau*, with the events *watched* and with
+    constraints *kept* in this way.
+    """
+    acting = forces(equations.system, tau)
+    made = code(equations, acting, watched, kept)
+    return Bound(made, p, made.h(p, acting.constant), acting)
 
 
-def code(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> Code:
+def code(equations: Equations, forces: Forces, watched: Sequence[Expr], kept: str) -> Code:
     """The code for runs of *equations* under *forces*, with the events *watched*; made once, then kept with the equations."""
-    key = (Code, forces.none, tuple(forces.expressions.items()), tuple(watched))
-    return equations.kept(key, lambda: Code(*_programs(equations, forces, watched)))
+    key = (Code, forces.none, tuple(forces.expressions.items()), tuple(watched), kept)
+    return equations.kept(key, lambda: Code(*_programs(equations, forces, watched, kept), kept))
 
 
-def _programs(equations: Equations, forces: Forces, watched: Sequence[Expr]) -> tuple[Program, dict[str, Program], int]:
-    """Setup, programs by name, and whether the work done is part of the state."""
-    d = equations.alone()
-    found, works = functions(d, forces, watched)
-    return *lowered(d, found, works), works
+def _programs(
+    equations: Equations, forces: Forces, watched: Sequence[Expr], kept: str
+) -> tuple[Program, dict[str, Program], Layout]:
+    """Setup, programs by name, and what the state is made of."""
+    d = derivation(equations, kept)
+    found, layout = functions(d, forces, watched)
+    return *lowered(d, found, layout), layout
 
 
 def lowered(
-    d: Derivation, functions: Mapping[str, Sequence[Ref]], works: int, direction: Sequence[str] = ()
+    d: Derivation, functions: Mapping[str, Sequence[Ref]], layout: Layout, direction: Sequence[str] = ()
 ) -> tuple[Program, dict[str, Program]]:
     """Setup, and *functions* of t, y and, where they contain its symbols, a *direction* as programs by name."""
     system = d.symbols.system
     own, functions = simplified(d, functions, (*system.parameter_names, *(f"tau.{n}" for n in system.v_names)))
     outputs = {name: {name: ((len(refs),), refs)} for name, refs in functions.items()}
-    work = [own.graph.symbol("work done")] * works
-    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *own.v, *work)}
+    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *own.v, *_behind(own.graph, layout))}
     if direction:
         inputs["direction"] = [own.graph.symbol(n) for n in direction]
     return hoist(own.graph, inputs, outputs, [*own.p, *own.tau], "run")
 
 
-def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, list[Ref]], int]:
+def _behind(graph: Graph, layout: Layout) -> list[Ref]:
+    """The entries of y behind q and v."""
+    pivots = (f"pivot {i}" for i in range(layout.watched))
+    return [graph.symbol(n) for n in (*("work done",) * layout.works, *pivots)]
+
+
+def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, Sequence[Ref]], Layout]:
     """What is computed at every stage, at every record, and between steps."""
     power = d["power"].refs[0]
     if forces.none:  # what they would do is the only power of a conservative system
         names = (f"tau.{n}" for n in d.symbols.system.v_names)
         (power,) = substitute(d.graph, [power], dict.fromkeys(names, ZERO))
-    works = int(power != ZERO)
-    rate = [*d["state_rate"].refs, *([power] * works)]
+    pivots = manifold.pivots(d) if d.watched else []
+    levels, multipliers = (d[q].refs if d.closures else () for q in ("constraints", "multipliers"))
+    labels = d["multipliers"].labels if d.closures else ()
+    layout = Layout(int(power != ZERO), len(pivots), len(levels), labels)
+    rate = (*d["state_rate"].refs, *([power] * layout.works), *pivots)
+    outputs = d.expression(*(o.value for o in d.symbols.system.outputs))
+    observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
     if acting:
-        rate = substitute(d.graph, rate, acting)
-    observed = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *d["outputs"].refs, *acting.values()]
-    functions = {"rate": rate, "observed": observed}
+        rate, multipliers, observed = (tuple(substitute(d.graph, x, acting)) for x in (rate, multipliers, observed))
+    functions: dict[str, Sequence[Ref]] = {
+        "rate": rate,
+        "observed": [*observed, *acting.values(), *multipliers, *levels],
+    }
     if watched:
-        functions["events"] = d.expression(*watched)
-    return functions, works
+        functions["events"] = substitute(d.graph, d.expression(*watched), acting)
+    if d.watched:
+        rest = _behind(d.graph, layout)
+        functions["position"] = [*manifold.position(d), *d.symbols.v, *rest]
+        functions["velocity"] = [*d.symbols.q, *manifold.velocity(d), *rest]
+    return functions, layout
 
 
 def parameters(system: System, p: Any) -> FloatArray:

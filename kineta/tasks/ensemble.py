@@ -25,8 +25,8 @@ from kineta.tasks.domain import Domain
 from kineta.tasks.motion import cannot_start, singular
 from kineta.tasks.motion import move as move_one
 from kineta.tasks.progress import Progress
-from kineta.tasks.record import normalise
 from kineta.tasks.result import Result
+from kineta.tasks.settle import normalise
 from kineta.tasks.status import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS, UNBALANCED
 from kineta.tasks.task import Task
 
@@ -73,7 +73,7 @@ def grid(t0: float, t1: float, asked: FloatArray | None, cases: int, states: int
 
 def move(task: Task, bar: Progress) -> Motions:
     """Carry all cases of *task* to their ends. Raises :class:`SimulationError` where none of them can start."""
-    native = task.method in TABLEAUX and not task.made.forces.sampled
+    native = task.method in TABLEAUX and not task.made.forces.sampled and not task.system.constraints
     moved = _in_lanes(task, bar) if native else _in_turn(task, range(len(task.y0)), _unmoved(task), bar)
     for states in (moved.y, moved.zeros.y, moved.samples.reshape(-1, moved.y.shape[1])):
         normalise(states, task.quaternions)
@@ -126,7 +126,7 @@ def _in_lanes(task: Task, bar: Progress) -> Motions:
         y0=y0,
         rates0=rate0,
         quaternions=task.quaternions,
-        integrals=code.works,
+        integrals=code.layout.integrals,
         events=code.event_address,
         values0=values(np.full(cases, task.t0), y0),
         left=np.tile(np.array(terminal, dtype=np.int64), (cases, 1)),
@@ -288,6 +288,8 @@ def result(task: Task, motions: Motions, seconds: float) -> Result:
         potential_energy=found.energies.potential[:, :k],
         work=found.energies.work[:, :k],
         energy_balance=balance,
+        residual=float(np.where(kept, found.residual, 0.0).max(initial=0.0)),
+        notes=task.notes,
         parameters=_parameters(system.parameter_names, made.p),
         status=worst,
         message=f"{cases} case{'s' * (cases > 1)}: {said}; energy balance {balance:.1e}",

@@ -15,7 +15,7 @@ from kineta.numerics.problem import Problem
 from kineta.numerics.segment import Segment
 from kineta.numerics.segments import Integration
 from kineta.tasks.control import forces_of
-from kineta.tasks.record import normalise
+from kineta.tasks.settle import normalise
 from kineta.tasks.task import Task
 
 FloatArray = NDArray[np.float64]

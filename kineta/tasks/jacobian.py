@@ -13,6 +13,7 @@ from kineta.numerics.foreign import Jacobian
 from kineta.passes.differentiate import forward
 from kineta.tasks.code import Bound, functions, lowered
 from kineta.tasks.forces import Forces
+from kineta.tasks.keeping import FREE, STABILISED, derivation
 
 FloatArray = NDArray[np.float64]
 
@@ -30,7 +31,7 @@ def jacobian(equations: Equations, run: Bound) -> Jacobian:
 
     def at(t: float, y: FloatArray) -> FloatArray:
         J = np.zeros((len(y), len(y)))
-        states = len(y) - run.code.works
+        states = len(y) - run.code.layout.integrals
         columns = rows(np.array([t]), np.array(y), np.eye(states), h)
         J[:, :states] = np.where(np.isfinite(columns), columns, 0.0).T
         return J
@@ -40,9 +41,9 @@ def jacobian(equations: Equations, run: Bound) -> Jacobian:
 
 def _programs(equations: Equations, forces: Forces) -> tuple[Program, Program]:
     """Setup, and the change of the rate in a direction of coordinates and speeds."""
-    d = equations.alone()
-    found, works = functions(d, forces, ())
+    d = derivation(equations, STABILISED if equations.system.constraints else FREE)
+    found, layout = functions(d, forces, ())
     names = [f"d {n}" for n in (*equations.system.q_names, *equations.system.v_names)]
     seeds = dict(zip((*d.symbols.q, *d.symbols.v), map(d.graph.symbol, names), strict=True))
-    setup, programs = lowered(d, {"slope": forward(d.graph, found["rate"], seeds)}, works, names)
+    setup, programs = lowered(d, {"slope": forward(d.graph, found["rate"], seeds)}, layout, names)
     return setup, programs["slope"]

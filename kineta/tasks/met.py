@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations
+from kineta.tasks.closing import Closing
 
 #: By how much a start may miss a constraint, relative to the size of the state.
 MISSED = 1e-9
@@ -18,13 +19,15 @@ def missed(
     system = equations.system
     if not system.constraints:
         return ""
-    values = equations.function("constraints", "numpy")(t, q, v, p=p)
+    values = (
+        equations.function("constraints", "numpy")(t, q, v, p=p) if system.quasi else Closing(equations, p).off(t, q, v)
+    )
     k = int(np.abs(values).argmax())
     if abs(values[k]) <= MISSED * max(1.0, np.abs(q).max(initial=0), np.abs(v).max(initial=0)):
         return ""
-    name = equations.derivation["constraints"].labels[k]
+    name = Closing(equations, p).labels[k]
     what = f"the constraint '{name}'" if not name.endswith("'") else f"the rate of the constraint '{name[:-1]}'"
     return (
         f"Model '{system.name}': the start misses {what}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "
-        "Give initial values that meet it."
+        "Give initial values that meet it, or let kn.assemble (kineta assemble) find some."
     )

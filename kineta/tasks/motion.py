@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.codegen.integrator import integrator
 from kineta.errors import SimulationError
-from kineta.numerics.problem import Problem
+from kineta.numerics.problem import Manifold, Problem
 from kineta.numerics.segments import Integration
 from kineta.tasks import status
+from kineta.tasks.closing import Closing
 from kineta.tasks.domain import Domain
 from kineta.tasks.events import Watch, wanted
 from kineta.tasks.held import Control, Held
 from kineta.tasks.jacobian import jacobian
+from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.mass import fault, lost
 from kineta.tasks.met import missed
 from kineta.tasks.progress import Progress
+from kineta.tasks.rank import FLAT, FOLDED, folded
 from kineta.tasks.record import Record
+from kineta.tasks.settle import Settle
 from kineta.tasks.status import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.tasks.task import Task
 
@@ -59,11 +64,12 @@ def move(task: Task, bar: Progress) -> Motion:
         t1=task.t1,
         y0=task.y0,
         quaternions=task.quaternions,
-        integrals=code.works,
+        integrals=code.layout.integrals,
         events=wanted(task.watched, code.event_address),
+        manifold=_manifold(task),
     )
     run = Integration(
-        integrator,
+        partial(integrator, projecting=problem.manifold is not None),
         lambda: jacobian(task.equations, control.made),
         task.method,
         problem if first is None else replace(problem, t1=first),
@@ -76,16 +82,38 @@ def move(task: Task, bar: Progress) -> Motion:
     )
     if why := cannot_start(task, code.rate(np.array([task.t0]), task.y0, made.h)):
         raise SimulationError(why)
-    record = Record(task.grid, task.states, task.quaternions, keep=task.dense_output)
+    record = Record(task.grid, task.states, Settle(task.quaternions, task.made), keep=task.dense_output)
     watch, domain = Watch(task.watched, problem), Domain(task.equations, task.made)
     whole = run if first is None else Held(problem, run, control)
     return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, bar))
+
+
+def _manifold(task: Task) -> Manifold | None:
+    """What the loop keeps to, if it projects."""
+    code, system = task.made.code, task.system
+    if code.kept != PROJECTED:
+        return None
+    position, velocity = code.returns
+    largest = np.zeros(code.layout.watched)
+    for q, v in task.regular:
+        rate = code.rate(np.array([task.t0]), np.concatenate([q, v, task.y0[task.states :]]), task.made.h)
+        largest = np.maximum(largest, np.abs(rate[len(rate) - len(largest) :]))
+    steps = 1 if Closing(task.equations, task.made.p).closures.linear else 2
+    return Manifold(position.address, velocity.address, largest, (system.nq, task.states), steps)
+
+
+def _folded(task: Task, t: float, y: FloatArray, part: float = FOLDED) -> str:
+    """Which constraints depend on each other in the state *y*; ``''`` for none."""
+    state = y[: task.system.nq], y[task.system.nq : task.states]
+    return folded(task.equations, task.made.p, t, state, task.regular, part)
 
 
 def cannot_start(task: Task, rate: FloatArray) -> str:
     """Why the motion of *task*, with this *rate* at its start, cannot start; ``''`` where it can."""
     system = task.system
     q, v = task.y0[: system.nq], task.y0[system.nq : task.states]
+    if why := _folded(task, task.t0, task.y0, FLAT):
+        return f"Model '{system.name}': the start at t = {task.t0:g} s is singular: {why}. Start a little beside it."
     if np.isfinite(rate).all():
         return missed(task.equations, task.t0, q, v, task.made.p)
     if why := fault(task.equations, task.t0, q, v, task.made.p):
@@ -120,7 +148,7 @@ def _integrate(
             if end is not None:
                 return EVENT, status.stopped(end[0], watch.ended or "")
             if segment.end:
-                edge = domain.edge(last=True) or singular(task, *record.end)
+                edge = domain.edge(last=True) or singular(task, *record.end) or _folded(task, *record.end)
                 return FAILED, status.failed(record.reached, segment.end, edge)
     except SimulationError as error:
         return FAILED, status.refused(record.reached, str(error))

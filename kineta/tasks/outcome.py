@@ -15,24 +15,31 @@ from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.tasks.balance import Energies, explained
 from kineta.tasks.events import Watch
+from kineta.tasks.keeping import PROJECTED
+from kineta.tasks.met import MISSED
 from kineta.tasks.motion import Motion
-from kineta.tasks.record import Record, normalise
+from kineta.tasks.record import Record
 from kineta.tasks.result import Result, force_name
-from kineta.tasks.status import DONE, EVENT, UNBALANCED, unbalanced
+from kineta.tasks.status import DONE, EVENT, UNBALANCED, missed, unbalanced
 from kineta.tasks.task import Task
 
 FloatArray = NDArray[np.float64]
 
+#: Tolerances by which a run may miss constraints that its accelerations pull it back to, and the largest part of its states.
+PULLED, ROUGHEST = 1e4, 1e-3
 #: Units of the force on a speed, by that of the speed.
 _FORCES = {"m/s": "N", "rad/s": "N*m"}
 
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """What is computed from recorded states, (k,) or (cases, k); ``outputs`` by name, and the forces given beside the model's."""
+    """What is computed from recorded states, (k,) or (cases, k); ``outputs`` by name, with the forces given
+    beside the model's and the multipliers of constraints; and how far the constraints were missed at most.
+    """
 
     energies: Energies
     outputs: Mapping[str, FloatArray]
+    residual: FloatArray
 
     @property
     def by_name(self) -> dict[str, FloatArray]:
@@ -50,8 +57,11 @@ def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None) ->
     else:
         rows = made.code.observe(t.reshape(-1, 1), y.reshape(-1, y.shape[-1]), made.h)
         values = rows.reshape(*t.shape, rows.shape[-1])
-    names = [*(o.name for o in task.system.outputs), *map(force_name, made.forces.expressions)]
     kinetic, potential, *others = np.moveaxis(values, -1, 0)
+    levels = len(others) - made.code.layout.levels
+    off, others = others[levels:], others[:levels]
+    names = [o.name for o in task.system.outputs] + [force_name(n) for n in made.forces.expressions]
+    names += made.code.layout.multipliers
     outputs = dict(zip(names, others, strict=True))
     for name, force in zip(task.system.v_names, np.moveaxis(made.forces.constant, -1, 0), strict=True):
         if force.any():
@@ -60,8 +70,9 @@ def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None) ->
     for k, name in enumerate(task.system.v_names):
         if held is not None and name in driven:
             outputs[force_name(name)] = held[..., k].copy()
-    work = y[..., task.states].copy() if made.code.works else np.zeros(t.shape)
-    return Series(Energies(kinetic, potential, work), outputs)
+    work = y[..., task.states].copy() if made.code.layout.works else np.zeros(t.shape)
+    residual = np.abs(off).max(axis=0) if off else np.zeros(t.shape)
+    return Series(Energies(kinetic, potential, work), outputs, residual)
 
 
 def is_explained(task: Task, energies: Energies, t: FloatArray, y: FloatArray, steps: int) -> bool:
@@ -82,8 +93,13 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
     energies, events = found.energies, list(_events(watch, record))
     balance = float(energies.balance)
     status, message = motion.status, motion.message
-    if status in (DONE, EVENT) and not is_explained(task, energies, t, y, record.steps):
-        status, message = UNBALANCED, unbalanced(message, motion.domain.edge(last=False))
+    residual = float(found.residual.max(initial=0.0))
+    if status in (DONE, EVENT):
+        if not residual <= allowed(task, y):
+            status, message = UNBALANCED, missed(message, residual)
+        elif not is_explained(task, energies, t, y, record.steps):
+            status, message = UNBALANCED, unbalanced(message, motion.domain.edge(last=False))
+    if status == UNBALANCED:
         warn(f"Model '{system.name}': {message}; energy balance {balance:.1e}.", KinetaWarning, stacklevel=3)
     return Result(
         model=system.name,
@@ -98,6 +114,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         potential_energy=energies.potential,
         work=energies.work,
         energy_balance=balance,
+        residual=residual,
         parameters=dict(zip(system.parameter_names, task.made.p.tolist(), strict=True)),
         status=status,
         message=f"{message}; energy balance {balance:.1e}",
@@ -109,7 +126,17 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         y_events=tuple(e[1] for e in events),
         event_names=tuple(e.name for e in watch.events),
         sol=record.solution(),
+        notes=task.notes,
     )
+
+
+def allowed(task: Task, y: FloatArray) -> float:
+    """By how much the states *y* (k, n) may miss constraints: rounding, where they are brought back to them, else what the
+    tolerance of a run makes of a pull.
+    """
+    size = max(1.0, float(np.abs(y[:, : task.states]).max(initial=0.0)))
+    pulled = 0.0 if task.made.code.kept == PROJECTED else min(PULLED * task.rtol, ROUGHEST)
+    return size * (MISSED + pulled)
 
 
 def units_of(system: System) -> dict[str, str]:
@@ -121,6 +148,7 @@ def units_of(system: System) -> dict[str, str]:
 def _events(watch: Watch, record: Record) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Times (m,) and states (m, states) of every event."""
     for found in watch.found:
-        rows = np.array([y[: record.states] for _, y in found]).reshape(len(found), record.states)
-        normalise(rows, record.quaternions)
-        yield np.array([t for t, _ in found]), rows
+        times = np.array([t for t, _ in found])
+        rows = np.array([y for _, y in found]).reshape(len(found), len(record.end[1]))
+        record.settled(times, rows)
+        yield times, rows[:, : record.states]

@@ -149,6 +149,10 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_is_text, value))
+
+
 def _by_name(kind: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, dict) and all(map(kind, value.values()))
 
@@ -164,9 +168,11 @@ _ATTRIBUTES: Mapping[str, Callable[[object], bool]] = {
     "rejected": _is_count,
     "seconds": _is_number,
     "energy_balance": _is_number,
+    "residual": _is_number,
     "parameters": _by_name(lambda value: value is None or _is_number(value)),
     "units": _by_name(_is_text),
-    "event_names": lambda value: isinstance(value, list) and all(map(_is_text, value)),
+    "event_names": _is_texts,
+    "notes": _is_texts,
 }
 
 
@@ -186,7 +192,7 @@ def _attributes(file: h5py.File) -> dict[str, Any]:
             raise UnfitError(f"it has no '{name}'")
         if not fits(found[name]):
             raise UnfitError(f"'{name}' is of another kind than a run has")
-    return {name: found[name] for name in _ATTRIBUTES} | {"event_names": tuple(found["event_names"])}
+    return {name: tuple(x) if isinstance(x := found[name], list) else x for name in _ATTRIBUTES}
 
 
 def _declared(file: h5py.File, name: str) -> h5py.Dataset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,8 @@ from kineta.values import numbers
 FloatArray = NDArray[np.float64]
 
 
-def normalise(rows: FloatArray, quaternions: Sequence[int]) -> None:
-    """Make the quaternions of states (k, n) units again."""
-    for offset in quaternions:
-        rows[:, offset : offset + 4] /= np.linalg.norm(rows[:, offset : offset + 4], axis=1, keepdims=True)
+#: Brings states (k, n) at times (k,) back to what they have to meet, in place.
+Settled = Callable[[FloatArray, FloatArray], None]
 
 
 def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
@@ -31,11 +29,11 @@ class Record:
     """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
 
     ``end`` is the last time and state, recorded or not. Of a state, the first *states* numbers are coordinates and speeds;
-    *quaternions* are offsets in them.
+    all are *settled*.
     """
 
-    def __init__(self, grid: FloatArray | None, states: int, quaternions: Sequence[int], *, keep: bool) -> None:
-        self.grid, self.states, self.quaternions, self.keep = grid, states, quaternions, keep
+    def __init__(self, grid: FloatArray | None, states: int, settled: Settled, *, keep: bool) -> None:
+        self.grid, self.states, self.settled, self.keep = grid, states, settled, keep
         # One list for both: an interruption may come between any two statements.
         self.rows: list[tuple[FloatArray, FloatArray]] = []
         self.segments: list[Segment] = []
@@ -72,7 +70,7 @@ class Record:
         if self.keep:
             self.segments.append(segment)
         last, y = (float(segment.t[-1]), segment.y[-1:].copy()) if end is None else (end[0], end[1][None].copy())
-        normalise(y, self.quaternions)
+        self.settled(np.array([last]), y)
         self.end = last, y[0]
         direction = np.sign(segment.t[-1] - segment.t0)
         if self.grid is not None:
@@ -93,14 +91,14 @@ class Record:
 
     def _add(self, t: FloatArray, y: FloatArray) -> None:
         if len(t):
-            normalise(y, self.quaternions)
+            self.settled(t, y)
             self.rows.append((t, y))
 
     def solution(self) -> Solution | None:
         """The solution of what was kept, up to a terminal event."""
         if not self.segments:
             return None
-        return Solution(self.segments, self._until, self.states, self.quaternions)
+        return Solution(self.segments, self._until, self.states, self.settled)
 
 
 class Solution:
@@ -110,12 +108,10 @@ class Solution:
     for other times.
     """
 
-    def __init__(
-        self, segments: Sequence[Segment], until: float | None, states: int, quaternions: Sequence[int]
-    ) -> None:
+    def __init__(self, segments: Sequence[Segment], until: float | None, states: int, settled: Settled) -> None:
         self._segments = segments
         self._states = states
-        self._quaternions = quaternions
+        self._settled = settled
         ends = (segments[0].t0, float(segments[-1].t[-1]) if until is None else until)
         self.t_min, self.t_max = min(ends), max(ends)
         self._sign = 1.0 if ends[1] >= ends[0] else -1.0
@@ -137,5 +133,7 @@ class Solution:
             solution = self._segments[i].solution
             assert solution is not None
             out[:, which == i] = solution(times[which == i])
-        normalise(out.T, self._quaternions)
-        return out[: self._states, 0] if given.ndim == 0 else out[: self._states]
+        states = np.ascontiguousarray(out.T)
+        self._settled(times, states)
+        found = states[:, : self._states].T
+        return found[:, 0] if given.ndim == 0 else found

@@ -51,11 +51,13 @@ class Result:
     t : (k,) times [s]; y : (nq + nv, k) states as in SciPy; sol : the solution as a function of t, or None
     t_events, y_events : times (m,) and states (m, nq + nv) of every event
     nfev, status, message, success : as in SciPy: status 0 at the end, 1 at a terminal event, -1 after a failure, 2 after an
-        interruption, 3 where tolerances do not explain the energy balance, 4 after as many steps as were allowed
+        interruption, 3 where tolerances do not explain the energy balance or the residual of constraints, 4 out of steps
     q_names, v_names, units : what the rows of y are
     outputs : name to (k,) values of the outputs of the model
     kinetic_energy, potential_energy, work : (k,) [J]; work is that of all that is not conservative
     energy_balance : largest deviation of energy - work from its value at the start, relative to the energies at play
+    residual : by how much constraints, and rates of those on the position, were missed at most
+    notes : what else is to be known: constraints that were left out because they say what others say
     parameters : name to value, or to a column (cases, 1); steps, rejected : of the method; seconds : run time
     cases : how each of them ended; None for one motion. All else that is one number is then that of all of them
     """
@@ -72,6 +74,7 @@ class Result:
     potential_energy: FloatArray
     work: FloatArray
     energy_balance: float
+    residual: float
     parameters: Mapping[str, Any]
     status: int
     message: str
@@ -84,6 +87,7 @@ class Result:
     event_names: tuple[str, ...] = ()
     sol: Any = field(default=None, repr=False)
     cases: Cases | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -145,6 +149,8 @@ class Result:
             "rejected": self.rejected,
             "evaluations": self.nfev,
             "energy_balance": self.energy_balance,
+            "residual": self.residual,
+            "notes": list(self.notes),
             "seconds": self.seconds,
         }
 
@@ -189,11 +195,23 @@ class Result:
         return xarray.Dataset(variables, coordinates, {"kineta": json.dumps(self._attributes())})
 
     def _attributes(self) -> dict[str, Any]:
-        plain = ("model", "method", "status", "message", "nfev", "steps", "rejected", "seconds", "energy_balance")
+        plain = (
+            "model",
+            "method",
+            "status",
+            "message",
+            "nfev",
+            "steps",
+            "rejected",
+            "seconds",
+            "energy_balance",
+            "residual",
+        )
         return {n: getattr(self, n) for n in plain} | {
             "parameters": {n: None if isinstance(x, np.ndarray) else x for n, x in self.parameters.items()},
             "units": dict(self.units),
             "event_names": list(self.event_names),
+            "notes": list(self.notes),
         }
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -14,10 +14,12 @@ from kineta.errors import ArgumentError, shown
 from kineta.expr.node import Expr
 from kineta.model.system import System
 from kineta.tasks import arguments, ensemble, outcome
-from kineta.tasks.code import bound
+from kineta.tasks.code import bound, parameters
 from kineta.tasks.events import Event
+from kineta.tasks.keeping import keeping
 from kineta.tasks.motion import Motion, move
 from kineta.tasks.progress import Progress
+from kineta.tasks.rank import closed
 from kineta.tasks.record import bytes_per_step
 from kineta.tasks.result import Result
 from kineta.tasks.state import initial_state
@@ -81,10 +83,12 @@ def simulate(
         model = equations.system
         watched = arguments.watched(model, events)
         q0, v0 = initial_state(model, q, v, p)
-        made = bound(equations, p, tau, [e.value for e in watched])
+        values = parameters(model, p)
+        equations, regular, notes = closed(equations, t0, q0, v0, values)
+        made = bound(equations, values, tau, [e.value for e in watched], keeping(equations, method))
         cases = arguments.cases({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
         lead = () if cases is None else (cases,)
-        parts = (q0, v0, np.zeros(made.code.works))
+        parts = (q0, v0, np.zeros(made.code.layout.integrals))
         y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)
         if cases is not None:
             grid = ensemble.grid(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
@@ -103,6 +107,8 @@ def simulate(
             max_step=max_step,
             max_steps=arguments.steps(max_steps, kept),
             dense_output=dense_output,
+            regular=regular,
+            notes=notes,
         )
         moved = move(task, bar) if cases is None else ensemble.move(task, bar)
     seconds = time.perf_counter() - began

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-#: An error of the method; at the end; at a terminal event; interrupted; at the end or an event, with a balance of energy that
-#: the tolerances do not explain; out of steps.
+#: An error of the method; at the end; at a terminal event; interrupted; at the end or an event, with a balance of energy or a
+#: residual of constraints that the tolerances do not explain; out of steps.
 FAILED, DONE, EVENT, INTERRUPTED, UNBALANCED, OUT_OF_STEPS = range(-1, 5)
 
 
@@ -41,6 +41,14 @@ def unbalanced(message: str, edge: str) -> str:
         "an expression may have left its domain, a force have jumped, or a drive be faster than the steps (max_step)"
     )
     return f"{message}, but tolerances do not explain the balance of energy: {edge}"
+
+
+def missed(message: str, residual: float) -> str:
+    """Off its constraints, after what *message* says."""
+    return (
+        f"{message}, but constraints are missed by up to {residual:.1e}, more than tolerances explain: they may come to "
+        "depend on each other on the way"
+    )
 
 
 def out_of_steps(t: float, steps: int, size: float, edge: str) -> str:

@@ -23,6 +23,8 @@ class Task:
 
     y0 : (n,) or (cases, n) initial states: coordinates, speeds, and the work done where the code has it
     grid : (k,) times to record, None for every step
+    notes : what the result is to say
+    regular : states (q, v) in which the constraints are independent, one at least
     """
 
     equations: Equations
@@ -38,6 +40,8 @@ class Task:
     max_step: float
     max_steps: int
     dense_output: bool
+    regular: Sequence[tuple[FloatArray, FloatArray]] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def system(self) -> System:
@@ -52,7 +56,7 @@ class Task:
     @property
     def steering(self) -> int:
         """How many of the first numbers in y steer the step size."""
-        return steering(self.y0.shape[-1], self.made.code.works)
+        return steering(self.y0.shape[-1], self.made.code.layout.integrals)
 
     @property
     def quaternions(self) -> list[int]:

@@ -26,7 +26,7 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 #: What differs from run to run.
 VARYING = re.compile(
     r"relative error over condition number \S+|energy balance [^\s\",]+|\d+ steps, \d+ evaluations, \S+ s"
-    r'|"(?:steps|rejected|evaluations|energy_balance|seconds)": [^{,}]+|(?:read|derived) in \d+ ms'
+    r'|"(?:steps|rejected|evaluations|energy_balance|residual|seconds)": [^{,}]+|(?:read|derived) in \d+ ms'
 )
 
 

@@ -53,7 +53,7 @@ def test_the_list_of_verbs_is_not_cut_short(kineta: Command) -> None:
 @pytest.mark.parametrize("name", VERBS)
 def test_examples_of_the_help_run(kineta: Command, here: Path, name: str) -> None:
     if name != "examples copy":  # which overwrites nothing
-        for model in ("double_pendulum", "spinning_top"):
+        for model in ("double_pendulum", "spinning_top", "fourbar"):
             shutil.copy(EXAMPLES / f"{model}.kin", here)
     (here / "arm.urdf").write_text(
         "<robot name='arm'><link name='a'><inertial><mass value='1'/>"

@@ -16,8 +16,9 @@ from kineta.compiler import equations_of
 from kineta.errors import MissingPackageError
 from kineta.numerics.problem import Problem
 from kineta.numerics.segments import METHODS
-from kineta.tasks.code import bound
+from kineta.tasks.code import bound, parameters
 from kineta.tasks.jacobian import jacobian
+from kineta.tasks.keeping import FREE
 from kineta.tasks.progress import Progress
 from tests.support import EXAMPLES
 from tests.tasks.models import OSCILLATOR, PENDULUM, block
@@ -85,9 +86,9 @@ def test_the_jacobian_is_that_of_the_rate() -> None:
     system = kn.load(EXAMPLES / "cart_pendulum.kin")
     forces = {"q1'": -2 * kn.symbol("q1") * kn.symbol("q2'")}
     equations = kn.derive(system)
-    run = bound(equations, None, forces, [])
+    run = bound(equations, parameters(system, None), forces, [], FREE)
     t, y, exact = 0.3, np.array([0.1, 0.7, -0.4, 1.3, 0.0]), jacobian(equations, run)
-    assert run.code.works == 1
+    assert run.code.layout.works == 1
     for i in range(len(y)):
         up, down = (run.code.rate(np.array([t]), y + s * np.eye(5)[i], run.h) for s in (1e-6, -1e-6))
         assert exact(t, y)[:, i] == pytest.approx((up - down) / 2e-6, abs=1e-7)
@@ -95,7 +96,9 @@ def test_the_jacobian_is_that_of_the_rate() -> None:
 
 def test_the_jacobian_of_a_rate_with_a_corner_is_finite() -> None:
     equations = kn.derive(block("-sqrt(x)", "x = 0"))
-    assert np.array_equal(jacobian(equations, bound(equations, None, None, []))(0.0, np.zeros(3))[1], [0, 0, 0])
+    assert np.array_equal(
+        jacobian(equations, bound(equations, np.empty(0), None, [], FREE))(0.0, np.zeros(3))[1], [0, 0, 0]
+    )
 
 
 def test_methods_of_a_missing_package_name_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +142,10 @@ def test_a_row_of_forces_mixes_numbers_and_expressions() -> None:
 
 def test_code_is_made_once_for_forces_of_any_size() -> None:
     equations = kn.derive(OSCILLATOR)
-    made = {id(bound(equations, None, tau, []).code) for tau in ({"x'": 0.5}, {"x'": -7}, [2], 3.0, [x - x + 1])}
+    made = {
+        id(bound(equations, parameters(equations.system, None), tau, [], FREE).code)
+        for tau in ({"x'": 0.5}, {"x'": -7}, [2], 3.0, [x - x + 1])
+    }
     assert len(made) == 1
 
 

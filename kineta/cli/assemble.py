@@ -1,0 +1,47 @@
+"""``kineta assemble``: a state that meets the constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.options import Verb, json_, model, seconds, settings, state
+
+
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta assemble fourbar.kin
+    kineta assemble fourbar.kin --q "theta=60 deg, beta=0.5, gamma=1.5" --pin theta
+    """,
+)
+@model
+@state("q", "A guess of coordinates")
+@state("v", "A guess of speeds")
+@click.option("--pin", metavar="NAME,...", help="Coordinates and speeds that stay as they are.")
+@click.option("--at", type=seconds, default=0.0, show_default=True, metavar="TIME", help="The time, for drives.")
+@settings
+@json_
+def assemble(
+    model: Path, q: str | None, v: str | None, pin: str | None, at: float, settings: Sequence[str], as_json: bool
+) -> None:
+    """Find a state that meets the constraints.
+
+    The nearest one to the guess, or to the initial state. Its last line can be put into the model.
+    """
+    from kineta.expr.text import number
+    from kineta.tasks.assemble import assemble as find
+
+    system = with_values(read(model, settings))
+    pinned = [name.strip() for name in pin.split(",") if name.strip()] if pin else []
+    found = find(system, numbers("--q", q, system), numbers("--v", v, system), t=at, pinned=pinned)
+    if as_json:
+        print_json({"model": system.name, **found.initial, "moved": found.moved, "residual": found.residual})
+        return
+    click.echo(f"Coordinates moved by at most {found.moved:.3g}; constraints are met to {found.residual:.0e}.")
+    values = {name: x for name, x in found.initial.items() if x}
+    if values:
+        click.echo(f"initial {', '.join(f'{name} = {number(x)}' for name, x in values.items())};")

@@ -1,0 +1,67 @@
+"""The way back onto the constraints, as a step of Newton's method weighted with the mass matrix.
+
+The change of a state is the one of least kinetic energy that meets the constraints to first order::
+
+    M x - A^T mu = 0          A x = -f
+
+Quaternions are constraints of their own, of unit length, and met exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kineta.expr.graph import ONE, ZERO, Ref, neg
+from kineta.formalism.constraint import Row
+from kineta.formalism.derivation import Derivation
+from kineta.formalism.residual import bordered, orders
+from kineta.model.motion import coordinate_names
+from kineta.passes.substitute import substitute
+
+
+def position(d: Derivation) -> list[Ref]:
+    """The coordinates nearer to the constraints on the position, (nq,)."""
+    base = d.released if d.symbols.system.quasi else d
+    kept = [r for r in d.closures if r.order == 0 and r.constraint not in d.left_out]
+    moved = _retracted(base, _change(base, kept, [r.levels[0] for r in kept]))
+    if base is d:
+        return moved
+    return substitute(d.graph, moved, dict(zip(base.symbols.names, d.symbols.speeds, strict=True)))
+
+
+def velocity(d: Derivation) -> list[Ref]:
+    """The speeds nearer to the constraints on the velocity, (nv,)."""
+    change = _change(d, d.rows, [r.levels[-1] for r in d.rows])
+    return [d.graph.add(v, x) for v, x in zip(d.symbols.v, change, strict=True)]
+
+
+def pivots(d: Derivation) -> list[Ref]:
+    """Sizes of the pivots of the constraints in the accelerations: what vanishes where one of them comes to say what others
+    say.
+    """
+    if not d.rows:
+        return []
+    n = len(d.symbols.v)
+    found = bordered(d, d.rows, orders(d)[0]).pivots
+    return [neg(found[n + i]) for i in range(len(d.rows))]
+
+
+def _change(d: Derivation, kept: Sequence[Row], off: Sequence[Ref]) -> list[Ref]:
+    """The x of the equations above for the residuals *off* of the rows *kept*."""
+    n = len(d.symbols.v)
+    if not kept:
+        return [ZERO] * n
+    right = [ZERO] * n + [neg(f) for f in off]
+    return bordered(d, kept, orders(d)[0]).solve(right)[:n]
+
+
+def _retracted(d: Derivation, change: Sequence[Ref]) -> list[Ref]:
+    """The coordinates after a *change* in the directions of the speeds."""
+    g, s = d.graph, d.symbols
+    rates = substitute(g, s.qdot, dict(zip(s.names, change, strict=True)))
+    moved = {n: g.add(q, x) for n, q, x in zip(s.system.q_names, s.q, rates, strict=True)}
+    for motion in s.system.joints.values():
+        names = coordinate_names(motion)[-4:]
+        inverse = g.div(ONE, g.sqrt(g.sum(g.mul(moved[n], moved[n]) for n in names)))
+        moved |= {n: g.mul(moved[n], inverse) for n in names}
+    return [moved[n] for n in s.system.q_names]

@@ -1,0 +1,207 @@
+"""The constraints of a system in numbers: how far a state is from them, the way back, and which of them say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen import llvm
+from kineta.compiler import Equations, derive
+from kineta.expr.program import program
+from kineta.model.system import System
+from kineta.threads import once
+
+FloatArray = NDArray[np.float64]
+
+#: Pivots below this part of the largest, of rows scaled to unit length, are those of constraints that say what others say.
+RANK = 1e-6
+#: Steps of Newton's method at most, and how often one is halved.
+STEPS, HALVES = 100, 12
+#: Part of the state by which constraints may be missed.
+MET = 1e-10
+#: Part of the state by which they are missed that is rounding.
+ROUNDING = 1e-14
+
+
+@dataclass(frozen=True)
+class Closures:
+    """The constraints of a system: compiled functions of t, q, the speeds of the motions and p by quantity, with the shapes of
+    their results; name and order of every row; names of the levels; and whether speeds are in them to the first power only.
+    """
+
+    functions: Mapping[str, tuple[llvm.NativeFunction, tuple[int, ...]]]
+    rows: tuple[tuple[str, int], ...]
+    labels: tuple[str, ...]
+    linear: bool
+
+
+@dataclass(frozen=True)
+class Closing:
+    """The constraints of *equations* with the parameters *p* (np,), in the speeds of the motions."""
+
+    equations: Equations
+    p: FloatArray
+
+    @property
+    def system(self) -> System:
+        """The system constrained."""
+        return self.equations.system
+
+    @once
+    def closures(self) -> Closures:
+        """What is compiled."""
+        return self.equations.kept(Closures, lambda: _closures(self.system))
+
+    def _values(self, quantity: str, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        made, shape = self.closures.functions[quantity]
+        return np.asarray(made(np.array([t]), q, v, self.p).reshape(shape))
+
+    @property
+    def rows(self) -> tuple[tuple[str, int], ...]:
+        """Name and order of every row."""
+        return self.closures.rows
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the levels."""
+        return self.closures.labels
+
+    @once
+    def _places(self) -> tuple[list[int], list[int], list[int]]:
+        """Places of the levels on the position, of the last level of every row, and which rows are on the position."""
+        position, last, which, k = [], [], [], 0
+        for i, (_, order) in enumerate(self.rows):
+            if order == 0:
+                position.append(k)
+                which.append(i)
+                k += 1
+            last.append(k)
+            k += 1
+        return position, last, which
+
+    def off(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """All levels: what has to vanish."""
+        return self._values("constraints", t, q, v)
+
+    def jacobian(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """Derivatives of the rows by the speeds, (rows, nv)."""
+        return self._values("constraint_jacobian", t, q, v)
+
+    def size(self, q: FloatArray, v: FloatArray) -> float:
+        """What a miss is compared with."""
+        return max(1.0, float(np.abs(q).max(initial=0)), float(np.abs(v).max(initial=0)))
+
+    def moved(self, t: float, q: FloatArray, change: FloatArray) -> FloatArray:
+        """The coordinates after a *change* (nv,) in the directions of the speeds."""
+        rest = self._values("qdot", t, q, np.zeros_like(change))
+        q = q + self._values("qdot", t, q, change) - rest
+        for offset in self.system.quaternions.values():
+            q[offset : offset + 4] /= np.linalg.norm(q[offset : offset + 4])
+        return q
+
+    def inverse_root(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """W with W W^T = M^-1: changes W x of the speeds have the kinetic energy x^2/2. Without a regular M the identity."""
+        M = self._values("mass_matrix", t, q, v)
+        try:
+            return np.linalg.inv(np.linalg.cholesky(M)).T
+        except np.linalg.LinAlgError:
+            return np.eye(len(M))
+
+    # -- the way back -------------------------------------------------------------------------------------------------
+
+    def position(self, t: float, q: FloatArray, held: Sequence[int] = ()) -> FloatArray:
+        """Coordinates as near to *q* as steps of Newton's method find them that meet the constraints on the position, or miss
+        them least; the speeds number *held* do not move them.
+        """
+        position, _, which = self._places
+        v = np.zeros(len(self.system.base_speeds))
+        off = self.off(t, q, v)[position]
+        for _ in range(STEPS if position else 0):
+            if np.abs(off).max() <= ROUNDING * self.size(q, v):
+                break
+            W = self.inverse_root(t, q, v)
+            W[list(held)] = 0.0
+            A = self.jacobian(t, q, v)[which] @ W
+            if not (np.isfinite(A).all() and np.isfinite(off).all()):
+                break
+            change = -W @ np.linalg.lstsq(A, off, rcond=1e-9)[0]
+            change *= min(1.0, 1.0 / max(np.abs(change).max(initial=0.0), 1e-300))
+            for _ in range(HALVES):
+                tried = self.moved(t, q, change)
+                left = self.off(t, tried, v)[position]
+                if np.linalg.norm(left) < np.linalg.norm(off):
+                    break
+                change /= 2
+            else:
+                break
+            q, off = tried, left
+        return q
+
+    def velocity(self, t: float, q: FloatArray, v: FloatArray, held: Sequence[int] = ()) -> FloatArray:
+        """Speeds near to *v* that meet the constraints on the velocity; those number *held* stay as they are."""
+        last = self._places[1]
+        W = self.inverse_root(t, q, v)
+        W[list(held)] = 0.0
+        off = self.off(t, q, v)[last]
+        for _ in range(STEPS if last else 0):
+            if np.abs(off).max() <= ROUNDING * self.size(q, v):
+                break
+            tried = v - W @ np.linalg.lstsq(self.jacobian(t, q, v) @ W, off, rcond=1e-9)[0]
+            left = self.off(t, q, tried)[last]
+            if not np.linalg.norm(left) < np.linalg.norm(off):
+                break
+            v, off = tried, left
+        return v
+
+    # -- rank ---------------------------------------------------------------------------------------------------------
+
+    def rows_at(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """The rows as changes of speeds of unit kinetic energy see them, (rows, nv)."""
+        return self.jacobian(t, q, v) @ self.inverse_root(t, q, v)
+
+    def independent(self, A: FloatArray, length: FloatArray) -> tuple[list[int], float]:
+        """Of the rows *A*, scaled with the *length* that each has in regular positions, those that are independent of each other,
+        by elimination of the largest pivot (Cholesky); and the root of the least pivot.
+        """
+        A = A / np.where(length > 0, length, 1.0)[:, None]
+        kept: list[int] = []
+        least = 1.0
+        for _ in range(min(A.shape)):
+            size = np.linalg.norm(A, axis=1)
+            k = int(size.argmax())
+            if size[k] <= RANK:
+                break
+            kept.append(k)
+            least = float(size[k])
+            along = A[k] / size[k]
+            A = A - np.outer(A @ along, along)
+            A[kept] = 0.0
+        return kept, least
+
+    def null(self, t: float, q: FloatArray, v: FloatArray, kept: Sequence[int]) -> dict[int, list[int]]:
+        """For every row that is not *kept* those that say together what it says."""
+        A = self.rows_at(t, q, v)
+        found = {}
+        for i in sorted(set(range(len(A))) - set(kept)):
+            share = np.linalg.lstsq(A[list(kept)].T, A[i], rcond=None)[0] if kept else np.zeros(0)
+            found[i] = [kept[k] for k in np.flatnonzero(np.abs(share) > 1e-6).tolist()]
+        return found
+
+
+def _closures(system: System) -> Closures:
+    """The constraints of the motions of *system*, without what acts."""
+    d = derive(system.replace(quasi=(), elements=(), initial=(), outputs=())).alone()
+    s = d.symbols
+    inputs = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
+    arrays = {name: d[name] for name in ("constraints", "constraint_jacobian", "mass_matrix", "qdot")}
+    programs = [program(d.graph, inputs, {n: (a.shape, a.refs)}, n) for n, a in arrays.items()]
+    made = llvm.compile(programs)
+    return Closures(
+        {name: (made.function(name), array.shape) for name, array in arrays.items()},
+        tuple((r.constraint, r.order) for r in d.closures),
+        arrays["constraints"].labels,
+        all(r.linear(s) for r in d.closures),
+    )

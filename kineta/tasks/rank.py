@@ -1,0 +1,137 @@
+"""Which constraints of a motion say what others say, decided once, where it starts and in positions near by.
+
+At a position where constraints happen to coincide, as where a parallelogram is folded flat, fewer of them are independent than
+next to it. So the rank is that of the most regular of some positions near the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.compiler import Equations
+from kineta.tasks.closing import Closing
+
+FloatArray = NDArray[np.float64]
+#: Coordinates and speeds.
+State = tuple[FloatArray, FloatArray]
+
+#: Positions near the start that are looked at, and how far the motions between go: the root of twice the kinetic energy that
+#: would take them there in a second, as a part of that of the largest unit speed.
+NEAR, FAR = 3, 0.1
+#: Singular values of scaled constraints below which a run has ended in a singular position, and below which none can start.
+FOLDED, FLAT = 1e-3, 1e-9
+#: The least singular value of rows scaled to unit length where nothing else is looked at, and the least length of a row.
+REGULAR, SHORT = 1e-2, 1e-3
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Names of the constraints *left_out*; for each the names of those that say together what it says; and regular states
+    (q, v) of the motion.
+    """
+
+    left_out: tuple[str, ...]
+    others: tuple[tuple[str, ...], ...]
+    states: tuple[State, ...]
+
+    def said(self, total: int) -> str:
+        """The finding in words, ``''`` where all constraints are independent."""
+        if not self.left_out:
+            return ""
+        k = len(self.left_out)
+        groups = "; ".join(
+            f"{name} follows from {', '.join(others)}" if others else f"{name} changes with no motion"
+            for name, others in zip(self.left_out, self.others, strict=True)
+        )
+        verb = "is" if k == 1 else "are"
+        return f"{k} of {total} rows of constraints {verb} redundant and left out ({groups}): their reactions are indeterminate"
+
+
+def rank(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> Rank:
+    """The rank of the constraints around the state *q*, *v* that meets them."""
+    states, rows = [(q, v)], [closing.rows_at(t, q, v)]
+    length = np.linalg.norm(rows[0], axis=1)
+    if len(length) and not _clear(rows[0], length):
+        states += _near(closing, t, q, v)
+        rows += [closing.rows_at(t, *state) for state in states[1:]]
+        length = np.max([np.linalg.norm(A, axis=1) for A in rows], axis=0)
+    found = [closing.independent(A, length) for A in rows]
+    best = max(range(len(states)), key=lambda i: (len(found[i][0]), found[i][1]))
+    kept = found[best][0]
+    names = [name for name, _ in closing.rows]
+    null = closing.null(t, *states[best], kept)
+    return Rank(
+        tuple(names[i] for i in null),
+        tuple(tuple(names[k] for k in sorted(others)) for others in null.values()),
+        tuple(states),
+    )
+
+
+def folded(
+    equations: Equations, p: FloatArray, t: float, end: State, regular: Sequence[State], part: float = FOLDED
+) -> str:
+    """Which constraints depend on each other in the state *end*, at the time *t*, though they are independent in *regular* ones,
+    in words; ``''`` for none. So they do where the least singular value, of constraints scaled with what they are in regular
+    states, is less than *part*.
+    """
+    system, left_out = equations.system, equations.derivation.left_out
+    if not system.constraints or system.quasi:
+        return ""
+    closing = Closing(equations, p)
+    kept = [k for k, (name, _) in enumerate(closing.rows) if name not in left_out]
+    *others, A = (closing.rows_at(t, *state)[kept] for state in (*regular, end))
+    if not np.isfinite(A).all():
+        return ""
+    length = np.max([np.linalg.norm(rows, axis=1, keepdims=True) for rows in (*others, A)], axis=0)
+    left, sizes, _ = np.linalg.svd(A / np.where(length > 0, length, 1.0))
+    if len(sizes) == len(kept) and sizes[-1] > part:
+        return ""
+    shares = np.abs(left[:, -1])
+    names = [closing.rows[kept[k]][0] for k in np.flatnonzero(shares > 0.1 * shares.max())]
+    if len(names) == 1:
+        return f"the constraint {names[0]} changes with no motion there: it may be that it cannot be met beyond"
+    return f"the constraints {', '.join(names)} depend on each other there: it may be that they cannot be met beyond"
+
+
+def _clear(A: FloatArray, length: FloatArray) -> bool:
+    """Whether the rows *A* of this *length* are independent without a doubt."""
+    if length.min() < SHORT * max(1.0, length.max()) or len(A) > A.shape[1]:
+        return False
+    return bool(np.linalg.svd(A / length[:, None], compute_uv=False)[-1] > REGULAR)
+
+
+def _near(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> list[State]:
+    """States that meet the constraints, near to *q*, *v*."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(NEAR):
+        W = closing.inverse_root(t, q, v)
+        W = W / max(np.linalg.norm(W, axis=0).max(initial=0.0), 1e-300)
+        A = closing.jacobian(t, q, v) @ W
+        x = FAR * rng.standard_normal(W.shape[1])
+        x -= np.linalg.lstsq(A, A @ x, rcond=1e-6)[0]
+        there = closing.position(t, closing.moved(t, q, W @ x))
+        speeds = closing.velocity(t, there, v)
+        if np.isfinite(there).all() and np.isfinite(speeds).all():
+            found.append((there, speeds))
+    return found
+
+
+def closed(
+    equations: Equations, t: float, q: FloatArray, v: FloatArray, p: FloatArray
+) -> tuple[Equations, tuple[State, ...], tuple[str, ...]]:
+    """*equations* without the constraints that are redundant where a motion starts, regular states of it, and what is to be
+    said; of several cases that of the first.
+    """
+    system = equations.system
+    if not system.constraints or system.quasi:
+        return equations, (), ()
+    q, v, p = (np.atleast_2d(x)[0] for x in (q, v, p))
+    closing = Closing(equations, p)
+    found = rank(closing, t, q, v)
+    said = found.said(len(closing.rows))
+    return equations.without(found.left_out), found.states, (said,) * bool(said)

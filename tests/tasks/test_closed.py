@@ -1,0 +1,254 @@
+"""Motion under constraints: kept to rounding, past singular positions, whichever of them are redundant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.errors import ArgumentError, KinetaWarning, SimulationError
+from tests.support import SHARED
+
+ROD = """gravity (0, -9.81, 0); A | Sx(x), Sy(y) = 1; coordinates x, y; constraint rod : x^2 + y^2 = 1;
+initial x = 0.6, y = -0.8;"""
+
+CRANK = """gravity (0, -9.81, 0); parameters l = 1;
+A | Rz(a) = m(1), Jz(0.1), com = (0.5, 0, 0); B ~ A | Sx(1), Rz(b) = m(1), Jz(0.1), com = (0.5, 0, 0);
+coordinates a, b; point E on B = (l, 0, 0); constraint slide : E.y = 0; initial a = 0.3, a' = 4;"""
+
+
+def parallelograms(windows: int) -> kn.System:
+    """Rods that stand side by side, joined at their tops (IFToMM A02), all moving to the right."""
+    rods = range(windows + 1)
+    text = "gravity (0, -9.81, 0);"
+    for k in rods:
+        text += f"A{k} | Sx({k}), Rz(a{k}) = m(1), Jz(1/12), com = (0, 0.5, 0);"
+    for k in rods[:-1]:
+        text += f"C{k} ~ A{k} | Sy(1), Rz(c{k}) = m(1), Jz(1/12), com = (0.5, 0, 0);"
+        text += (
+            f"loop P{k} : revolute between C{k} at (1, 0, 0) axis (0, 0, 1) and A{k + 1} at (0, 1, 0) axis (0, 0, 1);"
+        )
+    text += f"coordinates {', '.join(f'a{k}, c{k}' for k in rods[:-1])}, a{windows};"
+    return kn.loads(text)
+
+
+def rates(system: kn.System, v0: float) -> dict[str, float]:
+    return {name: -v0 if name.startswith("a") else v0 for name in system.v_names}
+
+
+def missed(result: kn.Result, system: kn.System) -> float:
+    levels = kn.derive(system).function("constraints", "numpy")
+    rows = zip(result.t, result.q, result.v, strict=True)
+    return float(np.abs([levels(t, q, v) for t, q, v in rows]).max())
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5"])
+def test_native_methods_keep_to_constraints(method: str) -> None:
+    result = kn.simulate(kn.loads(ROD), 10.0, method=method)
+    assert result.success
+    assert result.residual < 1e-14
+    assert result.energy_balance < 1e-7
+    assert missed(result, kn.loads(ROD)) == result.residual
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF", "LSODA"])
+def test_other_methods_are_pulled_back_to_constraints(method: str) -> None:
+    result = kn.simulate(kn.loads(ROD), 2.0, method=method)
+    assert result.success
+    assert 1e-15 < result.residual < 1e-7
+    native = kn.simulate(kn.loads(ROD), 2.0)
+    assert result.y[:, -1] == pytest.approx(native.y[:, -1], abs=1e-6)
+
+
+def test_a_pendulum_in_absolute_coordinates_is_one_in_its_angle() -> None:
+    angle = kn.loads("gravity (0, -9.81, 0); A | Rz(a), Sx(1) = 1; coordinates a; initial a = -atan2(0.8, 0.6);")
+    times = np.linspace(0, 5, 51)
+    expected = kn.simulate(angle, 5.0, t_eval=times, rtol=1e-11, atol=1e-13)
+    result = kn.simulate(kn.loads(ROD), 5.0, t_eval=times, rtol=1e-11, atol=1e-13)
+    (a,) = expected.q.T
+    assert result["x"] == pytest.approx(np.cos(a), abs=1e-9)
+    (w,) = expected.v.T
+    assert 2 * result["lambda[rod]"] == pytest.approx(9.81 * np.sin(a) - w**2, abs=1e-7)
+
+
+def test_samples_events_and_dense_output_meet_constraints() -> None:
+    system = kn.loads(ROD)
+    result = kn.simulate(system, 3.0, samples=77, dense_output=True, events=[kn.event(kn.symbol("x"))])
+    assert result.residual < 1e-14
+    x, y, vx, vy = result.sol(np.linspace(0, 3, 501))
+    for value in (x**2 + y**2 - 1, x * vx + y * vy):
+        assert np.abs(value).max() < 1e-13
+    x, y, *_ = result.y_events[0].T
+    assert np.abs(x).max() < 1e-9
+    assert np.abs(x**2 + y**2 - 1).max() < 1e-14
+
+
+def test_quaternions_and_constraints_are_kept_together() -> None:
+    text = "gravity 9.81; B | Ball(b) = m(1), Jx(1), Jy(2), Jz(3), com = (0, 0, 1); point P on B = (0, 0, 1);"
+    system = kn.loads(text + "constraint c : P.x = 0; initial b.wx = 0.5, b.wz = 0.3;")
+    result = kn.simulate(system, 10.0)
+    assert result.residual < 1e-14
+    assert np.abs(np.linalg.norm(result.q, axis=1) - 1).max() < 1e-14
+
+
+def test_quasi_velocities_keep_positions_on_constraints() -> None:
+    chosen = ROD.replace("initial", "quasi w = x*y' - y*x'; initial")
+    result = kn.simulate(kn.loads(chosen), 10.0)
+    assert result.residual < 1e-14
+    assert result.q[-1] == pytest.approx(kn.simulate(kn.loads(ROD), 10.0).q[-1], abs=1e-6)
+
+
+def test_constraints_nonlinear_in_speeds_are_kept() -> None:
+    text = (
+        "gravity 9.81; A | Sx(x), Sy(y), Sz(z) = 1.4; coordinates x, y, z; constraint f : z' = 0.5*sqrt(x'^2 + y'^2);"
+    )
+    system = kn.loads(text + "initial x' = 3, y' = 4, z' = 2.5;")
+    result = kn.simulate(system, 0.5)
+    assert result.residual < 1e-13
+    # The horizontal speed falls by g k t/(1 + k^2), in one direction.
+    assert np.hypot(*result.v[-1, :2]) == pytest.approx(5 - 9.81 * 0.5 * 0.5 / 1.25, abs=1e-10)
+
+
+def test_many_cases_keep_to_constraints() -> None:
+    system, starts = kn.loads(ROD), np.array([[0.6, -0.8], [0.0, -1.0], [-0.6, -0.8]])
+    result = kn.simulate(system, 3.0, q=starts, samples=21)
+    assert result.residual < 1e-14
+    for i, start in enumerate(starts):
+        assert np.array_equal(result.case(i).y, kn.simulate(system, 3.0, q=start, samples=21).y)
+
+
+# -- singular positions ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8, 1e-10])
+@pytest.mark.parametrize("v0", [0.3, 1.0, 1.37, 2.11, 2.9])
+def test_parallelograms_pass_their_folds(v0: float, rtol: float) -> None:
+    system = parallelograms(2)
+    result = kn.simulate(system, 10.0, v=rates(system, v0), rtol=rtol, atol=rtol / 100)
+    assert result.success
+    assert result.energy_balance < 100 * rtol
+    assert result.residual < 1e-11
+    assert np.ptp(result.q[:, ::2], axis=1).max() < 1e-3  # all windows stay parallelograms
+
+
+def test_a_fold_costs_few_steps() -> None:
+    system = parallelograms(2)
+    result = kn.simulate(system, 10.0, v=rates(system, 1.0), rtol=1e-10, atol=1e-12)
+    assert result.steps < 160
+    assert np.diff(result.t).min() > 1e-3
+
+
+def test_a_slider_crank_of_equal_rods_passes_where_the_slide_may_leave_its_line() -> None:
+    system = kn.loads(CRANK)
+    start = kn.assemble(system, pinned=["a", "a'"])
+    result = kn.simulate(system, 10.0, q=start.q, v=start.v, rtol=1e-10, atol=1e-12)
+    assert result.success
+    assert result.q[:, 1] == pytest.approx(-2 * result.q[:, 0], abs=1e-6)
+
+
+def test_a_run_that_cannot_go_on_says_which_constraints_stop_it() -> None:
+    driven = kn.loads(
+        CRANK.replace("Rz(a)", "Rz(t)")
+        .replace("l = 1", "l = 0.8")
+        .replace("initial a = 0.3, a' = 4;", "")
+        .replace("coordinates a, b", "coordinates b")
+    )
+    start = kn.assemble(driven, q={"b": 0.0})
+    result = kn.simulate(driven, 3.0, q=start.q, v=start.v)
+    assert result.status == -1
+    assert result.t[-1] == pytest.approx(np.arcsin(0.8), abs=1e-6)
+    assert "the constraint slide changes with no motion there" in result.message
+
+
+def test_a_start_in_a_singular_position_is_refused_with_the_constraint() -> None:
+    text = CRANK.replace("a = 0.3, a' = 4", "a = pi/2, b = -pi, a' = 1")
+    with pytest.raises(SimulationError, match="singular: the constraint slide changes with no motion there"):
+        kn.simulate(kn.loads(text), 1.0)
+
+
+# -- redundant constraints --------------------------------------------------------------------------------------------
+
+
+def test_a_constraint_said_twice_is_left_out_and_named() -> None:
+    system = kn.loads(ROD.replace("initial", "constraint again : (x^2 + y^2)^2 = 1; initial"))
+    result = kn.simulate(system, 5.0)
+    assert result.success
+    assert "again follows from rod" in result.notes[0]
+    assert result.y[:, -1] == pytest.approx(kn.simulate(kn.loads(ROD), 5.0).y[:, -1], abs=1e-7)
+    assert not result["lambda[again]"].any()
+
+
+def test_a_redundant_constraint_that_contradicts_is_refused() -> None:
+    system = kn.loads(ROD.replace("initial", "constraint other : x^2 + y^2 = 2; initial"))
+    with pytest.raises(SimulationError, match="misses the constraint 'other'"):
+        kn.simulate(system, 1.0)
+
+
+def test_bricards_mechanism_moves_though_its_constraints_count_none() -> None:
+    text = """gravity (0, -9.81, 0); parameters I = 101/1200, c = 1/600;
+    B1 | Ry(q1) = m(1), com = (0.5, 0, 0), Jx(c), Jy(I), Jz(I);
+    B2 ~ B1 | Sx(1), Rz(q2) = m(1), com = (0, -0.5, 0), Jx(I), Jy(c), Jz(I);
+    B3 ~ B2 | Sy(-1), Rx(q3) = m(1), com = (0, 0, 0.5), Jx(I), Jy(I), Jz(c);
+    B4 ~ B3 | Sz(1), Ry(q4) = m(1), com = (-0.5, 0, 0), Jx(c), Jy(I), Jz(I);
+    B5 ~ B4 | Sx(-1), Rz(q5) = m(1), com = (0, 0.5, 0), Jx(I), Jy(c), Jz(I);
+    loop L : revolute between B5 at (0, 1, 0) axis (1, 0, 0) and ground at (0, 0, 1) axis (1, 0, 0);"""
+    result = kn.simulate(kn.loads(text), 10.0, rtol=1e-10, atol=1e-12)
+    assert result.success
+    assert result.residual < 1e-13  # the row left out is kept by the others
+    assert result.energy_balance < 1e-9
+    assert result.notes[0].startswith("1 of 5 rows of constraints is redundant")
+    path = Path(SHARED) / "truth/iftomm/A04_bricard_s.json"
+    if path.exists():
+        last = json.loads(path.read_text(encoding="utf-8"))["expected"]["table"][-1]
+        assert result.q[-1] == pytest.approx(last["joint_angles"], abs=1e-9)
+
+
+# -- a start that meets them --------------------------------------------------------------------------------------------
+
+
+def test_assembling_finds_the_nearest_state() -> None:
+    found = kn.assemble(kn.loads(ROD), q=[0.6, -0.9], v={"x'": 1.0})
+    assert found.q == pytest.approx(np.array([0.6, -0.9]) / np.hypot(0.6, 0.9), abs=1e-2)
+    assert found.q @ found.q == pytest.approx(1, abs=1e-14)
+    assert found.q @ found.v == pytest.approx(0, abs=1e-14)
+    assert found.initial["x"] == found.q[0]
+    assert kn.simulate(kn.loads(ROD), 1.0, q=found.q, v=found.v).success
+
+
+def test_what_is_pinned_stays() -> None:
+    found = kn.assemble(kn.loads(ROD), q={"x": 0.5, "y": 0.1}, v={"y'": 2.0}, pinned=["x", "y'"])
+    assert found.q == pytest.approx([0.5, np.sqrt(0.75)], abs=1e-14)
+    assert found.v == pytest.approx([-2 * np.sqrt(3), 2.0], abs=1e-13)
+
+
+def test_drives_are_met_at_their_time() -> None:
+    driven = ROD.replace("x^2 + y^2 = 1", "x = 0.5 + 0.1*sin(2*t)")
+    found = kn.assemble(kn.loads(driven), t=1.0)
+    assert found.q[0] == pytest.approx(0.5 + 0.1 * np.sin(2))
+    assert found.v[0] == pytest.approx(0.2 * np.cos(2))
+
+
+def test_what_cannot_be_met_is_said_with_how_much_is_missed() -> None:
+    contradicting = ROD.replace("initial", "constraint other : x^2 + y^2 = 2; initial")
+    with pytest.raises(SimulationError, match=r"'rod' cannot be met at t = 0 s.* misses it by 0\.5"):
+        kn.assemble(kn.loads(contradicting))
+    with pytest.raises(SimulationError, match=r"misses it by 0\.17\. Pin less"):
+        kn.assemble(kn.loads(ROD), q=[0.6, -0.9], pinned=["x", "y"])
+
+
+def test_wrong_pins_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="no coordinate or speed 'z' to pin"):
+        kn.assemble(kn.loads(ROD), pinned=["z"])
+    with pytest.raises(ArgumentError, match="put it in brackets"):
+        kn.assemble(kn.loads(ROD), pinned="x")
+    with pytest.raises(ArgumentError, match="one state to assemble"):
+        kn.assemble(kn.loads(ROD), q=[[0.6, -0.8], [0.0, 1.0]])
+
+
+def test_a_drift_that_tolerances_do_not_explain_is_a_status() -> None:
+    with pytest.warns(KinetaWarning, match="constraints are missed by up to"):
+        result = kn.simulate(kn.loads(ROD), 20.0, method="RK23", rtol=1e-2, atol=10.0)
+    assert result.status == 3
