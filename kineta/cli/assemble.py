@@ -15,7 +15,7 @@ from kineta.cli.options import Verb, json_, model, seconds, settings, state
     cls=Verb,
     examples="""
     kineta assemble fourbar.kin
-    kineta assemble fourbar.kin --q "theta=60 deg, beta=0.5, gamma=1.5" --pin theta
+    kineta assemble fourbar.kin --q "theta=60 deg, beta=0.5" --pin theta
     """,
 )
 @model
