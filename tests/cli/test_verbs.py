@@ -239,7 +239,8 @@ def test_simulate_writes_what_it_says(kineta: Command, here: Path) -> None:
     assert (done.code, done.err) == (0, "")
     found = done.json
     assert list(found) == [
-        "model", "method", "outcome", "success", "t", "steps", "rejected", "evaluations", "energy_balance", "residual", "notes", "seconds",
+        "model", "method", "outcome", "success", "t", "steps", "rejected", "evaluations", "energy_balance",
+        "residual", "notes", "seconds",
         "parameters", "final",
     ]  # fmt: skip
     assert (found["t"], found["success"], found["parameters"]["m1"]) == ([0.0, 0.5], True, 2.5)
