@@ -98,3 +98,14 @@ def test_particles_on_a_sphere_come_to_rest_as_feketes() -> None:
     truth = load("truth/ivp_testset/fekete20_s.json")
     run = kn.simulate(spheres(), 10.0, t_eval=[10.0], rtol=1e-11, atol=1e-12)
     assert run.q[0].reshape(20, 3) == pytest.approx(np.array(truth["expected"]["own_p_t10"]), abs=1e-9)
+
+
+def test_a_loop_cut_elsewhere_gives_the_same_accelerations() -> None:
+    pin, system = "Rocker ~ Coupler | Sx(b), Rz(gamma - beta), Sx(-c)", model("fourbar")
+    text = kn.dumps(system).replace("Rocker | Sx(d), Rz(gamma)", pin)
+    text, closed_at = text.partition("loop ")[0], "loop pin : ball between ground at (d, 0, 0) and Rocker;"
+    assert pin in text
+    there = kn.loads(text + closed_at)
+    state = (0.0, *initial_state(system))
+    one, other = (kn.derive(s).function("forward", "numpy")(*state) for s in (system, there))
+    assert other == pytest.approx(one, rel=1e-11)
