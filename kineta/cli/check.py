@@ -101,11 +101,21 @@ def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[d
     smallest, motion = least_inertia(M, sizes(equations, 0.0, *state))
     if smallest > ROUNDING:
         yield _definite(smallest)
-        yield _inverse(equations, M, state)
+        yield _inverse(_independent(equations, state), M, state)
         if equations.system.constraints:
             yield _met(equations, state)
         return
     yield _definite(smallest, idle(equations.system.v_names, motion, lost_beside(equations.system)))
+
+
+def _independent(equations: Equations, state: tuple[Any, Any]) -> Equations:
+    """*equations* without the constraints that are redundant in *state*."""
+    if not equations.system.constraints:
+        return equations
+    from kineta.function import parameter_values
+    from kineta.tasks.rank import closed
+
+    return closed(equations, 0.0, *state, parameter_values(equations.system))[0]
 
 
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:

@@ -5,36 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from kineta.compiler import Equations
-from kineta.expr.graph import ZERO
-from kineta.model.system import System
-from kineta.tasks.sampling import on_constraints, values
+from kineta.function import parameter_values
+from kineta.tasks.closing import Closing
+from kineta.tasks.met import MISSED
+from kineta.tasks.rank import rank
 from kineta.tasks.state import initial_state
-
-#: Singular values of the rows, each of length one, below this part of the largest count as zero.
-RANK = 1e-7
 
 
 def freedom(equations: Equations) -> int:
-    """Degrees of freedom: speeds less the independent ones of the constraints that reactions keep, at the start moved onto them.
+    """Degrees of freedom: speeds less the constraints that reactions keep and that are independent, at the start moved onto them.
 
     Where a parameter has no value, or no position near the start meets the constraints, all of them count.
     """
-    d, system = equations.derivation, equations.system
-    count = system.nv - len(d.rows)
-    if not d.rows or any(p.value is None for p in system.parameters):
-        return count
-    there = on_constraints(d, _start(system))
-    if not len(there["t"]):
-        return count
-    gradients = [r.gradient.get(k, ZERO) for r in d.rows for k in range(system.nv)]
-    A = values(d.graph, gradients, there).reshape(len(d.rows), system.nv)
-    lengths = np.linalg.norm(A, axis=1, keepdims=True)
-    sizes = np.linalg.svd(A / np.where(lengths > 0, lengths, 1.0), compute_uv=False)
-    return system.nv - int((sizes > RANK * sizes[0]).sum()) if np.isfinite(sizes).all() else count
-
-
-def _start(system: System) -> dict[str, np.ndarray]:
+    system = equations.system
+    if system.quasi or not system.constraints:
+        return system.nv
+    left = system.nv - len(equations.derivation.closures)
+    if any(p.value is None for p in system.parameters):
+        return left
+    closing = Closing(equations, parameter_values(system))
     q, v = initial_state(system)
-    names = (*system.q_names, *system.v_names, *(p.name for p in system.parameters), "t")
-    given = (*q, *v, *(p.value for p in system.parameters), 0.0)
-    return {name: np.array([value]) for name, value in zip(names, given, strict=True)}
+    q = closing.position(0.0, q)
+    v = closing.velocity(0.0, q, v)
+    if not np.abs(closing.off(0.0, q, v)).max() < MISSED * closing.size(q, v):
+        return left
+    return left + len(rank(closing, 0.0, q, v).left_out)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations
+from kineta.errors import SimulationError
 from kineta.tasks.closing import Closing
 
 FloatArray = NDArray[np.float64]
@@ -132,6 +133,12 @@ def closed(
         return equations, (), ()
     q, v, p = (np.atleast_2d(x)[0] for x in (q, v, p))
     closing = Closing(equations, p)
+    finite = np.isfinite(closing.rows_at(t, q, v)).all(axis=1)
+    if not finite.all():
+        raise SimulationError(
+            f"Model '{system.name}': the constraint '{closing.rows[int(finite.argmin())][0]}' has no value, or no slope, at the "
+            "start. Give another start."
+        )
     found = rank(closing, t, q, v)
     said = found.said(len(closing.rows))
     return equations.without(found.left_out), found.states, (said,) * bool(said)

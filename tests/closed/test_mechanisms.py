@@ -100,6 +100,12 @@ def test_particles_on_a_sphere_come_to_rest_as_feketes() -> None:
     assert run.q[0].reshape(20, 3) == pytest.approx(np.array(truth["expected"]["own_p_t10"]), abs=1e-9)
 
 
+def test_a_wheel_that_lies_flat_is_refused_with_its_contact() -> None:
+    flat = model("rolling_coin").replace(initial={"z": 0.0, "psi'": 1.0})
+    with pytest.raises(kn.SimulationError, match=r"the constraint 'edge\.n' has no value, or no slope, at the start\."):
+        kn.simulate(flat, 0.1)
+
+
 def test_a_loop_cut_elsewhere_gives_the_same_accelerations() -> None:
     pin, system = "Rocker ~ Coupler | Sx(b), Rz(gamma - beta), Sx(-c)", model("fourbar")
     text = kn.dumps(system).replace("Rocker | Sx(d), Rz(gamma)", pin)
