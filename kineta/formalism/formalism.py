@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from kineta.expr.graph import Ref
-from kineta.formalism import hamilton
+from kineta.formalism import hamilton, manifold
 from kineta.formalism.derivation import Derivation, Rule, derivation
 from kineta.formalism.residual import following
 from kineta.model.system import System
@@ -35,4 +35,4 @@ class Formalism:
 
     def derivation(self, system: System) -> Derivation:
         """A derivation of *system* by this formalism, in a graph of its own."""
-        return derivation(system, {**following(self.residual), **hamilton.RULES, **self.rules})
+        return derivation(system, {**following(self.residual), **hamilton.RULES, **manifold.RULES, **self.rules})

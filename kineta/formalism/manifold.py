@@ -9,11 +9,11 @@ Quaternions are constraints of their own, of unit length, and met exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.formalism.constraint import Row
-from kineta.formalism.derivation import Derivation
+from kineta.formalism.derivation import Derivation, Rule, vector
 from kineta.formalism.residual import bordered, orders
 from kineta.model.motion import coordinate_names
 from kineta.passes.substitute import substitute
@@ -65,3 +65,9 @@ def _retracted(d: Derivation, change: Sequence[Ref]) -> list[Ref]:
         inverse = g.div(ONE, g.sqrt(g.sum(g.mul(moved[n], moved[n]) for n in names)))
         moved |= {n: g.mul(moved[n], inverse) for n in names}
     return [moved[n] for n in s.system.q_names]
+
+
+RULES: Mapping[str, Rule] = {
+    "projected_q": lambda d: vector(position(d)),
+    "projected_v": lambda d: vector(velocity(d)),
+}

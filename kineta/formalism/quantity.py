@@ -88,6 +88,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("reactions", inputs=("tau",), entries=_reactions),
         Quantity("constraints"),
         Quantity("constraint_jacobian", "A"),
+        Quantity("projected_q", entries=lambda s: list(s.q_names)),
+        Quantity("projected_v", entries=lambda s: list(s.v_names)),
         Quantity("power", "P", inputs=("tau",)),
     )
 }

@@ -120,6 +120,17 @@ def test_many_cases_keep_to_constraints() -> None:
         assert np.array_equal(result.case(i).y, kn.simulate(system, 3.0, q=start, samples=21).y)
 
 
+def test_projections_as_quantities_bring_states_back() -> None:
+    equations = kn.derive(kn.loads(ROD))
+    q, v = np.array([0.65, -0.8]), np.array([1.0, 0.3])
+    for _ in range(4):
+        q = equations.function("projected_q")(0.0, q, v)
+    v = equations.function("projected_v")(0.0, q, v)
+    assert equations.function("constraints")(0.0, q, v) == pytest.approx([0, 0], abs=1e-15)
+    # The change is that of least kinetic energy: along the gradient, here the radius.
+    assert q == pytest.approx(np.array([0.65, -0.8]) / np.hypot(0.65, 0.8), abs=1e-12)
+
+
 # -- singular positions ----------------------------------------------------------------------------------------------
 
 
