@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
+from kineta.formalism.bordered import bordered
 from kineta.formalism.constraint import Row
 from kineta.formalism.derivation import Derivation, Rule, vector
-from kineta.formalism.residual import bordered, orders
+from kineta.formalism.residual import orders
 from kineta.model.motion import coordinate_names
 from kineta.passes.substitute import substitute
 
@@ -41,9 +42,7 @@ def pivots(d: Derivation) -> list[Ref]:
     """
     if not d.rows:
         return []
-    n = len(d.symbols.v)
-    found = bordered(d, d.rows, orders(d)[0]).pivots
-    return [neg(found[n + i]) for i in range(len(d.rows))]
+    return [neg(pivot) for pivot in bordered(d, d.rows, orders(d)[0]).pivots]
 
 
 def _change(d: Derivation, kept: Sequence[Row], off: Sequence[Ref]) -> list[Ref]:
@@ -51,8 +50,7 @@ def _change(d: Derivation, kept: Sequence[Row], off: Sequence[Ref]) -> list[Ref]
     n = len(d.symbols.v)
     if not kept:
         return [ZERO] * n
-    right = [ZERO] * n + [neg(f) for f in off]
-    return bordered(d, kept, orders(d)[0]).solve(right)[:n]
+    return bordered(d, kept, orders(d)[0]).solve([ZERO] * n, [neg(f) for f in off])[:n]
 
 
 def _retracted(d: Derivation, change: Sequence[Ref]) -> list[Ref]:

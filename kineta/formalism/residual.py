@@ -11,14 +11,13 @@ from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
 from kineta.formalism import inertia, reactions
-from kineta.formalism.bounds import row_bounds
+from kineta.formalism.bordered import bordered
 from kineta.formalism.composite import component, composites, momentum_of_rate
-from kineta.formalism.constraint import Row, check_independent, repeated
+from kineta.formalism.constraint import check_independent
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
 from kineta.formalism.energy import kineta
-from kineta.formalism.mechanism import dependent, no_inertia
+from kineta.formalism.mechanism import no_inertia
 from kineta.formalism.quasi import multipliers
-from kineta.formalism.solve import Factors, SingularError, factored, sparse
 from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
@@ -82,35 +81,14 @@ def _solved(d: Derivation) -> list[list[Ref]]:
     """
     if not d.watched:
         check_independent(d.symbols, d.rows)
-    bias = d["bias"].refs
-    right = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, bias, strict=True)] + [neg(r.rest) for r in d.rows]
-    return [bordered(d, d.rows, order).solve(right) for order in orders(d)]
+    forces = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
+    return [bordered(d, d.rows, order).solve(forces, [neg(r.rest) for r in d.rows]) for order in orders(d)]
 
 
 def orders(d: Derivation) -> Sequence[Sequence[int]]:
     """Sequences in which the speeds are eliminated: from the tips, and from the ground where it is looked for the cheapest."""
     n = len(d.symbols.v)
     return (range(n)[::-1],) if d.watched else (range(n)[::-1], range(n))
-
-
-def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int]) -> Factors:
-    """The mass matrix with the gradients of the rows *kept* as its border, factored; the speeds in the sequence *order* first.
-
-    Raises :class:`ModelError` where a speed moves no inertia, and for a constraint that binds only what others bind.
-    """
-    g, n = d.graph, len(d.symbols.v)
-    M = d["mass_matrix"].refs
-    matrix = [*sparse(M, n), *(dict(r.gradient) for r in kept)]
-    for i, r in enumerate(kept):
-        for k, partial in r.gradient.items():
-            matrix[k][n + i] = partial
-    last = range(n, n + len(kept))
-    try:
-        return factored(g, matrix, [*order, *last], *row_bounds(d.mechanism, len(kept)), watched=d.watched)
-    except SingularError as error:
-        if error.row < n:
-            raise dependent(d.mechanism, error.row) from None
-        raise repeated(d.symbols.system, kept[: error.row - n + 1]) from None
 
 
 def _multipliers(d: Derivation) -> Array:
@@ -182,7 +160,9 @@ def cheapest(graph: Graph, ways: Sequence[list[Ref]]) -> list[Ref]:
 
 
 def check_regular(d: Derivation) -> None:
-    """Raise :class:`ModelError` where a speed moves no mass at all."""
+    """Raise :class:`ModelError` where a speed moves no mass at all, and no constraint holds it."""
+    if d.rows:
+        return
     moved = [False] * len(d.symbols.v)
     for link, K in zip(d.mechanism.links, composites(d.mechanism), strict=True):
         for rate in link.rates:

@@ -131,6 +131,18 @@ def test_projections_as_quantities_bring_states_back() -> None:
     assert q == pytest.approx(np.array([0.65, -0.8]) / np.hypot(0.65, 0.8), abs=1e-12)
 
 
+def test_rods_without_mass_carry_what_constraints_hold() -> None:
+    text = "gravity (0, -9.81, 0); A | Rz(a) = 0; B | Sx(x), Sy(y) = 1; point P on A = (1, 0, 0); coordinates a, x, y;"
+    text += "constraint cx : P.x = x; constraint cy : P.y = y; initial a = -1, x = cos(1), y = -sin(1);"
+    pendulum = kn.loads("gravity (0, -9.81, 0); A | Rz(a), Sx(1) = 1; coordinates a; initial a = -1;")
+    result = kn.simulate(kn.loads(text), 3.0)
+    assert result.residual < 1e-14
+    assert result.q[-1, 0] == pytest.approx(kn.simulate(pendulum, 3.0).q[-1, 0], abs=1e-8)
+    for formalism in ("lagrange", "kane", "appell"):
+        vdot = kn.derive(kn.loads(text), formalism).function("forward")(0.0, result.q[0], result.v[0])
+        assert vdot[0] == pytest.approx(-9.81 * np.cos(-1), rel=1e-13)
+
+
 # -- singular positions ----------------------------------------------------------------------------------------------
 
 
