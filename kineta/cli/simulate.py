@@ -217,6 +217,8 @@ def _print(result: Result, written: list[Path]) -> None:
 
     out = console()
     out.print(f"[bold]{escape(readable(result.model))}[/]: {escape(result.message)}", soft_wrap=True)
+    for note in result.notes:
+        out.print(f"  {escape(note)}", soft_wrap=True)
     out.print(f"  {result.method}: {result.steps} steps, {result.nfev} evaluations, {result.seconds:.3g} s")
     if len(result.t):
         out.print(_table(result))

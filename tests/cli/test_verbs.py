@@ -204,6 +204,13 @@ def test_states_may_be_written_in_several_ways(kineta: Command, here: Path, q: s
     assert found["tau"] == [4, 0]
 
 
+def test_simulate_says_which_constraints_are_redundant(kineta: Command) -> None:
+    done = kineta("simulate", EXAMPLES / "bricard.kin", "--to", "0.1")
+    assert done.code == 0
+    assert "1 of 5 rows of constraints is redundant and left out" in done.out
+    assert "their reactions are indeterminate" in done.out
+
+
 def test_the_output_of_eval_is_an_input(kineta: Command, here: Path) -> None:
     first = kineta("eval", CART, "--q", "0.3,0.1", "--tau", "1,2", "--json")
     (here / "first.json").write_text(first.out)
