@@ -290,8 +290,9 @@ def _symbols(system: System) -> None:
         only(seen, words, condition.expressions, record(condition))
     for form in system.quasi:
         only(seen - {w.name for w in system.quasi} | set(system.base_speeds), words, [form.value], record(form))
+    shown = everything | results(system, (n for o in system.outputs for n in o.value.symbols()))
     for output in system.outputs:
-        only(everything | results(system, output.value.symbols()), "", [output.value], record(output))
+        only(shown, "", [output.value], record(output))
     for name, value in system.initial:
         only(
             parameters, "parameters", [value], partial(CheckError, "Initial value", name, None, part=f"initial {name}")
