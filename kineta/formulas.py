@@ -6,13 +6,26 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kineta.codegen import latex, text
+from kineta.codegen.bindings import bindings
+from kineta.codegen.written import Kind, Kinds
 from kineta.expr.graph import Graph, Ref
+from kineta.expr.walk import reachable
 from kineta.formalism.derivation import Array, Derivation
 from kineta.formalism.quantity import quantity
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.extreme import blamed
 from kineta.model.system import System
+from kineta.passes.bare import bare
+from kineta.passes.collect import collect
 from kineta.passes.simplify import simplify
+from kineta.passes.substitute import substitute
+
+#: Nodes of formulas that are tried as books write them.
+SMALL = 300
+
+#: How much longer the form of books may be, where it needs no named parts.
+MORE = 1.2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,17 +57,29 @@ class Formulas:
 
         Without *parts* every entry is written out. Raises :class:`ArgumentError` where that would be too long.
         """
-        from kineta.codegen import text
-
-        return text.lines(self.graph, dict(zip(_names(self), self.array.refs, strict=True)), parts=parts)
+        graph, refs = self._shown(parts)
+        return text.lines(graph, dict(zip(_names(self), refs, strict=True)), parts=parts, kinds=kinds(self.system))
 
     def latex(self, *, parts: bool = True) -> Iterator[str]:
         """:meth:`text` in LaTeX."""
-        from kineta.codegen import latex
+        graph, refs = self._shown(parts)
+        named = dict(zip(map(_latex_name, _names(self)), refs, strict=True))
+        return latex.lines(graph, named, parts=parts, kinds=kinds(self.system))
 
-        return latex.lines(
-            self.graph, dict(zip(map(_latex_name, _names(self)), self.array.refs, strict=True)), parts=parts
-        )
+    def _shown(self, parts: bool) -> tuple[Graph, Sequence[Ref]]:
+        """What is written: the formulas as they are computed, or as they stand in books where that is as short."""
+        if len(reachable(self.graph, self.array.refs)) > SMALL:
+            return self.graph, self.array.refs
+        graph = Graph()
+        plain = substitute(*bare(self.graph, self.array.refs), {}, graph)
+        collected = collect(graph, plain, self.system.parameter_names)
+        forms = [
+            [*bindings(graph, dict(zip(_names(self), refs, strict=True)), parts=parts).lines(text.TEXT, {})]
+            for refs in (plain, collected)
+        ]
+        computed, sorted_ = (sum(len(n) + len(shown) for n, shown in form) for form in forms)
+        allowance = MORE if len(forms[1]) == len(plain) else 1.0
+        return graph, collected if sorted_ <= allowance * computed else plain
 
     def sympy(self, *, dynamic: bool = False) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with functions of the time
@@ -77,6 +102,18 @@ class Formulas:
         s = self.system
         moving = [*s.q_names, *s.v_names, *(f"{n}'" for n in s.v_names)]
         return {n: (n.rstrip("'"), n.count("'")) for n in moving} | {f"tau.{n}": (f"tau.{n}", 0) for n in s.v_names}
+
+
+def kinds(system: System) -> Kinds:
+    """What the names in the equations of *system* stand for, in the order in which they are written."""
+    v = system.v_names
+    rows = (
+        (Kind.PARAMETER, system.parameter_names),
+        (Kind.POSITION, ("t", *system.q_names)),
+        (Kind.SPEED, (*v, *(f"p.{n}" for n in v))),
+        (Kind.ACCELERATION, (*(f"{n}'" for n in v), *(f"tau.{n}" for n in v))),
+    )
+    return {name: kind for kind, names in rows for name in names}
 
 
 def formulas(derivation: Derivation, quantity: str) -> Formulas:
@@ -115,12 +152,10 @@ def _names(formulas: Formulas) -> list[str]:
 
 def _latex_name(label: str) -> str:
     """``tau[q1']``, ``M[1,2]``, ``q1''`` in LaTeX."""
-    from kineta.codegen.latex import name
-
     letter, bracket, index = label.partition("[")
     if not bracket:
-        return name(label)
+        return latex.name(label)
     if not index[0].isdigit():
-        return name(f"{letter}.{index[:-1]}")
+        return latex.name(f"{letter}.{index[:-1]}")
     base = letter if len(letter) == 1 else rf"\mathrm{{{letter.replace('_', chr(92) + '_')}}}"
     return f"{base}_{{{index[:-1]}}}"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
+from kineta.codegen.written import Kinds, Notation, kinds_of, written
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
-from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.op import LEAVES, UNARY
 from kineta.expr.walk import reachable
 from kineta.passes.bare import bare
 
 #: Operations in one line at most: beyond it, a part gets a name although it occurs once.
 LINE = 24
+#: Operations that are written again wherever they occur, at most; longer ones get a name.
+AGAIN = 2
 #: Operations that are written out without named parts, at most.
 WRITTEN = 4000
 
@@ -26,9 +29,20 @@ class Bindings:
     named: Mapping[int, str]
     results: Mapping[str, Ref]
 
+    def lines(self, notation: Notation, kinds: Kinds) -> Iterator[tuple[str, str]]:
+        """Names and what they stand for: the parts, then the results."""
+        known = kinds_of(self.graph, [*(2 * i for i in self.named), *self.results.values()], kinds)
+        kinds = {**kinds, **{name: known[i] for i, name in self.named.items()}}
+        for i, name in self.named.items():
+            yield name, written(self.graph, 2 * i, notation, self.named, kinds)
+        for name, ref in self.results.items():
+            yield name, written(self.graph, ref, notation, self.named, kinds, whole=False)
 
-def bindings(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> Bindings:
-    """*results* (name to reference) with their repeated parts named; functions of a single symbol stay as they are.
+
+def bindings(
+    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, show: Callable[[str], str] = str
+) -> Bindings:
+    """*results* (name to reference) with their repeated parts named, by *show* of z1, z2, ...; short ones stay as they are.
 
     The names avoid those of the symbols, and of results. What guards divisors is not shown. Without *parts* nothing is
     named. Raises :class:`ArgumentError` where that would make more than :data:`WRITTEN` operations.
@@ -54,10 +68,9 @@ def bindings(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) ->
             continue
         operands = _operands(graph, i)
         length[i] = 1 + sum(length[r >> 1] for r in operands)
-        plain = graph.op[i] in UNARY and all(graph.op[r >> 1] == Op.SYMBOL for r in operands)
         again = uses[i] > 1 or (i in roots and uses[i] > 0)
-        if (again and not plain) or (length[i] > LINE and i not in roots):
-            named[i] = next(names)
+        if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots):
+            named[i] = show(next(names))
             length[i] = 0
     return Bindings(graph, named, results)
 

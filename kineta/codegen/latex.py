@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
 
 from kineta.codegen.bindings import bindings
+from kineta.codegen.written import Kinds, close
 from kineta.expr.graph import Graph, Ref
-from kineta.expr.op import BINARY, Op
-from kineta.expr.text import number
-from kineta.expr.walk import reachable_below
+from kineta.expr.op import Op
 
 _GREEK = (
     "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
@@ -32,10 +33,8 @@ _CALLS = {
     Op.MIN: r"\min",
     Op.MAX: r"\max",
 }
-_FUNCTIONS = tuple(_CALLS.values())
-# Binding strength of what was written. An open product ends in a function without brackets, as in a \sin x: what is written
-# behind it would be read as part of the argument.
-_SUM, _OPEN, _PRODUCT, _ATOM = range(4)
+#: What encloses its argument.
+_AROUND = {Op.SQRT: r"\sqrt{{{0}}}", Op.ABS: r"\left|{0}\right|"}
 #: A component of a quaternion, a position or a velocity: the letter and its axis.
 _COMPONENT = re.compile(r"[qvw][wxyz]")
 _NAME = re.compile(r"^([^\W\d_]+)_?(\w*)$")
@@ -84,75 +83,74 @@ def _escaped(text: str) -> str:
     return text.replace("_", r"\_")
 
 
-def lines(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> Iterator[str]:
+class Latex:
+    """The notation of LaTeX."""
+
+    def name(self, text: str) -> str:
+        """A name with its index and its dots."""
+        return name(text)
+
+    def number(self, value: float) -> str:
+        r"""0.25, 2.5 \cdot 10^{-3}."""
+        if value == 0 or 0.01 <= value < 1e5:
+            return repr(value).removesuffix(".0")
+        mantissa, _, exponent = f"{value:.16e}".partition("e")
+        digits = repr(close(float(mantissa))).removesuffix(".0")
+        power = f"10^{{{int(exponent)}}}"
+        return power if digits == "1" else rf"{digits} \cdot {power}"
+
+    def sum(self, terms: Sequence[tuple[bool, str]]) -> str:
+        """Terms with their signs."""
+        (minus, first), *rest = terms
+        return ("-" if minus else "") + first + "".join(f" {'-' if m else '+'} {s}" for m, s in rest)
+
+    def product(self, number: Fraction | float, above: Sequence[str], below: Sequence[str]) -> str:
+        """Factors, or a fraction; a number alone below the bar stays with the number above it."""
+        p, q = (number.numerator, number.denominator) if isinstance(number, Fraction) else (number, 1)
+        if q != 1 and not below:
+            return self._times([rf"\frac{{{p}}}{{{q}}}", *above])
+        over, under = [self.number(float(p))] * (p != 1 or not above) + list(above), [str(q)] * (q != 1) + list(below)
+        if not below:
+            return self._times(over)
+        return rf"\frac{{{self._alone(over)}}}{{{self._alone(under)}}}"
+
+    def _alone(self, factors: Sequence[str]) -> str:
+        """A product above or below a bar: a sum stands there without brackets."""
+        (left, right), shown = (r"\left(", r"\right)"), self._times(factors)
+        return shown[len(left) : -len(right)] if len(factors) == 1 and shown.startswith(left) else shown
+
+    def _times(self, factors: Sequence[str]) -> str:
+        shown = factors[0]
+        for factor in factors[1:]:
+            shown += (r" \cdot " if factor[0].isdigit() else r"\,") + factor
+        return shown
+
+    def power(self, base: str, exponent: str) -> str:
+        """A power; what has an index or dots is held together by braces."""
+        return f"{{{base}}}^{{{exponent}}}"
+
+    def brackets(self, inside: str) -> str:
+        """What is held together."""
+        return rf"\left({inside}\right)"
+
+    def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
+        """A function, perhaps with a power; the name that it is of stands without brackets at the end of a product."""
+        if op in _AROUND:
+            around = _AROUND[op].format(*arguments)
+            return around if power == 1 else self.power(around, str(power))
+        call = _CALLS.get(op, rf"\operatorname{{{op.name.lower()}}}") + (f"^{{{power}}}" if power != 1 else "")
+        return f"{call} {arguments[0]}" if bare else call + self.brackets(", ".join(arguments))
+
+
+LATEX = Latex()
+
+
+def lines(
+    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, kinds: Kinds = MappingProxyType({})
+) -> Iterator[str]:
     """``z_{1} = ...`` for every repeated part, then ``name = ...`` for every result (names of results are LaTeX already).
 
     Without *parts* everything is written out. Raises :class:`ArgumentError` where that would be too long.
     """
-    bound = bindings(graph, results, parts=parts)
-    shown = {i: name(n) for i, n in bound.named.items()}
-    for i, label in shown.items():
-        yield f"{label} = {expression(bound.graph, 2 * i, shown)}"
-    for label, ref in bound.results.items():
-        known = shown.get(ref >> 1)
-        yield f"{label} = " + (
-            expression(bound.graph, ref, shown) if known is None else ("-" if ref & 1 else "") + known
-        )
-
-
-def expression(graph: Graph, ref: Ref, names: Mapping[int, str]) -> str:
-    """*ref* as LaTeX; nodes (ids) below it that have *names* by these."""
-    written: dict[int, tuple[str, int]] = {}
-
-    def operand(r: Ref, least: int) -> str:
-        shown, strength = written[r >> 1]
-        if r & 1:
-            shown, strength = "-" + (shown if strength >= _OPEN else rf"\left({shown}\right)"), _SUM
-        return shown if strength >= least else rf"\left({shown}\right)"
-
-    def product(a: Ref, b: Ref) -> tuple[str, int]:
-        strengths = written[a >> 1][1], written[b >> 1][1]
-        if a == b and strengths[0] == _ATOM:
-            return f"{{{operand(a, _ATOM)}}}^{{2}}", _PRODUCT
-        # Numbers go first, functions last.
-        if graph.op[b >> 1] == Op.CONST or (strengths[0] == _OPEN != strengths[1]):
-            a, b = b, a
-        second = operand(b, _OPEN)
-        first = operand(a, _OPEN if second.startswith(_FUNCTIONS) else _PRODUCT)
-        times = r" \cdot " if second[0].isdigit() else r"\,"
-        return first + times + second, _OPEN if written[b >> 1][1] == _OPEN else _PRODUCT
-
-    for i in reachable_below(graph, ref, names):
-        op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
-        if i in names and i != ref >> 1:
-            written[i] = names[i], _ATOM
-        elif op == Op.CONST:
-            written[i] = _number(graph.constants[a])
-        elif op == Op.SYMBOL:
-            written[i] = name(graph.names[a]), _ATOM
-        elif op == Op.ADD:
-            sign = "-" if b & 1 else "+"
-            written[i] = f"{operand(a, _SUM)} {sign} {operand(b & -2, _OPEN if b & 1 else _SUM)}", _SUM
-        elif op == Op.MUL:
-            written[i] = product(a, b)
-        elif op == Op.DIV:
-            written[i] = rf"\frac{{{operand(a, _SUM)}}}{{{operand(b, _SUM)}}}", _PRODUCT
-        elif op == Op.POW:
-            written[i] = rf"{{{operand(a, _ATOM)}}}^{{{operand(b, _SUM)}}}", _PRODUCT
-        elif op == Op.SQRT:
-            written[i] = rf"\sqrt{{{operand(a, _SUM)}}}", _ATOM
-        elif op == Op.GUARD:
-            written[i] = written[a >> 1]
-        elif op == Op.ABS:
-            written[i] = rf"\left|{operand(a, _SUM)}\right|", _ATOM
-        else:
-            arguments = operand(a, _SUM) + (f", {operand(b, _SUM)}" if op in BINARY else "")
-            call = _CALLS.get(Op(op), rf"\operatorname{{{Op(op).name.lower()}}}")
-            bare = graph.op[a >> 1] == Op.SYMBOL and not a & 1 and op not in BINARY
-            written[i] = (rf"{call} {arguments}", _OPEN) if bare else (rf"{call}\left({arguments}\right)", _PRODUCT)
-    return operand(ref, _SUM)
-
-
-def _number(value: float) -> tuple[str, int]:
-    mantissa, _, exponent = number(value).partition("e")
-    return (rf"{mantissa} \cdot 10^{{{int(exponent)}}}", _PRODUCT) if exponent else (mantissa, _ATOM)
+    bound = bindings(graph, results, parts=parts, show=name)
+    return (f"{label} = {shown}" for label, shown in bound.lines(LATEX, kinds))

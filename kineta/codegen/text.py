@@ -2,23 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
 
 from kineta.codegen.bindings import bindings
+from kineta.codegen.written import Kinds
 from kineta.expr.graph import Graph, Ref
-from kineta.expr.text import text
+from kineta.expr.op import Op
 
 
-def lines(graph: Graph, results: Mapping[str, Ref], *, parts: bool = True) -> Iterator[str]:
+class Text:
+    """The notation with + - * / ^, which can be computed as it stands."""
+
+    def name(self, text: str) -> str:
+        """A name as it is."""
+        return text
+
+    def number(self, value: float) -> str:
+        """The shortest digits: 0.0025, 2.5e-5."""
+        mantissa, e, exponent = repr(value).removesuffix(".0").partition("e")
+        return f"{mantissa}e{int(exponent)}" if e else mantissa
+
+    def sum(self, terms: Sequence[tuple[bool, str]]) -> str:
+        """Terms with their signs."""
+        (minus, first), *rest = terms
+        return ("-" if minus else "") + first + "".join(f" {'-' if m else '+'} {s}" for m, s in rest)
+
+    def product(self, number: Fraction | float, above: Sequence[str], below: Sequence[str]) -> str:
+        """Factors, and what they are divided by."""
+        p, q = (number.numerator, number.denominator) if isinstance(number, Fraction) else (number, 1)
+        over = [self.number(float(p))] * (p != 1 or not above) + list(above)
+        under = [str(q)] * (q != 1) + list(below)
+        shown = "*".join(over)
+        if not under:
+            return shown
+        return f"{shown}/{under[0]}" if len(under) == 1 else f"{shown}/({'*'.join(under)})"
+
+    def power(self, base: str, exponent: str) -> str:
+        """A power; what is no name or number stands in brackets."""
+        return f"{base}^{exponent if exponent.replace('.', '').isalnum() else self.brackets(exponent)}"
+
+    def brackets(self, inside: str) -> str:
+        """What is held together."""
+        return f"({inside})"
+
+    def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
+        """A function, perhaps with a power."""
+        return f"{op.name.lower()}({', '.join(arguments)})" + (f"^{power}" if power != 1 else "")
+
+
+TEXT = Text()
+
+
+def lines(
+    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, kinds: Kinds = MappingProxyType({})
+) -> Iterator[str]:
     """``z1 = ...`` for every repeated part, then ``name = ...`` for every result; linear in the number of operations.
 
     Without *parts* everything is written out. Raises :class:`ArgumentError` where that would be too long.
     """
     bound = bindings(graph, results, parts=parts)
-    graph = bound.graph
-    for i, name in bound.named.items():
-        yield f"{name} = {text(graph, 2 * i, bound.named)}"
-    for name, ref in bound.results.items():
-        known = bound.named.get(ref >> 1)
-        shown = text(graph, ref, bound.named) if known is None else f"{'-' if ref & 1 else ''}{known}"
-        yield f"{name} = {shown}"
+    return (f"{name} = {shown}" for name, shown in bound.lines(TEXT, kinds))

@@ -54,13 +54,17 @@ class Opened:
 
     def written(self, ref: Ref) -> Ref:
         """*ref* opened and written again."""
+        return self.write(self.total(ref))
+
+    def total(self, ref: Ref) -> Sum:
+        """*ref* as a sum. Raises :class:`OverflowError` for numbers near the limits of floats."""
         for i in reachable(self.graph, [ref], self._sums):
             if i not in self._sums:
                 opened = self._open(i)
                 if not all(map(_moderate, opened.values())):
                     raise OverflowError
                 self._sums[i] = opened if len(opened) <= TERMS else _atom(2 * i)
-        return self._write(self._sum(ref))
+        return self._sum(ref)
 
     def _size(self, ref: Ref) -> int:
         """Operations below *ref*; a quotient, which is harder to read and to compute, counts as four."""
@@ -83,7 +87,7 @@ class Opened:
         if op == Op.DIV:
             below = self._sum(b)
             return self._quotient(self._sum(a), below) if below else _atom(2 * i)
-        written = g.call(op, self._write(self._sum(a)), self._write(self._sum(b)) if op in BINARY else ZERO)
+        written = g.call(op, self.write(self._sum(a)), self.write(self._sum(b)) if op in BINARY else ZERO)
         return self._leaf(written)
 
     def _leaf(self, ref: Ref) -> Sum:
@@ -95,7 +99,7 @@ class Opened:
 
     def _product(self, a: Sum, b: Sum) -> Sum:
         if len(a) * len(b) > TERMS * 4:
-            return self._leaf(self.graph.mul(self._write(a), self._write(b)))
+            return self._leaf(self.graph.mul(self.write(a), self.write(b)))
         total: Sum = {}
         for m, f in a.items():
             for n, h in b.items():
@@ -135,27 +139,33 @@ class Opened:
         above, below = _parts(a), _parts(b)
         if above.inside == below.inside:
             return {_times(above.common, _inverse(below.common)): above.front / below.front}
-        written = self._write(below.inside)
+        written = self.write(below.inside)
         ((atom, sign),) = self._leaf(written).items()
         return self._product(a, {_times(_inverse(atom), _inverse(below.common)): sign / below.front})
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def _write(self, total: Sum) -> Ref:
+    def write(self, total: Sum) -> Ref:
+        """*total* as an expression, with what is common to all terms in front."""
         g = self.graph
         if not total:
             return ZERO
-        parts = _parts(self._steady(self._closed(total)))
-        inside = g.sum(self._term(m, f) for m, f in sorted(parts.inside.items(), key=lambda t: t[1] < 0))
-        return self._term(parts.common, parts.front, inside)
+        parts = _parts(self.closed(total))
+        inside = g.sum(self.term(m, f) for m, f in sorted(parts.inside.items(), key=lambda t: t[1] < 0))
+        return self.term(parts.common, parts.front, inside)
 
-    def _term(self, m: Monomial, f: Fraction, inside: Ref = ONE) -> Ref:
+    def term(self, m: Monomial, f: Fraction, inside: Ref = ONE) -> Ref:
+        """Number, atoms with their powers, and a factor *inside* as one product."""
         g = self.graph
         above, below = g.const(float(f)), ONE
         for atom, power in m:
             raised = g.call(Op.POW, atom, g.const(float(abs(power))))
             above, below = (g.mul(above, raised), below) if power > 0 else (above, g.mul(below, raised))
         return g.div(g.mul(above, inside), below)
+
+    def closed(self, total: Sum) -> Sum:
+        """*total* with sines and cosines brought together."""
+        return self._steady(self._closed(total))
 
     def _closed(self, total: Sum) -> Sum:
         """*total* with sines and cosines brought together while that makes it shorter."""

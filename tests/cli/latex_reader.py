@@ -81,7 +81,8 @@ class _Reader:
             return self.group()
         self.at += 1
         if token in _FUNCTIONS:
-            return float(_FUNCTIONS[token](*self.arguments()))
+            exponent = self.group() if self.next("^") else 1.0
+            return float(_FUNCTIONS[token](*self.arguments())) ** exponent
         if token == r"\frac":
             return self.group() / self.group()
         if token == r"\sqrt":
