@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kineta.account import Account, account
 from kineta.codegen.c import identifier
 from kineta.errors import ArgumentError, one_of
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.node import LOCK
 from kineta.expr.program import Program
+from kineta.formalism import hamilton
 from kineta.formalism.derivation import Array, Derivation
+from kineta.formalism.formalism import Formalism
 from kineta.formalism.quantity import quantity as row_of
+from kineta.formalism.step import Step
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.formalism.table import FORMALISMS
 from kineta.formulas import Formulas, aligned, formulas
+from kineta.matrix_form import MatrixForm, matrix_form
 from kineta.model.system import System, a_system
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
@@ -30,6 +35,12 @@ if TYPE_CHECKING:
     from kineta.function import Function
 
 T = TypeVar("T")
+
+#: Quantities whose derivation is told, and their steps.
+TOLD: Mapping[str, Callable[[Formalism, Derivation], Iterator[Step]]] = {
+    "inverse": Formalism.told,
+    "canonical": lambda _, derivation: hamilton.steps(derivation),
+}
 
 #: Systems whose equations are kept for the next run; those used last.
 KEPT = 8
@@ -135,6 +146,25 @@ class Equations:
             lowered = _lowered(symbols(self.system, graph), quantity, array.of(refs))
             counts[name] = _counted(*lowered)
         return counts
+
+    def matrix_form(self) -> MatrixForm:
+        """The equations of motion as matrices, M vdot + h = tau: ``print(equations.matrix_form())``."""
+        return self.kept(MatrixForm, lambda: matrix_form(self.alone()))
+
+    def account(self, quantity: str = "inverse") -> Account:
+        """The derivation told step by step: ``print(equations.account())``, ``.save("page.html")``.
+
+        Of the equations of motion, ``inverse``, or of Hamilton's, ``canonical``. Raises :class:`ArgumentError` for
+        another quantity.
+        """
+        name = one_of(quantity, TOLD, "a quantity whose derivation is told")
+        method = FORMALISMS[self.formalism]
+
+        def told() -> Account:
+            own = self.alone()
+            return account(own, self.formalism, method.source, tuple(TOLD[name](method, own)))
+
+        return self.kept((Account, name), told)
 
     def text(self, quantity: str = "inverse", *, parts: bool = True) -> str:
         """The formulas of *quantity* as text: a line for every part that is needed twice, then one for every entry.

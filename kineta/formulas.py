@@ -63,23 +63,11 @@ class Formulas:
     def latex(self, *, parts: bool = True) -> Iterator[str]:
         """:meth:`text` in LaTeX."""
         graph, refs = self._shown(parts)
-        named = dict(zip(map(_latex_name, _names(self)), refs, strict=True))
+        named = dict(zip(map(latex.label, _names(self)), refs, strict=True))
         return latex.lines(graph, named, parts=parts, kinds=kinds(self.system))
 
     def _shown(self, parts: bool) -> tuple[Graph, Sequence[Ref]]:
-        """What is written: the formulas as they are computed, or as they stand in books where that is as short."""
-        if len(reachable(self.graph, self.array.refs)) > SMALL:
-            return self.graph, self.array.refs
-        graph = Graph()
-        plain = substitute(*bare(self.graph, self.array.refs), {}, graph)
-        collected = collect(graph, plain, self.system.parameter_names)
-        forms = [
-            [*bindings(graph, dict(zip(_names(self), refs, strict=True)), parts=parts).lines(text.TEXT, {})]
-            for refs in (plain, collected)
-        ]
-        computed, sorted_ = (sum(len(n) + len(shown) for n, shown in form) for form in forms)
-        allowance = MORE if len(forms[1]) == len(plain) else 1.0
-        return graph, collected if sorted_ <= allowance * computed else plain
+        return readable(self.graph, self.array.refs, self.system, parts=parts)
 
     def sympy(self, *, dynamic: bool = False) -> Any:
         """An expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions; with functions of the time
@@ -104,6 +92,25 @@ class Formulas:
         return {n: (n.rstrip("'"), n.count("'")) for n in moving} | {f"tau.{n}": (f"tau.{n}", 0) for n in s.v_names}
 
 
+def readable(graph: Graph, refs: Sequence[Ref], system: System, *, parts: bool) -> tuple[Graph, Sequence[Ref]]:
+    """What is written for *refs*: as they are computed, or as they stand in books where that is as short."""
+    if len(reachable(graph, refs)) > SMALL:
+        return graph, refs
+    own = Graph()
+    plain = substitute(*bare(graph, refs), {}, own)
+    collected = collect(own, plain, system.parameter_names)
+
+    def length(form: Sequence[Ref]) -> tuple[int, int]:
+        """Characters and lines."""
+        bound = bindings(own, {str(k): r for k, r in enumerate(form)}, parts=parts)
+        shown = [len(line) for _, line in bound.lines(text.TEXT, {})]
+        return sum(shown), len(shown)
+
+    (computed, _), (sorted_, lines) = length(plain), length(collected)
+    allowance = MORE if lines == len(plain) else 1.0
+    return own, collected if sorted_ <= allowance * computed else plain
+
+
 def kinds(system: System) -> Kinds:
     """What the names in the equations of *system* stand for, in the order in which they are written."""
     v = system.v_names
@@ -113,7 +120,7 @@ def kinds(system: System) -> Kinds:
         (Kind.SPEED, (*v, *(f"p.{n}" for n in v))),
         (Kind.ACCELERATION, (*(f"{n}'" for n in v), *(f"tau.{n}" for n in v))),
     )
-    return {name: kind for kind, names in rows for name in names}
+    return {name: (kind, k) for kind, names in rows for k, name in enumerate(names)}
 
 
 def formulas(derivation: Derivation, quantity: str) -> Formulas:
@@ -148,14 +155,3 @@ def _names(formulas: Formulas) -> list[str]:
         return list(array.labels)
     parts = array.parts or ((formulas.quantity, array.shape),)
     return [n for name, shape in parts for n in quantity(name).labels(formulas.system, shape)]
-
-
-def _latex_name(label: str) -> str:
-    """``tau[q1']``, ``M[1,2]``, ``q1''`` in LaTeX."""
-    letter, bracket, index = label.partition("[")
-    if not bracket:
-        return latex.name(label)
-    if not index[0].isdigit():
-        return latex.name(f"{letter}.{index[:-1]}")
-    base = letter if len(letter) == 1 else rf"\mathrm{{{letter.replace('_', chr(92) + '_')}}}"
-    return f"{base}_{{{index[:-1]}}}"

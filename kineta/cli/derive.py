@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kineta.cli.common import console, print_json, read
-from kineta.cli.options import Verb, formalism, json_, model, quantity, settings
-from kineta.errors import readable
+from kineta.cli.options import FILE, Verb, formalism, json_, model, quantity, settings
+from kineta.errors import ArgumentError, readable
 
 if TYPE_CHECKING:
     from kineta.compiler import Equations
+    from kineta.model.system import System
 
 #: Speeds up to which what has an entry for every two of them is counted without being asked for.
 LARGE = 200
@@ -26,12 +27,17 @@ LARGE = 200
     kineta derive double_pendulum.kin
     kineta derive double_pendulum.kin --quantity mass_matrix --latex
     kineta derive double_pendulum.kin --fix --set m2=0.5     numbers folded in
+    kineta derive double_pendulum.kin --matrix               M q'' + h = tau
+    kineta derive double_pendulum.kin --formalism appell --explain --save appell.html
     """,
 )
 @model
 @quantity("inverse")
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
 @click.option("--no-parts", is_flag=True, help="Write everything out, without named parts.")
+@click.option("--matrix", is_flag=True, help="Print the equations of motion as matrices.")
+@click.option("--explain", is_flag=True, help="Tell the derivation step by step, as Markdown.")
+@click.option("--save", type=FILE, metavar="FILE", help="Write what --explain tells to a .md, .tex or .html file.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the equations.")
 @settings
 @formalism
@@ -41,15 +47,22 @@ def derive(
     quantity: str,
     latex: bool,
     no_parts: bool,
+    matrix: bool,
+    explain: bool,
+    save: Path | None,
     fix: bool,
     settings: Sequence[str],
     formalism: str,
     as_json: bool,
 ) -> None:
     """Print the equations of motion, and count their operations."""
+    _check(click.get_current_context().params)
     began = time.perf_counter()
     system = read(model, settings)
     system = system.fixed() if fix else system
+    if explain:
+        _explain(system, formalism, quantity, save, "json" if as_json else "latex" if latex else "markdown")
+        return
     t_read = time.perf_counter() - began
     from kineta.compiler import derive as derive_equations
     from kineta.formalism.quantity import COUNTED, SQUARE, nothing
@@ -62,8 +75,9 @@ def derive(
     for q in counted:
         equations.expressions(q)
     t_derive = time.perf_counter() - began
-    formulas = equations.formulas(quantity)
-    shown = list(formulas.latex(parts=not no_parts) if latex else formulas.text(parts=not no_parts))
+    form: Any = equations.matrix_form() if matrix else equations.formulas(quantity)
+    lines = form.latex(parts=not no_parts) if latex else form.text(parts=not no_parts)
+    shown = lines.splitlines() if matrix else list(lines)
     counts = {q: equations.operations(q) for q in counted}
     began = time.perf_counter()
     if as_json:
@@ -84,7 +98,7 @@ def derive(
             }
         )
     elif latex:
-        click.echo(aligned(shown, "align*"))
+        click.echo("\n".join(["\\[", *shown, "\\]"]) if matrix else aligned(shown, "align*"))
     else:
         click.echo("\n".join(shown) or nothing(system, quantity), err=not shown)
         _table(equations, counts, seconds)
@@ -98,6 +112,47 @@ def derive(
                 "--quantity multipliers, reaction_forces.",
                 err=True,
             )
+
+
+#: Options that do not go together.
+_APART = (
+    ("--explain", "--matrix"),
+    ("--explain", "--no-parts"),
+    ("--matrix", "--json"),
+    ("--save", "--json"),
+    ("--save", "--latex"),
+)
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Raise :class:`ArgumentError` for options that make no sense together."""
+    options = {"--json": given["as_json"]}
+    options |= {f"--{n}": given[n.replace("-", "_")] for n in ("explain", "matrix", "no-parts", "latex", "save")}
+    for one, other in _APART:
+        if options[one] and options[other]:
+            raise ArgumentError(f"Expected {one} or {other}, found both; leave one out.")
+    if given["save"] is not None:
+        if not given["explain"]:
+            raise ArgumentError("--save writes what --explain tells; add --explain.")
+        from kineta.account import check_form
+
+        check_form(given["save"])
+    if given["matrix"] and given["quantity"] != "inverse":
+        raise ArgumentError(f"--matrix shows the equations of motion; leave out --quantity {given['quantity']}.")
+
+
+def _explain(system: System, formalism: str, quantity: str, save: Path | None, form: str) -> None:
+    """Tell the derivation: on standard output, or in the file *save*."""
+    from kineta.compiler import derive as derive_equations
+
+    account = derive_equations(system, formalism).account(quantity)
+    if save is not None:
+        account.save(save)
+        click.echo(f"{save}: {len(account.steps)} steps")
+    elif form == "json":
+        print_json(account.as_dict())
+    else:
+        click.echo(account.latex() if form == "latex" else account.markdown(), nl=False)
 
 
 def _compile(equations: Equations) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 
-from kineta.codegen.written import Kinds, Notation, kinds_of, written
+from kineta.codegen.written import LAST, Kinds, Notation, kinds_of, written
 from kineta.errors import ArgumentError
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, UNARY
@@ -32,7 +32,7 @@ class Bindings:
     def lines(self, notation: Notation, kinds: Kinds) -> Iterator[tuple[str, str]]:
         """Names and what they stand for: the parts, then the results."""
         known = kinds_of(self.graph, [*(2 * i for i in self.named), *self.results.values()], kinds)
-        kinds = {**kinds, **{name: known[i] for i, name in self.named.items()}}
+        kinds = {**kinds, **{name: (known[i], LAST) for i, name in self.named.items()}}
         for i, name in self.named.items():
             yield name, written(self.graph, 2 * i, notation, self.named, kinds)
         for name, ref in self.results.items():
@@ -56,7 +56,7 @@ def bindings(
         return Bindings(graph, {}, results)
     uses = dict.fromkeys(order, 0)
     for i in order:
-        for r in _operands(graph, i):
+        for r in operands(graph, i):
             uses[r >> 1] += 1
     length: dict[int, int] = {}
     named: dict[int, str] = {}
@@ -66,8 +66,8 @@ def bindings(
         if graph.op[i] in LEAVES:
             length[i] = 0
             continue
-        operands = _operands(graph, i)
-        length[i] = 1 + sum(length[r >> 1] for r in operands)
+        inside = operands(graph, i)
+        length[i] = 1 + sum(length[r >> 1] for r in inside)
         again = uses[i] > 1 or (i in roots and uses[i] > 0)
         if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots):
             named[i] = show(next(names))
@@ -78,8 +78,8 @@ def bindings(
 def _check_length(graph: Graph, order: Iterable[int], results: Mapping[str, Ref]) -> None:
     written: dict[int, int] = {}
     for i in order:
-        operands = _operands(graph, i)
-        written[i] = min(WRITTEN + 1, bool(operands) + sum(written[r >> 1] for r in operands))
+        inside = operands(graph, i)
+        written[i] = min(WRITTEN + 1, bool(inside) + sum(written[r >> 1] for r in inside))
     if sum(written[r >> 1] for r in results.values()) > WRITTEN:
         raise ArgumentError(
             f"Expected formulas of at most {WRITTEN} operations to write out without named parts, found longer ones; "
@@ -87,7 +87,8 @@ def _check_length(graph: Graph, order: Iterable[int], results: Mapping[str, Ref]
         )
 
 
-def _operands(graph: Graph, i: int) -> tuple[Ref, ...]:
+def operands(graph: Graph, i: int) -> tuple[Ref, ...]:
+    """The operands of node *i*."""
     op = graph.op[i]
     if op in LEAVES:
         return ()

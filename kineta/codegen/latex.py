@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -81,6 +82,57 @@ def _index(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("_", r"\_")
+
+
+def label(text: str) -> str:
+    r"""What a quantity of a derivation is called: ``tau[q1']``, ``M[1,2]``, ``dT/dq1``; ``w2.x'`` is \dot{\omega}_{2x}."""
+    if match := re.fullmatch(r"d(\w+)/d(.+)", text):
+        return rf"\frac{{\partial {label(match[1])}}}{{\partial {name(match[2])}}}"
+    if match := re.fullmatch(r"(\w+)\[([^\]]*)\](?:\.([xyz]))?", text):
+        indices = [x if x.isdigit() else name(x.rstrip("'") if match[1] == "tau" else x) for x in match[2].split(",")]
+        return _lettered(match[1], ",".join(indices) + (match[3] or ""))
+    if match := re.fullmatch(r"([A-Za-z]+)(\d+)(\.[xyz])?('*)", text):
+        letter, more = (match[1][0], match[1][1:]) if match[1] not in _VECTORS else (match[1], "")
+        return _lettered(letter, more + match[2] + (match[3] or "")[1:], len(match[4]))
+    return name(text)
+
+
+def _lettered(letter: str, index: str, dots: int = 0) -> str:
+    """A letter with dots and an index; a word stands upright."""
+    base = (
+        _VECTORS.get(letter)
+        or _LETTERS.get(letter)
+        or (letter if len(letter) == 1 else rf"\mathrm{{{_escaped(letter)}}}")
+    )
+    base = (base, rf"\dot{{{base}}}", rf"\ddot{{{base}}}")[dots]
+    return f"{base}_{{{index}}}" if index else base
+
+
+#: Letters of vectors.
+_VECTORS = {"w": r"\omega"}
+
+
+def matrix(cells: Sequence[str], columns: int) -> str:
+    """A matrix, or a column."""
+    rows = (" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns))
+    return "\\begin{pmatrix} " + r" \\ ".join(rows) + " \\end{pmatrix}"
+
+
+#: Signs of equations in words.
+_SIGNS = {
+    "∑": r"\sum ", "∂": r"\partial ", "·": r"\cdot ", "×": r"\times ", "−": "-", "½": r"\frac{1}{2} ", "²": "^{2}",
+    "⁻": "^{-", "¹": "1}", "ᵀ": "^{T}", "∫": r"\int ", "δ": r"\delta ", "ε": r"\varepsilon ", "ω": r"\omega ", "Ω": r"\Omega ",
+    "π": r"\pi ", "τ": r"\tau ", "γ": r"\gamma ", "ρ": r"\rho ", "η": r"\eta ", "ν": r"\nu ", "λ": r"\lambda ",
+}  # fmt: skip
+
+
+def from_signs(law: str) -> str:
+    r"""An equation as it stands in words, ``∂S/∂v̇_s = Q_s``, in LaTeX: \partial S/\partial \dot{v}_{s} = Q_{s}."""
+    marked = re.sub(r"(\S)̇", r"\\dot{\1}", re.sub(r"(\S)̈", r"\\ddot{\1}", unicodedata.normalize("NFD", law)))
+    indexed = re.sub(r"_([0-9A-Za-zα-ωΑ-Ω]+)", r"_{\1}", marked)
+    signs = "".join(_SIGNS.get(c, c) for c in indexed)
+    parted = re.sub(r",\s+(or )?", lambda m: r", \quad " + r"\text{or } " * bool(m[1]), signs)
+    return re.sub(r" +", " ", parted)
 
 
 class Latex:

@@ -33,8 +33,11 @@ class Kind(IntEnum):
     ACCELERATION = 5
 
 
-#: Kinds of symbols; a name's place among them is its place in its kind. Others are told by their marks.
-Kinds = Mapping[str, Kind]
+#: Kinds of names, and their places among those of one kind; other names are told by their marks.
+Kinds = Mapping[str, tuple[Kind, int]]
+
+#: The place behind all others.
+LAST = 1 << 30
 
 #: Powers of factors (ids of nodes), and the number that multiplies them.
 _Term = tuple[float, dict[int, int]]
@@ -80,19 +83,20 @@ def kinds_of(graph: Graph, roots: Sequence[Ref], kinds: Kinds) -> dict[int, Kind
         if op == Op.CONST:
             found[i] = Kind.NUMBER
         elif op == Op.SYMBOL:
-            found[i] = _kind(graph.names[a], kinds)
+            found[i] = _kind(graph.names[a], kinds)[0]
         else:
             found[i] = _composed(op, max(found[r >> 1] for r in ((a, b) if op in BINARY else (a,))))
     return found
 
 
-def _kind(name: str, kinds: Kinds) -> Kind:
+def _kind(name: str, kinds: Kinds) -> tuple[Kind, int]:
+    """Kind and place of a name."""
     known = kinds.get(name)
     if known is not None:
         return known
     if name.startswith(("tau.", "lambda")):
-        return Kind.ACCELERATION
-    return (Kind.POSITION, Kind.SPEED, Kind.ACCELERATION)[min(name.count("'"), 2)]
+        return Kind.ACCELERATION, LAST
+    return (Kind.POSITION, Kind.SPEED, Kind.ACCELERATION)[min(name.count("'"), 2)], LAST
 
 
 def _composed(op: int, below: Kind) -> Kind:
@@ -131,7 +135,6 @@ class _Page:
         self.notation = notation
         self.names = names
         self.kinds = kinds
-        self.places = {name: k for k, name in enumerate(kinds)}
         self.opened = opened
         self.terms: dict[int, list[_Term]] = {}
         self.keys: dict[int, _Key] = {}
@@ -208,12 +211,13 @@ class _Page:
         g, op = self.graph, self.graph.op[i]
         if op == Op.SYMBOL:
             name = g.names[g.lhs[i]]
-            return (_kind(name, self.kinds), 0, self.places.get(name, len(self.places)), _natural(name))
+            kind, place = _kind(name, self.kinds)
+            return (kind, 0, place, _natural(name))
         if op == Op.CONST:
             return (Kind.NUMBER, 0, 0, ())
         if self._named(i):
             name = self.names[i].removeprefix("-")
-            return (_kind(name, self.kinds), 2, len(self.places), _natural(name))
+            return (_kind(name, self.kinds)[0], 2, LAST, _natural(name))
         below = [self.keys[r >> 1] for r in self._operands(i)]
         kind = _composed(op, Kind(max(k[0] for k in below)))
         first = min(k for k in below if k[0] > Kind.NUMBER) if kind else below[0]

@@ -23,11 +23,16 @@ What is differentiated is the whole energy of the accelerations, S + W^2 (W.J W)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.derivation import Derivation, scalar
 from kineta.formalism.elements import generalized_forces
+from kineta.formalism.energy import kinetas
 from kineta.formalism.formalism import Formalism
-from kineta.formalism.residual import acceleration_energy
+from kineta.formalism.inertia import given
+from kineta.formalism.residual import acceleration_energy, moving
+from kineta.formalism.step import Step, applied, links, one, slopes, vectors
 from kineta.passes.differentiate import gradient
 
 
@@ -38,9 +43,40 @@ def _residual(d: Derivation) -> list[Ref]:
     return [d.graph.sub(by.get(a, ZERO), Q) for a, Q in zip(vdot, generalized_forces(d.elements), strict=True)]
 
 
+def _steps(d: Derivation) -> Iterator[Step]:
+    g, s = d.graph, d.symbols
+    motion = moving(d, s.vdot)
+    yield Step("Angular velocities", "Ω_ν = Ω_p + e_ν ω_ν", "Golubev (4.1)", links(d), vectors("w", motion.W(0)))
+    yield Step(
+        "Accelerations of the links",
+        "w_ν = w_p + Ω̇_p × r + Ω_p × (Ω_p × r)",
+        "Golubev (3.3), (4.1)",
+        "The letter a stands for w, the acceleration of the link's origin. The ground accelerates against gravity: so the "
+        "weight is in S, not among the forces.",
+        (*vectors("w'", motion.W(1)), *vectors("a", motion.X(2))),
+    )
+    terms = kinetas(d.mechanism, motion, 2)
+    shown = [one(f"S{k}", term) for k, term in enumerate(terms, 1)]
+    yield Step(
+        "Appell's function",
+        "S = ∑ m w · w/2 + w · (Ω̇ × m c + Ω × (Ω × m c)) + Ω̇ · J Ω̇/2 + Ω̇ · (Ω × J Ω)",
+        "Golubev (1.5), (3.4); Gantmacher (16)",
+        "As the energy of the accelerations, which holds terms without accelerations too: they change no derivative.",
+        (*(shown if len(shown) > 1 else ()), one("S", d["appell_function"].refs[0] if given(s) else g.sum(terms))),
+    )
+    by = gradient(g, d["appell_function"].refs[0], set(s.vdot))
+    names = [f"{n}'" for n in s.names]
+    yield Step(
+        "Its derivatives", "∂S/∂v̇_s", "Gantmacher (17)", shown=slopes("S", names, [by.get(a, ZERO) for a in s.vdot])
+    )
+    yield applied(d, "Gantmacher (8), (9)")
+    yield Step("Appell's equations", "∂S/∂v̇_s = Q_s + τ_s", "Gantmacher (18), Golubev (4.3)")
+
+
 APPELL = Formalism(
     name="appell",
     source="Golubev (1.5), (4.3); Gantmacher (18)",
     residual=_residual,
+    steps=_steps,
     rules={"appell_function": lambda d: scalar(acceleration_energy(d))},
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism
@@ -24,15 +26,22 @@ def kinetic_energy(mechanism: Mechanism, kinematics: Kinematics) -> Ref:
 
 def kineta(mechanism: Mechanism, motion: Motion, order: int) -> Ref:
     """K_s = int (r^(s))^2 dm / 2: the sum of (m X.X + 2 X.(U c) + tr(U S U^T))/2 over the links (Rodionov (23))."""
+    return mechanism.graph.sum(term for terms in _kinetas(mechanism, motion, order) for term in terms)
+
+
+def kinetas(mechanism: Mechanism, motion: Motion, order: int) -> list[Ref]:
+    """The share of every link in :func:`kineta`."""
+    return [mechanism.graph.sum(terms) for terms in _kinetas(mechanism, motion, order)]
+
+
+def _kinetas(mechanism: Mechanism, motion: Motion, order: int) -> Iterator[list[Ref]]:
     g = mechanism.graph
     half = g.const(0.5)
-    terms: list[Ref] = []
     for link, X, U in zip(mechanism.links, motion.X(order), motion.U(order), strict=True):
         own = link.moments
         A = U.times(own.S)
-        terms += [g.mul(g.mul(half, own.m), X.dot(X)), X.dot(U @ own.c)]
-        terms += [g.mul(half, A.row(i).dot(U.row(i))) for i in range(3)]
-    return g.sum(terms)
+        square = [g.mul(half, A.row(i).dot(U.row(i))) for i in range(3)]
+        yield [g.mul(g.mul(half, own.m), X.dot(X)), X.dot(U @ own.c), *square]
 
 
 def gravity_potential(mechanism: Mechanism) -> Ref:

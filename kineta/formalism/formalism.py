@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kineta.expr.graph import Ref
 from kineta.formalism import hamilton, manifold
 from kineta.formalism.derivation import Derivation, Rule, derivation
 from kineta.formalism.residual import following
+from kineta.formalism.step import Step, Steps, told
 from kineta.model.system import System
 
 
@@ -23,6 +24,7 @@ class Formalism:
 
     source : who teaches it, and where
     residual : the forces tau that produce the accelerations ``symbols.vdot``; all other quantities follow from it
+    steps : the derivation told step by step, between what all formalisms share
     applies : "" where it applies to a system, else the sentence that says why not
     rules : cheaper ways to single quantities
     """
@@ -30,9 +32,14 @@ class Formalism:
     name: str
     source: str
     residual: Callable[[Derivation], list[Ref]]
+    steps: Steps
     applies: Callable[[System], str] = always
     rules: Mapping[str, Rule] = field(default_factory=dict)
 
     def derivation(self, system: System) -> Derivation:
         """A derivation of *system* by this formalism, in a graph of its own."""
         return derivation(system, {**following(self.residual), **hamilton.RULES, **manifold.RULES, **self.rules})
+
+    def told(self, derivation: Derivation) -> Iterator[Step]:
+        """A *derivation* by this formalism, step by step."""
+        return told(derivation, self.steps)

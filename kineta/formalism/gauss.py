@@ -8,10 +8,13 @@ is left out: Z = S - sum of F . a.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.derivation import Derivation, scalar
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.residual import acceleration_energy, moving
+from kineta.formalism.step import Step, applied, links, one, slopes, vectors
 from kineta.passes.differentiate import gradient
 
 
@@ -30,9 +33,35 @@ def _residual(d: Derivation) -> list[Ref]:
     return [by.get(a, ZERO) for a in d.symbols.vdot]
 
 
+def _steps(d: Derivation) -> Iterator[Step]:
+    s = d.symbols
+    motion = moving(d, s.vdot)
+    yield Step("Angular velocities", note=links(d), shown=vectors("w", motion.W(0)))
+    yield Step(
+        "Accelerations of the links, less gravity",
+        "a − g",
+        shown=(*vectors("w'", motion.W(1)), *vectors("a", motion.X(2))),
+    )
+    yield applied(d, "")
+    yield Step(
+        "Gauss's constraint",
+        "Z = ∑ m (a − F/m)²/2",
+        "Gauss 1829",
+        "What does not contain accelerations is of no account and partly left out: Z = ∑ m a²/2 − ∑ F · a.",
+        (one("Z", d["gauss_constraint"].refs[0]),),
+    )
+    names = [f"{n}'" for n in s.names]
+    yield Step(
+        "It is least where its slope is balanced by the added forces",
+        "∂Z/∂v̇_s = τ_s",
+        shown=slopes("Z", names, _residual(d)),
+    )
+
+
 GAUSS = Formalism(
     name="gauss",
     source="Gauss 1829; Rodionov",
     residual=_residual,
+    steps=_steps,
     rules={"gauss_constraint": lambda d: scalar(constraint(d))},
 )

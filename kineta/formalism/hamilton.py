@@ -10,7 +10,7 @@ no potential.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 from kineta.errors import ModelError
@@ -21,6 +21,7 @@ from kineta.formalism.bounds import row_bounds
 from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
 from kineta.formalism.elements import generalized_forces
 from kineta.formalism.solve import Factors, factored, sparse
+from kineta.formalism.step import Step, each, one
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
@@ -75,6 +76,34 @@ def _canonical(d: Derivation) -> Array:
             fall[k] = g.add(fall[k], x)
     forces = [g.add(Q, tau) for Q, tau in zip(generalized_forces(d.elements), s.tau, strict=True)]
     return vector(_in_momenta(d, [*s.qdot, *(g.sub(Q, f) for Q, f in zip(forces, fall, strict=True))]))
+
+
+def steps(d: Derivation) -> Iterator[Step]:
+    """Hamilton's form step by step."""
+    s = d.symbols
+    rest = [s.at_rest(own) for own in d["momentum"].refs]
+    yield Step("Kinetic energy", "T = v · M v/2 + c · v + T_0", shown=(one("T", d["kinetic_energy"].refs[0]),))
+    yield Step("Potential energy", shown=(one("V", d["potential_energy"].refs[0]),))
+    yield Step("Momenta", "p = ∂T/∂v = M v + c", shown=each("p", s.names, d["momentum"].refs))
+    speeds = _mass_matrix(d).solve(_right(d))
+    yield Step(
+        "Speeds by the momenta",
+        "v = M⁻¹ (p − c)",
+        note=f"From here on p stands for variables of their own{'; c is the momentum at rest' if any(rest) else ''}.",
+        shown=each("v", s.names, speeds),
+    )
+    yield Step(
+        "Hamilton's function",
+        "H = (p − c) · M⁻¹ (p − c)/2 − T_0 + V",
+        shown=(one("H", d["hamiltonian"].refs[0]),),
+    )
+    names = (*s.system.q_names, *(f"p.{n}" for n in s.names))
+    yield Step(
+        "Canonical equations",
+        "q̇ = ∂H/∂p,  ṗ = Q + τ − ∂H/∂π − γ",
+        note="Q is what has no potential, γ the terms of Boltzmann and Hamel.",
+        shown=each("rate", names, d["canonical"].refs),
+    )
 
 
 RULES: Mapping[str, Rule] = {"hamiltonian": _hamiltonian, "canonical": _canonical}

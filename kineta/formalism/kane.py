@@ -7,11 +7,15 @@ with the force of inertia f and the couple n of every link about its origin, v a
 
 from __future__ import annotations
 
-from kineta.expr.graph import Ref
+from collections.abc import Iterator
+
+from kineta.expr.graph import ZERO, Ref
 from kineta.formalism import inertia
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.residual import moving
+from kineta.formalism.step import Step, applied, links, nonzero, vector, vectors
+from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 
 
@@ -27,4 +31,39 @@ def _residual(d: Derivation) -> list[Ref]:
     return tau
 
 
-KANE = Formalism(name="kane", source="Gantmacher (15), (17); Kane and Levinson", residual=_residual)
+def _steps(d: Derivation) -> Iterator[Step]:
+    s = d.symbols
+    motion = moving(d, s.vdot)
+    v, w = d.kinematics.v, d.kinematics.w
+    yield Step("Velocities of the links", note=links(d), shown=(*vectors("w", w), *vectors("v", v)))
+    partial = []
+    for i in range(len(w)):
+        for letter, velocity in (("w", w[i]), ("v", v[i])):
+            columns = [s.by_speed(x) for x in velocity.refs]
+            for k, name in enumerate(s.names):
+                column = Vector(d.graph, *(c.get(k, ZERO) for c in columns))
+                partial.append(vector(f"d{letter}{i + 1}/d{name}", column))
+    yield Step(
+        "Partial velocities",
+        "e_νs = ∂v_ν/∂π̇_s",
+        "Gantmacher (10), (17)",
+        "Those that are not shown are zero.",
+        nonzero(partial),
+    )
+    yield Step(
+        "Accelerations of the links, less gravity",
+        shown=(*vectors("w'", motion.W(1)), *vectors("a", motion.X(2))),
+    )
+    own = motion.wrenches(2)
+    yield Step(
+        "What the masses need",
+        "f = m (a + ε × c + ω × (ω × c)),  n = m c × a + J ε + ω × J ω",
+        "Golubev (2.3)",
+        "The force, and the couple about the link's origin.",
+        (*vectors("f", (x.f for x in own)), *vectors("n", (x.n for x in own))),
+    )
+    yield applied(d, "Gantmacher (8), (9)")
+    yield Step("Kane's equations", "∑ f · ∂v/∂v_s + n · ∂ω/∂v_s = Q_s + τ_s", "Gantmacher (15)")
+
+
+KANE = Formalism(name="kane", source="Gantmacher (15), (17); Kane and Levinson", residual=_residual, steps=_steps)

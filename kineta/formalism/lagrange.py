@@ -15,11 +15,14 @@ motions are projected on them (Maggi).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.boltzmann import gyroscopic
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.elements import Elements, generalized_forces
 from kineta.formalism.formalism import Formalism
+from kineta.formalism.step import Step, applied, each, nonzero, one, slopes
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
@@ -27,8 +30,13 @@ from kineta.passes.substitute import substitute
 def _residual(d: Derivation) -> list[Ref]:
     """The left side less the generalised forces of what has no potential."""
     left = _projected(d) if d.symbols.system.quasi else _left(d)
-    driven = Elements(d.mechanism, d.kinematics, [e for e in d.symbols.system.elements if not d.elements.stores(e)])
-    return [d.graph.sub(t, Q) for t, Q in zip(left, generalized_forces(driven), strict=True)]
+    return [d.graph.sub(t, Q) for t, Q in zip(left, _driven(d), strict=True)]
+
+
+def _driven(d: Derivation) -> list[Ref]:
+    """Generalised forces of what has no potential."""
+    own = [e for e in d.symbols.system.elements if not d.elements.stores(e)]
+    return generalized_forces(Elements(d.mechanism, d.kinematics, own))
 
 
 def _projected(d: Derivation) -> list[Ref]:
@@ -47,19 +55,84 @@ def _projected(d: Derivation) -> list[Ref]:
 def _left(d: Derivation) -> list[Ref]:
     """d/dt dT/dv + gamma - d(T - V)/dpi."""
     g, s = d.graph, d.symbols
-    T, V = d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]
-    by = gradient(g, T, {*s.q, *s.v})
-    momenta = [by.get(v, ZERO) for v in s.v]
-    tau = s.levels.of(momenta, 1)
+    _, V, momenta, by = _energies(d)
     falls = gradient(g, V, set(s.q))
-    for q, qdot in zip(s.q, s.qdot, strict=True):
-        slope = g.sub(falls.get(q, ZERO), by.get(q, ZERO))
-        for k, share in s.by_speed(qdot, slope).items():
-            tau[k] = g.add(tau[k], share)
-    for places, term in gyroscopic(s, momenta):
+    tau = _pulled(d, {q: g.sub(falls.get(q, ZERO), by.get(q, ZERO)) for q in s.q}, s.levels.of(momenta, 1))
+    return [g.add(left, x) for left, x in zip(tau, _gamma(d, momenta), strict=True)]
+
+
+def _gamma(d: Derivation, momenta: Sequence[Ref]) -> list[Ref]:
+    """The terms of Boltzmann and Hamel on all speeds."""
+    gamma = [ZERO] * len(momenta)
+    for places, term in gyroscopic(d.symbols, momenta):
         for k, x in zip(places, term.refs, strict=True):
-            tau[k] = g.add(tau[k], x)
-    return tau
+            gamma[k] = d.graph.add(gamma[k], x)
+    return gamma
 
 
-LAGRANGE = Formalism(name="lagrange", source="Andreev (1.8); Lagrange, Boltzmann and Hamel", residual=_residual)
+def _energies(d: Derivation) -> tuple[Ref, Ref, list[Ref], dict[Ref, Ref]]:
+    """Both energies, the momenta, and the derivatives of T by coordinates and speeds."""
+    s, T, V = d.symbols, d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]
+    by = gradient(d.graph, T, {*s.q, *s.v})
+    return T, V, [by.get(v, ZERO) for v in s.v], by
+
+
+def _pulled(d: Derivation, slope: Mapping[Ref, Ref], forces: Sequence[Ref]) -> list[Ref]:
+    """*forces* on the speeds, and those that have the *slope* by the coordinates."""
+    g, s, total = d.graph, d.symbols, list(forces)
+    for q, qdot in zip(s.q, s.qdot, strict=True):
+        for k, share in s.by_speed(qdot, slope.get(q, ZERO)).items():
+            total[k] = g.add(total[k], share)
+    return total
+
+
+def _steps(d: Derivation) -> Iterator[Step]:
+    base = d.released if d.symbols.system.quasi else d
+    g, s, names = base.graph, base.symbols, base.symbols.names
+    T, V, momenta, by = _energies(base)
+    yield Step(
+        "Kinetic energy",
+        "T = ½ ∑ I_j k_j²",
+        "Andreev (1.8)",
+        "In the speeds of the motions, without the constraints." if d.symbols.system.quasi else "",
+        (one("T", T),),
+    )
+    yield Step(
+        "Potential of the weight, of springs and of potentials", "V = −∑ m g · r + ½ ∑ C_j γ_j²", shown=(one("V", V),)
+    )
+    yield Step("Momenta", "p_s = ∂T/∂v_s", shown=each("p", names, momenta))
+    yield Step("Their rates along the motion", "d p_s/d t", shown=each("rate", names, s.levels.of(momenta, 1)))
+    none = [ZERO] * len(s.v)
+    pulls = (("T", _pulled(base, by, none)), ("V", _pulled(base, gradient(g, V, set(s.q)), none)))
+    shown = tuple(x for letter, row in pulls for x in slopes(letter, _pi(base), row))
+    yield Step(
+        "Slopes of both energies", "∂T/∂π_s,  ∂V/∂π_s", note="Those that are not shown are zero.", shown=nonzero(shown)
+    )
+    if gyroscopic(s, momenta):
+        yield Step(
+            "Terms of Boltzmann and Hamel",
+            "γ_u = ω × ∂T/∂u,  γ_ω = ω × ∂T/∂ω + u × ∂T/∂u",
+            note="For velocities that are rates of no coordinates.",
+            shown=nonzero(each("gamma", names, _gamma(base, momenta))),
+        )
+    yield applied(d, "Andreev (2.1)", _driven(d), "Generalised forces of what has no potential")
+    if d.symbols.system.quasi:
+        yield Step("Left sides in the speeds of the motions", shown=each("left", names, _left(base)))
+        yield Step("Projected on the quasi-velocities", "∑ (∂v_k/∂w_s) left_k = Q_s + τ_s", "Maggi")
+    else:
+        yield Step(
+            "Lagrange's equations of the second kind",
+            "d/d t ∂T/∂v_s + γ_s − ∂(T − V)/∂π_s = Q_s + τ_s",
+            "Andreev (1.8)",
+        )
+
+
+def _pi(d: Derivation) -> list[str]:
+    """What is differentiated by: the coordinate of a speed, or the quasi-coordinate that has no name but the speed's."""
+    known = set(d.symbols.system.q_names)
+    return [n[:-1] if n[:-1] in known else f"pi.{n}" for n in d.symbols.names]
+
+
+LAGRANGE = Formalism(
+    name="lagrange", source="Andreev (1.8); Lagrange, Boltzmann and Hamel", residual=_residual, steps=_steps
+)

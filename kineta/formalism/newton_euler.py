@@ -4,12 +4,16 @@ by whichever takes fewer operations: factors of the mass matrix, or articulated 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kineta.expr.graph import ZERO
 from kineta.formalism import articulated, composite, inertia
 from kineta.formalism.derivation import Array, Derivation, matrix, vector
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.mechanism import Mechanism
-from kineta.formalism.residual import cheapest, check_regular, eliminated, recursion
+from kineta.formalism.residual import cheapest, check_regular, eliminated, moving, recursion
+from kineta.formalism.step import Step, applied, links, vectors
+from kineta.formalism.sweeps import carried
 
 #: Operations that articulated bodies take for one rate, at most: what elimination has to undercut.
 ARTICULATED = 600
@@ -50,9 +54,50 @@ def _elimination(mechanism: Mechanism) -> int:
     return total
 
 
+def _steps(d: Derivation) -> Iterator[Step]:
+    motion = moving(d, d.symbols.vdot)
+    yield Step(
+        "Outwards: angular velocities", "ω_i = Qᵀ ω_p + e u", "Featherstone 5.3", links(d), vectors("w", motion.W(0))
+    )
+    yield Step(
+        "Outwards: accelerations",
+        "ε_i = Qᵀ ε_p + e u̇ + ω_i × e u,  a_i = Qᵀ (a_p + ε_p × d + ω_p × (ω_p × d))",
+        "Featherstone 5.3",
+        "Of the origins of the links. The ground accelerates against gravity, which takes the place of the weight.",
+        (*vectors("w'", motion.W(1)), *vectors("a", motion.X(2))),
+    )
+    own = motion.wrenches(2)
+    yield Step(
+        "What every link needs by itself",
+        "f = m a + ε × c + ω × (ω × c),  n = c × a + J ε + ω × J ω",
+        "Featherstone 5.3",
+        "Force, and couple about its origin; with c = ∫ r dm. Mass that a link's own motion leaves where it is counts with "
+        "the link that carries it.",
+        (*vectors("f", (x.f for x in own)), *vectors("n", (x.n for x in own))),
+    )
+    if d.elements.wrenches:
+        at = sorted(d.elements.wrenches)
+        own = [x - d.elements.wrenches[i] if i in at else x for i, x in enumerate(own)]
+    total = carried(d.mechanism, own)
+    yield Step(
+        "Inwards: what its carrier passes on to it",
+        "F_i = f_i + ∑ Q F_j,  N_i = n_i + ∑ (Q N_j + d × Q F_j)",
+        "Featherstone 5.3",
+        "With the links j that it carries, less the forces that act on it.",
+        (*vectors("F", (x.f for x in total)), *vectors("N", (x.n for x in total))),
+    )
+    yield applied(d, "")
+    yield Step(
+        "The components along the motions",
+        "τ_k = ∑ (∂u/∂v_k) e · N_i − Q_k,  or e · F_i where a motion shifts",
+        "Featherstone 5.3",
+    )
+
+
 NEWTON_EULER = Formalism(
     name="newton_euler",
     source="Featherstone, Rigid Body Dynamics Algorithms, 5.3, 6.2, 7.3",
     residual=lambda d: recursion(d, d.symbols.vdot),
+    steps=_steps,
     rules={"mass_matrix": _mass_matrix, "bias": _bias, "forward": _forward},
 )

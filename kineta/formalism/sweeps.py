@@ -246,16 +246,23 @@ def rate_forces(mechanism: Mechanism, wrenches: Sequence[Wrench]) -> dict[tuple[
 
     phi = e . n  or  e . f          f_p += Q f          n_p += Q n + d x Q f
     """
-    total = list(wrenches)
+    total = carried(mechanism, wrenches)
     phi: dict[tuple[int, int], Ref] = {}
     for i in reversed(range(len(mechanism.links))):
+        for j, rate in enumerate(mechanism.links[i].rates):
+            phi[i, j] = (total[i].n if rate.turns else total[i].f)[rate.axis]
+    return phi
+
+
+def carried(mechanism: Mechanism, wrenches: Sequence[Wrench]) -> list[Wrench]:
+    """What the carriers of the links pass on to them, who hold *wrenches* and what lies beyond."""
+    total = list(wrenches)
+    for i in reversed(range(len(mechanism.links))):
         link, own = mechanism.links[i], total[i]
-        for j, rate in enumerate(link.rates):
-            phi[i, j] = (own.n if rate.turns else own.f)[rate.axis]
         if link.parent >= 0:
             f = link.inward(own.f)
             total[link.parent] = total[link.parent] + Wrench(f, link.inward(own.n) + link.offset.cross(f))
-    return phi
+    return total
 
 
 def generalized(mechanism: Mechanism, phi: Mapping[tuple[int, int], Ref]) -> list[Ref]:

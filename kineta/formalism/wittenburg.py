@@ -17,7 +17,7 @@ p_i / M and the tensor K_i about its hinge, constants in body axes, and the mass
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.formalism.derivation import Array, Derivation, matrix
@@ -25,6 +25,7 @@ from kineta.formalism.described import Description, Frame
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.reactions import less_loads
 from kineta.formalism.residual import mass_matrix_of, transmitted
+from kineta.formalism.step import Step, each, table, tensor, vector, vectors
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.graph import SystemGraph, system_graph
 from kineta.model.system import System
@@ -200,10 +201,15 @@ def _residual(d: Derivation) -> list[Ref]:
     return residual(d, system_graph(d.symbols.system))
 
 
+def _shifting(tree: Tree) -> bool:
+    """Whether a joint shifts."""
+    return any(tree.symbols.by_speed(x) for joint in tree.joints for x in joint.v.refs)
+
+
 def _mass_matrix(d: Derivation) -> Array:
     """From augmented bodies where no joint shifts; else from the residual."""
     g, n, tree = d.graph, len(d.symbols.v), Tree(d, system_graph(d.symbols.system))
-    if any(d.symbols.by_speed(x) for joint in tree.joints for x in joint.v.refs):
+    if _shifting(tree):
         return mass_matrix_of(d)
     zero = Vector(g)
     columns: list[list[Vector]] = [[zero] * (tree.n + 1) for _ in range(n)]
@@ -228,10 +234,75 @@ def _interaction(d: Derivation) -> dict[str, Wrench]:
     return {name: Wrench(_signed(X, int(sign)), _signed(Y, int(sign))) for name, (X, Y), sign in passed}
 
 
+def _steps(d: Derivation) -> Iterator[Step]:
+    g, graph = d.graph, system_graph(d.symbols.system)
+    tree = Tree(d, graph)
+    described = "Bodies: " + ", ".join(f"{k} {name}" for k, name in enumerate(graph.bodies, 1))
+    integers = {"S0": [graph.S0.tolist()], "S": graph.S.tolist(), "T": graph.T.tolist()}
+    yield Step(
+        "The graph",
+        "T S = E",
+        "Wittenburg (5.1)-(5.6)",
+        f"{described}; body 0 is the ground, and joint a leads from the base of body a to it.",
+        tuple(table(name, [[g.const(float(x)) for x in row] for row in rows]) for name, rows in integers.items()),
+    )
+    ways = [vector(f"d[{i},{j}]", tree.R[i].T @ v) for i, row in enumerate(tree.d) for j, v in sorted(row.items())]
+    yield Step(
+        "Vectors between hinges and mass centres",
+        "d_ij = ∑ T_aj S_ia c_ia",
+        "Wittenburg (5.15)",
+        "In the axes of body i; they point inwards. Those that are not shown are zero.",
+        tuple(ways),
+    )
+    if not _shifting(tree):
+        K = [tree.R[i].T.times(tree.K(i)).times(tree.R[i]) for i in range(1, tree.n + 1)]
+        p = [tree.R[i].T @ tree.p[i] for i in range(1, tree.n + 1)]
+        yield Step(
+            "Augmented bodies",
+            "p_i = M b_i0 = ∑ m_k d_ik,  K_i = J_i + ∑ m_k (d_ik² E − d_ik d_ikᵀ)",
+            "Wittenburg (5.26), (5.24)",
+            "With the masses beyond their hinges, in body axes: constants, which alone make the mass matrix by (5.30).",
+            (*vectors("p", p), *(tensor(f"K{i}", own) for i, own in enumerate(K, 1))),
+        )
+    yield Step(
+        "Angular velocities and their rates",
+        "ω̇_i = ω̇_p + H v̇ + η",
+        "Wittenburg 5.2.2",
+        "In ground axes, as are the vectors that follow.",
+        (*vectors("w", (w for w, _ in tree.turning[1:])), *vectors("w'", (rate for _, rate in tree.turning[1:]))),
+    )
+    yield Step(
+        "Accelerations of the mass centres, less gravity",
+        "r̈_i = r̈_0 − ∑ (ω̇_j × d_ji + ω_j × (ω_j × d_ji))",
+        "Wittenburg (5.16), (5.28)",
+        shown=vectors("a", tree.accelerations),
+    )
+    yield Step(
+        "What the joints pass on",
+        "X = T (m r̈ − F),  Y = T (L̇ − M − C × X)",
+        "Wittenburg (5.11), (5.12)",
+        "Force and couple on the body where the arc starts.",
+        (*vectors("X", (X for X, _ in tree.interaction)), *vectors("Y", (Y for _, Y in tree.interaction))),
+    )
+    acting = list(tree.described.acting())
+    if acting:
+        count = [str(j) for j in range(1, len(acting) + 1)]
+        yield Step(
+            "Elements, by what acts and the rate on which it works",
+            shown=(*each("P", count, (P for P, _ in acting)), *each("rate", count, (rate for _, rate in acting))),
+        )
+    yield Step(
+        "Their work on the motions of the joints",
+        "τ_s = ∑ X_a · ∂v_a/∂v_s + Y_a · ∂ω_a/∂v_s − Q_s",
+        "Wittenburg (5.12)",
+    )
+
+
 WITTENBURG = Formalism(
     name="wittenburg",
     source="Wittenburg (5.11), (5.12), (5.15), (5.16), (5.26), (5.30)",
     residual=_residual,
+    steps=_steps,
     applies=_applies,
     rules={"mass_matrix": _mass_matrix, "reactions": lambda d: transmitted(d, less_loads(d, _interaction(d)))},
 )

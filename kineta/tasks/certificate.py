@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from kineta.expr.count import Operations
+from kineta.pages import page
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +138,7 @@ class Certificate:
 
     def page(self) -> str:
         """The certificate as one HTML page."""
-        style = "body{font-family:sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}table{margin:1em 0}"
-        title = f"Certificate of '{escape(self.model)}'"
-        return (
-            f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>{style}</style></head>'
-            f"<body><h1>{title}</h1>{self._repr_html_()}</body></html>"
-        )
+        return page(f"Certificate of '{self.model}'", self._repr_html_())
 
     def _repr_html_(self) -> str:
         head, rows = self.table()

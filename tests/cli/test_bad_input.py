@@ -126,6 +126,20 @@ RUN = [
 
 OTHER = [
     ("derive robot.kin --quantity tau", r"Expected a quantity \(.*\), found 'tau'\."),
+    (
+        "derive robot.kin --explain --save a.pdf",
+        r"a\.pdf: expected a file name that ends in \.md, \.tex, \.html, found '\.pdf'\.",
+    ),
+    ("derive robot.kin --save a.html", r"--save writes what --explain tells; add --explain\."),
+    ("derive robot.kin --explain --matrix", r"Expected --explain or --matrix, found both; leave one out\."),
+    (
+        "derive robot.kin --explain --quantity bias",
+        r"Expected a quantity whose derivation is told \(inverse, canonical\), found 'bias'\.",
+    ),
+    (
+        "derive robot.kin --matrix --quantity bias",
+        r"--matrix shows the equations of motion; leave out --quantity bias\.",
+    ),
     ("derive robot.kin --formalism lagrang", r"Expected a formalism \(newton_euler.*\), found 'lagrang'\."),
     (
         "eval robot.kin",

@@ -171,6 +171,23 @@ def test_derive_prints_equations_on_stdout_and_counts_on_stderr(kineta: Command)
     assert all(quantity in done.err for quantity in COUNTED)
 
 
+def test_derivations_are_told_in_every_form(kineta: Command, here: Path) -> None:
+    account = kn.derive(kn.load(CART), "appell").account()
+    command = ("derive", CART, "--formalism", "appell", "--explain")
+    assert kineta(*command).out == account.markdown()
+    assert kineta(*command, "--latex").out == account.latex()
+    assert kineta(*command, "--json").json == account.as_dict()
+    for name, form in (("a.md", account.markdown), ("a.tex", account.latex), ("a.HTML", account.html)):
+        assert kineta(*command, "--save", name).out == f"{name}: {len(account.steps)} steps\n"
+        assert (here / name).read_text(encoding="utf-8") == form()
+
+
+def test_the_equations_of_motion_are_printed_as_matrices(kineta: Command) -> None:
+    shown = kn.derive(kn.load(CART)).matrix_form()
+    assert kineta("derive", CART, "--matrix").out == f"{shown}\n"
+    assert kineta("derive", CART, "--matrix", "--latex").out == f"\\[\n{shown.latex()}\n\\]\n"
+
+
 def test_fixed_parameters_leave_the_equations(kineta: Command) -> None:
     plain, fixed = (kineta("derive", CART, "--json", *more).json for more in ([], ["--fix", "--set", "m1=3"]))
     assert fixed["parameters"] == []

@@ -18,7 +18,13 @@ from kineta.passes.evaluate import evaluate
 from tests.expr.random_graphs import random_graph
 from tests.support import EXAMPLES
 
-KINDS = {"m": Kind.PARAMETER, "k": Kind.PARAMETER, "q": Kind.POSITION, "v": Kind.SPEED, "a": Kind.ACCELERATION}
+KINDS = {
+    "m": (Kind.PARAMETER, 0),
+    "k": (Kind.PARAMETER, 1),
+    "q": (Kind.POSITION, 0),
+    "v": (Kind.SPEED, 0),
+    "a": (Kind.ACCELERATION, 0),
+}
 
 
 @pytest.mark.parametrize(

@@ -56,9 +56,9 @@ def test_elements_give_the_equations_of_the_bodies_they_stand_for(name: str, for
 def test_three_moments_give_eulers_equations(formalism: str) -> None:
     system = kn.loads(f"{HEAD} inertia Ax = A on p; inertia Ay = B on q; inertia Az = C on r; quasi {RATES};")
     assert kn.derive(system, formalism).text("inverse").splitlines() == [
-        "tau[p] = p'*A - q*r*(B - C)",
-        "tau[q] = p*r*(A - C) + q'*B",
-        "tau[r] = r'*C - p*q*(A - B)",
+        "tau[p] = A*p' + (C - B)*q*r",
+        "tau[q] = B*q' + (A - C)*p*r",
+        "tau[r] = C*r' + (B - A)*p*q",
     ]
 
 
