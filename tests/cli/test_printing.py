@@ -90,8 +90,8 @@ def test_latex_reads_as_it_was_meant(kineta: Command, model: Path) -> None:
         scope, results = dict(letters), []
         for line in page.removeprefix("\\begin{align*}\n").removesuffix("\n\\end{align*}\n").split(" \\\\\n"):
             left, right = line.split(" &= ")
-            scope[left] = value(right, scope)
-            results.append(scope[left])
+            results.append(value(right, scope))
+            scope.setdefault(left, results[-1])  # an entry h_{1} of the bias beside a coordinate h1
         wanted = expected(equations, quantity, known)
         np.testing.assert_allclose(results[-len(wanted) :], wanted, rtol=1e-9, atol=1e-9)
 
