@@ -321,7 +321,7 @@ def test_forms_are_looked_at_where_they_have_values() -> None:
     """The root has none at half of all random states."""
     wire = kn.loads("""model wire; coordinates x, y; P | Sx(x), Sy(y) = 1; constraint c : sqrt(x) * x' = y';
         quasi u = x'; initial x = 1;""")
-    assert kn.derive(wire).text("qdot") == "qdot[1] = u\nqdot[2] = u*sqrt(x)"
+    assert kn.derive(wire).text("qdot") == "qdot[1] = u\nqdot[2] = sqrt(x)*u"
     nowhere = wire.replace(constraints=[kn.constraint("c", kn.sqrt(-1 - x * x) * xd - yd)])
     with pytest.raises(
         kn.ModelError, match=r"have no values at any of 60 random states: sqrt\(.*\) is not a finite number"
