@@ -176,3 +176,20 @@ def test_reactions_stand_in_the_matrix_form() -> None:
     shown = kn.derive(free).matrix_form().text().splitlines()
     assert shown[0].endswith("[  sin(phi) ] [ lambda[edge] ]")
     assert shown[1].endswith("[ -cos(phi) ] [              ]")
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [3, None, "bias", ["inverse"]])
+def test_what_has_no_derivation_to_tell_is_refused(wrong: object) -> None:
+    with pytest.raises(kn.ArgumentError, match=r"^Expected a quantity whose derivation is told"):
+        kn.derive(kn.load(EXAMPLES / "skate.kin")).account(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [(3, "Expected a file name, found"), ("a.pdf", r"a\.pdf: expected a file name that ends in \.md")]
+)
+def test_files_of_no_known_form_are_refused(path: object, said: str) -> None:
+    with pytest.raises(kn.ArgumentError, match=said):
+        kn.derive(kn.load(EXAMPLES / "skate.kin")).account().save(path)

@@ -161,8 +161,8 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         f"Equations.{n}": (getattr(EQUATIONS, n), {"quantity": "bias"})
         for n in "expressions formulas programs operations explain text latex sympy".split()
     },
-    "Equations.account": (EQUATIONS.account, {"quantity": "canonical"}),
-    "Account.save": (EQUATIONS.account().save, {"path": "missing/a.md"}),
+    "Equations.text, parts": (EQUATIONS.text, {"quantity": "bias", "parts": True}),
+    "Equations.latex, parts": (EQUATIONS.latex, {"quantity": "bias", "parts": True}),
     "Equations.function": (EQUATIONS.function, {"quantity": "bias", "backend": "numpy"}),
     "Function": (EQUATIONS.function("forward", "numpy"), {**STATE, "tau": 0.0, "p": None}),
     "Function.bind": (EQUATIONS.function("bias", "numpy").bind, {"p": {"m": 1.0}}),
