@@ -68,7 +68,7 @@ def sparse(entries: Sequence[Ref], columns: int) -> list[dict[int, Ref]]:
     """The rows of a matrix without their zeros, by column."""
     return [
         {j: x for j, x in enumerate(entries[start : start + columns]) if x != ZERO}
-        for start in range(0, len(entries), columns)
+        for start in range(0, len(entries), columns or 1)
     ]
 
 

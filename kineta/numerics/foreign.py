@@ -55,7 +55,7 @@ class Task:
         one without an error, and those that steer get what it dilutes.
         """
         n, steering = len(self.problem.y0), self.problem.steering
-        share = 1.0 if method in _LARGEST else np.sqrt(steering / max(n, 1))
+        share = 1.0 if method in _LARGEST else np.sqrt(max(steering, 1) / max(n, 1))
         atol = np.full(n, share * self.atol)
         atol[steering:] = _ANY
         return {"rtol": share * self.rtol, "atol": atol, "max_step": self.max_step}

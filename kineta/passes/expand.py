@@ -206,11 +206,11 @@ class Opened:
 
     def _steady(self, total: Sum) -> Sum:
         """*total* with a - b sin^2 x as a cos^2 x + (a - b) sin^2 x, where nothing is lost by rounding."""
-        for m, f in list(total.items()):
+        for m in list(total):
             for x, p in m:
                 rest = _times(m, ((x, -2),))
-                a = total.get(rest, Fraction(0))
-                if p > 1 and self.graph.op[x >> 1] == Op.SIN and a * f < 0 and m in total:
+                a, f = total.get(rest, Fraction(0)), total.get(m, Fraction(0))
+                if p > 1 and self.graph.op[x >> 1] == Op.SIN and a * f < 0:
                     cosine = _times(rest, ((self._cos(x), 2),))
                     total = _added({k: h for k, h in total.items() if k not in (m, rest)}, {cosine: a, m: a + f})
         return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -75,7 +76,8 @@ def move(task: Task, bar: Progress) -> Motions:
     """Carry all cases of *task* to their ends. Raises :class:`SimulationError` where none of them can start."""
     native = task.method in TABLEAUX and not task.made.forces.sampled and not task.system.constraints
     moved = _in_lanes(task, bar) if native else _in_turn(task, range(len(task.y0)), _unmoved(task), bar)
-    for states in (moved.y, moved.zeros.y, moved.samples.reshape(-1, moved.y.shape[1])):
+    rows = moved.samples.reshape(math.prod(moved.samples.shape[:-1]), moved.y.shape[1])
+    for states in (moved.y, moved.zeros.y, rows):
         normalise(states, task.quaternions)
     return moved
 

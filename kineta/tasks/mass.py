@@ -59,8 +59,10 @@ def mass_matrix(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: A
 
 def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
     """Smallest eigenvalue of the mass matrix *M* (nv, nv) scaled with the *size* (nv,) of its diagonal entries, and the speeds
-    (nv,) that belong to it. Masses and moments of inertia are then compared without units.
+    (nv,) that belong to it. Masses and moments of inertia are then compared without units. Without speeds it is infinite.
     """
+    if not len(size):
+        return np.inf, np.empty(0)
     scale = np.sqrt(np.where(size > 0, size, 1.0))
     values, vectors = np.linalg.eigh(M / np.outer(scale, scale))
     idle = vectors[:, values <= max(ROUNDING, values[0])]

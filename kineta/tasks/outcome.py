@@ -55,7 +55,7 @@ def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None) ->
     if made.h.ndim > 1:
         values = np.array([made.code.observe(t[i, :, None], y[i], made.h[i]) for i in range(len(t))])
     else:
-        rows = made.code.observe(t.reshape(-1, 1), y.reshape(-1, y.shape[-1]), made.h)
+        rows = made.code.observe(t.reshape(-1, 1), y.reshape(t.size, y.shape[-1]), made.h)
         values = rows.reshape(*t.shape, rows.shape[-1])
     kinetic, potential, *others = np.moveaxis(values, -1, 0)
     levels = len(others) - made.code.layout.levels

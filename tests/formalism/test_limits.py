@@ -127,3 +127,12 @@ def test_parameters_of_any_size_and_depth_are_parameters() -> None:
     for _ in range(1200):
         expected = expected * 0.987654321 + 1.0
     assert kn.derive(system).function("mass_matrix")(0, [0], [0]).item() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("states", [(), (5,)], ids=["one state", "rows"])
+def test_a_model_that_only_the_time_moves_has_every_quantity(states: tuple[int, ...]) -> None:
+    equations = kn.derive(kn.loads("parameters m = 1; A | Rz(t) = m, 1, 1, 1; B ~ A | Sx(1) = 2;"))
+    for name in equations.quantities:
+        f = equations.function(name, "numpy")
+        found = f(np.zeros(states), *(np.zeros((*states, 0)) for argument in f.arguments if argument != "t"))
+        assert all(np.shape(x)[: len(states)] == states for x in (found if isinstance(found, tuple) else (found,)))

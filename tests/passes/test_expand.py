@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import kineta as kn
@@ -9,7 +10,7 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.node import DESCRIPTIONS
 from kineta.expr.op import Op
 from kineta.passes.evaluate import evaluate
-from kineta.passes.expand import expand
+from kineta.passes.expand import Opened, expand
 from tests.expr.random_graphs import random_graph, random_values
 
 a, b, p, q, w, z = kn.symbols("a b p q w z")
@@ -49,6 +50,17 @@ def test_what_is_small_beside_what_cancels_keeps_its_digits() -> None:
     (found,) = expand(g, [opened])
     value = evaluate(g, [found], {"x": 1.5707963})[0]
     assert value == pytest.approx(evaluate(g, [needle], {"x": 1.5707963})[0], rel=1e-14)
+
+
+@pytest.mark.parametrize("factors", [(3, -1, -2), (-0.5, 0.3, 2), (1, -1.5, -0.25), (2, -5, 1)], ids=str)
+def test_a_term_with_the_squares_of_two_sines_is_taken_apart_once(factors: tuple[float, float, float]) -> None:
+    x, y = sin(a) ** 2, sin(b) ** 2
+    both, first, second = factors
+    written = kn.Expr(DESCRIPTIONS, Opened(DESCRIPTIONS).written((both * x * y + first * x + second * y + p).ref))
+    values = {"a": 0.4, "b": 1.1, "p": 0.7}
+    sines = np.sin(0.4) ** 2, np.sin(1.1) ** 2
+    expected = both * sines[0] * sines[1] + first * sines[0] + second * sines[1] + 0.7
+    assert evaluate(DESCRIPTIONS, [written.ref], values)[0] == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -363,3 +363,14 @@ def test_a_solver_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     wild = kn.loads("coordinates x; A | Sx(x) = 1; force f = 1e200*x on x; initial x = 1;")
     assert kn.simulate(wild, 1.0, method="CVODE").status == -1
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["dop853", "RK45", "Radau"])
+def test_a_model_that_only_the_time_moves_runs_or_says_that_it_cannot(method: str) -> None:
+    rotor = kn.loads("parameters m = 1; A | Rz(3*t), Sx(1) = m; output A.x;")
+    result = kn.simulate(rotor, 1.0, method=method, samples=5)
+    assert result.status == (-1 if method == "Radau" else 0)
+    assert result["A.x"] == pytest.approx(np.cos(3 * result.t))
+    many = kn.simulate(rotor, 1.0, method=method, samples=5, p={"m": [1.0, 2.0]})
+    assert many.q.shape == (2, 5, 0)
