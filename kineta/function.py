@@ -12,6 +12,7 @@ from kineta import inputs
 from kineta.errors import ArgumentError, did_you_mean, one_of
 from kineta.expr.program import Program
 from kineta.formalism.quantity import quantity as row_of
+from kineta.model.given import records
 from kineta.model.system import System
 from kineta.shapes import filled, shaped, tuple_of
 from kineta.threads import once
@@ -194,7 +195,7 @@ class Function:
         names = ("t", *self.system.q_names, *self.system.v_names)
         turns = {1 + offset + k for offset in self.system.quaternions.values() for k in range(4)}
         places = {name: i for i, name in enumerate(names) if i not in turns}
-        variables = [variables] if isinstance(variables, str) else variables
+        variables = [variables] if isinstance(variables, str) else records(variables, str, "names of variables", "'q1'")
         for name in variables:
             if name not in places:
                 raise ArgumentError(

@@ -151,6 +151,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "System.fixed": (SYSTEM.fixed, {"names": ["m"]}),
     "System.replace": (SYSTEM.replace, {"name": "T", "bodies": [BODY], "initial": {"q": 1}}),
+    "System.expand": (lambda x: SYSTEM.expand(x), {"x": q}),
     "dumps": (kn.dumps, {"system": SYSTEM}),
     "loads": (kn.loads, {"text": "model m; B | Rz(q) = 1, 1, 1, 1;", "file": "a"}),
     "load": (kn.load, {"path": "missing.kin", "floating": False}),
@@ -167,6 +168,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "Function": (EQUATIONS.function("forward", "numpy"), {**STATE, "tau": 0.0, "p": None}),
     "Function.bind": (EQUATIONS.function("bias", "numpy").bind, {"p": {"m": 1.0}}),
     "Function with p": (lambda m: EQUATIONS.function("bias", "numpy")(**STATE, p={"m": m}), {"m": 1.0}),
+    "Function.integrand": (
+        EQUATIONS.function("kinetic_energy").integrand,
+        {"variables": "q"} | STATE,
+    ),
+    "SystemGraph.base": (kn.system_graph(SYSTEM).base, {"i": 1}),
+    "FirstIntegral.along": (kn.first_integrals(EQUATIONS)[0].along, {"run": RUN}),
     "event": (kn.event, {"value": q, "terminal": False, "direction": 0, "name": "e"}),
     "Event": (kn.Event, {"value": q, "terminal": False, "direction": 0, "name": "e"}),
     "sampled": (kn.sampled, {"values": [0.5, 1.0], "rate": 10.0}),
@@ -176,8 +183,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"rtol": 1e-6, "atol": 1e-9, "t_eval": None, "samples": None, "dense_output": False, "events": ()}
         | {"max_step": 1.0, "max_steps": 10, "progress": False},
     ),
+    "simulate, cases": (lambda method: kn.simulate(EQUATIONS, 0.001, q=[[0.1], [0.2]], method=method), {"method": "dop853"}),
+    "assemble": (
+        lambda **given: kn.assemble(**{"system": SYSTEM, **given}),
+        {"system": SYSTEM, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "t": 0.0, "pinned": ["q"]},
+    ),
     "verify": (lambda **given: kn.verify(**{"system": None, **given}), {"system": SYSTEM, "states": 1, "digits": 0, "seed": 0}),
     "Result": (RUN.__getitem__, {"name": "q"}),
+    "Result.plot": (lambda ax: RUN.plot("q", ax=ax), {"ax": None}),
     "Result.save": (RUN.save, {"path": "missing/run.csv"}),
     "Result.sol": (RUN.sol, {"t": 0.05}),
 }  # fmt: skip
@@ -185,7 +198,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 #: Arguments that take nearly everything.
 OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped"), ("sampled", "values")}
 #: Made by kineta, or raised by it.
-MADE = {"Equations", "Operations", "Certificate", "FirstIntegral", "SystemGraph"}
+MADE = {"Assembly", "Equations", "Operations", "Certificate", "FirstIntegral", "SystemGraph"}
 
 
 def sentence(call: Callable[..., Any], given: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from kineta.model.body import GROUND
 from kineta.model.given import records
 from kineta.model.system import System, a_system
 from kineta.threads import once
+from kineta.values import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,9 +72,9 @@ class SystemGraph:
         return T
 
     def base(self, i: int) -> int:
-        """Number of the body that carries body *i*, 0 for the ground."""
-        a = i - 1
-        return self.ends[a] if self.starts[a] == i else self.starts[a]
+        """Number of the body that carries body *i*, 0 for the ground. Raises :class:`ArgumentError` for another number."""
+        a = whole("the body", i, 1, len(self.bodies)) - 1
+        return self.ends[a] if self.starts[a] == a + 1 else self.starts[a]
 
     def __str__(self) -> str:
         head = " ".join(f"{i}: {name}" for i, name in enumerate(self.bodies, 1))

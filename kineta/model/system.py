@@ -202,7 +202,7 @@ class System:
 
     def expand(self, *expressions: Expr) -> tuple[Expr, ...]:
         """*expressions* with what named expressions stand for in place of their names."""
-        return tuple(map(self._put_in, expressions))
+        return tuple(self._put_in(x) for x in records(expressions, Expr, "expressions", "q1"))
 
     def _put_in(self, expression: Expr) -> Expr:
         return put_in(self.meanings, expression)

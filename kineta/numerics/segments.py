@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.errors import KinetaError, one_of
+from kineta.errors import KinetaError
 from kineta.numerics import foreign, layout
 from kineta.numerics.explicit import DenseOutput, Run
 from kineta.numerics.foreign import CVODE, SCIPY, STUCK, Jacobian
@@ -51,7 +51,7 @@ class Integration:
         dense: bool,
         kept: bool,
     ) -> None:
-        self.method = one_of(method, METHODS, "a method")
+        self.method = method
         self.problem = problem
         self.rtol, self.atol, self.left = rtol, atol, max_steps
         self._evaluations = 0

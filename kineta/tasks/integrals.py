@@ -37,7 +37,9 @@ class FirstIntegral:
         return f"<FirstIntegral: {self.name}>"
 
     def entries(self, run: Result) -> FloatArray:
-        """The entries of the source along a run, (len(run.t), m)."""
+        """The entries of the source along a run, (len(run.t), m). Raises :class:`ArgumentError` for anything else."""
+        if not isinstance(run, Result):
+            raise ArgumentError(f"Expected a run, as kineta.simulate makes one, found {shown(run)}.")
         p = [run.parameters[n] for n in self.equations.system.parameter_names]
         found = [self.equations.function(part)(run.t, run.q, run.v, p=p) for part in self.source.split()]
         return np.concatenate([x.reshape(len(run.t), -1) for x in found], axis=1)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kineta.compiler import Equations, equations_of
-from kineta.errors import ArgumentError, shown
+from kineta.errors import ArgumentError, one_of, shown
 from kineta.expr.node import Expr
 from kineta.model.system import System
+from kineta.numerics.segments import METHODS
 from kineta.tasks import arguments, ensemble, outcome
 from kineta.tasks.code import bound, parameters
 from kineta.tasks.events import Event
@@ -75,6 +76,7 @@ def simulate(
     if not isinstance(system, System | Equations):
         raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
     t0, t1 = arguments.span(t)
+    method = one_of(method, METHODS, "a method")
     dense_output, progress = flag("dense_output", dense_output), flag("progress", progress)
     rtol, atol, max_step = arguments.tolerances(rtol, atol, max_step)
     grid = arguments.grid(t0, t1, t_eval, samples)

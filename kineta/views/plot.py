@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kineta.errors import ArgumentError, MissingPackageError
+from kineta.errors import ArgumentError, MissingPackageError, shown
 from kineta.files import write
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ def plot(result: Result, *names: str, ax: Any = None) -> Any:
     """Draw the series *names* (the coordinates, if none are given) of *result* over time; returns the axes."""
     chosen = names or result.q_names[:MOST]
     own = ax is None
+    if not own and not isinstance(ax, _pyplot().Axes):
+        raise ArgumentError(f"Expected axes of Matplotlib for ax, found {shown(ax)}.")
     if own:
         for name in chosen:
             # An unknown name leaves no empty figure behind.
