@@ -20,7 +20,8 @@ from kineta.formalism.boltzmann import gyroscopic
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.derivation import Array, Derivation, Rule, scalar, vector
 from kineta.formalism.elements import generalized_forces
-from kineta.formalism.solve import Factors, factored, sparse
+from kineta.formalism.mechanism import dependent
+from kineta.formalism.solve import Factors, SingularError, factored, sparse
 from kineta.formalism.step import Step, each, one
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
@@ -34,7 +35,10 @@ def _mass_matrix(d: Derivation) -> Factors:
             f"Model '{s.system.name}': Hamilton's form is for the speeds of the motions; leave out constraints and "
             "quasi-velocities."
         )
-    return factored(g, sparse(d["mass_matrix"].refs, n), range(n)[::-1], *row_bounds(d.mechanism))
+    try:
+        return factored(g, sparse(d["mass_matrix"].refs, n), range(n)[::-1], *row_bounds(d.mechanism))
+    except SingularError as error:
+        raise dependent(d.mechanism, error.row) from None
 
 
 def _right(d: Derivation) -> list[Ref]:

@@ -13,11 +13,13 @@ from kineta.expr.graph import ONE
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.energy import mass_centre
 from kineta.formalism.kinematics import Kinematics
+from kineta.formalism.quantity import COUNTED
 from kineta.model.body import GROUND
 from kineta.model.infer import TIME
 from kineta.model.rewrite import reframed, renumbered, respelled
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
+from kineta.passes.magnitude import magnitude
 from kineta.tasks.sampling import States, quantity, values
 from kineta.threads import once
 
@@ -78,6 +80,18 @@ def missed(found: FloatArray, expected: FloatArray, scale: FloatArray | float = 
     off = np.abs(found - expected)
     with np.errstate(invalid="ignore", divide="ignore"):
         return float(np.nan_to_num(off / np.maximum(np.maximum(size, scale), 1e-300), nan=np.inf).max(initial=0))
+
+
+def _as_derived(case: Case) -> float:
+    """Formulas as they are shown and compiled, against what was derived; rounding is measured by the terms added up."""
+    g, worst = case.d.graph, 0.0
+    for name in (*COUNTED, "potential_energy"):
+        derived, shown = case.d[name].refs, case.equations.formulas(name)
+        size = values(g, magnitude(g, derived), case.states) * case.condition[:, None]
+        worst = max(
+            worst, missed(values(shown.graph, shown.array.refs, case.states), values(g, derived, case.states), size)
+        )
+    return worst
 
 
 def _balanced(case: Case) -> float:
@@ -263,4 +277,5 @@ LAWS: tuple[Law, ...] = (
     Law("bodies and elements in any order give the same motion", _same_motion(renumbered)),
     Law("motions spelled otherwise give the same motion", _same_motion(respelled)),
     Law("another ground frame shows the same motion", _same_motion(reframed)),
+    Law("formulas as shown and compiled have the values derived", _as_derived),
 )

@@ -73,6 +73,8 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     seed = whole("seed", seed, 0)
     if 0 < digits < 20:
         raise ArgumentError(f"Expected 0 or at least 20 digits, found {digits}.")
+    if not system.nv:
+        raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations to compare.")
     refused = {name: reason for name, f in FORMALISMS.items() if (reason := f.applies(system))}
     derived = {name: _derived(system, name) for name in FORMALISMS if name not in refused}
     first = next(iter(derived.values()))[0]

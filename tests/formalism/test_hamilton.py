@@ -44,3 +44,9 @@ def test_the_hamiltonian_of_a_pendulum_is_as_in_the_book() -> None:
 def test_constraints_have_no_canonical_form_here() -> None:
     with pytest.raises(kn.ModelError, match="Hamilton's form is for the speeds of the motions"):
         kn.derive(kn.load(EXAMPLES / "skate.kin")).text("hamiltonian")
+
+
+def test_a_singular_mass_matrix_is_named() -> None:
+    system = kn.loads("Bead | Sx(a), Sx(b) = 1; coordinates a, b;")
+    with pytest.raises(kn.ModelError, match="mass matrix is singular: all inertia that the speed 'a'' moves"):
+        kn.derive(system).function("canonical")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.formalism import table
 from kineta.formalism.derivation import Derivation
-from kineta.passes.substitute import signed
+from kineta.passes.substitute import signed, substitute
 from kineta.tasks import verify as task
 from tests.formalism.random_systems import random_system
 from tests.support import EXAMPLES
@@ -74,6 +75,24 @@ def test_a_wrong_sign_in_any_formalism_is_found(wrong: str, monkeypatch: pytest.
     assert not certificate.holds
     assert [r.formalism for r in certificate.rows if not r.agrees] == [wrong]
     assert certificate.sentence == f"Model 'branched': {wrong} disagrees with the other formalisms."
+
+
+def test_a_wrong_sign_in_what_is_compiled_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(graph: Graph, refs: list[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
+        return substitute(graph, with_one_sign_changed(graph, refs), {}, target)
+
+    monkeypatch.setattr("kineta.passes.simplify.PASSES", (("wrong", wrong),))
+    certificate = kn.verify(kn.load(EXAMPLES / "branched.kin"), states=6, digits=0)
+    assert [law.law for law in certificate.laws if not law.holds] == [
+        "formulas as shown and compiled have the values derived"
+    ]
+
+
+def test_what_cannot_move_has_no_certificate() -> None:
+    fixed = kn.loads("Lamp | Sz(2) = 1;")
+    assert kn.derive(fixed, "lagrange").function("forward")(0.0, [], [], 0.0).shape == (0,)
+    with pytest.raises(kn.ArgumentError, match="Model 'text': nothing in it can move"):
+        kn.verify(fixed)
 
 
 def test_a_formalism_that_does_not_apply_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
