@@ -80,25 +80,25 @@ def laws(system: System) -> list[dict[str, Any]]:
     import numpy as np
 
     from kineta.compiler import derive
-    from kineta.tasks.mass import mass_matrix
+    from kineta.tasks.mass import mass_matrix, sizes
     from kineta.tasks.state import initial_state
 
     if any(p.value is None for p in system.parameters) or not system.nv:
         return []
     state = initial_state(system)
     equations = derive(system)
-    M = mass_matrix(equations, 0.0, *state)
-    if not np.isfinite(M).all():
+    M, size = mass_matrix(equations, 0.0, *state), sizes(equations, 0.0, *state)
+    if not (np.isfinite(M).all() and np.isfinite(size).all()):  # or where quasi-velocities depend on each other
         return [_definite(float("nan"), "it is not finite; check the initial state and the parameters")]
-    return list(_of_mass(equations, M, state))
+    return list(_of_mass(equations, M, size, state))
 
 
-def _of_mass(equations: Equations, M: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
-    """Findings for the mass matrix *M* at *state*."""
+def _of_mass(equations: Equations, M: Any, size: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
+    """Findings for the mass matrix *M*, and the *size* of its diagonal entries, at *state*."""
     from kineta.formalism.bounds import ROUNDING
-    from kineta.tasks.mass import idle, least_inertia, lost_beside, sizes
+    from kineta.tasks.mass import idle, least_inertia, lost_beside
 
-    smallest, motion = least_inertia(M, sizes(equations, 0.0, *state))
+    smallest, motion = least_inertia(M, size)
     if smallest > ROUNDING:
         yield _definite(smallest)
         yield _inverse(_independent(equations, state), M, state)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kineta.compiler import Equations, derive
 from kineta.expr.graph import ONE
+from kineta.expr.node import Expr
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.energy import mass_centre
 from kineta.formalism.kinematics import Kinematics
@@ -24,6 +25,9 @@ from kineta.tasks.sampling import States, quantity, values
 from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
+
+#: Last parts of the names of speeds of ball joints, free bodies and points.
+_RATES = {f"{kind}{axis}" for kind in "vw" for axis in "xyz"}
 
 
 @dataclass(frozen=True)
@@ -229,10 +233,18 @@ def _workless(case: Case) -> float:
 
 
 def _autonomous(system: System) -> bool:
-    """No drives: the time is in no motion."""
+    """No drives: the time is in no motion, and constraints and quasi-velocities leave at rest what is at rest."""
+    expanded = system.expanded
+    chosen = [*(e for c in expanded.constraints for e in c.expressions), *(f.value for f in expanded.quasi)]
     return not any(
-        TIME in m.argument.symbols() for b in system.expanded.bodies for m in b.motions if hasattr(m, "argument")
-    )
+        TIME in m.argument.symbols() for b in expanded.bodies for m in b.motions if hasattr(m, "argument")
+    ) and not (system.quasi and any(map(_drives, chosen)))
+
+
+def _drives(e: Expr) -> bool:
+    """Whether *e* holds the time, or terms without speeds beside such with speeds."""
+    speeds: dict[Expr | str, float] = {n: 0.0 for n in e.symbols() if n.endswith("'") or n.rpartition(".")[2] in _RATES}
+    return TIME in e.symbols() or bool(speeds and e.subs(speeds).value != 0)
 
 
 def _kept(system: System) -> bool:

@@ -109,10 +109,10 @@ def _term(name: str, factor: float) -> str:
 
 def fault(equations: Equations, t: float, q: ArrayLike, v: ArrayLike, p: ArrayLike | None = None) -> str:
     """Why a state has no accelerations: the motion that its mass matrix does not resist; nothing where there is none."""
-    M = mass_matrix(equations, t, q, v, p)
-    if not np.isfinite(M).all():
+    M, size = mass_matrix(equations, t, q, v, p), sizes(equations, t, q, v, p)
+    if not (np.isfinite(M).all() and np.isfinite(size).all()):
         return ""
-    smallest, motion = least_inertia(M, sizes(equations, t, q, v, p))
+    smallest, motion = least_inertia(M, size)
     system = equations.system
     return idle(system.v_names, motion, lost_beside(system, p)) if smallest <= ROUNDING else ""
 

@@ -249,6 +249,12 @@ def test_a_state_without_finite_accelerations(kineta: Command, folder: Path) -> 
     ship = "Ship | Sx(q) = 200000;\nGyro ~ Ship | Rz(q2) = Jz(1e-8);\nforce f = 1/k on q;\n"
     (folder / "ship.kin").write_text(f"parameters k = 0;\n{ship}")
     refused(kineta, folder, ["simulate", "ship.kin"], r"Model 'ship': q'' is not finite in the initial state")
+    (folder / "top.kin").write_text(
+        "Top | Rz(a), Rx(b), Rz(c) = 1, 2, 2.5, 1; coordinates a, b, c;\n"
+        "quasi wx = a'*sin(b)*sin(c) + b'*cos(c), wy = a'*sin(b)*cos(c) - b'*sin(c), wz = c' + a'*cos(b);\n"
+    )
+    refused(kineta, folder, ["simulate", "top.kin"], r"Model 'top': rate of a is not finite in the initial state")
+    assert "it is not finite; check the initial state" in kineta("check", "top.kin").out
 
 
 def test_a_missing_package_is_named_before_the_run(

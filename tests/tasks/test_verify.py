@@ -145,3 +145,18 @@ def test_bad_scales_raise_no_alarm() -> None:
         Grain ~ Fibre | Sx(0.001), Rz(q4), Sy(1e-5) = m; spring s = k on q1;""")
     certificate = kn.verify(model, states=20)
     assert certificate.holds, str(certificate)
+
+
+@pytest.mark.parametrize("slip", ["0.3", "0.3*sin(t)", "P.vx"])
+def test_a_constraint_that_drives_is_no_false_alarm(slip: str) -> None:
+    system = kn.loads(f"""
+        gravity (0, -9.81, 0);
+        Sledge | Sx(x), Sy(y), Rz(phi) = m(2), Jz(0.1), com = (0.1, 0, 0);
+        coordinates x, y, phi;
+        point P on Sledge = (0.2, 0, 0);
+        constraint edge : x'*sin(phi) - y'*cos(phi) = {slip};
+        quasi u = x'*cos(phi) + y'*sin(phi) + phi', phi';
+    """)
+    certificate = kn.verify(system, states=8, digits=0)
+    assert certificate.holds, str(certificate)
+    assert ("v.(dM/dt - 2C)v = 0" in [law.law for law in certificate.laws]) == (slip == "P.vx")
