@@ -10,7 +10,9 @@ from typing import Any
 
 from kineta.expr.graph import Ref
 from kineta.expr.node import DESCRIPTIONS, LOCK, Expr, expr, symbol
-from kineta.model.body import GROUND, Point, Station
+from kineta.model.body import GROUND, Body, Point, Station
+from kineta.model.constraints.loop import Loop
+from kineta.model.constraints.rolling import Rolling
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
@@ -77,8 +79,20 @@ def reframed(system: System) -> System:
             for i, c in enumerate("xyz"):
                 seen[f"{owner}.{marks}{c}"] = sum((columns[k][i] * own[k] for k in range(3)), expr(origin[i]))
     back: list[Motion] = [Rx(-b), Rz(-a), *(S(-x) for S, x in zip((Sx, Sy, Sz), ORIGIN, strict=True))]
-    bodies = [replace(o, motions=(*back, *o.motions)) if o.base == GROUND else o for o in plain.bodies]
+    before = _unused(plain)
+    bodies = [replace(o, base=before) if o.base == GROUND else o for o in plain.bodies]
+    bodies.append(Body(before, GROUND, tuple(back)))
+
+    def held(value: Any) -> Any:
+        """A constraint that takes hold of the old frame instead of the ground."""
+        if isinstance(value, Station) and value.body == GROUND:
+            return replace(value, body=before)
+        if isinstance(value, Loop | Rolling):
+            return replace(value, **{f.name: held(getattr(value, f.name)) for f in fields(value)})
+        return before if value == GROUND else value
+
     described = {name: mapped(getattr(plain, name), partial(put_in, seen)) for name in ("constraints", "quasi")}
+    described["constraints"] = tuple(held(c) for c in described["constraints"])
     for name in ("elements", "points"):
         described[name] = [placed(x) for x in mapped(getattr(plain, name), partial(put_in, seen))]
     return system.replace(
@@ -89,6 +103,14 @@ def reframed(system: System) -> System:
         outputs=(),
         **described,
     )
+
+
+def _unused(system: System) -> str:
+    """A name for a body more."""
+    name = "before"
+    while name in {*system.frames, *system.q_names, *system.parameter_names, *(p.name for p in system.points)}:
+        name += "_"
+    return name
 
 
 def lifted(system: System) -> System:
