@@ -78,7 +78,7 @@ def _loads(d: Derivation) -> dict[str, Wrench]:
     elements = Elements(mechanism, Kinematics(mechanism))
     forces = dict(zip(freed.names, generalized_forces(elements), strict=True))
     conditions = [c for c in s.system.constraints if not (isinstance(c, Loop) and c.joint == "gear")]
-    kept = d.forms.kept if s.system.quasi else d.rows
+    kept = d.forms.kept if s.system.quasi else d.closures
     multipliers = dict(zip((r.constraint for r in kept), d["multipliers"].refs if kept else (), strict=True))
     for row in rows(freed, elements, conditions):
         for k, partial in row.gradient.items():

@@ -53,6 +53,7 @@ class Certificate:
     """That the formalisms agree about a model, and its equations with the laws of mechanics.
 
     states : number of random states; digits : of the precise comparison, 0 where there was none
+    left_out : names of constraints that follow from others where all hold
     """
 
     model: str
@@ -60,6 +61,7 @@ class Certificate:
     digits: int
     rows: tuple[Row, ...]
     laws: tuple[Finding, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -78,7 +80,8 @@ class Certificate:
             )
         if broken:
             return f"Model '{self.model}': the equations miss {', '.join(broken)}."
-        return f"Model '{self.model}': {len(applied)} formalisms agree, {len(self.laws)} laws hold."
+        rest = f" {', '.join(self.left_out)}: left out, as others say the same." if self.left_out else ""
+        return f"Model '{self.model}': {len(applied)} formalisms agree, {len(self.laws)} laws hold.{rest}"
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of the table of formalisms: operations (add + mul + div), time, disagreement, verdict."""
@@ -133,6 +136,7 @@ class Certificate:
                 }
                 for r in self.rows
             ],
+            "left_out": list(self.left_out),
             "laws": [{"law": law.law, "worst": law.worst, "holds": law.holds} for law in self.laws],
         }
 

@@ -15,6 +15,7 @@ from kineta.formalism.derivation import Derivation
 from kineta.formalism.energy import mass_centre
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.quantity import COUNTED
+from kineta.formalism.rank import scaled
 from kineta.model.body import GROUND
 from kineta.model.infer import TIME
 from kineta.model.rewrite import reframed, renumbered, respelled
@@ -57,10 +58,16 @@ class Case:
 
     @once
     def condition(self) -> FloatArray:
-        """Condition numbers of the mass matrices with diagonals scaled to one, (n,)."""
+        """Condition numbers of the mass matrices with diagonals scaled to one, times those of the squares of the constraints with
+        rows scaled likewise, (n,).
+        """
         M = self.at("mass_matrix")
         scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-        return np.asarray(np.linalg.cond(M / (scale[:, :, None] * scale[:, None, :])))
+        found = np.linalg.cond(M / (scale[:, :, None] * scale[:, None, :]))
+        if self.d.rows:
+            A = scaled(self.at("constraint_jacobian") / scale[:, None, :])
+            found = found * np.linalg.cond(A) ** 2
+        return np.asarray(found)
 
     @once
     def reach(self) -> FloatArray:
@@ -184,7 +191,9 @@ def _same_motion(change: Callable[[System], System]) -> Callable[[Case], float]:
     """The same accelerations and energies, however the system is written down."""
 
     def check(case: Case) -> float:
-        other = derive(change(case.system), case.equations.formalism).derivation
+        other = (
+            derive(change(case.system), case.equations.formalism).without(case.equations.derivation.left_out).derivation
+        )
         scales = {"forward": case.reach, "bias": np.abs(case.at("inverse")).max(axis=1, initial=0)}
         return max(
             missed(quantity(other, name, case.states), case.at(name), scales.get(name, 0.0))

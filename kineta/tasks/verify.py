@@ -9,12 +9,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kineta.compiler import Equations, derive
 from kineta.errors import ArgumentError, SimulationError
-from kineta.expr.graph import ZERO
-from kineta.formalism.constraint import repeated
-from kineta.formalism.derivation import Derivation
 from kineta.formalism.quantity import COUNTED
 from kineta.formalism.rank import dependent, scaled
 from kineta.formalism.table import FORMALISMS
@@ -23,8 +21,11 @@ from kineta.model.rewrite import lifted
 from kineta.model.system import System, a_system
 from kineta.passes.digits import evaluate_digits, library
 from kineta.tasks.certificate import Certificate, Finding, Row
+from kineta.tasks.closing import Closing
 from kineta.tasks.laws import LAWS, Case, missed
-from kineta.tasks.sampling import States, chosen, on_constraints, random_states, values
+from kineta.tasks.rank import rank
+from kineta.tasks.sampling import States, chosen, on_constraints, random_states
+from kineta.tasks.state import initial_state
 from kineta.values import whole
 
 #: What formalisms have to agree in.
@@ -39,8 +40,10 @@ ALLOWED = 1e-12
 ROUNDED = 1e-4
 #: Digits that rounding may take of those asked for.
 LOST = 12
-#: Part of the largest singular value below which constraints depend on each other at a state that is on them but for rounding.
-NEARLY = 1e-6
+#: How far a row of constraints, of unit length, is from those before it at least where errors of rounding do not grow with it.
+NEARLY = 1e-2
+#: Part of the longest row below which one shows a position in which it binds nothing.
+FOLDED = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     numbers of the model are parameters so that none is rounded. The laws of mechanics are checked at the same states.
 
     Raises :class:`ArgumentError` for arguments that make no sense, :class:`SimulationError` where no random state has
-    finite equations, :class:`~kineta.errors.ModelError` for a constraint that follows from others.
+    finite equations, :class:`~kineta.errors.ModelError` for a constraint that follows from others wherever it is looked at. One
+    that does so only where all hold is left out, and named.
     """
     system = a_system(system)
     states, digits = whole("states", states, 1, 10**6), whole("digits", digits, 0, 10**4)
@@ -79,8 +83,10 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     derived = {name: _derived(system, name) for name in FORMALISMS if name not in refused}
     first = next(iter(derived.values()))[0]
     sampled = on_constraints(first.derivation, random_states(system, states, seed))
-    _check_constraints(first.derivation, sampled, states)
-    regular = np.isfinite(Case(first, sampled).at("forward")).all(axis=1)
+    left_out = _redundant(first, sampled, states)
+    derived = {name: (equations.without(left_out), seconds) for name, (equations, seconds) in derived.items()}
+    first = next(iter(derived.values()))[0]
+    regular = _regular(Case(first, sampled))
     if not regular.any():
         raise SimulationError(
             f"Model '{system.name}': its accelerations are finite at none of {states} random states; "
@@ -88,7 +94,7 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
         )
     cases = {name: Case(equations, chosen(sampled, regular)) for name, (equations, _) in derived.items()}
     double = list(_in_double(cases))
-    precise = list(_in_digits(system, list(derived), digits, chosen(sampled, regular))) if digits else []
+    precise = list(_in_digits(derived, digits, chosen(sampled, regular))) if digits else []
     rows = []
     for name, formalism in FORMALISMS.items():
         if name in refused:
@@ -112,23 +118,37 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     case = cases[first.formalism]
     missing = ((law.name, law.check(case)) for law in LAWS if law.holds_for(system))
     laws = tuple(Finding(name, worst, worst <= ALLOWED) for name, worst in missing)
-    return Certificate(system.name, int(regular.sum()), digits, tuple(rows), laws)
+    return Certificate(system.name, int(regular.sum()), digits, tuple(rows), laws, left_out)
 
 
-def _check_constraints(d: Derivation, sampled: States, tried: int) -> None:
-    """Raise where no state is on the constraints, and where on them one follows from the others."""
-    n, system = len(sampled[TIME]), d.symbols.system
-    if not n:
+def _redundant(equations: Equations, sampled: States, tried: int) -> tuple[str, ...]:
+    """Names of the constraints that follow from others around the start, moved onto them. Raises where no state meets them."""
+    system = equations.system
+    if not len(sampled[TIME]):
         raise SimulationError(
             f"Model '{system.name}': none of {tried} random states could be moved onto its constraints "
             f"({', '.join(c.name for c in system.constraints)}). Give initial values near which they hold."
         )
-    nv = len(d.symbols.v)
-    gradients = [r.gradient.get(k, ZERO) for r in d.rows for k in range(nv)]
-    for A in scaled(values(d.graph, gradients, sampled).reshape(n, len(d.rows), nv)):
-        found = dependent(A, NEARLY) if np.isfinite(A).all() else []
-        if found:  # at random states no chance
-            raise repeated(system, [d.rows[k] for k in found])
+    if system.quasi or not system.constraints:
+        return ()
+    p = np.array([sampled[n][0] for n in system.parameter_names])
+    closing, (q, v) = Closing(equations, p), initial_state(system, p=p)
+    q = closing.position(0.0, q)
+    return rank(closing, 0.0, q, closing.velocity(0.0, q, v)).left_out
+
+
+def _regular(case: Case) -> NDArray[np.bool_]:
+    """At which states of *case* there are accelerations: where they are finite, and, if there are such states, where constraints
+    are far from depending on each other.
+    """
+    finite: NDArray[np.bool_] = np.asarray(np.isfinite(case.at("forward")).all(axis=1))
+    if not case.d.rows or not finite.any():
+        return finite
+    A = case.at("constraint_jacobian")
+    sizes = np.linalg.norm(A, axis=2)
+    long = sizes.min(axis=1) > FOLDED * sizes[finite].max()
+    apart = np.array([np.isfinite(G).all() and not dependent(G, NEARLY) for G in scaled(A)])
+    return finite & long & apart if (finite & long & apart).any() else finite
 
 
 def _derived(system: System, formalism: str) -> tuple[Equations, float]:
@@ -151,14 +171,15 @@ def _in_double(cases: Mapping[str, Case]) -> Iterator[Pair]:
             yield Pair((a, b), quantity, worst, ALLOWED)
 
 
-def _in_digits(system: System, names: list[str], digits: int, states: States) -> Iterator[Pair]:
+def _in_digits(derived: Mapping[str, tuple[Equations, float]], digits: int, states: States) -> Iterator[Pair]:
     """All pairs at the first of the *states* in many digits, the numbers of the model being parameters."""
-    mpmath, system = library(), lifted(system)
+    first = next(iter(derived.values()))[0]
+    mpmath, system, left_out = library(), lifted(first.system), first.derivation.left_out
     with mpmath.workdps(digits):
         state = _one_state(system, states, mpmath)
         found: dict[str, dict[str, list[Any]]] = {quantity: {} for quantity in COMPARED}
-        for name in names:
-            d = FORMALISMS[name].derivation(system)
+        for name in derived:
+            d = replace(FORMALISMS[name].derivation(system), left_out=left_out)
             for quantity, by_formalism in found.items():
                 by_formalism[name] = evaluate_digits(d.graph, d[quantity].refs, state, digits)
         for quantity, by_formalism in found.items():
