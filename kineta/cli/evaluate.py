@@ -61,7 +61,9 @@ def evaluate(
 
     from kineta.compiler import derive
     from kineta.formalism.quantity import nothing
+    from kineta.function import parameter_values
     from kineta.tasks.mass import fault
+    from kineta.tasks.rank import closed
     from kineta.tasks.state import initial_state
 
     system = with_values(read(model, settings))
@@ -78,8 +80,12 @@ def evaluate(
         extra["vdot"] = np.zeros(system.nv)
     if "momentum" in takes:
         at = (at[0], equations.function("momentum", backend)(t, *at))
-    value = function(t, *at, **extra)
-    parts: dict[str, Any] = value._asdict() if hasattr(value, "_asdict") else {quantity: value}
+    parts = _parts(function(t, *at, **extra), quantity)
+    if system.constraints and not all(np.isfinite(x).all() for x in parts.values()):
+        equations, _, notes = closed(equations, t, *at, parameter_values(system))
+        parts = _parts(equations.function(quantity, backend)(t, *at, **extra), quantity)
+        for note in notes:
+            click.echo(f"kineta: {note}.", err=True)
     if not all(np.isfinite(x).all() for x in parts.values()):
         singular = fault(equations, t, *at)
         why = f": the mass matrix is singular: {singular}." if singular else "; check the state and the parameters."
@@ -105,6 +111,11 @@ def evaluate(
         for name, x in parts.items():
             shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
             click.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
+
+
+def _parts(value: Any, quantity: str) -> dict[str, Any]:
+    """The arrays of a quantity by name."""
+    return value._asdict() if hasattr(value, "_asdict") else {quantity: value}
 
 
 def _speeds(system: Any, option: str, given: Any) -> Any:
