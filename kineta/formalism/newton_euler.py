@@ -17,9 +17,22 @@ from kineta.formalism.sweeps import carried
 
 #: Operations that articulated bodies take for one rate, at most: what elimination has to undercut.
 ARTICULATED = 600
+#: Rates that a speed drives, in the mean, beyond which a mechanism counts as crowded.
+CROWDED = 16
+
+
+def _crowded(mechanism: Mechanism) -> bool:
+    """Whether speeds drive so many rates each that pairs of rates are not to be looked at."""
+    rates = sum(len(link.rates) for link in mechanism.links)
+    return rates > CROWDED * max(1, len(mechanism.symbols.v))
 
 
 def _mass_matrix(d: Derivation) -> Array:
+    if _crowded(d.mechanism):  # the derivatives of the momenta take as many sweeps as there are speeds
+        s = d.symbols
+        momenta = [s.by_speed(p) for p in d["momentum"].refs]
+        n = len(s.v)
+        return matrix([[momenta[min(i, j)].get(max(i, j), ZERO) for j in range(n)] for i in range(n)], n)
     rows = zip(composite.mass_matrix(d.mechanism), inertia.mass_matrix(d.symbols), strict=True)
     return matrix([[d.graph.add(a, b) for a, b in zip(*row, strict=True)] for row in rows], len(d.symbols.v))
 
@@ -31,12 +44,13 @@ def _bias(d: Derivation) -> Array:
 def _forward(d: Derivation) -> Array:
     """The accelerations vdot from tau: the cheapest of the ways that apply."""
     ways = []
-    if d.mechanism.leading is not None and not d.rows and not inertia.given(d.symbols):
+    crowded = _crowded(d.mechanism)
+    if d.mechanism.leading is not None and not crowded and not d.rows and not inertia.given(d.symbols):
         forces = [d.graph.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
         ways.append(articulated.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches))
     else:
         check_regular(d)
-    if not ways or _elimination(d.mechanism) < ARTICULATED * len(d.symbols.v):
+    if crowded or not ways or _elimination(d.mechanism) < ARTICULATED * len(d.symbols.v):
         ways += eliminated(d)
     return vector(cheapest(d.graph, ways))
 

@@ -71,3 +71,22 @@ def test_time_of_deriving_grows_with_the_length_of_a_text(text: Callable[[int], 
     # Sixteen times for what is linear, 256 times for what is quadratic.
     work = [lambda s=s: kn.derive(s).operations("inverse") for s in (few, many)]
     assert seconds(work[1]) < 64 * min(seconds(work[0]) for _ in range(3)) + 0.01
+
+
+@pytest.mark.parametrize("formalism", ["lagrange", "dalembert"])
+def test_speeds_that_drive_many_rates_are_taken_by_their_momenta(formalism: str) -> None:
+    text = f"coordinates q1, q2; gravity 9.81; A | {', '.join(['Ry(q1), Sx(0.1)'] * 20)}, Rz(q2) = 1, 2, 2.5, 1.5;"
+    system = kn.loads(text + "inertia rotor = 0.3 on 7*q1' - q2'; spring s = 4 on q1; initial q1 = 0.2, q2 = 0.4;")
+    state = 0.0, [0.2, 0.4], [0.3, -0.5]
+    one, other = kn.derive(system), kn.derive(system, formalism)
+    for quantity in ("mass_matrix", "forward"):
+        found, expected = (e.function(quantity, "numpy")(*state) for e in (one, other))
+        assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_operations_grow_in_proportion_to_the_motions_of_one_coordinate() -> None:
+    def size(pairs: int) -> int:
+        text = f"coordinates q1; gravity 9.81; A | {', '.join(['Ry(q1), Sx(0.1)'] * pairs)} = 1, 1, 1, 1;"
+        return kn.derive(kn.loads(text)).operations("forward").total
+
+    assert size(60) < 2.2 * size(30)
