@@ -2,12 +2,14 @@
 
 Who forks while another thread holds a lock leaves the new process with a lock that nobody gives back. So values are kept
 without locks (:class:`once`) or under locks that a forked process throws away (:func:`made`), and a fork waits for
-what is being changed in place (:func:`hold_forks`).
+what is being changed in place (:func:`hold_forks`), and for imports: Python locks each module until it is whole.
 """
 
 from __future__ import annotations
 
 import os
+import sys
+import time
 from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import Any, Generic, TypeVar, overload
@@ -65,16 +67,31 @@ def hold_forks(lock: Any) -> None:
     _held.append(lock)
 
 
+#: How long a fork waits for imports at most [s]: the one that forks may itself be part of an import.
+_PATIENCE = 10.0
+
+
+def _importing() -> bool:
+    """Whether a module is being imported."""
+    specs = (getattr(module, "__spec__", None) for module in list(sys.modules.values()))
+    return any(getattr(spec, "_initializing", False) for spec in specs)
+
+
 def _before_fork() -> None:
-    """Take all locks or none: a thread that holds one may wait for another."""
-    taken = 0
-    while taken < len(_held):
-        if _held[taken].acquire(timeout=0.01):
+    """Take all locks or none, while nothing is imported: a thread that holds one may wait for another."""
+    taken, patient = 0, time.monotonic() + _PATIENCE
+    while True:
+        waits = _importing() and time.monotonic() < patient
+        if not waits and taken == len(_held):
+            return
+        if not waits and _held[taken].acquire(timeout=0.01):
             taken += 1
-        else:
-            for lock in _held[:taken]:
-                lock.release()
-            taken = 0
+            continue
+        for lock in _held[:taken]:
+            lock.release()
+        taken = 0
+        if waits:
+            time.sleep(1e-3)
 
 
 def _after_fork() -> None:

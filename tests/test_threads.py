@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from threading import Barrier
 from typing import Any, TypeVar
 
@@ -128,3 +129,30 @@ def test_a_value_is_worked_out_once_for_each_object() -> None:
     thing, other = Thing(), Thing()
     assert thing.list is thing.list is not other.list
     assert Thing.list.__doc__ == "A list."
+
+
+SLOW = """import time
+time.sleep(0.5)
+"""
+
+IMPORTS = """import importlib, os, signal, sys, threading, time
+sys.path.insert(0, {folder!r})
+import kineta
+kineta.symbol('q')
+thread = threading.Thread(target=importlib.import_module, args=("slow_to_import",))
+thread.start()
+time.sleep(0.1)
+child = os.fork()
+if not child:
+    signal.alarm(5)
+    import slow_to_import
+    os._exit(0)
+sys.exit(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_fork_waits_for_an_import(tmp_path: Path) -> None:
+    (tmp_path / "slow_to_import.py").write_text(SLOW, encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", IMPORTS.format(folder=str(tmp_path))], check=False, timeout=30)
+    assert done.returncode == 0

@@ -145,7 +145,8 @@ class Run:
     def _low(self, rate: FloatArray) -> float:
         """How low the lowest pivot of a constraint is, relative to the largest that it has been."""
         largest = self._memory["largest"]
-        return float(np.min(np.abs(rate[self.n - len(largest) :]) / largest, initial=1.0))
+        sizes = np.abs(rate[self.n - len(largest) :])
+        return float(np.min(np.divide(sizes, largest, out=np.ones_like(sizes), where=largest > 0), initial=1.0))
 
     def go_on(self, t1: float, h: FloatArray) -> None:
         """Go on to the time *t1* with another block *h*: the rate there is worked out, the size of the step stays."""
