@@ -94,7 +94,8 @@ def repeated(system: System, kept: Sequence[Row]) -> ModelError:
     """What to say of rows of which the last binds what the others bind already."""
     *others, last = (f"'{r.constraint}'" for r in kept)
     return ModelError(
-        f"Model '{system.name}': the constraint {last} binds only what {', '.join(others)} binds already. Leave it out.",
+        f"Model '{system.name}': the constraint {last} binds only what {', '.join(others)} binds already: it says the same, or "
+        "contradicts. Leave it out.",
         kept[-1].location,
     )
 

@@ -312,7 +312,7 @@ BAD: dict[str, tuple[Any, str]] = {
     ),
     "a constraint said twice": (
         lambda: skate().replace(constraints=[kn.constraint("c", xd), kn.constraint("d", xd)], quasi=()),
-        r"the constraint 'd' binds only what 'c' binds already\.",
+        r"the constraint 'd' binds only what 'c' binds already: ",
     ),
 }
 
@@ -333,7 +333,7 @@ def test_forms_are_looked_at_where_they_have_values() -> None:
 def test_a_constraint_said_twice_in_other_words_is_named_by_every_formalism(formalism: str) -> None:
     other = cos(phi) * xd * 2 - cos(phi) * 2 * yd
     twice = skate().replace(constraints=[kn.constraint("c", xd - yd), kn.constraint("d", other)], quasi=())
-    with pytest.raises(kn.ModelError, match=r"the constraint 'd' binds only what 'c' binds already\. Leave it out\."):
+    with pytest.raises(kn.ModelError, match=r"the constraint 'd' binds only what 'c' binds already: .* Leave it out\."):
         kn.derive(twice, formalism).expressions("forward")
 
 
