@@ -28,7 +28,7 @@ LARGE = 200
     kineta derive double_pendulum.kin --quantity mass_matrix --latex
     kineta derive double_pendulum.kin --fix --set m2=0.5     numbers folded in
     kineta derive double_pendulum.kin --matrix               M q'' + h = tau
-    kineta derive double_pendulum.kin --formalism appell --explain --save appell.html
+    kineta derive double_pendulum.kin --formalism appell --explain --save s.html
     """,
 )
 @model

@@ -11,7 +11,7 @@ from kineta.compiler import Equations, derive
 from kineta.expr.graph import ONE
 from kineta.formalism import articulated
 from kineta.formalism.bounds import speed_bounds
-from kineta.formalism.solve import factored
+from kineta.formalism.solve import factored, sparse
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from tests.formalism.random_systems import random_state, random_system
@@ -70,7 +70,7 @@ def test_articulated_bodies_agree_with_elimination(seed: int) -> None:
     g, nv = equations.graph, system.nv
     forces = [g.add(t, q) for t, q in zip(d.symbols.tau, d.elements.forces, strict=True)]
     recursive = articulated.forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches)
-    M = np.array(d["mass_matrix"].refs).reshape(nv, nv).tolist()
+    M = sparse(d["mass_matrix"].refs, nv)
     right = [g.sub(t, b) for t, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
     condition = np.linalg.cond(values(equations, "mass_matrix", state))
     bounds = speed_bounds(d.mechanism)

@@ -159,7 +159,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         kn.load(tmp_path / "robot.urdf")
     with pytest.raises(kn.ModelError, match=r"robt\.urdf: there is no such file\. Did you mean 'robot\.urdf'\?"):
         kn.load(tmp_path / "robt.urdf")
-    with pytest.raises(kn.ModelError, match=r"the file cannot be read \(Is a directory\)"):
+    with pytest.raises(kn.ModelError, match=r"expected a model file, found a folder"):
         urdf.read(tmp_path)
 
 
