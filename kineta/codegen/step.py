@@ -175,8 +175,8 @@ class Step(Emitter, ABC):
         return h, last, b.or_(seen, last)
 
     def _seen(self, t: Any) -> Any:
-        """What must be exceeded to be seen in t."""
-        return self.b.fmul(self._intrinsic("fabs", t), self._real(10 * 2.0**-52))
+        """What must be exceeded to be seen in t; at t = 0 what is more than nothing."""
+        return self.b.fadd(self.b.fmul(self._intrinsic("fabs", t), self._real(10 * 2.0**-52)), self._real(1e-300))
 
     def _factor(self, error: Any) -> Any:
         """By what to change the size: safety times error to the power -1/order."""
@@ -196,8 +196,7 @@ class Step(Emitter, ABC):
 
     def _hopeless(self, t: Any, size: Any, finite: Any) -> Any:
         """No finite value however small the step: the state itself has no derivative."""
-        floor = self.b.fadd(self._seen(t), self._real(1e-300))
-        return self.b.and_(self.b.not_(finite), self.b.fcmp_ordered("<", size, floor))
+        return self.b.and_(self.b.not_(finite), self.b.fcmp_ordered("<", size, self._seen(t)))
 
     def _grown(self, h: Any, factor: Any, last: Any, rejected: Any, wanted: Any) -> Any:
         """The size to try after a step that was accepted, perhaps after one that was *rejected*."""

@@ -51,6 +51,13 @@ class Motion:
 
 def move(task: Task, bar: Progress) -> Motion:
     """Carry the motion of *task* to its end. Raises :class:`SimulationError` where it cannot start."""
+    settled = Settle(task.quaternions, task.made)
+    if task.made.code.kept == PROJECTED:
+        if why := cannot_start(task, task.made.code.rate(np.array([task.t0]), task.y0, task.made.h)):
+            raise SimulationError(why)
+        start = task.y0[None].copy()
+        settled(np.array([task.t0]), start)
+        task = replace(task, y0=start[0])  # what it misses constraints by is rounding
     control = Control(task)
     try:
         first = control.take(task.y0)
@@ -82,7 +89,7 @@ def move(task: Task, bar: Progress) -> Motion:
     )
     if why := cannot_start(task, code.rate(np.array([task.t0]), task.y0, made.h)):
         raise SimulationError(why)
-    record = Record(task.grid, task.states, Settle(task.quaternions, task.made), keep=task.dense_output)
+    record = Record(task.grid, task.states, settled, keep=task.dense_output)
     watch, domain = Watch(task.watched, problem), Domain(task.equations, task.made)
     whole = run if first is None else Held(problem, run, control)
     return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, bar))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kineta.compiler import Equations
 from kineta.errors import SimulationError
 from kineta.tasks.closing import Closing
+from kineta.tasks.state import initial_state
 
 FloatArray = NDArray[np.float64]
 #: Coordinates and speeds.
@@ -70,6 +71,16 @@ def rank(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> Rank:
         tuple(tuple(names[k] for k in sorted(others)) for others in null.values()),
         tuple(states),
     )
+
+
+def redundant(equations: Equations, p: FloatArray) -> tuple[str, ...]:
+    """Names of the constraints that follow from others around the start of a system, moved onto them."""
+    system = equations.system
+    if system.quasi or not system.constraints:
+        return ()
+    closing, (q, v) = Closing(equations, p), initial_state(system, p=p)
+    q = closing.position(0.0, q)
+    return rank(closing, 0.0, q, closing.velocity(0.0, q, v)).left_out
 
 
 def folded(

@@ -21,11 +21,9 @@ from kineta.model.rewrite import lifted
 from kineta.model.system import System, a_system
 from kineta.passes.digits import evaluate_digits, library
 from kineta.tasks.certificate import Certificate, Finding, Row
-from kineta.tasks.closing import Closing
 from kineta.tasks.laws import LAWS, Case, missed
-from kineta.tasks.rank import rank
+from kineta.tasks.rank import redundant
 from kineta.tasks.sampling import States, chosen, on_constraints, random_states
-from kineta.tasks.state import initial_state
 from kineta.values import whole
 
 #: What formalisms have to agree in.
@@ -134,12 +132,7 @@ def _redundant(equations: Equations, sampled: States, tried: int) -> tuple[str, 
             f"Model '{system.name}': none of {tried} random states could be moved onto its constraints "
             f"({', '.join(c.name for c in system.constraints)}). Give initial values near which they hold."
         )
-    if system.quasi or not system.constraints:
-        return ()
-    p = np.array([sampled[n][0] for n in system.parameter_names])
-    closing, (q, v) = Closing(equations, p), initial_state(system, p=p)
-    q = closing.position(0.0, q)
-    return rank(closing, 0.0, q, closing.velocity(0.0, q, v)).left_out
+    return redundant(equations, np.array([sampled[n][0] for n in system.parameter_names]))
 
 
 def _regular(case: Case) -> NDArray[np.bool_]:

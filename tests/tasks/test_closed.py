@@ -143,6 +143,20 @@ def test_rods_without_mass_carry_what_constraints_hold() -> None:
         assert vdot[0] == pytest.approx(-9.81 * np.cos(-1), rel=1e-13)
 
 
+@pytest.mark.parametrize("off", [1e-12, 3e-10, 1e-9, 1e-8, 1e-7])
+def test_a_start_beside_the_constraints_is_brought_back_or_refused(off: float) -> None:
+    system = kn.loads(CRANK)
+    start = kn.assemble(system, pinned=["a", "a'"])
+    q = start.q + np.array([0.0, off])
+    if off < 1e-8:
+        result = kn.simulate(system, 0.5, q=q, v=start.v, max_steps=5000)
+        assert result.success
+        assert result.residual < 1e-13
+    else:
+        with pytest.raises(SimulationError, match="misses"):
+            kn.simulate(system, 0.5, q=q, v=start.v)
+
+
 # -- singular positions ----------------------------------------------------------------------------------------------
 
 
