@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kineta.compiler import equations_of
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.model.given import records
-from kineta.model.motion import coordinate_names, speed_names
+from kineta.model.motion import coordinate_names, quaternion_names, speed_names
 from kineta.model.system import System, a_system
 from kineta.tasks.closing import MET, Closing
 from kineta.tasks.code import parameters
@@ -21,16 +21,13 @@ from kineta.values import number
 
 FloatArray = NDArray[np.float64]
 
-#: By how much a start may miss a constraint, relative to the size of the state, and be brought back without being asked.
-MISSED = 1e-6
-
 
 @dataclass(frozen=True)
 class Assembly:
     """A state that meets the constraints.
 
     q, v : coordinates (nq,) and speeds (nv,); ``initial`` has both by name
-    moved : largest change of a coordinate or speed from the guess
+    moved : largest change of a coordinate from the guess
     residual : how far the constraints are missed, at most
     """
 
@@ -55,48 +52,34 @@ def assemble(
     q0, v0 = initial_state(system, q, v, values)
     if max(q0.ndim, v0.ndim, values.ndim) > 1:
         raise ArgumentError("Expected one state to assemble, found cases; assemble them one by one.")
-    return assembled(system, number("t", t), q0, v0, values, _held(system, pinned))
-
-
-def assembled(
-    system: System, t: float, q0: FloatArray, v0: FloatArray, p: FloatArray, held: tuple[list[int], list[int]]
-) -> Assembly:
-    """:func:`assemble` of checked arguments; *held*: the speeds that must not move coordinates, and those that stay."""
-    closing = Closing(equations_of(system), p)
+    t, held = number("t", t), _held(system, pinned)
+    closing = Closing(equations_of(system), values)
     q = closing.position(t, q0, held[0])
     v = v0 if system.quasi else closing.velocity(t, q, v0, held[1])
-    speeds = np.zeros(len(system.base_speeds)) if system.quasi else v
-    off = np.abs(closing.off(t, q, speeds))
-    if system.quasi:  # whatever the quasi-velocities, the constraints on the velocity are met
-        off = off[[k for k, name in enumerate(closing.labels) if f"{name}'" in closing.labels]]
-    if not np.isfinite(off).all() or off.max(initial=0.0) > MET * closing.size(q, v):
-        raise SimulationError(_unmet(system, closing, t, q0, q, v, held))
+    off = np.abs(closing.off(t, q, np.zeros(len(system.base_speeds)) if system.quasi else v))
+    # Whatever the quasi-velocities, the constraints on the velocity are met.
+    residual = float(off[closing.on_position if system.quasi else ...].max(initial=0.0))
+    allowed = MET * closing.size(q, v)
+    if not residual <= allowed:
+        raise SimulationError(_unmet(closing, t, off, allowed, pinned=any(held)))
     names = (*system.q_names, *system.v_names)
     initial = dict(zip(names, np.concatenate([q, v]).tolist(), strict=True))
-    return Assembly(q, v, initial, float(np.abs(q - q0).max(initial=0.0)), float(off.max(initial=0.0)))
+    return Assembly(q, v, initial, float(np.abs(q - q0).max(initial=0.0)), residual)
 
 
-def _unmet(
-    system: System,
-    closing: Closing,
-    t: float,
-    q0: FloatArray,
-    q: FloatArray,
-    v: FloatArray,
-    held: tuple[list[int], list[int]],
-) -> str:
-    off = np.abs(closing.off(t, q, v))
+def _unmet(closing: Closing, t: float, off: FloatArray, allowed: float, *, pinned: bool) -> str:
+    """Which constraint is missed most, by how much, and what to do; on the position first, where one is missed there."""
     off = np.where(np.isfinite(off), off, np.inf)
-    position = np.array([f"{name}'" in closing.labels for name in closing.labels])
-    unmet = position & (off > MET * closing.size(q, v))
-    k = int(np.where(unmet if unmet.any() else ~position, off, -1.0).argmax())
-    name = closing.labels[k]
-    what = f"the constraint '{name}'" if not name.endswith("'") else f"the rate of the constraint '{name[:-1]}'"
-    advice = "Pin less, or" if any(held) else "Start from another guess, or check lengths and parameters:"
-    more = "" if any(held) else " it may be that no position meets them all"
+    missed = [k for k in closing.on_position if off[k] > allowed] or sorted({*range(len(off))} - {*closing.on_position})
+    k = max(missed, key=lambda k: float(off[k]))
+    advice = (
+        "Pin less, or start from another guess."
+        if pinned
+        else "Start from another guess, or check lengths and parameters: it may be that no position meets them all."
+    )
     return (
-        f"Model '{system.name}': {what} cannot be met at t = {t:g} s from this guess: the nearest state found misses it by "
-        f"{off[k]:.3g}. {advice}{' start from another guess' if any(held) else more}."
+        f"Model '{closing.system.name}': {closing.named(k)} cannot be met at t = {t:g} s from this guess: the nearest state "
+        f"found misses it by {off[k]:.3g}. {advice}"
     )
 
 
@@ -108,7 +91,7 @@ def _held(system: System, pinned: Iterable[str]) -> tuple[list[int], list[int]]:
         turns = speed_names(motion)[-3:]
         blocks[joint] = speed_names(motion)
         for k, n in enumerate(coordinate_names(motion)):
-            blocks[n] = turns if n.rpartition(".")[2] in ("qw", "qx", "qy", "qz") else (speed_names(motion)[k],)
+            blocks[n] = turns if n in quaternion_names(motion) else (speed_names(motion)[k],)
     places = {n: k for k, n in enumerate(system.base_speeds)}
     coordinates, speeds = [], []
     for name in names:

@@ -69,6 +69,16 @@ class Closing:
         """Names of the levels."""
         return self.closures.labels
 
+    @property
+    def on_position(self) -> list[int]:
+        """Places of the levels on the position."""
+        return self._places[0]
+
+    def named(self, k: int) -> str:
+        """The level number *k* in words."""
+        name = self.labels[k]
+        return f"the rate of the constraint '{name[:-1]}'" if name.endswith("'") else f"the constraint '{name}'"
+
     @once
     def _places(self) -> tuple[list[int], list[int], list[int]]:
         """Places of the levels on the position, of the last level of every row, and which rows are on the position."""

@@ -19,15 +19,12 @@ def missed(
     system = equations.system
     if not system.constraints:
         return ""
-    values = (
-        equations.function("constraints", "numpy")(t, q, v, p=p) if system.quasi else Closing(equations, p).off(t, q, v)
-    )
+    closing = Closing(equations, p)
+    values = equations.function("constraints", "numpy")(t, q, v, p=p) if system.quasi else closing.off(t, q, v)
     k = int(np.abs(values).argmax())
     if abs(values[k]) <= MISSED * max(1.0, np.abs(q).max(initial=0), np.abs(v).max(initial=0)):
         return ""
-    name = Closing(equations, p).labels[k]
-    what = f"the constraint '{name}'" if not name.endswith("'") else f"the rate of the constraint '{name[:-1]}'"
     return (
-        f"Model '{system.name}': the start misses {what}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "
+        f"Model '{system.name}': the start misses {closing.named(k)}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "
         "Give initial values that meet it, or let kn.assemble (kineta assemble) find some."
     )

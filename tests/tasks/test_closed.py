@@ -274,6 +274,9 @@ def test_what_cannot_be_met_is_said_with_how_much_is_missed() -> None:
         kn.assemble(kn.loads(contradicting))
     with pytest.raises(SimulationError, match=r"misses it by 0\.17\. Pin less"):
         kn.assemble(kn.loads(ROD), q=[0.6, -0.9], pinned=["x", "y"])
+    fewer_speeds = "A | Sx(x), Sy(y) = 1; coordinates x, y; quasi u = y'; constraint rod : 2 + x^2 = 0;"
+    with pytest.raises(SimulationError, match=r"'rod' cannot be met .* misses it by 2\."):
+        kn.assemble(kn.loads(fewer_speeds))
 
 
 def test_wrong_pins_are_refused() -> None:
