@@ -51,19 +51,19 @@ class Motion:
 
 def move(task: Task, bar: Progress) -> Motion:
     """Carry the motion of *task* to its end. Raises :class:`SimulationError` where it cannot start."""
-    settled = Settle(task.quaternions, task.made)
-    if task.made.code.kept == PROJECTED:
-        if why := cannot_start(task, task.made.code.rate(np.array([task.t0]), task.y0, task.made.h)):
-            raise SimulationError(why)
-        start = task.y0[None].copy()
-        settled(np.array([task.t0]), start)
-        task = replace(task, y0=start[0])  # what it misses constraints by is rounding
     control = Control(task)
     try:
         first = control.take(task.y0)
     except SimulationError as error:
         raise SimulationError(f"Model '{task.system.name}': at t = {task.t0:g} s {error}.") from error
     code, made = task.made.code, control.made
+    if why := cannot_start(task, code.rate(np.array([task.t0]), task.y0, made.h)):
+        raise SimulationError(why)
+    settled = Settle(task.quaternions, task.made)
+    if code.kept == PROJECTED:
+        start = task.y0[None].copy()
+        settled(np.array([task.t0]), start)
+        task = replace(task, y0=start[0])  # what it misses constraints by is rounding
     problem = Problem(
         rhs=code.rate.address,
         h=made.h,
@@ -87,8 +87,6 @@ def move(task: Task, bar: Progress) -> Motion:
         dense=task.dense_output or task.grid is not None or bool(task.watched),
         kept=task.dense_output,
     )
-    if why := cannot_start(task, code.rate(np.array([task.t0]), task.y0, made.h)):
-        raise SimulationError(why)
     record = Record(task.grid, task.states, settled, keep=task.dense_output)
     watch, domain = Watch(task.watched, problem), Domain(task.equations, task.made)
     whole = run if first is None else Held(problem, run, control)
