@@ -48,9 +48,13 @@ class Loop(Zeros):
         self._write()
 
     def _derivative(self, t: Any, stage: int) -> None:
-        self.b.store(t, self.argument)
-        self.b.call(self.at["rhs"], [self.argument, self.new, self.at["h"], self._row(self.k, stage)])
+        self._call("rhs", t, self.new, self._row(self.k, stage))
         self._count(layout.EVALUATIONS)
+
+    def _call(self, function: str, t: Any, y: Any, out: Any) -> None:
+        """One of the functions of the problem, at the time t in the state y."""
+        self.b.store(t, self.argument)
+        self.b.call(self.at[function], [self.argument, y, self.at["h"], out])
 
     def _write(self) -> None:
         b = self.b
@@ -159,8 +163,7 @@ class Loop(Zeros):
         self._copy(self.after, self.before)
 
     def _event_values(self, t: Any, y: Any, out: Any) -> None:
-        self.b.store(t, self.argument)
-        self.b.call(self.at["events"], [self.argument, y, self.at["h"], out])
+        self._call("events", t, y, out)
 
     def _state(self, x: Any) -> None:
         b = self.b

@@ -98,10 +98,6 @@ class Projecting(Loop):
         low = self._lowest(out)
         b.store(self._intrinsic("minnum", b.load(self.low, typ=REAL), low), self.low)
 
-    def _call(self, function: str, t: Any, y: Any, out: Any) -> None:
-        self.b.store(t, self.argument)
-        self.b.call(self.at[function], [self.argument, y, self.at["h"], out])
-
     def _pivots(self, rates: Any, body: Callable[[Any, Any], None]) -> None:
         """*body* for the size of every pivot among the *rates*, and for the place of the largest that it has been."""
         first = self._address(rates, self._get("ints", layout.PIVOTS))
@@ -135,17 +131,21 @@ class Projecting(Loop):
     def _measure_noise(self) -> None:
         """What rounding may do to a guarded step, for coordinates and for speeds."""
         b, low = self.b, self._met()
+
+        def every(i: Any) -> Any:
+            return self._intrinsic("fabs", self._load(self.y, i))
+
+        def speeds(i: Any) -> Any:
+            return b.fmul(self._load(self.at["speeds"], i), every(i))
+
+        def positions(i: Any) -> Any:
+            return b.fsub(every(i), speeds(i))
+
         for place in self.noise_of:
             b.store(constant(0.0), place)
         with b.if_then(self._is_low(low), likely=False):
             part = b.fdiv(constant(NOISE), low)
-            for place, sign in zip(self.noise_of, (-1.0, 1.0), strict=True):
-
-                def sizes(i: Any, sign: float = sign) -> Any:
-                    speeds = self._load(self.at["speeds"], i)
-                    own = speeds if sign > 0 else b.fsub(self._wide(constant(1.0)), speeds)
-                    return b.fmul(own, self._intrinsic("fabs", self._load(self.y, i)))
-
+            for place, sizes in zip(self.noise_of, (positions, speeds), strict=True):
                 b.store(b.fmul(part, self._largest(sizes)), place)
 
     def _largest(self, lanes: Callable[[Any], Any]) -> Any:
