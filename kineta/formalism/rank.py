@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kineta.errors import ExpressionError, ModelError
 from kineta.expr.graph import Graph, Ref
+from kineta.model.motion import quaternion_names
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 
@@ -86,8 +87,8 @@ def _state(system: System, seed: int, width: float) -> dict[str, float]:
     for name, value in system.expanded.initial:
         (start,) = evaluate(value.graph, [value.ref], state)
         state[name] = start + width * state[name]
-    for joint in system.joints:
-        parts = [f"{joint}.{c}" for c in ("qw", "qx", "qy", "qz")]
+    for motion in system.joints.values():
+        parts = quaternion_names(motion)
         length = float(np.linalg.norm([state[n] for n in parts]))
         state |= {n: state[n] / length for n in parts}
     return state

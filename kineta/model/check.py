@@ -18,7 +18,7 @@ from kineta.model.elements import Element
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.kind import Kind
 from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, point_components, point_velocities, results
-from kineta.model.motion import Ball, Free, Motion
+from kineta.model.motion import Ball, Free, Motion, quaternion_names
 from kineta.model.plausible import impossible, turning
 from kineta.model.quasi import Quasi
 from kineta.passes.evaluate import evaluate
@@ -381,12 +381,13 @@ def _initial(system: System) -> None:
         seen.add(name)
     values = {p.name: p.value for p in system.parameters if p.value is not None}
     given = dict(system.expanded.initial)
-    for joint in system.joints:
-        _unit_quaternion(system, joint, given, values)
+    for motion in system.joints.values():
+        _unit_quaternion(system, motion, given, values)
 
 
-def _unit_quaternion(system: System, joint: str, given: dict[str, Expr], values: dict[str, float]) -> None:
-    parts = [given.get(f"{joint}.{c}") for c in ("qw", "qx", "qy", "qz")]
+def _unit_quaternion(system: System, motion: Ball | Free, given: dict[str, Expr], values: dict[str, float]) -> None:
+    names = quaternion_names(motion)
+    parts = [given.get(n) for n in names]
     if all(p is None for p in parts):
         return
     try:
@@ -395,7 +396,7 @@ def _unit_quaternion(system: System, joint: str, given: dict[str, Expr], values:
         return  # some parameter has no value yet
     length = math.hypot(*numbers)
     if abs(length - 1) > 1e-6:
-        first = next(n for n in given if n.startswith(f"{joint}.q"))
-        message = f"the initial quaternion of '{joint}' has the length {length:g}; expected 1."
+        first = next(n for n in given if n in names)
+        message = f"the initial quaternion of '{motion.name}' has the length {length:g}; expected 1."
         advice = " Give all of qw, qx, qy, qz of a turn (cos(a/2), e sin(a/2))."
         raise _of_model(system, f"initial {first}", message + advice)

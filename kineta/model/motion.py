@@ -83,6 +83,11 @@ def coordinate_names(motion: Ball | Free) -> tuple[str, ...]:
     return tuple(f"{motion.name}.{s}" for s in suffixes)
 
 
+def quaternion_names(motion: Ball | Free) -> tuple[str, ...]:
+    """Names of the parts of the quaternion of *motion*."""
+    return coordinate_names(motion)[-4:]
+
+
 def speed_names(motion: Ball | Free) -> tuple[str, ...]:
     """Names of the quasi-velocities that *motion* brings with it."""
     suffixes = _ANGULAR if isinstance(motion, Ball) else ("vx", "vy", "vz", *_ANGULAR)

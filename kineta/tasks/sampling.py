@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kineta.codegen.numpy import FUNCTIONS
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism.derivation import Derivation
+from kineta.model.motion import quaternion_names
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks.state import initial_state
@@ -66,8 +67,8 @@ def on_constraints(d: Derivation, states: States) -> dict[str, FloatArray]:
 
 
 def _normalise(system: System, columns: dict[str, FloatArray]) -> None:
-    for joint in system.joints:
-        names = [f"{joint}.{c}" for c in ("qw", "qx", "qy", "qz")]
+    for motion in system.joints.values():
+        names = quaternion_names(motion)
         length = np.sqrt(sum(columns[n] ** 2 for n in names))
         columns |= {n: columns[n] / length for n in names}
 

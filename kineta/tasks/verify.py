@@ -17,6 +17,7 @@ from kineta.formalism.quantity import COUNTED
 from kineta.formalism.rank import dependent, scaled
 from kineta.formalism.table import FORMALISMS
 from kineta.model.infer import TIME
+from kineta.model.motion import quaternion_names
 from kineta.model.rewrite import lifted
 from kineta.model.system import System, a_system
 from kineta.passes.digits import evaluate_digits, library
@@ -191,8 +192,8 @@ def _one_state(system: System, states: States, mpmath: Any) -> dict[str, Any]:
     """The first of the *states* in mpmath's numbers, with quaternions of unit length to all their digits."""
     state = {p.name: mpmath.mpf(p.value) for p in system.parameters if p.value is not None}
     state |= {name: mpmath.mpf(float(x[0])) for name, x in states.items()}
-    for joint in system.joints:
-        names = [f"{joint}.{c}" for c in ("qw", "qx", "qy", "qz")]
+    for motion in system.joints.values():
+        names = quaternion_names(motion)
         length = mpmath.sqrt(sum(state[n] ** 2 for n in names))
         state |= {n: state[n] / length for n in names}
     return state
