@@ -16,8 +16,6 @@ from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
 
-#: Pivots below this part of the largest, of rows scaled to unit length, are those of constraints that say what others say.
-RANK = 1e-6
 #: Steps of Newton's method at most, and how often one is halved.
 STEPS, HALVES = 100, 12
 #: Part of the state by which constraints may be missed.
@@ -171,25 +169,6 @@ class Closing:
     def rows_at(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """The rows as changes of speeds of unit kinetic energy see them, (rows, nv)."""
         return self.jacobian(t, q, v) @ self.inverse_root(t, q, v)
-
-    def independent(self, A: FloatArray, length: FloatArray) -> tuple[list[int], float]:
-        """Of the rows *A*, scaled with the *length* that each has in regular positions, those that are independent of each other,
-        by elimination of the largest pivot (Cholesky); and the root of the least pivot.
-        """
-        A = A / np.where(length > 0, length, 1.0)[:, None]
-        kept: list[int] = []
-        least = 1.0
-        for _ in range(min(A.shape)):
-            size = np.linalg.norm(A, axis=1)
-            k = int(size.argmax())
-            if size[k] <= RANK:
-                break
-            kept.append(k)
-            least = float(size[k])
-            along = A[k] / size[k]
-            A = A - np.outer(A @ along, along)
-            A[kept] = 0.0
-        return kept, least
 
     def null(self, t: float, q: FloatArray, v: FloatArray, kept: Sequence[int]) -> dict[int, list[int]]:
         """For every row that is not *kept* those that say together what it says."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from kineta.compiler import Equations
 from kineta.errors import SimulationError
+from kineta.formalism.rank import scaled
 from kineta.tasks.closing import Closing
 from kineta.tasks.state import initial_state
 
@@ -21,6 +22,8 @@ FloatArray = NDArray[np.float64]
 #: Coordinates and speeds.
 State = tuple[FloatArray, FloatArray]
 
+#: Pivots below this part of the largest, of rows scaled to unit length, are those of constraints that say what others say.
+RANK = 1e-6
 #: Positions near the start that are looked at, and how far the motions between go: the root of twice the kinetic energy that
 #: would take them there in a second, as a part of that of the largest unit speed.
 NEAR, FAR = 3, 0.1
@@ -61,7 +64,7 @@ def rank(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> Rank:
         states += _near(closing, t, q, v)
         rows += [closing.rows_at(t, *state) for state in states[1:]]
         length = np.max([np.linalg.norm(A, axis=1) for A in rows], axis=0)
-    found = [closing.independent(A, length) for A in rows]
+    found = [_independent(A, length) for A in rows]
     best = max(range(len(states)), key=lambda i: (len(found[i][0]), found[i][1]))
     kept = found[best][0]
     names = [name for name, _ in closing.rows]
@@ -109,11 +112,31 @@ def folded(
     return f"the constraints {', '.join(names)} depend on each other there: it may be that they cannot be met beyond"
 
 
+def _independent(A: FloatArray, length: FloatArray) -> tuple[list[int], float]:
+    """Of the rows *A*, scaled with the *length* that each has in regular positions, those that are independent of each other,
+    by elimination of the largest pivot (Cholesky); and the root of the least pivot.
+    """
+    A = A / np.where(length > 0, length, 1.0)[:, None]
+    kept: list[int] = []
+    least = 1.0
+    for _ in range(min(A.shape)):
+        size = np.linalg.norm(A, axis=1)
+        k = int(size.argmax())
+        if size[k] <= RANK:
+            break
+        kept.append(k)
+        least = float(size[k])
+        along = A[k] / size[k]
+        A = A - np.outer(A @ along, along)
+        A[kept] = 0.0
+    return kept, least
+
+
 def _clear(A: FloatArray, length: FloatArray) -> bool:
     """Whether the rows *A* of this *length* are independent without a doubt."""
     if length.min() < SHORT * max(1.0, length.max()) or len(A) > A.shape[1]:
         return False
-    return bool(np.linalg.svd(A / length[:, None], compute_uv=False)[-1] > REGULAR)
+    return bool(np.linalg.svd(scaled(A), compute_uv=False)[-1] > REGULAR)
 
 
 def _near(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> list[State]:
