@@ -49,13 +49,28 @@ _Key = tuple[int, int, int, tuple[str | int, ...]]
 class Notation(Protocol):
     """How pieces look. Strings that are handed over are complete; those of :meth:`product` have their brackets."""
 
-    def name(self, text: str) -> str: ...  # noqa: D102
-    def number(self, value: float) -> str: ...  # noqa: D102
-    def sum(self, terms: Sequence[tuple[bool, str]]) -> str: ...  # noqa: D102
-    def product(self, number: Fraction | float, above: Sequence[str], below: Sequence[str]) -> str: ...  # noqa: D102
-    def power(self, base: str, exponent: str) -> str: ...  # noqa: D102
-    def brackets(self, inside: str) -> str: ...  # noqa: D102
-    def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str: ...  # noqa: D102
+    def name(self, text: str) -> str:
+        """A symbol, or a part that has a name."""
+
+    def number(self, value: float) -> str:
+        """A number that is not negative."""
+
+    def sum(self, terms: Sequence[tuple[bool, str]]) -> str:
+        """Terms in their order, one at least, each with whether it is subtracted."""
+
+    def product(self, number: Fraction | float, above: Sequence[str], below: Sequence[str]) -> str:
+        """A positive number times the factors *above*, divided by those *below*."""
+
+    def power(self, base: str, exponent: str) -> str:
+        """A base, with its brackets where it needs some, to an exponent."""
+
+    def brackets(self, inside: str) -> str:
+        """What is held together."""
+
+    def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
+        """A function to a power; *bare*: its one argument is a name and stands at the end of a product, and may do without
+        brackets.
+        """
 
 
 def written(
