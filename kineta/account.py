@@ -103,7 +103,7 @@ class Account:
             body.append(rf"\subsection*{{{_tex(told.step.title)}}}")
             if told.step.law:
                 source = rf" \qquad \text{{{_tex(told.step.source)}}}" if told.step.source else ""
-                body.append(rf"\[ {_law(told.step.law)}{source} \]")
+                body.append(rf"\[ {latex.from_signs(told.step.law)}{source} \]")
             elif told.step.source:
                 body.append(f"{_tex(told.step.source)}.")
             body += [_tex(told.step.note)] if told.step.note else []
@@ -124,7 +124,7 @@ class Account:
         body = [f"<p>After {escape(self.source)}.</p>"]
         for told in self.told:
             body.append(f"<h2>{escape(told.step.title)}</h2>")
-            law = mathml(_law(told.step.law)) if told.step.law else ""
+            law = mathml(latex.from_signs(told.step.law)) if told.step.law else ""
             source = f" <small>{escape(told.step.source)}</small>" if told.step.source else ""
             body += [f"<p>{law}{source}</p>"] if law or source else []
             body += [f"<p>{escape(told.step.note)}</p>"] if told.step.note else []
@@ -354,8 +354,3 @@ def _tex(words: str) -> str:
 
 
 _SPECIAL = {"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#"}
-
-
-def _law(law: str) -> str:
-    """An equation in plain signs as LaTeX."""
-    return latex.from_signs(law)
