@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from kineta.errors import MissingPackageError
-from kineta.expr.graph import Graph, Ref
-from kineta.expr.op import Op
-from kineta.passes.evaluate import evaluate
+from kineta.expr.op import UNARY, Op
 
 #: Operations of Python's numbers, which those of mpmath take as well.
 _PLAIN: dict[int, Callable[..., Any]] = {
     Op.ADD: operator.add,
     Op.MUL: operator.mul,
-    Op.DIV: operator.truediv,
     Op.ABS: abs,
     Op.MIN: min,
     Op.MAX: max,
@@ -35,11 +32,27 @@ def library() -> Any:
     return mpmath
 
 
-def evaluate_digits(graph: Graph, roots: Sequence[Ref], values: Mapping[str, Any], digits: int) -> list[Any]:
-    """Values of *roots* for *values* of mpmath, of *digits* decimal digits."""
+def functions() -> dict[int, Callable[..., Any]]:
+    """Operations on arrays of the numbers of mpmath, of as many digits as its context has; NaN for what has no value."""
+    import numpy as np
+
     mpmath = library()
-    with mpmath.workdps(digits):
-        functions: dict[int, Callable[..., Any]] = {
-            int(op): _PLAIN.get(op) or getattr(mpmath, op.name.lower()) for op in Op if op > Op.SYMBOL
-        }
-        return evaluate(graph, roots, values, functions)
+    found: dict[int, Callable[..., Any]] = {}
+    for op in Op:
+        if op > Op.SYMBOL:
+            single = mpmath.fdiv if op == Op.DIV else _PLAIN.get(op) or getattr(mpmath, op.name.lower())
+            found[op] = np.frompyfunc(_real(single, mpmath), 1 if op in UNARY else 2, 1)
+    return found
+
+
+def _real(function: Callable[..., Any], mpmath: Any) -> Callable[..., Any]:
+    """*function* with real values."""
+
+    def value(*x: Any) -> Any:
+        try:
+            found = function(*x)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return mpmath.nan
+        return mpmath.nan if isinstance(found, mpmath.mpc) else found
+
+    return value

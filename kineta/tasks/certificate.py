@@ -10,6 +10,9 @@ from typing import Any
 from kineta.expr.count import Operations
 from kineta.pages import page
 
+#: The verdict on a law that is not missed.
+HOLDS = "holds"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -41,11 +44,21 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """How far a law is missed at most, relative to what it adds up."""
+    """How far a law is missed at most, relative to what it adds up: in double precision, and in many digits where an error had
+    to be told from rounding.
+    """
 
     law: str
     worst: float
     holds: bool
+    precise: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """``holds``, ``missed``, or how far it is missed in many digits where it is rounding that misses it."""
+        if self.precise is None or not self.holds:
+            return HOLDS if self.holds else "missed"
+        return f"by rounding; {_size(self.precise)} in many digits"
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +67,7 @@ class Certificate:
 
     states : number of random states; digits : of the precise comparison, 0 where there was none
     left_out : names of constraints that follow from others where all hold
+    aside : names of laws that do not speak of the model, and why
     """
 
     model: str
@@ -62,6 +76,7 @@ class Certificate:
     rows: tuple[Row, ...]
     laws: tuple[Finding, ...]
     left_out: tuple[str, ...] = ()
+    aside: tuple[tuple[str, str], ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -79,7 +94,8 @@ class Certificate:
                 f"Model '{self.model}': {', '.join(wrong)} disagree{'s' * (len(wrong) == 1)} with the other formalisms."
             )
         if broken:
-            return f"Model '{self.model}': the equations miss {', '.join(broken)}."
+            rounding = "" if self.digits else " With digits (50) an error is told from rounding."
+            return f"Model '{self.model}': the equations miss {', '.join(broken)}.{rounding}"
         rest = f" {', '.join(self.left_out)}: left out, as others say the same." if self.left_out else ""
         return f"Model '{self.model}': {len(applied)} formalisms agree, {len(self.laws)} laws hold.{rest}"
 
@@ -98,17 +114,19 @@ class Certificate:
         return [row.formalism, *counts, f"{row.seconds * 1e3:.0f} ms", _size(row.double), *precise, row.verdict]
 
     def notes(self) -> Iterator[str]:
-        """Why formalisms do not apply, and where others disagree."""
+        """Why formalisms do not apply, where others disagree, and which laws do not speak of the model."""
         for r in self.rows:
             if r.refused:
                 yield f"{r.formalism}: {r.refused}"
             elif not r.agrees:
                 yield f"{r.formalism}: the largest disagreement is in {r.where}."
+        for law, why in self.aside:
+            yield f"'{law}' is not asked: {why}."
 
     def __str__(self) -> str:
         head, rows = self.table()
         laws = [["missed by", f"law, at {self.states} random states"]]
-        laws += [[_size(law.worst), law.law + " (missed)" * (not law.holds)] for law in self.laws]
+        laws += [[_size(x.worst), x.law + f" ({x.verdict})" * (x.verdict != HOLDS)] for x in self.laws]
         return "\n".join([*_columns([head, *rows]), "", *_columns(laws), "", *self.notes(), self.sentence])
 
     def __repr__(self) -> str:
@@ -137,7 +155,10 @@ class Certificate:
                 for r in self.rows
             ],
             "left_out": list(self.left_out),
-            "laws": [{"law": law.law, "worst": law.worst, "holds": law.holds} for law in self.laws],
+            "laws": [
+                {"law": law.law, "worst": law.worst, "precise": law.precise, "holds": law.holds} for law in self.laws
+            ],
+            "aside": [{"law": law, "reason": why} for law, why in self.aside],
         }
 
     def page(self) -> str:
@@ -148,7 +169,7 @@ class Certificate:
         head, rows = self.table()
         body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
         laws = "".join(
-            f"<tr><td>{escape(law.law)}</td><td>{_size(law.worst)}</td><td>{'holds' if law.holds else 'missed'}</td></tr>"
+            f"<tr><td>{escape(law.law)}</td><td>{_size(law.worst)}</td><td>{escape(law.verdict)}</td></tr>"
             for law in self.laws
         )
         notes = "".join(f"<p>{escape(n)}</p>" for n in self.notes())

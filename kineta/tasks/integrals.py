@@ -12,20 +12,20 @@ from kineta.compiler import Equations, derive
 from kineta.errors import ArgumentError, shown
 from kineta.expr.graph import ONE, ZERO
 from kineta.formalism.derivation import Derivation
-from kineta.model.infer import TIME
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
+from kineta.passes.magnitude import magnitude
 from kineta.passes.substitute import substitute
-from kineta.tasks.rank import redundant
+from kineta.tasks.regular import regular_states
 from kineta.tasks.result import Result
-from kineta.tasks.sampling import States, chosen, on_constraints, quantity, random_states, values
+from kineta.tasks.sampling import States, quantity, values
 
 FloatArray = NDArray[np.float64]
 
 #: Random states that a first integral is looked for at, and the rate, relative to what it adds up, that counts as none.
 STATES, CONSTANT = 16, 1e-11
-#: Of these there must be so many for anything to be believed; and how many times more are tried where constraints leave too few.
-ENOUGH, MORE = 8, 30
+#: Of these there must be so many for anything to be believed.
+ENOUGH = 8
 
 
 @dataclass(frozen=True)
@@ -62,44 +62,29 @@ class FirstIntegral:
         return float(np.abs(series - series[0]).max() / max(size, 1e-300))
 
 
-def _regular(equations: Equations) -> tuple[Equations, States]:
-    """*equations* without redundant constraints, and random states on the others that have accelerations."""
-    system = equations.system
-    for states in (STATES, MORE * STATES):
-        sampled = on_constraints(equations.derivation, random_states(system, states))
-        if len(sampled[TIME]):
-            equations = equations.without(
-                redundant(equations, np.array([sampled[n][0] for n in system.parameter_names]))
-            )
-        finite = np.isfinite(quantity(equations.derivation, "forward", sampled)).all(axis=1)
-        sampled = chosen(sampled, np.flatnonzero(finite)[:STATES])
-        if len(sampled[TIME]) == STATES or not system.constraints:
-            break
-    return equations, sampled
-
-
 def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
     """The momenta of cyclic coordinates, momenta and angular momenta about axes of the ground, and the generalised energy
     (Jacobi's integral) that a system keeps while no added forces act; each found by its rate at random states.
 
     Parameters have the values of the model, or random ones where it gives none. Raises :class:`ArgumentError` for anything
-    but a system or equations.
+    but a system or equations, :class:`SimulationError` where too few random states meet the constraints and have accelerations.
     """
     if not isinstance(system, System | Equations):
         raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
     equations = system if isinstance(system, Equations) else derive(system)
-    equations, sampled = _regular(equations)
-    if len(sampled[TIME]) < ENOUGH:
-        return ()
+    equations, sampled = regular_states(equations, STATES, enough=ENOUGH)
+    g = equations.graph
     found: list[FirstIntegral] = []
     seen: list[FloatArray] = []
     for integral in _candidates(equations, sampled):
-        if equations.derivation.left_out and integral.source != "generalized_energy":
-            continue  # states on redundant constraints are too much alike to tell momenta that stay from others
-        parts = [quantity(equations.derivation, part, sampled) for part in integral.source.split()]
-        entries = np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1) @ np.array(integral.weights)
-        if not np.abs(entries).max(initial=0) > 0 or any(_proportional(entries, other) for other in seen):
-            continue
+        refs, weights = (
+            [r for part in integral.source.split() for r in equations.derivation[part].refs],
+            integral.weights,
+        )
+        entries = values(g, refs, sampled) @ np.array(weights)
+        size = values(g, magnitude(g, refs), sampled) @ np.abs(weights)
+        if (np.abs(entries) <= CONSTANT * size).all() or any(_proportional(entries, other) for other in seen):
+            continue  # what the constraints keep at zero tells nothing
         found.append(integral)
         seen.append(entries)
     return tuple(found)

@@ -1,4 +1,6 @@
-"""The laws of mechanics, as checks of equations at many states. Each says how far it is missed, relative to what it adds up."""
+"""The laws of mechanics, as checks of equations at many states. Each says how far it is missed at every state, relative to what
+it adds up there.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,8 @@ from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.quantity import COUNTED
 from kineta.formalism.rank import scaled
 from kineta.model.body import GROUND
+from kineta.model.constraints.loop import Loop
+from kineta.model.constraints.plain import Constraint
 from kineta.model.infer import TIME
 from kineta.model.rewrite import reframed, renumbered, respelled
 from kineta.model.system import System
@@ -61,11 +65,11 @@ class Case:
         """Condition numbers of the mass matrices with diagonals scaled to one, times those of the squares of the constraints with
         rows scaled likewise, (n,).
         """
-        M = self.at("mass_matrix")
+        M = _floats(self.at("mass_matrix"))
         scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
         found = np.linalg.cond(M / (scale[:, :, None] * scale[:, None, :]))
         if self.d.rows:
-            A = scaled(self.at("constraint_jacobian") / scale[:, None, :])
+            A = scaled(_floats(self.at("constraint_jacobian")) / scale[:, None, :])
             found = found * np.linalg.cond(A) ** 2
         return np.asarray(found)
 
@@ -74,38 +78,43 @@ class Case:
         """What forces, each as large as its parts, do to the accelerations at most, (n, nv): |M^-1| (|M| |vdot| + |bias|); and
         the condition of the mass matrix.
         """
-        M, bias = np.abs(self.at("mass_matrix")), np.abs(self.at("bias"))
-        scale = np.sqrt(np.diagonal(M, axis1=1, axis2=2))
+        M, bias = _floats(self.at("mass_matrix")), np.abs(_floats(self.at("bias")))
+        scale = np.sqrt(np.diagonal(np.abs(M), axis1=1, axis2=2))
         outer = scale[:, :, None] * scale[:, None, :]
-        inverse = np.abs(np.linalg.pinv(self.at("mass_matrix") / outer)) / outer
-        vdot = np.maximum(np.abs(self.named("{}'")), np.abs(self.at("forward")))
-        found = np.einsum("nij,nj->ni", inverse, np.einsum("nij,nj->ni", M, vdot) + bias)
+        inverse = np.abs(np.linalg.pinv(M / outer)) / outer
+        vdot = np.abs(_floats(np.maximum(np.abs(self.named("{}'")), np.abs(self.at("forward")))))
+        found = np.einsum("nij,nj->ni", inverse, np.einsum("nij,nj->ni", np.abs(M), vdot) + bias)
         return np.asarray(np.maximum(found, self.condition[:, None]))
 
 
-def missed(found: FloatArray, expected: FloatArray, scale: FloatArray | float = 0.0) -> float:
-    """Largest difference over the states, relative to the largest entries there, at least to *scale*, (n,) or (n, entries)."""
+def _floats(x: FloatArray) -> FloatArray:
+    """*x* in double precision."""
+    return np.asarray(x, dtype=float)
+
+
+def missed(found: FloatArray, expected: FloatArray, scale: FloatArray | float = 0.0) -> FloatArray:
+    """Largest difference at every state, (n,), relative to the largest entries there, or to *scale*, (n,) or (n, entries)."""
     found, expected = (x.reshape(len(x), -1) for x in (found, expected))
     size = np.maximum(np.abs(found).max(axis=1, initial=0), np.abs(expected).max(axis=1, initial=0))[:, None]
     scale = np.asarray(scale) if np.ndim(scale) != 1 else np.asarray(scale)[:, None]
     off = np.abs(found - expected)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return float(np.nan_to_num(off / np.maximum(np.maximum(size, scale), 1e-300), nan=np.inf).max(initial=0))
+        relative = _floats(off / np.maximum(np.maximum(size, scale), 1e-300))
+        return np.asarray(np.nan_to_num(relative, nan=np.inf).max(axis=1, initial=0))
 
 
-def _as_derived(case: Case) -> float:
+def _as_derived(case: Case) -> FloatArray:
     """Formulas as they are shown and compiled, against what was derived; rounding is measured by the terms added up."""
-    g, worst = case.d.graph, 0.0
+    g, worst = case.d.graph, np.zeros(len(case.states[TIME]))
     for name in (*COUNTED, "potential_energy"):
         derived, shown = case.d[name].refs, case.equations.formulas(name)
         size = values(g, magnitude(g, derived), case.states) * case.condition[:, None]
-        worst = max(
-            worst, missed(values(shown.graph, shown.array.refs, case.states), values(g, derived, case.states), size)
-        )
+        found = values(shown.graph, shown.array.refs, case.states)
+        worst = np.maximum(worst, missed(found, values(g, derived, case.states), size))
     return worst
 
 
-def _balanced(case: Case) -> float:
+def _balanced(case: Case) -> FloatArray:
     """M vdot + bias = tau + A^T lambda at the accelerations and multipliers under tau."""
     vdot = dict(zip((f"{n}'" for n in case.system.v_names), case.at("forward").T, strict=True))
     needed, given = case.at("inverse", {**case.states, **vdot}), case.named("tau.{}") + case.at("reaction_forces")
@@ -114,33 +123,33 @@ def _balanced(case: Case) -> float:
     return missed(needed, given, (inertia + np.abs(bias)).max(axis=1, initial=0) * case.condition)
 
 
-def _forward_undoes_inverse(case: Case) -> float:
+def _forward_undoes_inverse(case: Case) -> FloatArray:
     """Forward dynamics of the forces that inverse dynamics find, where those of the elements may be far larger."""
     tau = dict(zip((f"tau.{n}" for n in case.system.v_names), case.at("inverse").T, strict=True))
     vdot = case.named("{}'")
     return missed(case.at("forward", {**case.states, **tau}), vdot, case.reach)
 
 
-def _affine(case: Case) -> float:
+def _affine(case: Case) -> FloatArray:
     M, bias, tau = case.at("mass_matrix"), case.at("bias"), case.at("inverse")
     inertia = np.einsum("nij,nj->ni", M, case.named("{}'"))
     return missed(inertia + bias, tau, np.abs(bias).max(axis=1, initial=0))
 
 
-def _symmetric(case: Case) -> float:
+def _symmetric(case: Case) -> FloatArray:
     M = case.at("mass_matrix")
     return missed(M, M.transpose(0, 2, 1))
 
 
-def _definite(case: Case) -> float:
+def _definite(case: Case) -> FloatArray:
     """How far below zero the smallest eigenvalue of the scaled mass matrix is."""
-    M = case.at("mass_matrix")
+    M = _floats(case.at("mass_matrix"))
     scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    least = np.linalg.eigvalsh(M / (scale[:, :, None] * scale[:, None, :])).min(initial=np.inf)
-    return max(0.0, -float(least)) if least != 0 else 0.0
+    least = np.linalg.eigvalsh(M / (scale[:, :, None] * scale[:, None, :])).min(axis=1, initial=np.inf)
+    return np.asarray(np.maximum(0.0, -least))
 
 
-def _momenta(case: Case) -> float:
+def _momenta(case: Case) -> FloatArray:
     """M is the derivative of the momenta dT/dv."""
     s, g = case.d.symbols, case.d.graph
     columns = [forward(g, case.d["momentum"].refs, {v: ONE}) for v in s.v]
@@ -149,7 +158,7 @@ def _momenta(case: Case) -> float:
     return missed(found, case.at("mass_matrix"))
 
 
-def _power(case: Case) -> float:
+def _power(case: Case) -> FloatArray:
     """d(T + V)/dt is the power of all that is not conservative."""
     s, g, d = case.d.symbols, case.d.graph, case.d
     rates = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + d["forward"].refs, strict=True))}
@@ -164,7 +173,7 @@ def _power(case: Case) -> float:
     return missed((kinetic + potential)[:, None], case.at("power")[:, None], scale)
 
 
-def _skew(case: Case) -> float:
+def _skew(case: Case) -> FloatArray:
     """V . (dM/dt - 2 C) v = 0, with C v the part of the bias that is quadratic in the speeds; elements and drives aside."""
     s, g = case.d.symbols, case.d.graph
     doubled = {n: -case.states[n] for n in case.system.v_names}
@@ -178,7 +187,7 @@ def _skew(case: Case) -> float:
     return missed(kinetic[:, None], quadratic[:, None], scale)
 
 
-def _at_rest(case: Case) -> float:
+def _at_rest(case: Case) -> FloatArray:
     """The forces at rest are the slope of the potential."""
     s, g = case.d.symbols, case.d.graph
     (rate,) = s.rates(case.d["potential_energy"].refs)
@@ -187,18 +196,17 @@ def _at_rest(case: Case) -> float:
     return missed(case.at("bias", still), values(g, slope, still))
 
 
-def _same_motion(change: Callable[[System], System]) -> Callable[[Case], float]:
+def _same_motion(change: Callable[[System], System]) -> Callable[[Case], FloatArray]:
     """The same accelerations and energies, however the system is written down."""
 
-    def check(case: Case) -> float:
+    def check(case: Case) -> FloatArray:
         other = (
             derive(change(case.system), case.equations.formalism).without(case.equations.derivation.left_out).derivation
         )
         scales = {"forward": case.reach, "bias": np.abs(case.at("inverse")).max(axis=1, initial=0)}
-        return max(
-            missed(quantity(other, name, case.states), case.at(name), scales.get(name, 0.0))
-            for name in ("forward", "kinetic_energy", "mass_matrix", "bias")
-        )
+        names = ("forward", "kinetic_energy", "mass_matrix", "bias")
+        off = [missed(quantity(other, n, case.states), case.at(n), scales.get(n, 0.0)) for n in names]
+        return np.asarray(np.max(off, axis=0))
 
     return check
 
@@ -207,7 +215,7 @@ def _always(system: System) -> bool:
     return True
 
 
-def _borne(case: Case) -> float:
+def _borne(case: Case) -> FloatArray:
     """What the ground passes on, and the weight, change momentum and angular momentum about the ground's origin."""
     d, s, g, n = case.d, case.d.symbols, case.d.graph, len(case.states[TIME])
     motion = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + d["forward"].refs, strict=True))}
@@ -224,7 +232,7 @@ def _borne(case: Case) -> float:
     return missed(total, change, scale * case.condition)
 
 
-def _workless(case: Case) -> float:
+def _workless(case: Case) -> FloatArray:
     """What joints pass on works on their motion with the power of added forces and drives."""
     passed, velocities, places = (case.at(name) for name in ("reactions", "velocities", "positions"))
     number = {body.name: i for i, body in enumerate(case.system.bodies)}
@@ -269,32 +277,61 @@ def _bare(system: System) -> bool:
     return _autonomous(system) and not system.elements
 
 
-def _joined(system: System) -> bool:
-    """Nothing but joints, weight and added forces acts on the bodies."""
-    return not system.elements and not system.constraints
+def _within(system: System) -> bool:
+    """Nothing but joints, loops between bodies, weight and added forces acts on the bodies."""
+    return not system.elements and all(isinstance(c, Loop) and GROUND not in c.bodies for c in system.constraints)
+
+
+def _idle(system: System) -> bool:
+    """Nothing but joints, loops and rolling bodies that do no work, weight and added forces acts on the bodies. Another
+    constraint may push on places of bodies and on joints at the same time.
+    """
+    held = system.expanded.constraints
+    drives = any(_drives(e) for c in held for e in c.expressions)
+    return not system.elements and not drives and not any(isinstance(c, Constraint) for c in held)
 
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """A law: how it is said, how far it is missed at states of a system, and of which systems it speaks."""
+    """A law: how it is said, how far it is missed at states of a system, of which systems it speaks, and what is said of others:
+    why it does not.
+    """
 
     name: str
-    check: Callable[[Case], float]
+    check: Callable[[Case], FloatArray]
     holds_for: Callable[[System], bool] = _always
+    else_said: str = ""
 
+
+_WORK = "it speaks of systems without elements and drives"
 
 LAWS: tuple[Law, ...] = (
     Law("tau = M vdot + bias", _affine),
-    Law("forward dynamics undo inverse dynamics", _forward_undoes_inverse, _free),
+    Law(
+        "forward dynamics undo inverse dynamics",
+        _forward_undoes_inverse,
+        _free,
+        "reactions of constraints act beside the forces; that both balance stands in its place",
+    ),
     Law("accelerations and reactions balance the forces", _balanced, _kept),
     Law("the mass matrix is symmetric", _symmetric),
     Law("the mass matrix is positive definite", _definite),
     Law("the mass matrix is the derivative of the momenta", _momenta),
     Law("d(T + V)/dt is the power of what is not conservative", _power),
-    Law("v.(dM/dt - 2C)v = 0", _skew, _bare),
-    Law("forces at rest are the slope of the potential", _at_rest, _bare),
-    Law("the ground bears what changes the momenta", _borne, _joined),
-    Law("reactions of joints do no work", _workless, _joined),
+    Law("v.(dM/dt - 2C)v = 0", _skew, _bare, _WORK),
+    Law("forces at rest are the slope of the potential", _at_rest, _bare, _WORK),
+    Law(
+        "the ground bears what changes the momenta",
+        _borne,
+        _within,
+        "it speaks of systems without elements, of whose constraints none takes hold of the ground",
+    ),
+    Law(
+        "reactions of joints do no work",
+        _workless,
+        _idle,
+        "it speaks of systems without elements, of whose constraints all are loops and rolling bodies that do not drive",
+    ),
     Law("bodies and elements in any order give the same motion", _same_motion(renumbered)),
     Law("motions spelled otherwise give the same motion", _same_motion(respelled)),
     Law("another ground frame shows the same motion", _same_motion(reframed)),

@@ -11,17 +11,21 @@ from numpy.typing import NDArray
 from kineta.codegen.numpy import FUNCTIONS
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism.derivation import Derivation
+from kineta.model.infer import TIME
 from kineta.model.motion import quaternion_names
 from kineta.model.system import System
+from kineta.passes import digits
 from kineta.passes.evaluate import evaluate
+from kineta.passes.magnitude import magnitude
 from kineta.tasks.state import initial_state
 
 FloatArray = NDArray[np.float64]
 
-#: Newton steps onto constraints, and what counts as met.
-STEPS, MET = 30, 1e-11
+#: Newton steps onto constraints; the part of what a constraint adds up that counts as met; the part of the largest singular value
+#: below which others are rounding.
+STEPS, MET, NOTHING = 30, 1e-11, 1e-9
 
-#: Values of all symbols of the equations by name, (n,).
+#: Values of all symbols of the equations by name, (n,): in double precision, or numbers of mpmath.
 States = Mapping[str, FloatArray]
 
 
@@ -37,7 +41,7 @@ def random_states(system: System, n: int, seed: int = 0) -> dict[str, FloatArray
     for offset in system.quaternions.values():
         q[:, offset : offset + 4] /= np.linalg.norm(q[:, offset : offset + 4], axis=1, keepdims=True)
     v = v0 + rng.uniform(-1, 1, (n, system.nv)) * np.maximum(1.0, 0.1 * np.abs(v0))
-    columns = {"t": rng.uniform(0, 1, n)} | {name: np.full(n, value) for name, value in p.items()}
+    columns = {TIME: rng.uniform(0, 1, n)} | {name: np.full(n, value) for name, value in p.items()}
     columns |= dict(zip(system.q_names, q.T, strict=True)) | dict(zip(system.v_names, v.T, strict=True))
     for marked in ("{}'", "tau.{}"):
         columns |= {marked.format(name): rng.uniform(-3, 3, n) for name in system.v_names}
@@ -49,20 +53,21 @@ def on_constraints(d: Derivation, states: States) -> dict[str, FloatArray]:
     motions of the speeds, then the speeds, each by the least steps.
     """
     system, columns = d.symbols.system, dict(states)
-    n, met = len(columns["t"]), np.ones(len(columns["t"]), dtype=bool)
+    n, met = len(columns[TIME]), np.ones(len(columns[TIME]), dtype=bool)
     for level, kept in enumerate(([r for r in d.rows if r.order == 0], list(d.rows))):
         refs = [r.levels[-level] for r in kept]
         gradients = [r.gradient.get(k, ZERO) for r in kept for k in range(len(d.symbols.v))]
         for _ in range(STEPS if kept else 0):
             off = values(d.graph, refs, columns)
             A = values(d.graph, gradients, columns).reshape(n, len(kept), len(d.symbols.v))
-            step = -np.einsum("nij,nj->ni", np.linalg.pinv(np.nan_to_num(A)), np.nan_to_num(off))
+            step = -np.einsum("nij,nj->ni", np.linalg.pinv(np.nan_to_num(A), rcond=NOTHING), np.nan_to_num(off))
             moved = dict(zip(d.symbols.names, step.T, strict=True))
             if level == 0:
                 moved = dict(zip(system.q_names, values(d.graph, d.symbols.qdot, {**columns, **moved}).T, strict=True))
             columns |= {name: columns[name] + change for name, change in moved.items()}
             _normalise(system, columns)
-        met &= np.abs(values(d.graph, refs, columns)).max(axis=1, initial=0) < MET
+        size = np.maximum(1.0, values(d.graph, magnitude(d.graph, refs), columns))
+        met &= (np.abs(values(d.graph, refs, columns)) < MET * size).all(axis=1)
     return chosen(columns, met)
 
 
@@ -79,14 +84,15 @@ def chosen(states: States, which: Any) -> dict[str, FloatArray]:
 
 
 def values(graph: Graph, refs: Sequence[Ref], states: States) -> FloatArray:
-    """Values of *refs* at all states, (n, len(refs)); NaN where an expression has none."""
-    n = len(states["t"])
+    """Values of *refs* at all states, (n, len(refs)), in the numbers of these; NaN where an expression has none."""
+    n = len(states[TIME])
+    functions = digits.functions() if states[TIME].dtype == object else FUNCTIONS
     with np.errstate(all="ignore"):
-        columns = evaluate(graph, refs, states, FUNCTIONS)
+        columns = evaluate(graph, refs, states, functions)
     return np.array([np.broadcast_to(c, n) for c in columns]).reshape(len(refs), n).T
 
 
 def quantity(d: Derivation, name: str, states: States) -> FloatArray:
     """A quantity at all states, (n, *shape)."""
     array = d[name]
-    return values(d.graph, array.refs, states).reshape(len(states["t"]), *array.shape)
+    return values(d.graph, array.refs, states).reshape(len(states[TIME]), *array.shape)

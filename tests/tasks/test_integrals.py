@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 import kineta as kn
 from tests.support import EXAMPLES
+from tests.tasks.test_verify import FREE_LINKAGE
 
 q, w, r, t = kn.symbols("q w r t")
 BODY = kn.inertia(2, (0.1, 0.2, 0.25))
@@ -59,3 +62,18 @@ def test_cyclic_coordinates_and_jacobis_integral() -> None:
 
 def test_a_damped_system_keeps_nothing() -> None:
     assert names(kn.load(EXAMPLES / "cart_pendulum.kin")) == []
+
+
+def test_momenta_are_found_whatever_constraints_say_the_same() -> None:
+    """A parallelogram with a third crank floats; of Bricard's mechanism, held by the ground, only the energy stays."""
+    momenta = [f"momentum of the cyclic coordinate {c}" for c in "xy"]
+    assert names(kn.loads(FREE_LINKAGE)) == [*momenta, "angular momentum about the axis z", "energy"]
+    assert names(kn.load(EXAMPLES / "bricard.kin")) == ["energy"]
+
+
+def test_constraints_that_no_state_meets_are_named() -> None:
+    far = kn.loads("model far; P | Sx(q1), Sy(q2) = 1; constraint c : q1^2 + q2^2 + 1 = 0;")
+    with pytest.raises(
+        kn.SimulationError, match=r"none of 480 random states could be moved onto its constraints \(c\)"
+    ):
+        kn.first_integrals(far)
