@@ -89,12 +89,11 @@ class Certificate:
         applied = [r for r in self.rows if not r.refused]
         wrong = [r.formalism for r in applied if not r.agrees]
         broken = [f"'{law.law}'" for law in self.laws if not law.holds]
+        rounding = "" if self.digits else " With digits (50) an error is told from rounding."
         if wrong:
-            return (
-                f"Model '{self.model}': {', '.join(wrong)} disagree{'s' * (len(wrong) == 1)} with the other formalisms."
-            )
+            verb = "disagrees" if len(wrong) == 1 else "disagree"
+            return f"Model '{self.model}': {', '.join(wrong)} {verb} with the other formalisms.{rounding}"
         if broken:
-            rounding = "" if self.digits else " With digits (50) an error is told from rounding."
             return f"Model '{self.model}': the equations miss {', '.join(broken)}.{rounding}"
         rest = f" {', '.join(self.left_out)}: left out, as others say the same." if self.left_out else ""
         return f"Model '{self.model}': {len(applied)} formalisms agree, {len(self.laws)} laws hold.{rest}"
