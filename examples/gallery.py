@@ -72,6 +72,7 @@ PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
     "upright_coin": (14.0, path("y", "x", (6, 1.6))),
     "branched": (8.0, path_in_space("Tip")),
     "fourbar": (2.0, path("mass.x", "mass.y")),
+    "governor": (4.0, over_time("alpha1", "s")),
     "bricard": (5.0, path_in_space("P3")),
     "andrews": (0.03, over_time("beta", "gamma'", "delta'")),
     "rolling_coin": (4.0, path("x", "y")),

@@ -74,7 +74,9 @@ if TYPE_CHECKING:
     from kineta.tasks.assemble import Assembly, assemble
     from kineta.tasks.certificate import Certificate
     from kineta.tasks.control import sampled
+    from kineta.tasks.equilibrium import Equilibrium, equilibria, equilibrium
     from kineta.tasks.events import Event, event
+    from kineta.tasks.family import Family, family
     from kineta.tasks.integrals import FirstIntegral, first_integrals
     from kineta.tasks.reading import load_result
     from kineta.tasks.result import Result
@@ -110,7 +112,9 @@ _FROM = {
     "kineta.model.system": "Output Parameter System",
     "kineta.tasks.assemble": "Assembly assemble",
     "kineta.tasks.control": "sampled",
+    "kineta.tasks.equilibrium": "Equilibrium equilibria equilibrium",
     "kineta.tasks.events": "Event event",
+    "kineta.tasks.family": "Family family",
     "kineta.model.graph": "SystemGraph system_graph",
     "kineta.tasks.integrals": "FirstIntegral first_integrals",
     "kineta.tasks.reading": "load_result",
@@ -130,9 +134,11 @@ __all__ = [
     "Certificate",
     "Constraint",
     "Equations",
+    "Equilibrium",
     "Event",
     "Expr",
     "ExpressionError",
+    "Family",
     "FirstIntegral",
     "Free",
     "Function",
@@ -177,8 +183,11 @@ __all__ = [
     "damper",
     "derive",
     "dumps",
+    "equilibria",
+    "equilibrium",
     "event",
     "exp",
+    "family",
     "first_integrals",
     "force",
     "from_sympy",

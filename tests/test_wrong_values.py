@@ -76,6 +76,8 @@ STRANGE: dict[str, Any] = {
 BODY = kn.body("B", [kn.Rz(q)], kn.inertia(1, (1, 1, 1)))
 SYSTEM = kn.System("S", [BODY], parameters={"m": 1.0}, outputs={"x": kn.symbol("B.x")})
 EQUATIONS = kn.derive(SYSTEM)
+SPRUNG = kn.loads("parameters k = 1; B | Rz(q) = Jz(1); spring s = k on q;")
+FAMILY = kn.family(SPRUNG, "k", 2.0, points=3)
 RUN = kn.simulate(EQUATIONS, 0.1, dense_output=True)
 STATE = {"t": 0.0, "q": [0.1], "v": [0.2]}
 FREE = {"location": None}
@@ -188,6 +190,23 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **given: kn.assemble(**{"system": SYSTEM, **given}),
         {"system": SYSTEM, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "t": 0.0, "pinned": ["q"]},
     ),
+    **{
+        n: (
+            lambda n=n, **given: getattr(kn, n)(**{"system": EQUATIONS, **given}),
+            {"system": SYSTEM, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "tau": [0.0], "t": 0.0, "steady": ["q'"], "free": ["q'"]}
+            | {"pinned": ["q"]} | more,
+        )
+        for n, more in (("equilibrium", {}), ("equilibria", {"starts": 1, "seed": 0}))
+    },
+    "family": (
+        lambda **given: kn.family(**{"system": SPRUNG, "parameter": "k", "to": 2.0, "points": 3, **given}),
+        {"system": SPRUNG, "parameter": "k", "to": 2.0, "q": [0.1], "v": [0.1], "p": {"k": 1.0}, "tau": [0.0]}
+        | {"steady": [], "free": [], "pinned": [], "branches": 2, "points": 3},
+    ),
+    "Family.plot": (
+        lambda **given: FAMILY.plot(**{"name": "q", **given}), {"name": "q", "ax": None},
+    ),
+    "Branch": (lambda name: FAMILY.branches[0][name], {"name": "q"}),
     "verify": (lambda **given: kn.verify(**{"system": None, **given}), {"system": SYSTEM, "states": 1, "digits": 0, "seed": 0}),
     "Result": (RUN.__getitem__, {"name": "q"}),
     "Result.plot": (lambda ax: RUN.plot("q", ax=ax), {"ax": None}),
@@ -198,7 +217,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 #: Arguments that take nearly everything.
 OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped"), ("sampled", "values")}
 #: Made by kineta, or raised by it.
-MADE = {"Assembly", "Equations", "Operations", "Certificate", "FirstIntegral", "SystemGraph"}
+MADE = {"Assembly", "Equilibrium", "Family", "Equations", "Operations", "Certificate", "FirstIntegral", "SystemGraph"}
 
 
 def sentence(call: Callable[..., Any], given: dict[str, Any]) -> str:

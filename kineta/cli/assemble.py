@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from kineta.cli.common import numbers, print_json, read, with_values
-from kineta.cli.options import Verb, json_, model, seconds, settings, state
+from kineta.cli.options import Verb, json_, model, names, seconds, settings, state
 
 
 @click.command(
@@ -21,12 +21,12 @@ from kineta.cli.options import Verb, json_, model, seconds, settings, state
 @model
 @state("q", "A guess of coordinates")
 @state("v", "A guess of speeds")
-@click.option("--pin", metavar="NAME,...", help="Coordinates and speeds that stay as they are.")
+@click.option("--pin", default="", metavar="NAME,...", help="Coordinates and speeds that stay as they are.")
 @click.option("--at", type=seconds, default=0.0, show_default=True, metavar="TIME", help="The time, for drives.")
 @settings
 @json_
 def assemble(
-    model: Path, q: str | None, v: str | None, pin: str | None, at: float, settings: Sequence[str], as_json: bool
+    model: Path, q: str | None, v: str | None, pin: str, at: float, settings: Sequence[str], as_json: bool
 ) -> None:
     """Find a state that meets the constraints.
 
@@ -36,8 +36,7 @@ def assemble(
     from kineta.tasks.assemble import assemble as find
 
     system = with_values(read(model, settings))
-    pinned = [name.strip() for name in pin.split(",") if name.strip()] if pin else []
-    found = find(system, numbers("--q", q, system), numbers("--v", v, system), t=at, pinned=pinned)
+    found = find(system, numbers("--q", q, system), numbers("--v", v, system), t=at, pinned=names(pin))
     if as_json:
         print_json({"model": system.name, **found.initial, "moved": found.moved, "residual": found.residual})
         return

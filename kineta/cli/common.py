@@ -124,6 +124,14 @@ def with_settings(system: System, settings: Sequence[str]) -> System:
     return system.replace(parameters=[replace(p, value=values.get(p.name, p.value)) for p in system.parameters])
 
 
+def number_of(option: str, text: str) -> tuple[str, float]:
+    """The name and the number of an option such as ``--along phi'=2``."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ArgumentError(f"{option}: expected NAME=VALUE, found '{text}'.")
+    return name.strip(), _number(f"{option} {name.strip()}", value)
+
+
 def with_values(system: System) -> System:
     """*system*, if all its parameters have values. Raises :class:`ArgumentError` with the names of those that have none."""
     missing = [p.name for p in system.parameters if p.value is None]

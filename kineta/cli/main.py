@@ -14,6 +14,7 @@ from kineta.cli.check import check
 from kineta.cli.common import BAD_INPUT, said
 from kineta.cli.completion import COMPLETE, completion
 from kineta.cli.derive import derive
+from kineta.cli.equilibrium import equilibrium
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
@@ -45,6 +46,7 @@ for verb in (
     evaluate,
     assemble,
     simulate,
+    equilibrium,
     verify,
     integrals,
     export,

@@ -97,6 +97,11 @@ def whole(least: int, most: int) -> Callable[[str | int], int]:
     return read_whole
 
 
+def names(text: str) -> list[str]:
+    """The names in a list with commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def _quantity(text: str | float, dimension: Dimension) -> float:
     from kineta.model.units import name
     from kineta.model.units import quantity as read_quantity

@@ -38,13 +38,13 @@ def plot(result: Result, *names: str, ax: Any = None) -> Any:
     """Draw the series *names* (the coordinates, if none are given) of *result* over time; returns the axes."""
     chosen = names or result.q_names[:MOST]
     own = ax is None
-    if not own and not isinstance(ax, _pyplot().Axes):
+    if not own and not isinstance(ax, pyplot().Axes):
         raise ArgumentError(f"Expected axes of Matplotlib for ax, found {shown(ax)}.")
     if own:
         for name in chosen:
             # An unknown name leaves no empty figure behind.
             result[name]
-        ax = _pyplot().subplots(layout="constrained")[1]
+        ax = pyplot().subplots(layout="constrained")[1]
     _lines(result, chosen, ax)
     if not names and len(result.q_names) > MOST:
         ax.set_title(_of("coordinates", result.q_names), fontsize="medium")
@@ -64,26 +64,31 @@ def figure(result: Result, path: str | Path, *names: str) -> None:
     cannot be written.
     """
     panels = _chosen(result, names) if names else _overview(result)
-    plt = _pyplot()
-    path = Path(path)
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
-    fig = plt.figure(figsize=(6.5 * columns, 0.5 + 2.75 * rows), layout="constrained")
+    fig = pyplot().figure(figsize=(6.5 * columns, 0.5 + 2.75 * rows), layout="constrained")
+    fig.suptitle(textwrap.fill(f"{result.model}: {result.message}", 60 * columns), fontsize="medium")
+    grid = fig.add_gridspec(rows, columns)
+    for i, panel in enumerate(panels):
+        alone = i == len(panels) - 1 and i % columns == 0
+        panel.draw(fig.add_subplot(grid[i // columns, :] if alone else grid[i // columns, i % columns]))
+    fig.align_ylabels()
+    picture(fig, path)
+
+
+def picture(figure: Any, path: str | Path) -> None:
+    """Write a Matplotlib *figure* to a file, and close it. Raises :class:`ArgumentError` for a kind of file that Matplotlib does
+    not know.
+    """
+    path, drawn = Path(path), io.BytesIO()
     try:
-        known = fig.canvas.get_supported_filetypes()
+        known = figure.canvas.get_supported_filetypes()
         if path.suffix.lstrip(".") not in known:
             raise ArgumentError(f"Expected a picture file ({', '.join(sorted(known))}), found '{path.name}'.")
-        fig.suptitle(textwrap.fill(f"{result.model}: {result.message}", 60 * columns), fontsize="medium")
-        grid = fig.add_gridspec(rows, columns)
-        for i, panel in enumerate(panels):
-            alone = i == len(panels) - 1 and i % columns == 0
-            panel.draw(fig.add_subplot(grid[i // columns, :] if alone else grid[i // columns, i % columns]))
-        fig.align_ylabels()
-        picture = io.BytesIO()
-        fig.savefig(picture, format=path.suffix.lstrip("."), dpi=110)
+        figure.savefig(drawn, format=path.suffix.lstrip("."), dpi=110)
     finally:
-        plt.close(fig)
-    write({path: picture.getvalue()})
+        pyplot().close(figure)
+    write({path: drawn.getvalue()})
 
 
 # -- panels ------------------------------------------------------------------------------------------------------------
@@ -208,7 +213,8 @@ def _legend(ax: Any, *, outside: bool) -> None:
     ax.legend(fontsize="small", labelspacing=0.35, ncols=columns, frameon=not outside, framealpha=0.8, **place)
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Matplotlib."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

@@ -1,0 +1,269 @@
+"""Families of equilibria along a parameter, through folds, with the branches that leave them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from kineta.compiler import Equations
+from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
+from kineta.model.system import System
+from kineta.numerics.continuation import Curve, Point, follow
+from kineta.tasks.equilibrium import Search, found_from, searched
+from kineta.tasks.stability import stability
+from kineta.tasks.steady import State
+from kineta.values import number, whole, word
+
+FloatArray = NDArray[np.float64]
+
+#: Steps that the way from one end of the parameter to the other takes, if the position does not change.
+STEPS = 60
+#: Part of the largest below which a pivot counts as nothing.
+RANK = 1e-9
+#: Distance of states, with all variables at their scales, within which two are one.
+SAME = 1e-4
+
+
+@dataclass(frozen=True)
+class Special:
+    """A ``fold``, beyond which the family turns back, or a ``bifurcation``, where another branch crosses it."""
+
+    kind: str
+    parameter: float
+    q: FloatArray
+    v: FloatArray
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} at {self.parameter:.9g}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """Equilibria one after the other.
+
+    parameter : (k,) values of the parameter; q, v : (k, nq), (k, nv); stable : (k,) 1, 0, or NaN where it is not decided
+    """
+
+    parameter: FloatArray
+    q: FloatArray
+    v: FloatArray
+    stable: FloatArray
+    names: tuple[str, ...] = field(repr=False)
+
+    @property
+    def verdict(self) -> str:
+        """The stability in words."""
+        found = {"undecided" if np.isnan(x) else ("unstable", "stable")[int(x)]: None for x in self.stable}
+        return " and ".join(found)
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """The values (k,) of a coordinate or speed. Raises :class:`ArgumentError` for an unknown name."""
+        if not isinstance(name, str) or name not in self.names:
+            raise ArgumentError(f"There is no coordinate or speed {shown(name)}.{did_you_mean(name, self.names)}")
+        return np.concatenate([self.q, self.v], axis=1)[:, self.names.index(name)]
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """The equilibria of a model along a parameter: ``branches`` in the order in which they were found, and the ``special``
+    points between and on them.
+    """
+
+    model: str
+    parameter: str
+    branches: tuple[Branch, ...]
+    special: tuple[Special, ...]
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "no folds or bifurcations"
+        n = len(self.branches)
+        return f"<Family of '{self.model}' along {self.parameter}: {n} branch{'es' * (n > 1)}; {found}>"
+
+    def plot(self, name: str | None = None, *, ax: Any = None) -> Any:
+        """Draw the coordinate or speed *name* (the first coordinate, if none is given) over the parameter, stable parts full,
+        others dashed; returns the Matplotlib axes.
+        """
+        from kineta.views.family import plot
+
+        return plot(self, name, ax=ax)
+
+
+def family(
+    system: System | Equations,
+    parameter: str,
+    to: float,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    *,
+    tau: Any = None,
+    steady: Iterable[str] = (),
+    free: Iterable[str] = (),
+    pinned: Iterable[str] = (),
+    branches: int = 20,
+    points: int = 400,
+) -> Family:
+    """The equilibria of *system* from the one that is nearest to *q* on, along a *parameter* from its present value *to* another.
+
+    parameter : name of a parameter, or of one of the *steady* speeds
+    branches : how many at most; those that leave in both directions at a bifurcation are two
+    points : of one branch at most
+
+    The rest as for :func:`~kineta.tasks.equilibrium.equilibrium`. Branches end where the parameter leaves its interval. Raises
+    :class:`SimulationError` where there is no equilibrium to start from, or one that others touch on all sides.
+    """
+    search, start = searched(system, q, v, p, tau, 0.0, steady, free, pinned)
+    own = _parameter(search, word(parameter, "the name of a parameter"))
+    most, count = whole("points", points, 2, 10**6), whole("branches", branches, 1, 10**4)
+    first, end = found_from(search, start).state, number("to", to)
+    began = _value(search, first, own)
+    if not np.isfinite(end) or began == end:
+        raise ArgumentError(
+            f"Expected an end beside {parameter} = {began:g}, where the family begins, found to = {end:g}."
+        )
+    way, length = _way(search, first, own, abs(end - began) / 2), 2.0 / STEPS
+    curve = way.curve
+
+    def room(point: Point[State]) -> float:
+        value = way.value(point.state)
+        return min(value - min(began, end), max(began, end) - value)
+
+    ahead = np.zeros(len(way.columns))
+    ahead[-1] = np.sign(end - began)
+    waiting, found, special = [curve.at(first, ahead)], list[Branch](), list[Point[State]]()
+    while waiting and len(found) < count:
+        points_on = follow(curve, waiting.pop(0), length, room, most)
+        if len(points_on) < 2:
+            continue
+        found.append(_branch(search, way, points_on))
+        for point in points_on[1:]:
+            if point.kind and not any(way.apart(point.state, other.state) < SAME for other in special):
+                special.append(point)
+                waiting += _leaving(way, point, length)
+    return Family(
+        search.conditions.system.name,
+        parameter,
+        tuple(found),
+        tuple(Special(x.kind, way.value(x.state), x.state.q, x.state.v) for x in special),
+    )
+
+
+def _parameter(search: Search, name: str) -> int:
+    """The place of the parameter or steady speed *name* among the changes of a state."""
+    system, parts = search.conditions.system, search.conditions.parts
+    speeds = {system.v_names[k]: parts["speed"][k] for k in search.steady}
+    places = dict(zip(system.parameter_names, parts["parameter"], strict=True)) | speeds
+    if name not in places:
+        what = "parameter or steady speed" if speeds else "parameter"
+        raise ArgumentError(f"Model '{system.name}' has no {what} '{name}' to go along.{did_you_mean(name, places)}")
+    if places[name] in search.free:
+        raise ArgumentError(
+            f"Expected '{name}' to go along, found it among what is looked for (free); take it from there."
+        )
+    return places[name]
+
+
+def _value(search: Search, at: State, place: int) -> float:
+    """The value of the parameter or speed at a *place* of a change."""
+    parts = search.conditions.parts
+    block, values = ("parameter", at.p) if place in parts["parameter"] else ("speed", at.v)
+    return float(values[place - parts[block].start])
+
+
+@dataclass(frozen=True)
+class Way:
+    """The conditions of a family as a curve: those *rows* that are independent at its start, by the changes number *columns*, the
+    last one that of the parameter, each at its *scale*.
+    """
+
+    search: Search
+    rows: NDArray[np.int64]
+    weight: FloatArray
+    columns: NDArray[np.int64]
+    scale: FloatArray
+
+    @property
+    def curve(self) -> Curve[State]:
+        """What is followed."""
+        return Curve(self.off, self.slope, self.moved)
+
+    def off(self, at: State) -> FloatArray:
+        """What has to vanish."""
+        return self.search.conditions.off(at)[self.rows] * self.weight
+
+    def slope(self, at: State) -> FloatArray:
+        """Its derivatives."""
+        return self.search.conditions.slope(at)[np.ix_(self.rows, self.columns)] * np.outer(self.weight, self.scale)
+
+    def moved(self, at: State, change: FloatArray) -> State:
+        """The state after a change."""
+        return self.search.conditions.moved(at, self.whole(change))
+
+    def whole(self, change: FloatArray) -> FloatArray:
+        """A change of all that may change."""
+        found = np.zeros(self.search.conditions.parts["parameter"].stop)
+        found[self.columns] = change * self.scale
+        return found
+
+    def value(self, at: State) -> float:
+        """The value of the parameter."""
+        return _value(self.search, at, int(self.columns[-1]))
+
+    def apart(self, a: State, b: State) -> float:
+        """How far two states are apart."""
+        parts = (a.q - b.q, a.v - b.v, np.atleast_1d(self.value(a) - self.value(b)) / self.scale[-1])
+        return float(np.abs(np.concatenate(parts)).max())
+
+
+def _way(search: Search, first: State, own: int, reach: float) -> Way:
+    """The way of a family from its *first* equilibrium along the change number *own*, which is *reach* long."""
+    conditions = search.conditions
+    slope, columns = conditions.slope(first), np.array(search.free, dtype=np.int64)
+    size = np.linalg.norm(slope[:, columns], axis=0)
+    columns = columns[size > RANK * size.max(initial=0.0)]
+    scale = np.ones(len(columns))
+    scale[columns >= conditions.parts["multiplier"].start] = max(1.0, np.abs(first.multipliers).max(initial=0.0))
+    lengths = np.linalg.norm(slope[:, columns] * scale, axis=1)
+    weight = 1.0 / np.where(lengths > 0, lengths, 1.0)
+    R, order = qr((slope[:, columns] * np.outer(weight, scale)).T, mode="r", pivoting=True)
+    count = int((np.abs(np.diag(R)) > RANK).sum())
+    if count < len(columns):
+        more = len(columns) - count
+        raise SimulationError(
+            f"Model '{conditions.system.name}': the family cannot be followed: in {more} direction{'s' * (more > 1)} there are "
+            "equilibria beside the first one at the same parameter. Pin coordinates, or begin away from folds and bifurcations."
+        )
+    rows = np.sort(order[:count]).astype(np.int64)
+    return Way(search, rows, weight[rows], np.append(columns, own), np.append(scale, reach))
+
+
+def _leaving(way: Way, point: Point[State], length: float) -> list[Point[State]]:
+    """The first points of the branches that leave a bifurcation to both sides."""
+    found: list[Point[State]] = []
+    if point.other is None:
+        return found
+    for across in (point.other, -point.other):
+        state = way.curve.near(way.moved(point.state, length * across), across)
+        if state is not None:
+            next_one = way.curve.at(state, across)
+            if abs(next_one.tangent @ across) > abs(next_one.tangent @ point.tangent):
+                found.append(replace(point, kind="", tangent=across))
+    return found
+
+
+def _branch(search: Search, way: Way, points: Sequence[Point[State]]) -> Branch:
+    conditions = search.conditions
+    states = [point.state for point in points]
+    verdicts = [stability(conditions, at, search.steady).stable for at in states]
+    return Branch(
+        np.array([way.value(at) for at in states]),
+        np.array([at.q for at in states]),
+        np.array([at.v for at in states]),
+        np.array([np.nan if x is None else float(x) for x in verdicts]),
+        (*conditions.system.q_names, *conditions.system.v_names),
+    )
