@@ -9,7 +9,6 @@ from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kineta.account import Account, account
 from kineta.codegen.c import identifier
 from kineta.errors import ArgumentError, one_of
 from kineta.expr.count import Operations
@@ -20,11 +19,9 @@ from kineta.formalism import hamilton
 from kineta.formalism.derivation import Array, Derivation
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.quantity import quantity as row_of
-from kineta.formalism.step import Step
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.formalism.table import FORMALISMS
 from kineta.formulas import Formulas, aligned, formulas
-from kineta.matrix_form import MatrixForm, matrix_form
 from kineta.model.system import System, a_system
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
@@ -32,7 +29,10 @@ from kineta.threads import made, once
 from kineta.values import flag
 
 if TYPE_CHECKING:
+    from kineta.account import Account
+    from kineta.formalism.step import Step
     from kineta.function import Function
+    from kineta.matrix_form import MatrixForm
 
 T = TypeVar("T")
 
@@ -149,6 +149,8 @@ class Equations:
 
     def matrix_form(self) -> MatrixForm:
         """The equations of motion as matrices, M vdot + h = tau: ``print(equations.matrix_form())``."""
+        from kineta.matrix_form import MatrixForm, matrix_form
+
         return self.kept(MatrixForm, lambda: matrix_form(self.alone()))
 
     def account(self, quantity: str = "inverse") -> Account:
@@ -157,6 +159,8 @@ class Equations:
         Of the equations of motion, ``inverse``, or of Hamilton's, ``canonical``. Raises :class:`ArgumentError` for
         another quantity.
         """
+        from kineta.account import Account, account
+
         name = one_of(quantity, TOLD, "a quantity whose derivation is told")
         method = FORMALISMS[self.formalism]
 

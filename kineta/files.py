@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -47,7 +46,7 @@ def put(contents: Mapping[Path, bytes], mode: int = 0o666) -> None:
     targets are then as they were, and nothing is left beside them.
     """
     # A name of its own for every write: two runs that write one target never write into one file.
-    beside = {path: path.with_name(f".kineta-{secrets.token_hex(8)}.new") for path in contents}
+    beside = {path: path.with_name(f".kineta-{os.urandom(8).hex()}.new") for path in contents}
     try:
         for path, content in contents.items():
             with _blamed(path):

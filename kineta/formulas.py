@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kineta.codegen import latex, text
+from kineta.codegen import text
 from kineta.codegen.bindings import bindings
 from kineta.codegen.written import Kind, Kinds
 from kineta.expr.graph import Graph, Ref
@@ -62,6 +62,9 @@ class Formulas:
 
     def latex(self, *, parts: bool = True) -> Iterator[str]:
         """:meth:`text` in LaTeX."""
+        # Here and in the compiler: what is not asked for is not loaded.
+        from kineta.codegen import latex
+
         graph, refs = self._shown(parts)
         named = dict(zip(map(latex.label, _names(self)), refs, strict=True))
         return latex.lines(graph, named, parts=parts, kinds=kinds(self.system))

@@ -24,6 +24,8 @@ FloatArray = NDArray[np.float64]
 STEPS, KEPT = 10_000_000, 2**29
 #: Equidistant times to record at most.
 SAMPLES = 100_000_000
+#: Times recorded of every case where none are asked for, and the bytes that the states at all times may take.
+SHARED, BYTES = 101, 2**32
 
 
 def span(t: Any) -> tuple[float, float]:
@@ -105,6 +107,22 @@ def grid(t0: float, t1: float, t_eval: ArrayLike | None, samples: int | None) ->
     for before, after in pairwise(times):
         if (after - before) * direction <= 0:
             raise ArgumentError(f"Expected t_eval in the order of the motion, found {after:g} after {before:g}.")
+    return times
+
+
+def grid_of_cases(
+    t0: float, t1: float, asked: FloatArray | None, cases: int, states: int, *, dense_output: bool
+) -> FloatArray:
+    """The times at which every case is recorded: those *asked* for, or equidistant ones."""
+    if dense_output:
+        raise ArgumentError(f"Expected dense_output with one motion, found {cases} cases; ask for times with t_eval.")
+    times = np.linspace(t0, t1, SHARED) if asked is None else asked
+    needed = 8 * cases * len(times) * states
+    if needed > BYTES:
+        raise ArgumentError(
+            f"The states of {cases} cases at {len(times)} times take {needed / 2**30:.0f} GiB, more than {BYTES >> 30}; "
+            "record fewer times, or run fewer cases at once."
+        )
     return times
 
 

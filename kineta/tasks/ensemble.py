@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.codegen.lanes import lanes_integrator
-from kineta.errors import ArgumentError, KinetaWarning, SimulationError
+from kineta.errors import KinetaWarning, SimulationError
 from kineta.numerics import lanes, layout
 from kineta.numerics.ensemble import Ensemble, Runs, Zeros, cores
 from kineta.numerics.problem import event_noise
@@ -34,9 +34,6 @@ from kineta.tasks.task import Task
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: Times recorded of every case where none are asked for, and the bytes that the states at all times may take.
-SAMPLES, BYTES = 101, 2**32
-
 
 @dataclass(frozen=True, eq=False)
 class Motions:
@@ -56,20 +53,6 @@ class Motions:
     rejected: IntArray
     zeros: Zeros
     held: FloatArray | None = None
-
-
-def grid(t0: float, t1: float, asked: FloatArray | None, cases: int, states: int, *, dense_output: bool) -> FloatArray:
-    """The times at which every case is recorded: those *asked* for, or equidistant ones."""
-    if dense_output:
-        raise ArgumentError(f"Expected dense_output with one motion, found {cases} cases; ask for times with t_eval.")
-    times = np.linspace(t0, t1, SAMPLES) if asked is None else asked
-    needed = 8 * cases * len(times) * states
-    if needed > BYTES:
-        raise ArgumentError(
-            f"The states of {cases} cases at {len(times)} times take {needed / 2**30:.0f} GiB, more than {BYTES >> 30}; "
-            "record fewer times, or run fewer cases at once."
-        )
-    return times
 
 
 def move(task: Task, bar: Progress) -> Motions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from kineta.errors import ArgumentError, one_of, shown
 from kineta.expr.node import Expr
 from kineta.model.system import System
 from kineta.numerics.segments import METHODS
-from kineta.tasks import arguments, ensemble, outcome
+from kineta.tasks import arguments, outcome
 from kineta.tasks.code import bound, parameters
 from kineta.tasks.events import Event
 from kineta.tasks.keeping import keeping
-from kineta.tasks.motion import Motion, move
+from kineta.tasks.motion import move
 from kineta.tasks.progress import Progress
 from kineta.tasks.rank import closed
 from kineta.tasks.record import bytes_per_step
@@ -93,7 +93,7 @@ def simulate(
         parts = (q0, v0, np.zeros(made.code.layout.integrals))
         y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)
         if cases is not None:
-            grid = ensemble.grid(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
+            grid = arguments.grid_of_cases(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
         kept = bytes_per_step(y0.shape[-1], every=grid is None, keep=dense_output)
         task = Task(
             equations=equations,
@@ -112,6 +112,13 @@ def simulate(
             regular=regular,
             notes=notes,
         )
-        moved = move(task, bar) if cases is None else ensemble.move(task, bar)
-    seconds = time.perf_counter() - began
-    return outcome.result(task, moved, seconds) if isinstance(moved, Motion) else ensemble.result(task, moved, seconds)
+        carry, result = _several() if lead else (move, outcome.result)
+        moved = carry(task, bar)
+    return result(task, moved, time.perf_counter() - began)
+
+
+def _several() -> tuple[Callable[[Task, Progress], Any], Callable[[Task, Any, float], Result]]:
+    """What carries several cases to their ends, and what makes their result. One motion does not load it."""
+    from kineta.tasks import ensemble
+
+    return ensemble.move, ensemble.result

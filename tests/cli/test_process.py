@@ -47,11 +47,16 @@ def test_help_loads_nothing_heavy(arguments: list[str], said: list[str]) -> None
     assert done.stdout.endswith("loaded: []\n")
 
 
+#: What tells derivations and writes formulas for print, and what runs many cases at once.
+TOLD = ("kineta.account", "kineta.matrix_form", "kineta.codegen.latex")
+LANES = ("kineta.tasks.ensemble", "kineta.numerics.ensemble", "kineta.codegen.lanes")
+
+
 @pytest.mark.parametrize(
     ("arguments", "spared"),
     [
-        (("derive", CART), ("numpy", "llvmlite", "scipy", "matplotlib")),
-        (("simulate", CART, "--to", "1"), ("scipy", "matplotlib", "xarray")),
+        (("derive", CART), ("numpy", "llvmlite", "scipy", "matplotlib", *TOLD)),
+        (("simulate", CART, "--to", "1"), ("scipy", "matplotlib", "xarray", "concurrent", *LANES, *TOLD)),
     ],
 )
 def test_a_verb_loads_only_what_it_needs(arguments: tuple[str, ...], spared: tuple[str, ...]) -> None:
