@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ from kineta.passes.evaluate import evaluate
 if TYPE_CHECKING:
     from kineta.model.system import System
 
+#: The least positive number with all its digits.
+LEAST = sys.float_info.min
+_LEAST = f"; expected zero, or {LEAST:.1e} and more: smaller numbers lose their digits. Choose other units."
+
 #: The directions about which a body can ever turn, in its frame: none, one, or (None) more than one.
 Turning = tuple[Axis, ...] | None
 
@@ -26,12 +31,16 @@ def impossible(inertia: Inertia, turning: Turning, values: Mapping[str, float]) 
     Raises :class:`ExpressionError` where a parameter has no value yet.
     """
     (mass,) = _numbers([inertia.mass], values)
+    if 0 < mass < LEAST:
+        return f"mass is {mass:g} kg{_LEAST}"
     if mass < 0:
         return f"mass is {mass:g} kg; expected zero or more."
     if inertia.unchecked:
         return ""
     moments = _numbers(inertia.moments, values)
     for axis, moment in zip("xyz", moments, strict=True):
+        if 0 < moment < LEAST:
+            return f"J{axis} is {moment:g} kg*m^2{_LEAST}"
         if moment < 0:
             return f"J{axis} is {moment:g} kg*m^2; expected zero or more."
     products = _numbers(inertia.products, values)

@@ -237,6 +237,16 @@ INERTIA = [
     ("A | Rz(q1) = 1, center = (0, 0, 0);", "m.kin:1:17: Body 'A': expected com = (x, y, z), found 'center = ...'."),
     ("A | Rz(q1) = 1, com = (0, 0, 0), com = (1, 0, 0);", "m.kin:1:34: Body 'A': the centre of mass is given twice."),
     ("A | Rz(q1) = -1;", "Body 'A' (m.kin:1:14): mass is -1 kg; expected zero or more."),
+    (
+        "parameters m = 1e-310; A | Rz(q1) = m, 1, 1, 1;",
+        "Body 'A' (m.kin:1:37): mass is 1e-310 kg; expected zero, or 2.2e-308 and more: smaller numbers lose their digits. "
+        "Choose other units.",
+    ),
+    (
+        "A | Rz(q1) = 1, 1, 1, 1e-310;",
+        "Body 'A' (m.kin:1:14): Jz is 1e-310 kg*m^2; expected zero, or 2.2e-308 and more: smaller numbers lose their digits. "
+        "Choose other units.",
+    ),
     ("A | Rz(q1) = 1, -1, 1, 1;", "Body 'A' (m.kin:1:14): Jx is -1 kg*m^2; expected zero or more."),
     ("parameters m = -2; A | Rz(q1) = m;", "Body 'A' (m.kin:1:33): mass is -2 kg; expected zero or more."),
     (
