@@ -116,3 +116,14 @@ def test_a_switch_of_a_simulator_is_ignored_aloud_where_it_would_change_the_moti
         (3, "<gazebo>", "left out", 3),
         (3, "<turnGravityOff>", "ignored", 2),
     ]
+
+
+def test_of_many_notes_the_first_are_warned_of_and_the_rest_counted() -> None:
+    odd = " ".join(f'odd{k}="1"' for k in range(1000))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        urdf.reads(robot(f'<link name="a" {odd}/>'))
+    said = [str(w.message) for w in caught]
+    assert len(said) == urdf.WARNINGS + 1
+    assert "attribute 'odd0' of <link> ignored" in said[0]
+    assert said[-1].endswith("980 more such notes from here on; the report of kineta import has them all.")

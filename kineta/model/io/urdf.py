@@ -26,6 +26,8 @@ from kineta.model.plausible import principal_moments
 from kineta.model.system import System
 
 _GRAVITY = (0.0, 0.0, -9.81)
+#: Notes of a file that are warned of one by one.
+WARNINGS = 20
 
 #: A decimal number as XML writes it.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -62,10 +64,12 @@ def reads(text: str, *, file: str = "<urdf>", floating: bool = False, gravity: S
 
 
 def _warned(system: System, notes: Iterable[Note]) -> System:
-    """*system*, after warnings of all that matters."""
-    for n in notes:
-        if n.matters:
-            warn(str(n))
+    """*system*, after warnings of what matters, the first few of many."""
+    said = [n for n in notes if n.matters]
+    for n in said[:WARNINGS]:
+        warn(str(n))
+    if rest := said[WARNINGS:]:
+        warn(f"{rest[0].location}: {len(rest)} more such notes from here on; the report of kineta import has them all.")
     return system
 
 
