@@ -91,6 +91,23 @@ class Equations:
 
         return self if names == self.derivation.left_out else self.kept((Equations, names), made)
 
+    def settled(self) -> Equations:
+        """The same without constraints that say what others say where the model starts, moved onto them; a warning names them.
+
+        Where constraints are left out already, parameters have no values, or no state near the start meets the constraints, these
+        equations. Raises :class:`ModelError` for constraints that contradict each other wherever they are looked at.
+        """
+        if not self.system.constraints or self.system.quasi or self.derivation.left_out:
+            return self
+
+        def decided() -> Equations:
+            # Numbers decide, those of the start: derivations are free of them.
+            from kineta.tasks.rank import settled
+
+            return settled(self)
+
+        return self.kept("settled", decided)
+
     @property
     def graph(self) -> Graph:
         """The graph of all expressions."""
@@ -211,13 +228,17 @@ class Equations:
         return f"<p>{escape(repr(self))}: <code>equations.text('inverse')</code> writes them</p>"
 
     def function(self, quantity: str, backend: str = "llvm") -> Function:
-        """*quantity* as a function of numbers, compiled by *backend* (``llvm`` or ``numpy``)."""
+        """*quantity* as a function of numbers, compiled by *backend* (``llvm`` or ``numpy``).
+
+        What is solved for with constraints, such as accelerations, is that of :meth:`settled` equations.
+        """
         # What is only shown and counted needs no NumPy.
         from kineta.function import BACKENDS, Function
 
         name = self._known(quantity)
         key = Function, name, one_of(backend, BACKENDS, "a backend")
-        return self.kept(key, lambda: Function(self.system, name, *self.programs(name), backend))
+        own = self.settled() if row_of(name).solved else self
+        return own.kept(key, lambda: Function(own.system, name, *own.programs(name), backend))
 
 
 def _again(system: System, formalism: str, left_out: frozenset[str]) -> Equations:

@@ -36,7 +36,8 @@ def check(model: Path, settings: Sequence[str], as_json: bool) -> None:
     began = time.perf_counter()
     system = read(model, settings)
     findings = laws(system)
-    summary = {**described(system), "checks": findings, "seconds": time.perf_counter() - began}
+    summary = {**described(system), "notes": notes(system), "checks": findings}
+    summary["seconds"] = time.perf_counter() - began
     if as_json:
         print_json(summary)
     else:
@@ -67,10 +68,24 @@ def freedom(system: System) -> int:
     """Degrees of freedom: speeds, less those that the constraints take away which reactions keep."""
     if system.quasi or not system.constraints:
         return system.nv
-    from kineta.compiler import derive
+    from kineta.compiler import equations_of
     from kineta.tasks import freedom as counted
 
-    return counted.freedom(derive(system))
+    return counted.freedom(equations_of(system))
+
+
+def notes(system: System) -> list[str]:
+    """What else is to be known: constraints that say what others say at the start, where that meets them."""
+    if not system.constraints or any(p.value is None for p in system.parameters):
+        return []
+    from kineta.compiler import equations_of
+    from kineta.function import parameter_values
+    from kineta.tasks.met import missed
+    from kineta.tasks.rank import closed
+    from kineta.tasks.state import initial_state
+
+    at = equations_of(system), 0.0, *initial_state(system), parameter_values(system)
+    return [] if missed(*at) else list(closed(*at)[2])
 
 
 def laws(system: System) -> list[dict[str, Any]]:
@@ -79,14 +94,14 @@ def laws(system: System) -> list[dict[str, Any]]:
     """
     import numpy as np
 
-    from kineta.compiler import derive
+    from kineta.compiler import equations_of
     from kineta.tasks.mass import mass_matrix, sizes
     from kineta.tasks.state import initial_state
 
     if any(p.value is None for p in system.parameters) or not system.nv:
         return []
     state = initial_state(system)
-    equations = derive(system)
+    equations = equations_of(system)
     M, size = mass_matrix(equations, 0.0, *state), sizes(equations, 0.0, *state)
     if not (np.isfinite(M).all() and np.isfinite(size).all()):  # or where quasi-velocities depend on each other
         return [_definite(float("nan"), "it is not finite; check the initial state and the parameters")]
@@ -192,6 +207,8 @@ def _print(summary: dict[str, Any]) -> None:
     for label, line in lines.items():
         if line:
             say(f"  {label}: {line}")
+    for note in summary["notes"]:
+        say(f"  {note}")
     for finding in summary["checks"]:
         mark, style = ("ok", "green") if finding["passed"] else ("FAILED", "red")
         fault = f": {finding['fault']}." if finding["fault"] else ""

@@ -69,7 +69,7 @@ def derive(
     from kineta.formulas import aligned
 
     began = time.perf_counter()
-    equations = derive_equations(system, formalism)
+    equations = derive_equations(system, formalism).settled()
     large = system.nv > LARGE
     counted = [q for q in COUNTED if q == quantity or not (large and q in SQUARE)]
     for q in counted:
@@ -145,7 +145,7 @@ def _explain(system: System, formalism: str, quantity: str, save: Path | None, f
     """Tell the derivation: on standard output, or in the file *save*."""
     from kineta.compiler import derive as derive_equations
 
-    account = derive_equations(system, formalism).account(quantity)
+    account = derive_equations(system, formalism).settled().account(quantity)
     if save is not None:
         account.save(save)
         click.echo(f"{save}: {len(account.steps)} steps")

@@ -52,7 +52,7 @@ def export(
     from kineta.compiler import derive
 
     system = read(model, settings)
-    equations = derive(system.fixed() if fix else system, formalism)
+    equations = derive(system.fixed() if fix else system, formalism).settled()
     name = system.name if name is None else name
     if not identifier(name).strip("_"):
         raise ArgumentError(f"--name: expected a name with a letter, found '{name}'.")

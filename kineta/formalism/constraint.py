@@ -95,7 +95,7 @@ def repeated(system: System, kept: Sequence[Row]) -> ModelError:
     *others, last = (f"'{r.constraint}'" for r in kept)
     return ModelError(
         f"Model '{system.name}': the constraint {last} binds only what {', '.join(others)} binds already: it says the same, or "
-        "contradicts. Leave it out.",
+        f"contradicts. Leave it out. In Python, equations.without([{last}]) does so.",
         kept[-1].location,
     )
 

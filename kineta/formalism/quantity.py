@@ -20,6 +20,7 @@ class Quantity:
     inputs : input blocks beside t, q, v: accelerations ``vdot``, or added forces ``tau``
     speeds : what stands for v: the speeds, or the ``momentum``
     entries : names of the entries, where they have other ones
+    keeps : whether reactions that keep constraints are in it, though no added forces are
     """
 
     name: str
@@ -27,6 +28,12 @@ class Quantity:
     inputs: tuple[str, ...] = ()
     entries: Callable[[System], Sequence[str]] | None = None
     speeds: str = "v"
+    keeps: bool = False
+
+    @property
+    def solved(self) -> bool:
+        """Whether it is solved for with the constraints, of which none may then say what others say."""
+        return self.keeps or "tau" in self.inputs
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -74,7 +81,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("rotations", "R"),
         Quantity("velocities"),
         Quantity("jacobian", "J"),
-        Quantity("outputs", entries=lambda s: [o.name for o in s.outputs]),
+        Quantity("outputs", entries=lambda s: [o.name for o in s.outputs], keeps=True),
         Quantity("state_rate", inputs=("tau",), entries=lambda s: _rates((*s.q_names, *s.v_names))),
         Quantity("appell_function", "S", inputs=("vdot",)),
         Quantity("gauss_constraint", "Z", inputs=("vdot",)),
@@ -88,8 +95,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("reactions", inputs=("tau",), entries=_reactions),
         Quantity("constraints"),
         Quantity("constraint_jacobian", "A"),
-        Quantity("projected_q", entries=lambda s: list(s.q_names)),
-        Quantity("projected_v", entries=lambda s: list(s.v_names)),
+        Quantity("projected_q", entries=lambda s: list(s.q_names), keeps=True),
+        Quantity("projected_v", entries=lambda s: list(s.v_names), keeps=True),
         Quantity("power", "P", inputs=("tau",)),
     )
 }

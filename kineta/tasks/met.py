@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from kineta.compiler import Equations
 from kineta.tasks.closing import Closing
+from kineta.tasks.rank import contradiction
 
 #: By how much a start may miss a constraint, relative to the size of the state.
 MISSED = 1e-9
@@ -24,6 +25,8 @@ def missed(
     k = int(np.abs(values).argmax())
     if abs(values[k]) <= MISSED * max(1.0, np.abs(q).max(initial=0), np.abs(v).max(initial=0)):
         return ""
+    if not system.quasi and (why := contradiction(closing, t, q, v)):
+        return f"Model '{system.name}': {why}"
     return (
         f"Model '{system.name}': the start misses {closing.named(k)}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "
         "Give initial values that meet it, or let kn.assemble (kineta assemble) find some."

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations
-from kineta.errors import SimulationError
+from kineta.errors import ModelError, SimulationError, warn
+from kineta.formalism.constraint import check_independent
 from kineta.formalism.rank import scaled
-from kineta.tasks.closing import Closing
+from kineta.function import parameter_values
+from kineta.tasks.closing import MET, Closing
 from kineta.tasks.state import initial_state
 
 FloatArray = NDArray[np.float64]
@@ -84,6 +86,51 @@ def redundant(equations: Equations, p: FloatArray) -> tuple[str, ...]:
     closing, (q, v) = Closing(equations, p), initial_state(system, p=p)
     q = closing.position(0.0, q)
     return rank(closing, 0.0, q, closing.velocity(0.0, q, v)).left_out
+
+
+def settled(equations: Equations) -> Equations:
+    """*equations* without the constraints that are redundant around the start of the model, moved onto them, with a warning that
+    names them; as they are where parameters have no values or no state near the start meets the constraints.
+
+    Raises :class:`ModelError` for constraints that contradict each other in any position.
+    """
+    system, d = equations.system, equations.derivation
+    if any(p.value is None for p in system.parameters):
+        return equations
+    closing, (q, v) = Closing(equations, parameter_values(system)), initial_state(system)
+    why = contradiction(closing, 0.0, q, v)
+    if why:
+        try:
+            check_independent(d.symbols, d.rows)
+        except ModelError as error:
+            raise ModelError(f"Model '{system.name}': {why}", error.location) from None
+        return equations
+    q = closing.position(0.0, q)
+    v = closing.velocity(0.0, q, v)
+    if not np.isfinite(closing.rows_at(0.0, q, v)).all():
+        return equations
+    found = rank(closing, 0.0, q, v)
+    if found.left_out:
+        warn(f"Model '{system.name}': {found.said(len(closing.rows))}.")
+    return equations.without(found.left_out)
+
+
+def contradiction(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> str:
+    """Which constraints contradict each other where a state near *q*, *v* meets them best, in words; ``''`` for none."""
+    q = closing.position(t, q)
+    v = closing.velocity(t, q, v)
+    off = closing.off(t, q, v)
+    k = int(np.abs(off).argmax()) if len(off) else 0
+    if not np.isfinite(off).all() or not np.abs(off).max(initial=0.0) > MET * closing.size(q, v):
+        return ""
+    found = rank(closing, t, q, v)
+    for name, others in zip(found.left_out, found.others, strict=True):
+        if others and closing.labels[k].rstrip("'") in (name, *others):
+            return (
+                f"the constraint '{name}' contradicts {', '.join(others)}: no state near the start meets all, and where they are "
+                f"missed least, {closing.named(k)} is {off[k]:.3g} instead of 0. Leave one out, or change it."
+            )
+    return ""
 
 
 def folded(

@@ -9,8 +9,13 @@ from kineta.compiler import Equations
 from kineta.errors import SimulationError
 from kineta.formalism.rank import dependent, scaled
 from kineta.model.infer import TIME
-from kineta.tasks.rank import redundant
+from kineta.tasks.closing import Closing
+from kineta.tasks.rank import contradiction, redundant
 from kineta.tasks.sampling import States, chosen, on_constraints, quantity, random_states
+from kineta.tasks.state import initial_state
+
+#: Whether something holds, state by state.
+Mask = NDArray[np.bool_]
 
 #: How far a row of constraints, of unit length, is from those before it at least where errors of rounding do not grow with it.
 NEARLY = 1e-2
@@ -30,19 +35,26 @@ def regular_states(equations: Equations, n: int, *, seed: int = 0, enough: int =
     system, whole = equations.system, equations.derivation
     tries = (n, MORE * n) if system.constraints else (n,)
     for tried in tries:
-        sampled = on_constraints(whole, random_states(system, tried, seed))
+        states = random_states(system, tried, seed)
+        p = np.array([states[name][0] for name in system.parameter_names])
+        sampled = on_constraints(whole, states)
         met = len(sampled[TIME])
         if not met:
             continue
-        p = np.array([sampled[name][0] for name in system.parameter_names])
         equations = equations.without({*whole.left_out, *redundant(equations, p)})
-        sampled = chosen(sampled, np.flatnonzero(_regular(equations, sampled))[:n])
-        if len(sampled[TIME]) >= enough:
-            return equations, sampled
+        finite, apart = _regular(equations, sampled)
+        found = chosen(sampled, np.flatnonzero(finite & apart)[:n])
+        sampled = chosen(sampled, np.flatnonzero(finite)[:n])
+        if len(found[TIME]) >= enough:
+            return equations, found
+    if met and len(sampled[TIME]) >= enough:  # nearly singular states are better than none
+        return equations, sampled
     if not met:
+        why = contradiction(Closing(equations, p), 0.0, *initial_state(system, p=p)) if not system.quasi else ""
         raise SimulationError(
             f"Model '{system.name}': none of {tried} random states could be moved onto its constraints "
-            f"({', '.join(c.name for c in system.constraints)}). Give initial values near which they hold."
+            f"({', '.join(c.name for c in system.constraints)}){': ' * bool(why)}"
+            f"{why or '. Give initial values near which they hold.'}"
         )
     raise SimulationError(
         f"Model '{system.name}': its accelerations are finite at {len(sampled[TIME]) or 'none'} of {tried} random states; "
@@ -50,16 +62,14 @@ def regular_states(equations: Equations, n: int, *, seed: int = 0, enough: int =
     )
 
 
-def _regular(equations: Equations, states: States) -> NDArray[np.bool_]:
-    """At which *states* there are accelerations: where they are finite, and, if there are such states, where constraints are
-    far from depending on each other.
-    """
+def _regular(equations: Equations, states: States) -> tuple[Mask, Mask]:
+    """At which *states* accelerations are finite, and at which constraints are far from depending on each other."""
     d = equations.derivation
-    finite: NDArray[np.bool_] = np.asarray(np.isfinite(quantity(d, "forward", states)).all(axis=1))
+    finite: Mask = np.asarray(np.isfinite(quantity(d, "forward", states)).all(axis=1))
     if not d.rows or not finite.any():
-        return finite
+        return finite, finite
     A = quantity(d, "constraint_jacobian", states)
     sizes = np.linalg.norm(A, axis=2)
     long = sizes.min(axis=1) > FOLDED * sizes[finite].max()
     apart = np.array([np.isfinite(G).all() and not dependent(G, NEARLY) for G in scaled(A)])
-    return finite & long & apart if (finite & long & apart).any() else finite
+    return finite, long & apart

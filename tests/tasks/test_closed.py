@@ -10,6 +10,7 @@ import pytest
 
 import kineta as kn
 from kineta.errors import ArgumentError, KinetaWarning, SimulationError
+from kineta.tasks.state import initial_state
 from tests.support import SHARED
 
 ROD = """gravity (0, -9.81, 0); A | Sx(x), Sy(y) = 1; coordinates x, y; constraint rod : x^2 + y^2 = 1;
@@ -220,8 +221,52 @@ def test_a_constraint_said_twice_is_left_out_and_named() -> None:
 
 def test_a_redundant_constraint_that_contradicts_is_refused() -> None:
     system = kn.loads(ROD.replace("initial", "constraint other : x^2 + y^2 = 2; initial"))
-    with pytest.raises(SimulationError, match="misses the constraint 'other'"):
+    with pytest.raises(
+        SimulationError, match="the constraint 'other' contradicts rod: no state near the start meets all"
+    ):
         kn.simulate(system, 1.0)
+
+
+#: A third crank of a parallelogram, whose hinge is closed by what the others do.
+CRANKS = """parameters m = 1, a = 1, b = 2;
+    Crank | Rz(q1), Sx(a) = m, 0.1, 0.1, 0.1; Coupler ~ Crank | Rz(q2), Sx(b) = m, 0.1, 0.1, 0.1;
+    Rocker | Sx(b), Rz(q3), Sx(a) = m, 0.1, 0.1, 0.1; Middle | Sx(b / 2), Rz(q4), Sx(a) = m, 0.1, 0.1, 0.1;
+    point Half on Coupler = (-b / 2, 0, 0);
+    constraint x1 : Coupler.x = Rocker.x; constraint y1 : Coupler.y = Rocker.y;
+    constraint x2 : Half.x = Middle.x; constraint y2 : Half.y = Middle.y;
+    initial q1 = 1, q2 = -1, q3 = 1, q4 = 1; gravity (0, -9.81, 0);"""
+TWICE = ROD.replace("initial", "constraint again : (x^2 + y^2)^2 = 1; initial")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [(CRANKS, r"\(y2 follows from x1, y1, x2\)"), (TWICE, r"\(again follows from rod\)")]
+)
+def test_functions_leave_out_what_is_redundant_as_runs_do(text: str, said: str) -> None:
+    system = kn.loads(text)
+    equations = kn.derive(system)
+    with pytest.warns(KinetaWarning, match=f"redundant and left out {said}: their reactions are indeterminate"):
+        forward = equations.function("forward")
+    q, v = initial_state(system)
+    run = kn.simulate(system, 1e-4)
+    speeds = (run.v[-1] - run.v[0]) / run.t[-1]
+    assert forward(0.0, q, v) == pytest.approx(speeds, abs=1e-2)
+    assert np.isfinite(equations.function("multipliers")(0.0, q, v)).all()
+    assert equations.settled().derivation.left_out == {said[2:].partition(" ")[0]}
+
+
+def test_constraints_that_contradict_each_other_everywhere_have_no_accelerations() -> None:
+    system = kn.loads(ROD.replace("initial", "constraint other : x^2 + y^2 = 2; initial"))
+    with pytest.raises(kn.ModelError, match="the constraint 'other' contradicts rod"):
+        kn.derive(system).function("forward")
+    with pytest.raises(
+        SimulationError, match=r"onto its constraints \(rod, other\): the constraint 'other' contradicts"
+    ):
+        kn.verify(system, states=2, digits=0)
+
+
+def test_without_values_nothing_is_left_out() -> None:
+    equations = kn.derive(kn.loads(CRANKS.replace("a = 1,", "a,")))
+    assert equations.settled() is equations
 
 
 def test_bricards_mechanism_moves_though_its_constraints_count_none() -> None:
