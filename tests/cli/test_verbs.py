@@ -38,6 +38,7 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "lets",
         "elements",
         "outputs",
+        "notes",
         "checks",
         "seconds",
     ]
