@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 
@@ -90,3 +91,14 @@ def test_operations_grow_in_proportion_to_the_motions_of_one_coordinate() -> Non
         return kn.derive(kn.loads(text)).operations("forward").total
 
     assert size(60) < 2.2 * size(30)
+
+
+def test_reading_spares_the_collector_and_leaves_it_on() -> None:
+    text = f"A | Rz(q1) = 1; force f = {' + '.join(f'{k}*q1' for k in range(1, 1001))} on q1;"
+    before = gc.get_stats()[0]["collections"]
+    kn.loads(text)
+    assert gc.get_stats()[0]["collections"] - before < 30  # one for every ten terms, if it were on
+    assert gc.isenabled()
+    with pytest.raises(kn.ModelError):
+        kn.loads(text + ";;)")
+    assert gc.isenabled()

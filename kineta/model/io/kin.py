@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -72,11 +74,24 @@ def read(text: str, file: str = "<text>") -> System:
     Raises :class:`ModelError`, with file, line and column, for whatever cannot be read or makes no sense.
     """
     check_depth(text, file)
+    with _uncollected():
+        try:
+            tree = _parser().parse(text)
+        except UnexpectedInput as error:
+            raise syntax_error(error, text, file) from None
+        return _Statements(file).read(tree)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cycles: over and over it would walk a growing tree that has none, as long as reading takes."""
+    on = gc.isenabled()
+    gc.disable()
     try:
-        tree = _parser().parse(text)
-    except UnexpectedInput as error:
-        raise syntax_error(error, text, file) from None
-    return _Statements(file).read(tree)
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 # -- from tree to records -----------------------------------------------------------------------------------------
