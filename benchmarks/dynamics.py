@@ -1,4 +1,4 @@
-"""Time of one evaluation: forward dynamics, inverse dynamics, mass matrix; kineta beside its peers, in one thread.
+"""Time of one evaluation: forward dynamics and its derivatives, inverse dynamics, mass matrix; kineta beside its peers, in one thread.
 
 All loop over the same states in native code: one call from Python for all of them. Their results are compared first.
 """
@@ -19,7 +19,7 @@ from kineta.codegen import llvm
 
 FloatArray = NDArray[np.float64]
 
-QUANTITIES = ("forward", "inverse", "mass_matrix")
+QUANTITIES = ("forward", "inverse", "mass_matrix", "forward_derivatives")
 #: Bytes of states and results: enough rows that the one call from Python is nothing, few enough to stay in the cache.
 BYTES = 512 * 1024
 
@@ -57,6 +57,9 @@ def difference(robot: Robot, quantity: str, ours: FloatArray, theirs: FloatArray
         filled = theirs.transpose(0, 2, 1)
         full = np.triu(filled) + np.triu(filled, 1).transpose(0, 2, 1)
         theirs = full[:, order][:, :, order].reshape(ours.shape)
+    elif quantity == "forward_derivatives":
+        theirs[:, 2] = np.triu(theirs[:, 2]) + np.triu(theirs[:, 2], 1).transpose(0, 2, 1)
+        theirs = theirs[:, :, order][:, :, :, order].reshape(ours.shape)
     else:
         theirs = theirs[:, order]
     return float(np.abs(ours - theirs).max() / np.abs(theirs).max())
@@ -65,7 +68,8 @@ def difference(robot: Robot, quantity: str, ours: FloatArray, theirs: FloatArray
 def measure(robot: Robot, quantity: str, repeats: int) -> tuple[str, ...]:
     """A row of the table."""
     nq, nv = robot.model.nq, robot.model.nv
-    n = max(64, BYTES // (8 * (nq + 2 * nv + (nv * nv if quantity == "mass_matrix" else nv))))
+    results_of_one = {"mass_matrix": nv * nv, "forward_derivatives": 3 * nv * nv}.get(quantity, nv)
+    n = max(64, BYTES // (8 * (nq + 2 * nv + results_of_one)))
     states = robot.states(n)
     given = states["q"], states["v"], states["extra"]
     ours = kineta_calls(robot, quantity, states)

@@ -1,6 +1,7 @@
 // Pinocchio's dynamics in loops over states: what the benchmarks time beside kineta.
 // The robot comes as text (see peer.py): one joint a line, with its type, parent, placement, axis and inertia.
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/crba.hpp>
 #include <pinocchio/algorithm/rnea.hpp>
 
@@ -86,5 +87,20 @@ void robot_crba(Robot * r, int64_t n, const double * q, const double *, const do
   const Convention convention = world ? Convention::WORLD : Convention::LOCAL;
   for (int64_t i = 0; i < n; ++i)
     Eigen::Map<Eigen::MatrixXd>(out + i * nv * nv, nv, nv) = crba(r->model, r->data, Rows(q + i * nq, nq), convention);
+}
+
+// The derivatives of aba by q, v and tau; of the symmetric one Pinocchio fills the upper triangle.
+void robot_aba_derivatives(
+  Robot * r, int64_t n, const double * q, const double * v, const double * tau, double * out, int)
+{
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const int nq = r->model.nq, nv = r->model.nv;
+  for (int64_t i = 0; i < n; ++i)
+  {
+    computeABADerivatives(r->model, r->data, Rows(q + i * nq, nq), Rows(v + i * nv, nv), Rows(tau + i * nv, nv));
+    Eigen::Map<RowMajor>(out + 3 * i * nv * nv, nv, nv) = r->data.ddq_dq;
+    Eigen::Map<RowMajor>(out + (3 * i + 1) * nv * nv, nv, nv) = r->data.ddq_dv;
+    Eigen::Map<RowMajor>(out + (3 * i + 2) * nv * nv, nv, nv) = r->data.Minv;
+  }
 }
 }

@@ -28,7 +28,12 @@ DEFINITIONS = (
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=10",
 )
 #: The quantity, the function, and whether it has a choice between local and world frames.
-FUNCTIONS = {"forward": ("robot_aba", True), "inverse": ("robot_rnea", False), "mass_matrix": ("robot_crba", True)}
+FUNCTIONS = {
+    "forward": ("robot_aba", True),
+    "inverse": ("robot_rnea", False),
+    "mass_matrix": ("robot_crba", True),
+    "forward_derivatives": ("robot_aba_derivatives", False),
+}
 
 
 @cache
@@ -64,7 +69,7 @@ def _numbers(*parts: Sequence[float] | FloatArray) -> str:
 
 
 class Peer:
-    """Pinocchio's three algorithms on rows of states, in one thread."""
+    """Pinocchio's algorithms on rows of states, in one thread."""
 
     def __init__(self, model: pin.Model) -> None:
         self.model = model
@@ -91,7 +96,8 @@ class Peer:
         return found
 
     def _shape(self, quantity: str, n: int) -> tuple[int, ...]:
-        return (n, *([self.model.nv] * (2 if quantity == "mass_matrix" else 1)))
+        nv = self.model.nv
+        return (n, *{"mass_matrix": (nv, nv), "forward_derivatives": (3, nv, nv)}.get(quantity, (nv,)))
 
     def _python(self, quantity: str, q: FloatArray, v: FloatArray, extra: FloatArray, out: FloatArray) -> None:
         model, data = self.model, self.data
@@ -100,5 +106,8 @@ class Peer:
                 out[i] = pin.aba(model, data, q[i], v[i], extra[i])
             elif quantity == "inverse":
                 out[i] = pin.rnea(model, data, q[i], v[i], extra[i])
+            elif quantity == "forward_derivatives":
+                pin.computeABADerivatives(model, data, q[i], v[i], extra[i])
+                out[i] = data.ddq_dq, data.ddq_dv, data.Minv
             else:
                 out[i] = pin.crba(model, data, q[i])

@@ -76,7 +76,7 @@ def evaluate(
         if text is not None and name not in takes:
             raise ArgumentError(f"--{name}: {quantity} depends on {', '.join(takes)} and the parameters only.")
     extra = {n: _speeds(system, f"--{n}", x) for n, x in given.items() if x is not None}
-    if quantity == "inverse" and "vdot" not in extra:
+    if "vdot" in takes and "vdot" not in extra:
         extra["vdot"] = np.zeros(system.nv)
     if "momentum" in takes:
         at = (at[0], equations.function("momentum", backend)(t, *at))

@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kineta.expr.graph import Ref
-from kineta.formalism import hamilton, manifold
+from kineta.formalism import derivatives, hamilton, manifold
 from kineta.formalism.derivation import Derivation, Rule, derivation
 from kineta.formalism.residual import following
 from kineta.formalism.step import Step, Steps, told
 from kineta.model.system import System
+
+
+#: Rules that follow from those of any formalism.
+SHARED: Mapping[str, Rule] = {**hamilton.RULES, **manifold.RULES, **derivatives.RULES}
 
 
 def always(system: System) -> str:
@@ -38,7 +42,7 @@ class Formalism:
 
     def derivation(self, system: System) -> Derivation:
         """A derivation of *system* by this formalism, in a graph of its own."""
-        return derivation(system, {**following(self.residual), **hamilton.RULES, **manifold.RULES, **self.rules})
+        return derivation(system, {**following(self.residual), **SHARED, **self.rules})
 
     def told(self, derivation: Derivation) -> Iterator[Step]:
         """A *derivation* by this formalism, step by step."""

@@ -98,6 +98,15 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("projected_q", entries=lambda s: list(s.q_names), keeps=True),
         Quantity("projected_v", entries=lambda s: list(s.v_names), keeps=True),
         Quantity("power", "P", inputs=("tau",)),
+        Quantity("forward_by_q", "D_q", inputs=("tau",)),
+        Quantity("forward_by_v", "D_v", inputs=("tau",)),
+        Quantity("forward_by_tau", "D_tau", inputs=("tau",)),
+        Quantity("forward_by_t", "D_t", inputs=("tau",)),
+        Quantity("forward_by_p", "D_p", inputs=("tau",)),
+        Quantity("forward_derivatives", inputs=("tau",)),
+        Quantity("inverse_by_q", "K", inputs=("vdot",)),
+        Quantity("inverse_by_v", "C", inputs=("vdot",)),
+        Quantity("inverse_derivatives", inputs=("vdot",)),
     )
 }
 
@@ -161,5 +170,5 @@ SQUARE = ("mass_matrix", "mass_and_bias")
 
 def nothing(system: System, quantity: str) -> str:
     """Why *quantity* has no entries for *system*, as a sentence."""
-    why = "no outputs" if quantity == "outputs" else "no constraints"
+    why = {"outputs": "no outputs", "forward_by_p": "no parameters"}.get(quantity, "no constraints")
     return f"Model '{system.name}': {quantity} is empty, the model has {why}."

@@ -1,0 +1,136 @@
+"""Partial derivatives of forces and accelerations, by the theorem of implicit functions.
+
+The accelerations and multipliers are those that make two residuals vanish::
+
+    F = inverse(t, q, v, vdot) - tau - A^T lambda          G = A vdot + rest
+
+so a change of anything else changes them by what makes up for it, and no derivative of the solution itself is formed::
+
+    M dvdot - A^T dlambda = -dF          A dvdot = -dG          (vdot and lambda held)
+
+F is linear in the bodies, and so is its change in one direction. Coordinates change in the directions of the speeds of the
+motions: a quaternion in those of small turns about the axes of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kineta.expr.graph import ONE, ZERO, Ref, neg
+from kineta.formalism.bordered import bordered
+from kineta.formalism.constraint import check_independent
+from kineta.formalism.derivation import Array, Derivation, Rule, matrix, vector
+from kineta.formalism.residual import check_regular, orders
+from kineta.passes.differentiate import forward
+from kineta.passes.substitute import substitute
+
+#: How symbols change, those that do.
+Direction = Mapping[Ref, Ref]
+
+
+def tangent(d: Derivation) -> list[Direction]:
+    """Unit changes of the coordinates, one for every speed of the motions."""
+    base = (d.released if d.symbols.system.quasi else d).symbols
+    columns = (forward(d.graph, base.qdot, {u: ONE}) for u in base.v)
+    return [{q: x for q, x in zip(base.q, column, strict=True) if x != ZERO} for column in columns]
+
+
+#: Unit changes of each block of variables.
+DIRECTIONS: Mapping[str, Callable[[Derivation], Sequence[Direction]]] = {
+    "q": tangent,
+    "v": lambda d: [{v: ONE} for v in d.symbols.v],
+    "tau": lambda d: [{tau: ONE} for tau in d.symbols.tau],
+    "t": lambda d: [{d.symbols.t: ONE}],
+    "p": lambda d: [{p: ONE} for p in d.symbols.p],
+}
+
+
+def multiplier_symbols(d: Derivation) -> list[Ref]:
+    """The multipliers of the rows as variables."""
+    return [d.graph.symbol(f"lambda.{row.constraint}") for row in d.rows]
+
+
+def residuals(d: Derivation) -> tuple[list[Ref], list[Ref]]:
+    """F and G of the head of this file, in the accelerations ``vdot`` and :func:`multiplier_symbols`."""
+    g, s = d.graph, d.symbols
+    F = [g.sub(force, tau) for force, tau in zip(d["inverse"].refs, s.tau, strict=True)]
+    G = []
+    for row, multiplier in zip(d.rows, multiplier_symbols(d), strict=True):
+        for k, partial in row.gradient.items():
+            F[k] = g.sub(F[k], g.mul(partial, multiplier))
+        G.append(g.sum([row.rest, *(g.mul(partial, s.vdot[k]) for k, partial in row.gradient.items())]))
+    return F, G
+
+
+def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> list[list[Ref]]:
+    """The change of the accelerations in each of the *directions*, which may change t, q, v, tau and the parameters."""
+    g, s, n = d.graph, d.symbols, len(d.symbols.v)
+    check_regular(d)
+    if not d.watched:
+        check_independent(s, d.rows)
+    factors = bordered(d, d.rows, orders(d)[0])
+    forces = [g.sub(t, b) for t, b in zip(s.tau, d["bias"].refs, strict=True)]
+    x = factors.solve(forces, [neg(row.rest) for row in d.rows])
+    held = [*s.vdot, *multiplier_symbols(d)]
+    values = [*x[:n], *(neg(y) for y in x[n:])]
+    F, G = residuals(d)
+    changes = [r for direction in directions for r in forward(g, [*F, *G], direction)]
+    changes = substitute(g, changes, {g.names[g.lhs[a >> 1]]: x for a, x in zip(held, values, strict=True)})
+    m = n + len(G)
+    rows = (changes[k * m : (k + 1) * m] for k in range(len(directions)))
+    return [factors.solve([neg(y) for y in row[:n]], [neg(y) for y in row[n:]])[:n] for row in rows]
+
+
+def _forward_by(block: str) -> Rule:
+    """The derivatives of the accelerations by a *block* of variables, (nv, size of the block)."""
+
+    def rule(d: Derivation) -> Array:
+        columns = accelerations_along(d, DIRECTIONS[block](d))
+        return matrix([[column[i] for column in columns] for i in range(len(d.symbols.v))], len(columns))
+
+    return rule
+
+
+def _forward_by_tau(d: Derivation) -> Array:
+    """As of any block, but symmetric: of two entries the one that comes first in the elimination is computed."""
+    n = len(d.symbols.v)
+    columns = accelerations_along(d, DIRECTIONS["tau"](d))
+    return matrix([[columns[min(i, k)][max(i, k)] for k in range(n)] for i in range(n)], n)
+
+
+def _forward_by_t(d: Derivation) -> Array:
+    return vector(accelerations_along(d, DIRECTIONS["t"](d))[0])
+
+
+def _inverse_by(block: str) -> Rule:
+    """The derivatives of the forces by a *block* of variables at given accelerations."""
+
+    def rule(d: Derivation) -> Array:
+        columns = [forward(d.graph, d["inverse"].refs, direction) for direction in DIRECTIONS[block](d)]
+        return matrix([[column[i] for column in columns] for i in range(len(d.symbols.v))], len(columns))
+
+    return rule
+
+
+def _together(*parts: str) -> Rule:
+    """Several quantities as one, of *parts*."""
+
+    def rule(d: Derivation) -> Array:
+        arrays = {part: d[part] for part in parts}
+        refs = tuple(ref for array in arrays.values() for ref in array.refs)
+        return Array((len(refs),), refs, tuple((part, array.shape) for part, array in arrays.items()))
+
+    return rule
+
+
+RULES: Mapping[str, Rule] = {
+    "forward_by_q": _forward_by("q"),
+    "forward_by_v": _forward_by("v"),
+    "forward_by_tau": _forward_by_tau,
+    "forward_by_t": _forward_by_t,
+    "forward_by_p": _forward_by("p"),
+    "forward_derivatives": _together("forward_by_q", "forward_by_v", "forward_by_tau"),
+    "inverse_by_q": _inverse_by("q"),
+    "inverse_by_v": _inverse_by("v"),
+    "inverse_derivatives": _together("inverse_by_q", "inverse_by_v", "mass_matrix"),
+}
