@@ -12,7 +12,6 @@ from kineta.formalism.residual import following
 from kineta.formalism.step import Step, Steps, told
 from kineta.model.system import System
 
-
 #: Rules that follow from those of any formalism.
 SHARED: Mapping[str, Rule] = {**hamilton.RULES, **manifold.RULES, **derivatives.RULES}
 
