@@ -1,4 +1,4 @@
-"""Time of one evaluation of forward dynamics, their derivatives, inverse dynamics, mass matrix; kineta beside its peers, in one thread.
+"""Time of one evaluation: forward dynamics and its derivatives, inverse dynamics, mass matrix; beside peers, in one thread.
 
 All loop over the same states in native code: one call from Python for all of them. Their results are compared first.
 """

@@ -78,7 +78,11 @@ if TYPE_CHECKING:
     from kineta.tasks.events import Event, event
     from kineta.tasks.family import Family, family
     from kineta.tasks.integrals import FirstIntegral, first_integrals
+    from kineta.tasks.linear import Linear
+    from kineta.tasks.linearize import linearize
+    from kineta.tasks.modes import Modes, modes
     from kineta.tasks.reading import load_result
+    from kineta.tasks.response import Response, response
     from kineta.tasks.result import Result
     from kineta.tasks.simulate import simulate
     from kineta.tasks.verify import verify
@@ -117,7 +121,11 @@ _FROM = {
     "kineta.tasks.family": "Family family",
     "kineta.model.graph": "SystemGraph system_graph",
     "kineta.tasks.integrals": "FirstIntegral first_integrals",
+    "kineta.tasks.linear": "Linear",
+    "kineta.tasks.linearize": "linearize",
+    "kineta.tasks.modes": "Modes modes",
     "kineta.tasks.reading": "load_result",
+    "kineta.tasks.response": "Response response",
     "kineta.tasks.result": "Result",
     "kineta.tasks.simulate": "simulate",
     "kineta.tasks.certificate": "Certificate",
@@ -146,15 +154,18 @@ __all__ = [
     "KinetaError",
     "KinetaWarning",
     "Let",
+    "Linear",
     "Loop",
     "MissingPackageError",
     "ModelError",
+    "Modes",
     "Operations",
     "Output",
     "Parameter",
     "Point",
     "Quasi",
     "R",
+    "Response",
     "Result",
     "Rolling",
     "Rotation",
@@ -198,6 +209,7 @@ __all__ = [
     "line_damper",
     "line_force",
     "line_spring",
+    "linearize",
     "load",
     "load_result",
     "loads",
@@ -205,9 +217,11 @@ __all__ = [
     "loop",
     "maximum",
     "minimum",
+    "modes",
     "point",
     "potential",
     "quasi",
+    "response",
     "rolling",
     "sampled",
     "sign",

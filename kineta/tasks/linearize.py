@@ -1,0 +1,188 @@
+"""A system near a state, an equilibrium or a motion, by the exact first variation of its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.compiler import Equations, equations_of
+from kineta.errors import ArgumentError, did_you_mean, shown
+from kineta.expr.node import Expr, symbol
+from kineta.inputs import flat
+from kineta.model.given import entries, records
+from kineta.model.system import System
+from kineta.tasks import arguments
+from kineta.tasks.code import parameters
+from kineta.tasks.forces import forces
+from kineta.tasks.linear import Linear
+from kineta.tasks.met import missed
+from kineta.tasks.near import near
+from kineta.tasks.rank import closed
+from kineta.tasks.reduction import reduction, state_names
+from kineta.tasks.state import initial_state
+from kineta.tasks.variation import Input, Variation
+from kineta.values import numbers
+
+FloatArray = NDArray[np.float64]
+
+
+def linearize(
+    system: System | Equations,
+    about: Any = None,
+    *,
+    t: Any = None,
+    p: Any = None,
+    tau: Any = None,
+    inputs: Iterable[str] | None = None,
+    outputs: Iterable[str | Expr] | Mapping[str, Expr] | None = None,
+    states: Iterable[str] | None = None,
+) -> Linear:
+    """Small changes of *system* about a state: x' = A x + B u, y = C x + D u, exact and with names.
+
+    Where constraints hold, x are independent states and the others follow. Coordinates change in the directions of the
+    speeds: a quaternion by small turns ``b.Rx``, ``b.Ry``, ``b.Rz`` about the axes of the body.
+
+    Parameters
+    ----------
+    about : the state. Nothing: the model's ``initial``; a mapping of names of coordinates and speeds to values, the rest as
+        in ``initial``; a pair of arrays q, v; a record that has q and v, as of :func:`~kineta.tasks.assemble.assemble`; or a run:
+        all its states. Rows of values give one linearisation each
+    t : the time [s], for what depends on it; 0, or the times of the run, if not given
+    p, tau : parameters, and constant forces on the speeds, as for :func:`~kineta.tasks.simulate.simulate`
+    inputs : names of speeds, for the forces on them, and of parameters; the forces on all speeds, if not given
+    outputs : names of what the model knows, or expressions; the outputs of the model, if not given
+    states : the states to keep; the others must not act on them. A coordinate brings its speed along
+
+    Raises :class:`ArgumentError` for names that do not exist, a state that misses the constraints, one at which these depend
+    on each other, and one at which the equations have no derivative.
+    """
+    if not isinstance(system, System | Equations):
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
+    equations = system if isinstance(system, Equations) else equations_of(system)
+    model = equations.system
+    put_in, put_out, kept = _inputs(model, inputs), _outputs(model, outputs), _states(model, states)
+    at = _rows(model, about, t, p, tau)
+    t0, q0, v0, _, p0 = (flat(x)[0] for x in at)
+    equations, _, _ = closed(equations, float(t0[0]), q0, v0, p0)
+    _check_met(equations, *at)
+    variation = Variation(equations, put_in, put_out)
+    found = near(variation, *at)
+    rows = variation.rows or tuple(c.name for c in model.constraints)
+    chosen = reduction(model, found.H, found.f_q, found.f_v, rows, kept)
+    places = list(chosen.places)
+    names = state_names(model)
+    t_, q, v, _, p_ = at
+    linear = Linear(
+        model=model.name,
+        A=chosen.applied(found.A[..., places, :]),
+        B=found.B[..., places, :],
+        C=chosen.applied(found.C),
+        D=found.D,
+        states=tuple(names[k] for k in places),
+        inputs=tuple(i.label for i in put_in),
+        outputs=tuple(put_out),
+        t=t_[..., 0],
+        q=q,
+        v=v,
+        rate=found.rate[..., places],
+        all_states=names,
+        Z=chosen.Z,
+        parameters=dict(zip(model.parameter_names, np.moveaxis(p_, -1, 0), strict=True)),
+    )
+    return linear if states is None else linear.part([n for n in kept if n in linear.states] or kept)
+
+
+def _rows(system: System, about: Any, t: Any, p: Any, tau: Any) -> list[FloatArray]:
+    """t, q, v, tau and parameters, with the same leading axis, or none."""
+    given_t, q, v = _about(system, about)
+    time = numbers("t", given_t if t is None and given_t is not None else 0.0 if t is None else t)
+    values, acting = parameters(system, p), forces(system, tau)
+    if acting.expressions or acting.sampled:
+        raise ArgumentError("Expected numbers for the forces tau; give expressions to the model, as elements.")
+    q0, v0 = initial_state(system, q, v, values)
+    rows = {"t": time[..., None], "q": q0, "v": v0, "tau": acting.constant, "p": values}
+    arguments.cases(rows)
+    lead = np.broadcast_shapes(*(x.shape[:-1] for x in rows.values()))
+    if len(lead) > 1 or not np.isfinite(time).all():
+        raise ArgumentError(f"Expected a time, or a row of them, that is finite, for t, found {shown(time)}.")
+    return [np.broadcast_to(x, (*lead, x.shape[-1])) for x in rows.values()]
+
+
+def _about(system: System, about: Any) -> tuple[Any, Any, Any]:
+    """The times, if it has some, coordinates and speeds of what a linearisation is asked about."""
+    if about is None:
+        return None, None, None
+    if isinstance(about, Mapping):
+        known = (*system.q_names, *system.v_names)
+        for name in about:
+            if name not in known:
+                raise ArgumentError(
+                    f"Model '{system.name}' has no coordinate or speed '{name}' to linearise about."
+                    f"{did_you_mean(name, known)}"
+                )
+        q, v = ({n: x for n, x in about.items() if n in names} for names in (system.q_names, system.v_names))
+        return None, q, v
+    if hasattr(about, "q") and hasattr(about, "v"):
+        return getattr(about, "t", None), about.q, about.v
+    pair = entries(about)
+    if pair is not None and len(pair) == 2:
+        return None, pair[0], pair[1]
+    raise ArgumentError(
+        "Expected a state to linearise about: a mapping of names to values, a pair (q, v), or a record that has them, "
+        f"found {shown(about)}."
+    )
+
+
+def _inputs(system: System, names: Iterable[str] | None) -> list[Input]:
+    if names is None:
+        return [Input(n, True) for n in system.v_names]
+    found = []
+    known = (*system.v_names, *(f"tau.{n}" for n in system.v_names), *system.parameter_names)
+    for name in records(names, str, "names of inputs", '"q1\'"'):
+        if name not in known:
+            raise ArgumentError(
+                f"Model '{system.name}' has no speed or parameter '{name}' to put in.{did_you_mean(name, known)}"
+            )
+        plain = name.removeprefix("tau.") if name not in system.parameter_names else name
+        found.append(Input(plain, plain in system.v_names))
+    return found
+
+
+def _outputs(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | None) -> dict[str, Expr]:
+    own = {o.name: o.value for o in system.outputs}
+    if given is None:
+        return own
+    named: dict[str, Expr] = {}
+    if isinstance(given, Mapping):
+        named = {str(n): e if isinstance(e, Expr) else symbol(e) for n, e in given.items()}
+    else:
+        for x in records(given, str | Expr, "names of outputs, or expressions", "'q1'"):
+            named[str(x)] = own.get(x, symbol(x)) if isinstance(x, str) else x
+    return {n: arguments.symbols(system, e, f"output '{n}'", resulting=True) for n, e in named.items()}
+
+
+def _states(system: System, names: Iterable[str] | None) -> list[str]:
+    """The states to keep; with a coordinate its speed."""
+    known = state_names(system)
+    found: list[str] = []
+    for name in records(names if names is not None else (), str, "names of states", "'q1'"):
+        if name not in known:
+            raise ArgumentError(f"Model '{system.name}' has no state '{name}'.{did_you_mean(name, known)}")
+        found += [n for n in (name, f"{name}'") if n in known]
+    return list(dict.fromkeys(found))
+
+
+def _check_met(
+    equations: Equations, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray
+) -> None:
+    """Raise :class:`ArgumentError` for a state that misses the constraints."""
+    if not equations.system.constraints:
+        return
+    for row in zip(*map(flat, (t, q, v, p)), strict=True):
+        if why := missed(equations, float(row[0][0]), *row[1:]):
+            raise ArgumentError(
+                why.replace("the start misses", "the state misses").replace("initial values", "a state")
+            )

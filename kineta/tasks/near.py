@@ -1,0 +1,131 @@
+"""All states of a system near a state, whether independent or not, as matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.errors import ArgumentError
+from kineta.model.motion import Free, speed_names
+from kineta.model.system import System
+from kineta.tasks.reduction import state_names
+from kineta.tasks.variation import Variation
+
+FloatArray = NDArray[np.float64]
+
+#: How far from a state without derivatives those are that are asked in its place, and by how much they may differ, relative
+#: to the largest, where there is a limit.
+BESIDE, LIMIT = 1e-7, 1e-5
+
+
+@dataclass(frozen=True)
+class Near:
+    """x' = rate + A x + B u, y = value + C x + D u for changes x of all states (..., nb + nv); and how constraints change with
+    them, H on the position with coordinates, f on the speeds with coordinates and speeds.
+    """
+
+    A: FloatArray
+    B: FloatArray
+    C: FloatArray
+    D: FloatArray
+    rate: FloatArray
+    value: FloatArray
+    H: FloatArray
+    f_q: FloatArray
+    f_v: FloatArray
+
+
+def near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray) -> Near:
+    """The matrices at states with leading axes. Where there are none, their limit; raises where there is no limit either."""
+    found = _near(variation, t, q, v, tau, p)
+    if all(np.isfinite(getattr(found, f.name)).all() for f in fields(found)):
+        return found
+    rng = np.random.default_rng(0)
+    around = []
+    for _ in range(3):
+        dq, dv = (BESIDE * rng.choice([-1.0, 1.0], x.shape[-1]) * rng.uniform(0.5, 1.0, x.shape[-1]) for x in (q, v))
+        around += [_near(variation, t, q + sign * dq, v + sign * dv, tau, p) for sign in (1, -1)]
+    means = {}
+    for f in fields(found):
+        values = np.array([getattr(x, f.name) for x in around])
+        size = max(1.0, float(np.abs(np.nan_to_num(values)).max(initial=0.0)))
+        if not np.isfinite(values).all() or np.ptp(values, axis=0).max(initial=0.0) > LIMIT * size:
+            raise ArgumentError(_no_limit(variation, f.name, values))
+        own = getattr(found, f.name)
+        means[f.name] = np.where(np.isfinite(own), own, values.mean(axis=0))
+    return Near(**means)
+
+
+def _no_limit(variation: Variation, name: str, values: FloatArray) -> str:
+    """What to say of entries that have no limit where a state is approached."""
+    system = variation.equations.system
+    states = state_names(system)
+    rows = variation.rows if name in ("H", "f_q", "f_v") else tuple(variation.outputs) if name in "CD" else states
+    spread = np.where(np.isfinite(values).all(axis=0), np.ptp(np.nan_to_num(values), axis=0), np.inf)
+    spread = spread.reshape(-1, *spread.shape[-2:])[0] if name not in ("rate", "value") else spread.reshape(-1, 1)
+    row = int(np.unravel_index(int(spread.argmax()), spread.shape)[0]) % max(1, len(rows))
+    what = f"the rate of '{rows[row]}'" if rows is states else f"'{rows[row]}'"
+    return (
+        f"Model '{system.name}': {what} has no derivative at this state: it has a corner, a jump or no value there. "
+        "Linearise beside it."
+    )
+
+
+def _near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray) -> Near:
+    n, m = v.shape[-1], len(variation.rows)
+    rest = variation.state(t, q, v, np.zeros(n), tau, np.zeros(m), p=p)
+    lead = rest["M"].shape[:-2]
+    K = np.zeros((*lead, n + m, n + m))
+    K[..., :n, :n] = rest["M"]
+    K[..., n:, :n] = rest["A"]
+    K[..., :n, n:] = -np.swapaxes(rest["A"], -1, -2)
+    solved = -_solve(K, np.concatenate([rest["F"], rest["G"]], axis=-2))[..., 0]
+    vdot, multipliers = solved[..., :n], solved[..., n:]
+    s = variation.slopes(t, q, v, vdot, tau, multipliers, p=p)
+    right = np.concatenate([np.concatenate([s[r + c] for c in "qvw"], axis=-1) for r in "FG"], axis=-2)
+    moved = -_solve(K, right)
+    nb = s["Fq"].shape[-1]
+    V, L = moved[..., :n, :], moved[..., n:, :]
+    U = np.concatenate([s["u" + c] for c in "qvw"], axis=-1)
+    U[..., :nb] += _turning(variation.equations.system, s["u"][..., 0])
+    X = np.concatenate([U, V], axis=-2)
+    Y = np.concatenate([s["y" + c] for c in "qvw"], axis=-1) + s["ya"] @ V + s["yl"] @ L
+    N = nb + n
+    rate = np.concatenate([s["u"][..., 0], vdot], axis=-1)
+    return Near(X[..., :N], X[..., N:], Y[..., :N], Y[..., N:], rate, s["y"][..., 0], s["Hq"], s["fq"], s["fv"])
+
+
+def _solve(K: FloatArray, right: FloatArray) -> FloatArray:
+    """The x with K x = right; NaN where K is singular."""
+    finite = np.isfinite(K).all(axis=(-2, -1), keepdims=True) & np.isfinite(right).all(axis=(-2, -1), keepdims=True)
+    safe = np.where(finite, K, np.eye(K.shape[-1]))
+    try:
+        return np.asarray(np.where(finite, np.linalg.solve(safe, np.where(finite, right, 0.0)), np.nan))
+    except np.linalg.LinAlgError:
+        return np.full(right.shape, np.nan)
+
+
+def _turning(system: System, u: FloatArray) -> FloatArray:
+    """How changes in the axes of a body turn with it, (..., nb, nb), where its motion has the speeds *u*::
+
+    d' = dw - w x d          a shift: s' = dv - w x s - v x d
+    """
+    W = np.zeros((*u.shape, u.shape[-1]))
+    places = {name: k for k, name in enumerate(system.base_speeds)}
+    for motion in system.joints.values():
+        k = [places[n] for n in speed_names(motion)]
+        turns, shifts = k[-3:], k[:-3]
+        W[..., np.ix_(turns, turns)[0], np.ix_(turns, turns)[1]] -= _cross(u[..., turns])
+        if isinstance(motion, Free):
+            W[..., np.ix_(shifts, shifts)[0], np.ix_(shifts, shifts)[1]] -= _cross(u[..., turns])
+            W[..., np.ix_(shifts, turns)[0], np.ix_(shifts, turns)[1]] -= _cross(u[..., shifts])
+    return W
+
+
+def _cross(w: FloatArray) -> FloatArray:
+    """The matrix of w x, (..., 3, 3)."""
+    x, y, z = np.moveaxis(w, -1, 0)
+    o = np.zeros_like(x)
+    return np.stack([np.stack(row, axis=-1) for row in ((o, -z, y), (z, o, -x), (-y, x, o))], axis=-2)

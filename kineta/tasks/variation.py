@@ -1,0 +1,213 @@
+"""The first variation of the equations of a system, as compiled functions of its state::
+
+    M dvdot - A^T dlambda = -dF          A dvdot = -dG
+
+with the residuals F, G of :mod:`kineta.formalism.derivatives`. What constrains and what is put out varies as well. Nothing
+is solved here symbolically, so that constraints in any number cost no more than bodies do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen import numpy as reference
+from kineta.compiler import Equations
+from kineta.errors import ArgumentError
+from kineta.expr.graph import ONE, ZERO, Ref
+from kineta.expr.node import Expr
+from kineta.expr.program import Program
+from kineta.expr.walk import reachable
+from kineta.formalism.derivation import Derivation
+from kineta.formalism.derivatives import DIRECTIONS, Direction, multiplier_symbols, residuals
+from kineta.formulas import simplified
+from kineta.inputs import flat
+from kineta.model.infer import ENERGIES, MULTIPLIER, results
+from kineta.passes.differentiate import forward
+from kineta.passes.evaluate import evaluate
+from kineta.passes.hoist import hoist
+
+FloatArray = NDArray[np.float64]
+Function = Callable[..., FloatArray]
+#: Matrices by name, each with leading axes (..., rows, columns).
+Blocks = Mapping[str, FloatArray]
+
+#: Operations times states beyond which a program is compiled; below, it is interpreted in less time.
+COMPILED = 2_000_000
+
+#: What varies, by the letter of a block: residuals, constraints on the position and on the speeds, the speeds of the motions,
+#: outputs; and what it varies with.
+ROWS, COLUMNS = "FGHfuy", ("q", "v", "w")
+
+
+@dataclass(frozen=True)
+class Input:
+    """What is put in: the force on the speed *name*, or the parameter *name*."""
+
+    name: str
+    force: bool
+
+    @property
+    def label(self) -> str:
+        """What it is called: ``tau.q1'``, or the name of the parameter."""
+        return f"tau.{self.name}" if self.force else self.name
+
+
+class Variation:
+    """The variation of *equations*, with *inputs* and *outputs* by name."""
+
+    def __init__(self, equations: Equations, inputs: Sequence[Input], outputs: Mapping[str, Expr]) -> None:
+        self.equations, self.inputs, self.outputs = equations, tuple(inputs), dict(outputs)
+        key = (Variation, self.inputs, tuple(self.outputs.items()))
+        self._d, self._tables = equations.kept(key, self._made)
+        self._compiled: dict[str, Function] = equations.kept((*key, "compiled"), dict)
+
+    def _made(self) -> tuple[Derivation, dict[str, _Table]]:
+        """What is derived, and the two tables of blocks, each with its entries and the number of nodes below them."""
+        d = self.equations.alone(watched=True)
+        tables = {}
+        for name, blocks in (("state", _state(d)), ("slopes", _slopes(d, self.inputs, self.outputs))):
+            refs = [ref for rows, _ in blocks.values() for row in rows for ref in row]
+            tables[name] = blocks, refs, len(reachable(d.graph, refs))
+        return d, tables
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the constraints kept by reactions."""
+        return tuple(row.constraint for row in self._d.rows)
+
+    def state(self, *blocks: FloatArray, p: FloatArray) -> Blocks:
+        """M, A, and the residuals F, G as columns, at t, q, v, vdot, tau, lambda with leading axes."""
+        return self._values("state", blocks, p)
+
+    def slopes(self, *blocks: FloatArray, p: FloatArray) -> Blocks:
+        """Derivatives ``Fq`` of rows (``ROWS``) by columns: changes of the coordinates in the directions of the speeds, the
+        speeds, inputs ``w``; of outputs also by accelerations ``ya`` and multipliers ``yl``. Of ``u`` and ``y`` values too.
+        """
+        return self._values("slopes", blocks, p)
+
+    def _values(self, name: str, blocks: Sequence[FloatArray], p: FloatArray) -> Blocks:
+        table, refs, nodes = self._tables[name]
+        lead = np.broadcast_shapes(*(b.shape[:-1] for b in (*blocks, p)))
+        values = np.empty((*lead, len(refs)))
+        if prod(lead) * nodes > COMPILED or name in self._compiled:
+            rows = [flat(np.broadcast_to(b, (*lead, b.shape[-1]))) for b in (*blocks, p)]
+            values = self._function(name, refs)(*rows).reshape(values.shape)
+        else:
+            names = [d.graph.names[d.graph.lhs[x >> 1]] for d in [self._d] for block in _variables(d) for x in block]
+            columns = (b[..., k] for b in (*blocks, p) for k in range(b.shape[-1]))
+            with np.errstate(all="ignore"):
+                found = evaluate(self._d.graph, refs, dict(zip(names, columns, strict=True)), reference.FUNCTIONS)
+            for k, column in enumerate(found):
+                values[..., k] = column
+        shapes = {block: (len(rows), columns) for block, (rows, columns) in table.items()}
+        ends = np.cumsum([prod(shape) for shape in shapes.values()])[:-1]
+        parts = zip(shapes.items(), np.split(values, ends, axis=-1), strict=True)
+        return {block: part.reshape(*lead, *shape) for (block, shape), part in parts}
+
+    def _function(self, name: str, refs: Sequence[Ref]) -> Function:
+        """What is compiled of a table, for rows of states and of parameters."""
+        if name not in self._compiled:
+            from kineta.codegen import llvm
+
+            setup, main = _lowered(self._d, name, refs)
+            rows = llvm.compile([main]).function(main.name).batch
+            constants = reference.compile(setup)
+            self._compiled[name] = lambda *blocks: rows(*blocks[:-1], constants(blocks[-1]))
+        return self._compiled[name]
+
+
+#: Rows of references, and how many columns they have.
+_Block = tuple[list[list[Ref]], int]
+_Table = tuple[Mapping[str, _Block], list[Ref], int]
+
+
+def _state(d: Derivation) -> dict[str, _Block]:
+    n = len(d.symbols.v)
+    F, G = residuals(d)
+    M = [list(d["mass_matrix"].refs[i * n : (i + 1) * n]) for i in range(n)]
+    A = [[row.gradient.get(k, ZERO) for k in range(n)] for row in d.rows]
+    return {"M": (M, n), "A": (A, n), "F": ([[x] for x in F], 1), "G": ([[x] for x in G], 1)}
+
+
+def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr]) -> dict[str, _Block]:
+    s, multipliers = d.symbols, multiplier_symbols(d)
+    moved = {f"{name}'": a for name, a in zip(s.names, s.vdot, strict=True)}
+    pushed = {f"{MULTIPLIER}{row.constraint}": x for row, x in zip(d.rows, multipliers, strict=True)}
+    held = [r for r in d.closures if r.constraint not in d.left_out]
+    _check_results(d, outputs, {*moved, *pushed})
+    shown = d.elements.expression(*outputs.values(), more={**_energies(d, outputs), **moved, **pushed})
+    F, G = residuals(d)
+    roots = {
+        "F": F,
+        "G": G,
+        "H": [r.levels[0] for r in held if r.order == 0],
+        "f": [row.levels[-1] for row in d.rows],
+        "u": list(s.speeds),
+        "y": shown,
+    }
+    by = {"q": DIRECTIONS["q"](d), "v": DIRECTIONS["v"](d), "w": [{_symbol(d, i): ONE} for i in inputs]}
+    blocks = {r + c: block for c in COLUMNS for r, block in _derivatives(d, roots, by[c]).items()}
+    for name, variables in (("ya", s.vdot), ("yl", multipliers)):
+        blocks[name] = _derivatives(d, {"y": shown}, [{x: ONE} for x in variables])["y"]
+    blocks["u"] = [[x] for x in s.speeds], 1
+    blocks["y"] = [[x] for x in shown], 1
+    return blocks
+
+
+def _check_results(d: Derivation, outputs: Mapping[str, Expr], known: set[str]) -> None:
+    """Raise for a multiplier that no reaction has."""
+    for name, value in outputs.items():
+        for unknown in sorted(results(d.symbols.system, value.symbols()) - known):
+            raise ArgumentError(
+                f"Model '{d.symbols.system.name}': the output '{name}' names '{unknown}', which is not determined: no reaction "
+                "of its own keeps that constraint. Leave the output out."
+            )
+
+
+def _energies(d: Derivation, outputs: Mapping[str, Expr]) -> dict[str, Ref]:
+    """The energies that *outputs* name."""
+    asked = {n for e in outputs.values() for n in e.symbols()}
+    return {n: d[n].refs[0] for n in ENERGIES if n in asked}
+
+
+def _symbol(d: Derivation, given: Input) -> Ref:
+    s = d.symbols
+    return s.tau[s.names.index(given.name)] if given.force else s.p[s.system.parameter_names.index(given.name)]
+
+
+def _derivatives(
+    d: Derivation, roots: Mapping[str, Sequence[Ref]], directions: Sequence[Direction]
+) -> dict[str, _Block]:
+    """The derivatives of all *roots* in each of the *directions*, one sweep for each."""
+    every = [r for refs in roots.values() for r in refs]
+    present = set(reachable(d.graph, every))
+    still = [ZERO] * len(every)
+    columns = [
+        forward(d.graph, every, direction) if any(x >> 1 in present for x in direction) else still
+        for direction in directions
+    ]
+    rows = iter(range(sum(map(len, roots.values()))))
+    return {
+        name: ([[column[i] for column in columns] for _, i in zip(refs, rows, strict=False)], len(columns))
+        for name, refs in roots.items()
+    }
+
+
+def _variables(d: Derivation) -> tuple[Sequence[Ref], ...]:
+    """What the tables depend on, the parameters last."""
+    s = d.symbols
+    return (s.t,), s.q, s.v, s.vdot, s.tau, multiplier_symbols(d), s.p
+
+
+def _lowered(d: Derivation, name: str, refs: Sequence[Ref]) -> tuple[Program, Program]:
+    own, functions = simplified(d, {name: refs}, d.symbols.system.parameter_names)
+    multipliers = [own.graph.symbol(f"lambda.{row.constraint}") for row in d.rows]
+    inputs = {"t": (own.t,), "q": own.q, "v": own.v, "vdot": own.vdot, "tau": own.tau, "lambda": multipliers}
+    outputs = {name: {name: ((len(refs),), functions[name])}}
+    setup, main = hoist(own.graph, inputs, outputs, own.p, name)
+    return setup, main[name]

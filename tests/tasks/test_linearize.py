@@ -1,0 +1,129 @@
+"""Linearisations: deviations from a motion follow them, and they are those of the literature."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.support import EXAMPLES, SHARED, needs_shared
+
+#: Half of the distance of two motions whose difference is compared.
+APART = 1e-6
+
+
+def example(name: str) -> kn.System:
+    return kn.load(EXAMPLES / f"{name}.kin")
+
+
+def directions(system: kn.System, t: float, q: np.ndarray) -> np.ndarray:
+    """How coordinates change with unit speeds of the motions, (nq, nb)."""
+    plain = system.replace(quasi=(), constraints=(), elements=(), initial={}, outputs=())
+    qdot = kn.derive(plain).function("qdot", "numpy")
+    return np.array([qdot(t, q, e) for e in np.eye(len(plain.v_names))]).T
+
+
+MOTIONS = ("ball_tree", "fourbar", "rolling_coin", "upright_coin", "euler_top", "branched", "free_satellite")
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_small_deviations_from_a_motion_follow_its_linearisation(name: str) -> None:
+    system = example(name)
+    run = kn.simulate(system, 0.4, samples=81)
+    linear = kn.linearize(system, run)
+    x0 = np.random.default_rng(1).uniform(-1, 1, len(linear.states))
+    x, h = x0, run.t[2] - run.t[0]
+    for A, B, C in zip(linear.A[:-2:2], linear.A[1:-1:2], linear.A[2::2], strict=True):  # the method of Runge and Kutta
+        a = A @ x
+        b = B @ (x + h / 2 * a)
+        c = B @ (x + h / 2 * b)
+        x = x + h / 6 * (a + 2 * b + 2 * c + C @ (x + h * c))
+    ends = [deviating(system, run, linear.Z[0] @ x0 * sign) for sign in (APART, -APART)]
+    dq, dv = ((a - b) / (2 * APART) for a, b in zip(*ends, strict=True))
+    d = np.linalg.lstsq(directions(system, run.t[-1], run.q[-1]), dq, rcond=None)[0]
+    assert np.allclose(linear.Z[-1] @ x, [*d, *dv], rtol=0, atol=2e-5 * np.abs(x).max())
+
+
+def deviating(system: kn.System, run: Any, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The end of a motion that starts a little aside."""
+    D = directions(system, 0.0, run.q[0])
+    q = run.q[0] + D @ change[: D.shape[1]]
+    v = run.v[0] + change[D.shape[1] :]
+    if system.constraints:
+        start = kn.assemble(system, q, v)
+        q, v = start.q, start.v
+    end = kn.simulate(system, run.t[-1], q=q, v=v, rtol=1e-11, atol=1e-14)
+    return end.q[-1], end.v[-1]
+
+
+@needs_shared
+def test_the_bicycle_has_the_matrices_and_eigenvalues_of_its_benchmark() -> None:
+    expected = json.loads((SHARED / "truth/bicycle/whipple_linear_s.json").read_text())["expected"]
+    M, C1, K0, K2 = (np.array(expected["own"][name]) for name in ("M", "C1", "K0", "K2"))
+    speeds = np.arange(11.0)
+    linear = upright(speeds)
+    assert linear.states == ("psi", "psif", "psi'", "psif'")
+    for v, one in zip(speeds, linear, strict=True):
+        mass = np.linalg.inv(one.B[2:])
+        assert np.abs(mass - M).max() < 1e-11
+        assert np.abs(-mass @ one.A[2:, 2:] - v * C1).max() < 1e-11
+        assert np.abs(-mass @ one.A[2:, :2] - (9.81 * K0 + v * v * K2)).max() < 1e-11 * 76.6 * max(1, v * v)
+        known = [complex(*x) for x in expected["eigenvalues"][f"{v:.0f}"]]
+        assert max(np.abs(one.eigenvalues - x).min() for x in known) < 1e-11
+
+
+@needs_shared
+def test_the_bicycle_is_stable_between_the_speeds_of_its_benchmark() -> None:
+    expected = json.loads((SHARED / "truth/bicycle/whipple_linear_s.json").read_text())["expected"][
+        "published_eigenvalues"
+    ]
+    for bounds, known in (((4, 4.5), "weave_speed"), ((5.8, 6.3), "capsize_speed")):
+        low, high = bounds
+        for _ in range(6):  # each with ten speeds at once
+            speeds = np.linspace(low, high, 11)
+            growth = upright(speeds).eigenvalues.real.max(axis=1)
+            k = int(np.flatnonzero(np.diff(np.sign(growth)))[0])
+            low, high = speeds[k], speeds[k + 1]
+        assert abs(low - expected[known]) < 1e-6
+
+
+def upright(speeds: np.ndarray) -> kn.Linear:
+    """The bicycle that runs straight on at these speeds."""
+    about = {"psi'": 0.0, "y'": 0.0, "x'": -speeds, "betar'": speeds / 0.3, "betaf'": speeds / 0.35}
+    return kn.linearize(example("bicycle"), about, inputs=["psi'", "psif'"], states=["psi", "psif"])
+
+
+def chain(n: int) -> kn.System:
+    """Equal masses on a line between walls, with equal springs."""
+    m, k = kn.symbols("m k")
+    q = [kn.symbol(f"q{i}") for i in range(1, n + 1)]
+    stretch = [q[0], *(b - a for a, b in pairwise(q)), q[-1]]
+    bodies = [kn.body(f"b{i}", [kn.Sx(x)], kn.inertia(m), base="ground") for i, x in enumerate(q)]
+    springs = [kn.spring(f"s{i}", k, x) for i, x in enumerate(stretch)]
+    return kn.System("chain", bodies, parameters={"m": 2.0, "k": 50.0}, elements=springs)
+
+
+def test_parameters_may_be_put_in_and_anything_put_out() -> None:
+    system = kn.loads(
+        "model cart; parameters m = 2, k = 8, F = 0; Cart | Sx(q) = m;\n"
+        "spring s = k on q; force f = F on q; output twice = 2*q, q, push = m*q'';"
+    )
+    linear = kn.linearize(system, inputs=["F"])
+    assert linear.inputs == ("F",)
+    assert np.allclose(linear.A, [[0, 1], [-4, 0]])
+    assert np.allclose(linear.B, [[0], [0.5]])
+    assert np.allclose(linear.C, [[2, 0], [1, 0], [-8, 0]])
+    assert np.allclose(linear.D, [[0], [0], [1]])
+    assert np.allclose(kn.linearize(system, outputs=["q'", kn.symbol("q") * 3]).C, [[0, 1], [3, 0]])
+
+
+def test_a_state_without_derivatives_has_their_limit_or_says_so() -> None:
+    rope = "model rope; coordinates x, y; parameters m = 1, k = {}; B | Sx(x), Sy(y) = m; potential u = {};"
+    smooth = kn.loads(rope.format(3, "k*(x^2 + y^2)^1.5"))
+    assert np.allclose(kn.linearize(smooth).A[2:, :2], 0, atol=1e-5)
+    with pytest.raises(kn.ArgumentError, match=r"the rate of '[xy]'' has no derivative at this state"):
+        kn.linearize(kn.loads(rope.format(3, "k*sqrt(x^2 + y^2)")))
