@@ -19,7 +19,10 @@ from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
 from kineta.cli.integrals import integrals
+from kineta.cli.linearize import linearize
+from kineta.cli.modes import modes
 from kineta.cli.new import new
+from kineta.cli.response import response
 from kineta.cli.simulate import simulate
 from kineta.cli.verify import verify
 from kineta.errors import readable
@@ -47,6 +50,9 @@ for verb in (
     assemble,
     simulate,
     equilibrium,
+    linearize,
+    modes,
+    response,
     verify,
     integrals,
     export,

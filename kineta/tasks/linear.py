@@ -89,7 +89,7 @@ class Linear:
         """
         kept = self._kept(records(states, str, "names of states", "'q1'"))
         rest = [k for k in range(len(self.states)) if k not in kept]
-        acting = np.abs(self.A[..., kept, :][..., rest]).reshape(-1, len(kept), len(rest)).max(axis=0, initial=0.0)
+        acting = np.abs(self.A[..., kept, :][..., rest]).max(axis=tuple(range(self.A.ndim - 2)), initial=0.0)
         size = np.abs(self.A).max(initial=0.0)
         if acting.max(initial=0.0) > ROUNDING * size:
             i, k = np.unravel_index(int(acting.argmax()), acting.shape)

@@ -71,7 +71,7 @@ def linearize(
     variation = Variation(equations, put_in, put_out)
     found = near(variation, *at)
     rows = variation.rows or tuple(c.name for c in model.constraints)
-    chosen = reduction(model, found.H, found.f_q, found.f_v, rows, kept)
+    chosen = reduction(model, found.H, found.f_q, found.f_v, rows, {*kept, *(f"{n}'" for n in kept)})
     places = list(chosen.places)
     names = state_names(model)
     t_, q, v, _, p_ = at
@@ -92,7 +92,7 @@ def linearize(
         Z=chosen.Z,
         parameters=dict(zip(model.parameter_names, np.moveaxis(p_, -1, 0), strict=True)),
     )
-    return linear if states is None else linear.part([n for n in kept if n in linear.states] or kept)
+    return linear if states is None else linear.part(kept)
 
 
 def _rows(system: System, about: Any, t: Any, p: Any, tau: Any) -> list[FloatArray]:
@@ -165,14 +165,13 @@ def _outputs(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | 
 
 
 def _states(system: System, names: Iterable[str] | None) -> list[str]:
-    """The states to keep; with a coordinate its speed."""
+    """The states to keep."""
     known = state_names(system)
-    found: list[str] = []
-    for name in records(names if names is not None else (), str, "names of states", "'q1'"):
+    found = records(names if names is not None else (), str, "names of states", "'q1'")
+    for name in found:
         if name not in known:
             raise ArgumentError(f"Model '{system.name}' has no state '{name}'.{did_you_mean(name, known)}")
-        found += [n for n in (name, f"{name}'") if n in known]
-    return list(dict.fromkeys(found))
+    return list(found)
 
 
 def _check_met(
@@ -184,5 +183,7 @@ def _check_met(
     for row in zip(*map(flat, (t, q, v, p)), strict=True):
         if why := missed(equations, float(row[0][0]), *row[1:]):
             raise ArgumentError(
-                why.replace("the start misses", "the state misses").replace("initial values", "a state")
+                why.replace("the start misses", "the state misses").replace(
+                    "initial values that meet", "a state that meets"
+                )
             )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kineta.errors import ArgumentError
 from kineta.model.motion import Free, speed_names
 from kineta.model.system import System
-from kineta.tasks.reduction import state_names
+from kineta.tasks.reduction import reduction, state_names
 from kineta.tasks.variation import Variation
 
 FloatArray = NDArray[np.float64]
@@ -42,6 +42,9 @@ def near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau:
     found = _near(variation, t, q, v, tau, p)
     if all(np.isfinite(getattr(found, f.name)).all() for f in fields(found)):
         return found
+    reduction(
+        variation.equations.system, found.H, found.f_q, found.f_v, variation.rows
+    )  # says what depends on each other
     rng = np.random.default_rng(0)
     around = []
     for _ in range(3):
@@ -62,10 +65,16 @@ def _no_limit(variation: Variation, name: str, values: FloatArray) -> str:
     """What to say of entries that have no limit where a state is approached."""
     system = variation.equations.system
     states = state_names(system)
-    rows = variation.rows if name in ("H", "f_q", "f_v") else tuple(variation.outputs) if name in "CD" else states
+    rows = (
+        variation.rows
+        if name in ("H", "f_q", "f_v")
+        else tuple(variation.outputs)
+        if name in ("C", "D", "value")
+        else states
+    )
     spread = np.where(np.isfinite(values).all(axis=0), np.ptp(np.nan_to_num(values), axis=0), np.inf)
-    spread = spread.reshape(-1, *spread.shape[-2:])[0] if name not in ("rate", "value") else spread.reshape(-1, 1)
-    row = int(np.unravel_index(int(spread.argmax()), spread.shape)[0]) % max(1, len(rows))
+    at = np.unravel_index(int(spread.argmax()), spread.shape)
+    row = int(at[-1] if name in ("rate", "value") else at[-2])
     what = f"the rate of '{rows[row]}'" if rows is states else f"'{rows[row]}'"
     return (
         f"Model '{system.name}': {what} has no derivative at this state: it has a corner, a jump or no value there. "

@@ -41,6 +41,13 @@ class Response:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
 
+    @property
+    def over(self) -> FloatArray:
+        """The frequencies, or the times."""
+        found = self.time if self.frequency is None else self.frequency
+        assert found is not None
+        return found
+
     def of(self, output: str, given: str | None = None) -> NDArray[Any]:
         """The values (k,) of an *output* for the input *given*, which may be left out where there is one.
 
@@ -80,8 +87,9 @@ def response(
 ) -> Response:
     """The frequency response C (iw - A)^-1 B + D at each *frequency* [Hz], or the step response at each *time* [s].
 
-    Neither: frequencies around those of the system. The other arguments are those of :func:`~kineta.tasks.linearize.linearize`,
-    which makes the :class:`Linear` where none is given. Raises :class:`ArgumentError` as that does, and for times that do not rise.
+    Neither: frequencies around those of the system. The other arguments are those of
+    :func:`~kineta.tasks.linearize.linearize`, which makes the :class:`Linear` where none is given. Raises
+    :class:`ArgumentError` as that does, and for times that do not rise.
     """
     if not isinstance(system, Linear):
         system = linearize(system, about, t=t, p=p, tau=tau, inputs=inputs, outputs=outputs)

@@ -69,7 +69,7 @@ class Variation:
     def _made(self) -> tuple[Derivation, dict[str, _Table]]:
         """What is derived, and the two tables of blocks, each with its entries and the number of nodes below them."""
         d = self.equations.alone(watched=True)
-        tables = {}
+        tables: dict[str, _Table] = {}
         for name, blocks in (("state", _state(d)), ("slopes", _slopes(d, self.inputs, self.outputs))):
             refs = [ref for rows, _ in blocks.values() for row in rows for ref in row]
             tables[name] = blocks, refs, len(reachable(d.graph, refs))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Shapes that are drawn, at most, and coordinates of each.
 MOST, COORDINATES = 12, 24
+#: Part of a shape below which a coordinate does not move in it.
+LITTLE = 1e-6
 
 
 def modes(found: Modes) -> Any:
@@ -25,10 +27,13 @@ def modes(found: Modes) -> Any:
     fig = plt.figure(figsize=(4 * columns, 2.6 * rows), layout="constrained")
     grid = fig.add_gridspec(rows, columns)
     _plane(found, fig.add_subplot(grid[0, :]))
-    names = found.names[: min(found.coordinates, COORDINATES)]
+    moving = np.flatnonzero(np.abs(found.shapes[shown, : found.coordinates]).max(axis=0, initial=0.0) > LITTLE)[
+        :COORDINATES
+    ]
+    names = [found.names[k] for k in moving]
     for place, i in enumerate(shown):
         ax = fig.add_subplot(grid[1 + place // columns, place % columns])
-        shape = found.shapes[i, : len(names)]
+        shape = found.shapes[i, moving]
         at = np.arange(len(names))
         ax.bar(at, shape.real, width=0.7, color="C0", label="in phase")
         if np.abs(shape.imag).max(initial=0.0) > 1e-6:
@@ -73,11 +78,11 @@ def response(found: Response) -> Any:
         for k, output in enumerate(found.outputs):
             values = found.values[:, k, i]
             if found.frequency is None:
-                axes[0, i].plot(found.time, values, label=output)
+                axes[0, i].plot(found.over, values, label=output)
                 continue
             size_ = np.abs(values)
-            axes[0, i].loglog(found.frequency, np.where(size_ > 0, size_, np.nan), label=output)
-            axes[1, i].semilogx(found.frequency, np.degrees(np.unwrap(np.angle(values))), label=output)
+            axes[0, i].loglog(found.over, np.where(size_ > 0, size_, np.nan), label=output)
+            axes[1, i].semilogx(found.over, np.degrees(np.unwrap(np.angle(values))), label=output)
         axes[0, i].set_title(name, fontsize="medium")
         axes[-1, i].set_xlabel("t, s" if found.frequency is None else "frequency, Hz")
         for ax in axes[:, i]:

@@ -127,3 +127,42 @@ def test_a_state_without_derivatives_has_their_limit_or_says_so() -> None:
     assert np.allclose(kn.linearize(smooth).A[2:, :2], 0, atol=1e-5)
     with pytest.raises(kn.ArgumentError, match=r"the rate of '[xy]'' has no derivative at this state"):
         kn.linearize(kn.loads(rope.format(3, "k*sqrt(x^2 + y^2)")))
+
+
+SENTENCES = [
+    ({"about": {"bta": 1}}, "has no coordinate or speed 'bta' to linearise about. Did you mean 'beta'?"),
+    ({"about": 3}, "Expected a state to linearise about: a mapping of names to values, a pair (q, v), or a record"),
+    ({"about": {"beta": 0.0}}, "the state misses the rate of the constraint 'pin.x': it is -0.965 at t = 0 s"),
+    ({"inputs": ["F"]}, "has no speed or parameter 'F' to put in."),
+    ({"inputs": "F"}, "Expected a list of names of inputs, found 'F'"),
+    ({"outputs": ["mass.w"]}, "output 'mass.w' has the unknown symbol 'mass.w'"),
+    ({"states": ["betta"]}, "has no state 'betta'. Did you mean 'beta'?"),
+    ({"states": ["beta", "theta"]}, "has no independent state 'beta' here. It follows from the others."),
+    ({"tau": {"beta'": kn.symbol("beta")}}, "Expected numbers for the forces tau"),
+    ({"about": ([[0.0, 0.0, 0.0]], [[0, 0], [0, 0]])}, "Expected v of shape (3,)"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), SENTENCES, ids=lambda x: str(x)[:30])
+def test_what_makes_no_sense_gets_a_sentence(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(kn.ArgumentError) as caught:
+        kn.linearize(example("fourbar"), **given)
+    assert message in str(caught.value)
+
+
+def test_states_that_cannot_be_reduced_are_named() -> None:
+    rods = kn.loads(
+        "model rods; A | Rz(a), Sx(1) = 1; B ~ A | Rz(b), Sx(1) = 1;\n"
+        "point E on B = (0, 0, 0); constraint end : E.x = 2; initial a = 0;"
+    )
+    message = (
+        r"at this state the constraints end depend on each other, so that the states . cannot be reduced to the others"
+    )
+    with pytest.raises(kn.ArgumentError, match=message):
+        kn.linearize(rods)
+
+
+def test_states_on_which_others_act_are_no_part() -> None:
+    with pytest.raises(kn.ArgumentError, match=r"the state 'q2' acts on 'q1'': keep it as well"):
+        kn.linearize(example("double_pendulum"), states=["q1"])
+    assert len(kn.linearize(example("double_pendulum"), states=["q1", "q2"]).states) == 4

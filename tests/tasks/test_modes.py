@@ -1,0 +1,93 @@
+"""Modes and responses of systems whose closed forms are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.support import EXAMPLES
+from tests.tasks.test_linearize import chain, upright
+
+OSCILLATOR = (
+    "model oscillator; parameters m = 2, k = 8, d = 0.8, F = 0; Mass | Sx(q) = m;\n"
+    "spring s = k on q; damper b = d on q; force f = F on q; output q;"
+)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 30])
+def test_a_uniform_chain_has_the_modes_of_its_closed_form(n: int) -> None:
+    modes = kn.modes(chain(n))
+    k = np.arange(1, n + 1)
+    omega = 2 * np.sqrt(50 / 2) * np.sin(k * np.pi / (2 * (n + 1)))
+    assert np.allclose(modes.eigenvalues, 1j * omega, rtol=1e-12, atol=0)
+    assert np.array_equal(modes.damping, np.zeros(n))
+    expected = np.sin(np.outer(k, k) * np.pi / (n + 1))
+    shapes = modes.shapes[:, :n].real
+    assert np.allclose(np.abs(shapes), np.abs(expected) / np.abs(expected).max(axis=1, keepdims=True), atol=1e-10)
+
+
+def test_the_examples_chain_of_oscillators_has_its_frequencies() -> None:
+    system = kn.load(EXAMPLES / "oscillator_chain.kin")
+    free = system.replace(elements=[e for e in system.elements if type(e).__name__ != "Damper"])
+    squares = np.abs(kn.modes(free, kn.equilibrium(free)).eigenvalues) ** 2
+    assert np.allclose(squares, [5.53998, 45.79499, 70.99895, 102.30893], rtol=1e-6)
+
+
+def test_damping_is_that_of_an_oscillator() -> None:
+    modes = kn.modes(kn.loads(OSCILLATOR))
+    assert np.allclose(modes.damping, 0.8 / (2 * np.sqrt(8 * 2)))
+    assert np.allclose(modes.frequency, np.sqrt(4 * (1 - 0.1**2)) / (2 * np.pi))
+    assert modes.stable
+    assert str(modes).splitlines()[1].split() == ["1", "0.316714", "0.1", "-0.2", "q", "1"]
+    assert kn.modes(kn.loads(OSCILLATOR), p={"d": -0.1}).stable is False
+
+
+def test_rigid_motions_have_no_frequency_and_a_body_turns_as_euler_says() -> None:
+    free = kn.load(EXAMPLES / "free_satellite.kin")
+    still = kn.modes(free, dict.fromkeys(free.v_names, 0.0))
+    assert (still.eigenvalues[np.abs(still.eigenvalues.imag) == 0] == 0).all()
+    body = kn.body("B", [kn.Ball("b")], kn.inertia(1.0, (3.0, 2.0, 1.0)))
+    spinning = kn.modes(kn.System("top", [body]), {"b.wz": 5.0})
+    nutation = 5.0 * np.sqrt((3 - 1) * (2 - 1) / (3 * 2))  # of angular velocities in the axes of the body
+    assert np.abs(spinning.eigenvalues.imag - nutation).min() < 1e-9
+
+
+def test_about_what_is_not_steady_the_modes_are_those_of_the_moment() -> None:
+    with pytest.warns(kn.KinetaWarning, match="neither an equilibrium nor a steady motion: theta' changes by -75.9"):
+        kn.modes(kn.load(EXAMPLES / "fourbar.kin"))
+    assert len(kn.modes(upright(np.array([4.6]))[0])) == 3
+
+
+def test_responses_are_those_of_an_oscillator() -> None:
+    linear = kn.linearize(kn.loads(OSCILLATOR), inputs=["F"])
+    w = np.array([0.5, 2.0, 9.0])
+    found = kn.response(linear, frequency=w / (2 * np.pi)).of("q")
+    assert np.allclose(found, 1 / (8 - 2 * w**2 + 0.8j * w), rtol=1e-12)
+    t = np.array([0.0, 0.3, 0.6, 2.0, 5.0])
+    decay, wd = 0.2, np.sqrt(4 - 0.04)
+    expected = (1 - np.exp(-decay * t) * (np.cos(wd * t) + decay / wd * np.sin(wd * t))) / 8
+    assert np.allclose(kn.response(linear, time=t).of("q", "F"), expected, atol=1e-14)
+    assert kn.response(linear).values.shape == (400, 1, 1)
+    assert np.isinf(kn.response(kn.loads(OSCILLATOR), p={"d": 0.0}, frequency=[1 / np.pi]).values).all()
+
+
+def test_python_control_takes_the_matrices_and_names() -> None:
+    control = pytest.importorskip("control")
+    linear = kn.linearize(kn.loads(OSCILLATOR), inputs=["F"])
+    space = linear.control()
+    assert (space.state_labels, space.input_labels, space.output_labels) == (["q", "q'"], ["F"], ["q"])
+    w = 1.3
+    assert np.allclose(
+        control.frequency_response(space, [w]).complex, kn.response(linear, frequency=[w / 2 / np.pi]).of("q")
+    )
+
+
+def test_pictures_are_drawn() -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("agg")
+    figures = [kn.modes(chain(3)).plot(), kn.response(kn.loads(OSCILLATOR)).plot()]
+    figures.append(kn.response(kn.loads(OSCILLATOR), time=[0, 1, 2]).plot())
+    assert [len(f.axes) for f in figures] == [4, 2, 1]
+    for figure in figures:
+        plt.close(figure)
