@@ -11,7 +11,7 @@ import pytest
 import kineta as kn
 from kineta.compiler import Equations, derive
 from kineta.formalism.derivatives import DIRECTIONS
-from kineta.passes.digits import evaluate_digits
+from kineta.passes.digits import functions
 from kineta.passes.evaluate import evaluate
 from tests.formalism.random_systems import random_state, random_system
 from tests.support import EXAMPLES
@@ -39,7 +39,7 @@ def slope(equations: Equations, quantity: str, state: Mapping[str, float], along
         ends = []
         for sign in (1, -1):
             at = {n: mpmath.mpf(x) + sign * h * mpmath.mpf(along.get(n, 0.0)) for n, x in state.items()}
-            ends.append(evaluate_digits(equations.graph, refs, at, DIGITS))
+            ends.append(evaluate(equations.graph, refs, at, functions()))
         return np.array([float((a - b) / (2 * h)) for a, b in zip(*ends, strict=True)])
 
 
