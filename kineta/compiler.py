@@ -19,9 +19,11 @@ from kineta.formalism import hamilton
 from kineta.formalism.derivation import Array, Derivation
 from kineta.formalism.formalism import Formalism
 from kineta.formalism.quantity import quantity as row_of
+from kineta.formalism.strategies import AUTO, MULTIPLIERS, STRATEGY_NAMES
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.formalism.table import FORMALISMS
 from kineta.formulas import Formulas, aligned, formulas
+from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System, a_system
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
@@ -49,17 +51,23 @@ KEPT = 8
 SHOWN, LINES = 30, 24
 
 
-def derive(system: System, formalism: str = "newton_euler") -> Equations:
+def derive(system: System, formalism: str = "newton_euler", *, strategy: str = AUTO) -> Equations:
     """The equations of motion of *system* by *formalism*.
 
-    The returned record derives each quantity when it is first asked for. Raises :class:`ArgumentError` for an unknown formalism
-    and for one that does not apply.
+    *strategy* is how accelerations under constraints are solved for: by ``multipliers``, in the ``nullspace`` of the constraints,
+    by ``partition`` of the speeds into free and dependent ones, or as ``auto`` chooses. The returned record derives each quantity
+    when it is first asked for. Raises :class:`ArgumentError` for a formalism or a strategy that is unknown or does not apply.
     """
-    name = one_of(formalism, FORMALISMS, "a formalism")
+    name, strategy = one_of(formalism, FORMALISMS, "a formalism"), one_of(strategy, STRATEGY_NAMES, "a strategy")
     reason = FORMALISMS[name].applies(a_system(system))
     if reason:
         raise ArgumentError(f"Model '{system.name}': the formalism {name} does not apply: {reason}")
-    return Equations(system, name, FORMALISMS[name].derivation(system))
+    if system.quasi and strategy != AUTO:
+        raise ArgumentError(
+            f"Model '{system.name}': quasi-velocities are its strategy, found '{strategy}'. Leave out the one or the other."
+        )
+    chosen = MULTIPLIERS if strategy == AUTO else strategy
+    return Equations(system, name, replace(FORMALISMS[name].derivation(system), strategy=chosen))
 
 
 @lru_cache(maxsize=KEPT)
@@ -109,6 +117,11 @@ class Equations:
         return self.kept("settled", decided)
 
     @property
+    def strategy(self) -> str:
+        """How accelerations under constraints are solved for; ``auto`` where that is nothing to be chosen."""
+        return self.derivation.strategy if self.system.constraints and not self.system.quasi else AUTO
+
+    @property
     def graph(self) -> Graph:
         """The graph of all expressions."""
         return self.derivation.graph
@@ -118,6 +131,12 @@ class Equations:
         """Names of what can be asked for, beside the quantities of one body or point, as in ``position(A)``."""
         return tuple(self.derivation.rules)
 
+    @property
+    def multipliers(self) -> tuple[str, ...]:
+        """Names of the multipliers of the constraints, ``lambda.pin.x``."""
+        with LOCK:
+            return tuple(f"{MULTIPLIER}{r.constraint}" for r in self.derivation.closures)
+
     def expressions(self, quantity: str) -> Array:
         """The expressions of *quantity*: shape and references into :attr:`graph`."""
         with LOCK:
@@ -126,7 +145,8 @@ class Equations:
     def alone(self, *, watched: bool = False, pull: float = 0.0) -> Derivation:
         """A derivation of its own graph: what is compiled from it does not depend on what else was asked for."""
         new = FORMALISMS[self.formalism].derivation(self.system)
-        return replace(new, left_out=self.derivation.left_out, watched=watched, pull=pull)
+        own = self.derivation
+        return replace(new, left_out=own.left_out, strategy=own.strategy, watched=watched, pull=pull)
 
     @once
     def _memory(self) -> dict[Hashable, Any]:
@@ -207,7 +227,7 @@ class Equations:
         return self.formulas(quantity).sympy(dynamic=flag("dynamic", dynamic))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (self.system, self.formalism, self.derivation.left_out)
+        return _again, (self.system, self.formalism, self.strategy, self.derivation.left_out)
 
     def __repr__(self) -> str:
         return f"<Equations of '{self.system.name}' by {self.formalism}: {self.system.size}>"
@@ -241,9 +261,9 @@ class Equations:
         return own.kept(key, lambda: Function(own.system, name, *own.programs(name), backend))
 
 
-def _again(system: System, formalism: str, left_out: frozenset[str]) -> Equations:
+def _again(system: System, formalism: str, strategy: str, left_out: frozenset[str]) -> Equations:
     """Equations from what was pickled of them."""
-    return derive(system, formalism).without(left_out)
+    return derive(system, formalism, strategy=strategy).without(left_out)
 
 
 def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Program]:

@@ -276,7 +276,11 @@ def parameter_values(system: System, p: Any = None) -> FloatArray:
     for name, value in (p or {}).items():
         if name not in own:
             fixed = name in {q.name for q in system.parameters}
-            why = "is fixed: a number of the equations." if fixed else f"is not a parameter.{did_you_mean(name, names)}"
+            why = (
+                "is a constant, a number in the equations; one that is to vary is a parameter."
+                if fixed
+                else f"is not a parameter.{did_you_mean(name, names)}"
+            )
             raise ArgumentError(f"Model '{system.name}': '{name}' {why}")
         given[name] = numbers(f"the parameter {name}", value)
     missing = [name for name, value in own.items() if value is None and name not in given]

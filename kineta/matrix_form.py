@@ -13,6 +13,7 @@ from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.symbols import Symbols
 from kineta.formulas import aligned, kinds, readable, simplified
+from kineta.model.infer import MULTIPLIER
 
 #: Characters of a row of all entries, at most: where one is longer, entries of more than SHORT get names and stand below.
 ROW, SHORT = 100, 14
@@ -86,7 +87,7 @@ class MatrixForm:
         blocks = [M, [[notation.name(f"{v}'")] for v in names], h, [[show(f"tau[{v}]")] for v in names]]
         if self.constraints:
             blocks.append([[next(rest) for _ in self.constraints] for _ in range(n)])
-            multipliers = [[show(f"lambda[{c}]")] for c in self.constraints]
+            multipliers = [[show(f"{MULTIPLIER}{c}")] for c in self.constraints]
             blocks.append(multipliers + [[""]] * (n - len(multipliers)))
         return blocks, below
 

@@ -230,11 +230,11 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "p, fixed": (
         lambda: kn.derive(double_pendulum().fixed(["g"])).function("bias")(0, *ZEROS, p={"g": 1}),
-        "Model 'double': 'g' is fixed: a number of the equations.",
+        "Model 'double': 'g' is a constant, a number in the equations; one that is to vary is a parameter.",
     ),
     "p, fixed, of a function without parameters": (
         lambda: kn.derive(double_pendulum().fixed()).function("bias")(0, *ZEROS, p={"g": 1}),
-        "Model 'double': 'g' is fixed: a number of the equations.",
+        "Model 'double': 'g' is a constant, a number in the equations; one that is to vary is a parameter.",
     ),
     "p, shape, of a function without parameters": (
         lambda: EQUATIONS.function("qdot")(0, *ZEROS, [1, 2]),

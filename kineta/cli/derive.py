@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kineta.cli.common import console, print_json, read
-from kineta.cli.options import FILE, Verb, formalism, json_, model, quantity, settings
+from kineta.cli.options import FILE, Verb, formalism, json_, model, quantity, settings, strategy
 from kineta.errors import ArgumentError, readable
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ LARGE = 200
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the equations.")
 @settings
 @formalism
+@strategy
 @json_
 def derive(
     model: Path,
@@ -53,6 +54,7 @@ def derive(
     fix: bool,
     settings: Sequence[str],
     formalism: str,
+    strategy: str,
     as_json: bool,
 ) -> None:
     """Print the equations of motion, and count their operations."""
@@ -61,7 +63,7 @@ def derive(
     system = read(model, settings)
     system = system.fixed() if fix else system
     if explain:
-        _explain(system, formalism, quantity, save, "json" if as_json else "latex" if latex else "markdown")
+        _explain(system, (formalism, strategy), quantity, save, "json" if as_json else "latex" if latex else "markdown")
         return
     t_read = time.perf_counter() - began
     from kineta.compiler import derive as derive_equations
@@ -69,7 +71,7 @@ def derive(
     from kineta.formulas import aligned
 
     began = time.perf_counter()
-    equations = derive_equations(system, formalism).settled()
+    equations = derive_equations(system, formalism, strategy=strategy).settled()
     large = system.nv > LARGE
     counted = [q for q in COUNTED if q == quantity or not (large and q in SQUARE)]
     for q in counted:
@@ -88,6 +90,7 @@ def derive(
             {
                 "model": system.name,
                 "formalism": formalism,
+                "strategy": equations.strategy,
                 "coordinates": list(system.q_names),
                 "speeds": list(system.v_names),
                 "parameters": list(system.parameter_names),
@@ -108,7 +111,7 @@ def derive(
         if system.constraints and not system.quasi:
             names = ", ".join(c.name for c in system.constraints)
             click.echo(
-                f"The constraints {names} add reactions, M vdot + bias = tau + A^T lambda: "
+                f"The constraints {names} add reactions, M vdot + bias = tau + A^T lambda, solved for by {equations.strategy}: "
                 "--quantity multipliers, reaction_forces.",
                 err=True,
             )
@@ -141,11 +144,11 @@ def _check(given: Mapping[str, Any]) -> None:
         raise ArgumentError(f"--matrix shows the equations of motion; leave out --quantity {given['quantity']}.")
 
 
-def _explain(system: System, formalism: str, quantity: str, save: Path | None, form: str) -> None:
+def _explain(system: System, by: tuple[str, str], quantity: str, save: Path | None, form: str) -> None:
     """Tell the derivation: on standard output, or in the file *save*."""
     from kineta.compiler import derive as derive_equations
 
-    account = derive_equations(system, formalism).settled().account(quantity)
+    account = derive_equations(system, by[0], strategy=by[1]).settled().account(quantity)
     if save is not None:
         account.save(save)
         click.echo(f"{save}: {len(account.steps)} steps")

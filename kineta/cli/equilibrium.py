@@ -11,6 +11,7 @@ import click
 from kineta.cli.common import number_of, numbers, print_json, read, with_values
 from kineta.cli.options import FILE, Verb, json_, model, names, settings, state, whole
 from kineta.errors import ArgumentError
+from kineta.model.infer import MULTIPLIER
 
 if TYPE_CHECKING:
     from kineta.model.system import System
@@ -104,7 +105,7 @@ def _lines(found: Equilibrium) -> list[str]:
     shown = {n: x for n, x in found.initial.items() if n in found.steady or not n.endswith("'")}
     lines = [", ".join(f"{n} = {round(x, 12) + 0.0:.9g}" for n, x in shown.items())]
     if found.multipliers:
-        lines.append(", ".join(f"lambda[{n}] = {x:.6g}" for n, x in found.multipliers.items()))
+        lines.append(", ".join(f"{MULTIPLIER}{n} = {x:.6g}" for n, x in found.multipliers.items()))
     if len(found.stability.omega_squared):
         lines.append("omega^2: " + ", ".join(f"{x:.6g}" for x in found.stability.omega_squared))
     return lines

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kineta.cli.common import numbers, print_json, read, with_values
-from kineta.cli.options import Verb, completing, formalism, json_, model, quantity, seconds, settings, state
+from kineta.cli.options import Verb, completing, formalism, json_, model, quantity, seconds, settings, state, strategy
 from kineta.errors import ArgumentError, did_you_mean
+
+if TYPE_CHECKING:
+    from kineta.compiler import Equations
 
 
 @click.command(
@@ -31,6 +34,7 @@ from kineta.errors import ArgumentError, did_you_mean
 @state("vdot", "Accelerations")
 @settings
 @formalism
+@strategy
 @click.option(
     "--backend",
     default="llvm",
@@ -50,6 +54,7 @@ def evaluate(
     vdot: str | None,
     settings: Sequence[str],
     formalism: str,
+    strategy: str,
     backend: str,
     as_json: bool,
 ) -> None:
@@ -67,7 +72,7 @@ def evaluate(
     from kineta.tasks.state import initial_state
 
     system = with_values(read(model, settings))
-    equations = derive(system, formalism)
+    equations = derive(system, formalism, strategy=strategy)
     function = equations.function(quantity, backend)
     at = initial_state(system, numbers("--q", q, system), numbers("--v", v, system))
     given = {"tau": numbers("--tau", tau, system), "vdot": numbers("--vdot", vdot, system)}
@@ -78,14 +83,15 @@ def evaluate(
     extra = {n: _speeds(system, f"--{n}", x) for n, x in given.items() if x is not None}
     if "vdot" in takes and "vdot" not in extra:
         extra["vdot"] = np.zeros(system.nv)
-    if "momentum" in takes:
-        at = (at[0], equations.function("momentum", backend)(t, *at))
+    state, at = at, (at[0], equations.function("momentum", backend)(t, *at)) if "momentum" in takes else at
     parts = _parts(function(t, *at, **extra), quantity)
     if system.constraints and not all(np.isfinite(x).all() for x in parts.values()):
         equations, _, notes = closed(equations, t, *at, parameter_values(system))
         parts = _parts(equations.function(quantity, backend)(t, *at, **extra), quantity)
         for note in notes:
             click.echo(f"kineta: {note}.", err=True)
+    if note := _off(equations, t, state):
+        click.echo(f"kineta: {note}", err=True)
     if not all(np.isfinite(x).all() for x in parts.values()):
         singular = fault(equations, t, *at)
         why = f": the mass matrix is singular: {singular}." if singular else "; check the state and the parameters."
@@ -111,6 +117,25 @@ def evaluate(
         for name, x in parts.items():
             shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
             click.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
+
+
+def _off(equations: Equations, t: float, state: tuple[Any, Any]) -> str:
+    """What is to be said of a *state* that the constraints do not allow; ``''`` of others."""
+    if not equations.system.constraints:
+        return ""
+    import numpy as np
+
+    from kineta.tasks.met import MISSED
+
+    off, labels = equations.function("constraints", "numpy")(t, *state), equations.expressions("constraints").labels
+    missed = np.abs(off) > MISSED * max(1.0, *(np.abs(x).max(initial=0.0) for x in state))
+    if not missed.any():
+        return ""
+    k = min(np.flatnonzero(missed).tolist(), key=lambda k: (labels[k].endswith("'"), -abs(off[k])))
+    return (
+        f"no motion comes through this state: '{labels[k]}' has to be 0, and is {off[k]:.3g}. kineta assemble finds a state "
+        "that meets the constraints."
+    )
 
 
 def _parts(value: Any, quantity: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kineta.cli.common import print_json, read, write_files
-from kineta.cli.options import FILE, Verb, force, formalism, json_, model, settings, to
+from kineta.cli.options import FILE, Verb, force, formalism, json_, model, settings, strategy, to
 from kineta.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
 @settings
 @formalism
+@strategy
 @force
 @json_
 def export(
@@ -44,6 +45,7 @@ def export(
     fix: bool,
     settings: Sequence[str],
     formalism: str,
+    strategy: str,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -52,7 +54,7 @@ def export(
     from kineta.compiler import derive
 
     system = read(model, settings)
-    equations = derive(system.fixed() if fix else system, formalism).settled()
+    equations = derive(system.fixed() if fix else system, formalism, strategy=strategy).settled()
     name = system.name if name is None else name
     if not identifier(name).strip("_"):
         raise ArgumentError(f"--name: expected a name with a letter, found '{name}'.")

@@ -59,6 +59,12 @@ def _quantities() -> Iterable[str]:
     return QUANTITIES
 
 
+def _strategies() -> Iterable[str]:
+    from kineta.formalism.strategies import STRATEGY_NAMES
+
+    return STRATEGY_NAMES
+
+
 def _formalisms() -> Iterable[str]:
     from kineta.formalism.table import FORMALISMS
 
@@ -129,6 +135,14 @@ settings = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     help='Value of a parameter, as in --set m=2.5 or --set "l=30 cm"; as often as needed.',
+)
+strategy = click.option(
+    "--strategy",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=completing(_strategies),
+    help="Way to accelerations under constraints: multipliers, nullspace or partition.",
 )
 formalism = click.option(
     "--formalism",

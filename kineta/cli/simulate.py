@@ -70,7 +70,9 @@ def _methods() -> Iterable[str]:
 )
 @click.option("--max-steps", type=whole(1, 10**18), show_default="10 million", metavar="NUMBER", help="Steps at most.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
-@click.option("--series", metavar="NAME,...", help="Draw just these: coordinates, speeds, energies, outputs.")
+@click.option(
+    "--series", metavar="NAME,...", help="Draw just these: coordinates, speeds, energies, outputs, multipliers."
+)
 @click.option("--save", type=FILE, metavar="FILE", help="Write the run (.nc or .csv).")
 @json_
 def simulate(
@@ -166,6 +168,7 @@ def _check_targets(plot: Path | None, save: Path | None) -> None:
 
 def _series(system: System, given: str | None, plot: Path | None) -> list[str]:
     """The names that ``--series`` gives. Raises :class:`ArgumentError` for one that a run of *system* does not have."""
+    from kineta.compiler import equations_of
     from kineta.errors import ArgumentError, did_you_mean
     from kineta.tasks.result import series_names
 
@@ -176,13 +179,13 @@ def _series(system: System, given: str | None, plot: Path | None) -> list[str]:
         raise ArgumentError(f"--series: expected names separated by commas, found '{given}'.")
     if plot is None:
         raise ArgumentError("--series: expected --plot FILE beside it, the picture to draw into.")
-    known = series_names(system)
+    known = series_names(equations_of(system))
     for name in names:
         if name not in known:
             of_a_point = _of_a_point(system, name)
             hint = f" Add 'output {name};' to the model." if of_a_point else did_you_mean(name, known)
             raise ArgumentError(
-                f"--series: model '{system.name}' has no coordinate, speed, energy or output '{name}'.{hint}"
+                f"--series: model '{system.name}' has no coordinate, speed, energy, output or multiplier '{name}'.{hint}"
             )
     return names
 

@@ -46,9 +46,9 @@ def name(text: str) -> str:
 
     Words in letters that are not ASCII are set as text, which any font for the script serves: \text{Нога}.
     """
-    if text.startswith("tau."):
-        base = text[4:]
-        return rf"\tau_{{{name(base.rstrip(chr(39)))}}}"
+    letter, _, of = text.partition(".")
+    if of and letter in ("tau", "lambda"):
+        return rf"\{letter}_{{{name(of.rstrip(chr(39)))}}}"
     primes = len(text) - len(text.rstrip("'"))
     stem = text.rstrip("'")
     owner, _, last = stem.rpartition(".")

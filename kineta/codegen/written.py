@@ -109,7 +109,7 @@ def _kind(name: str, kinds: Kinds) -> tuple[Kind, int]:
     known = kinds.get(name)
     if known is not None:
         return known
-    if name.startswith(("tau.", "lambda")):
+    if name.startswith(("tau.", "lambda.")):
         return Kind.ACCELERATION, LAST
     return (Kind.POSITION, Kind.SPEED, Kind.ACCELERATION)[min(name.count("'"), 2)], LAST
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
-from kineta.errors import ModelError, one_of
+from kineta.errors import ModelError, did_you_mean, one_of
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr
 from kineta.formalism import energy, inertia
@@ -65,6 +65,7 @@ class Derivation:
     watched : whether the caller looks at what becomes of the pivots of constraints; else accelerations are NaN where one of
         them is but a rounding error
     pull : with which accelerations go back to constraints that are not met (Baumgarte) [1/s]
+    strategy : how accelerations and multipliers are solved for, of ``strategies.STRATEGIES``
     """
 
     symbols: Symbols
@@ -72,6 +73,7 @@ class Derivation:
     left_out: frozenset[str] = frozenset()
     watched: bool = False
     pull: float = 0.0
+    strategy: str = "multipliers"
 
     @property
     def graph(self) -> Graph:
@@ -114,7 +116,7 @@ class Derivation:
     @once
     def released(self) -> Derivation:
         """The derivation of a system with quasi-velocities in the speeds of its motions, without its constraints."""
-        return Derivation(released(self.forms, self.symbols), self.rules, self.left_out, self.watched, self.pull)
+        return replace(self, symbols=released(self.forms, self.symbols))
 
     @once
     def forms(self) -> Forms:
@@ -140,11 +142,12 @@ class Derivation:
         if not name.startswith(MULTIPLIER):
             return self["forward"].refs[self.symbols.names.index(name[:-1])]
         found = dict(zip(self["multipliers"].labels, self["multipliers"].refs, strict=True))
-        label = f"lambda[{name.removeprefix(MULTIPLIER)}]"
-        if label not in found:
-            known = ", ".join(f"{MULTIPLIER}{n[7:-1]}" for n in found)
-            raise ModelError(f"Model '{self.symbols.system.name}': there is no '{name}'; its multipliers are {known}.")
-        return found[label]
+        if name not in found:
+            raise ModelError(
+                f"Model '{self.symbols.system.name}': there is no '{name}'; its multipliers are {', '.join(found)}."
+                f"{did_you_mean(name, found)}"
+            )
+        return found[name]
 
     def __getitem__(self, quantity: str) -> Array:
         """The expressions of *quantity*. Raises :class:`ArgumentError` for an unknown one."""

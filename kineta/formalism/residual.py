@@ -11,14 +11,15 @@ from kineta.expr.count import count
 from kineta.expr.graph import ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
 from kineta.formalism import inertia, reactions
-from kineta.formalism.bordered import bordered
 from kineta.formalism.composite import component, composites, momentum_of_rate
 from kineta.formalism.constraint import check_independent
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
 from kineta.formalism.energy import kineta
 from kineta.formalism.mechanism import no_inertia
 from kineta.formalism.quasi import multipliers
+from kineta.formalism.strategies import STRATEGIES
 from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
+from kineta.model.infer import MULTIPLIER
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 from kineta.spatial.wrench import Wrench
@@ -75,14 +76,14 @@ def eliminated(d: Derivation) -> list[list[Ref]]:
 
 
 def _solved(d: Derivation) -> list[list[Ref]]:
-    """Accelerations, then multipliers with the opposite sign, in two ways::
+    """Accelerations, then multipliers with the opposite sign, by the strategy chosen, in a way or two::
 
     M vdot - A^T lambda = tau - bias        A vdot = -rest
     """
     if not d.watched:
         check_independent(d.symbols, d.rows)
     forces = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
-    return [bordered(d, d.rows, order).solve(forces, [neg(r.rest) for r in d.rows]) for order in orders(d)]
+    return STRATEGIES[d.strategy](d, orders(d), forces, [neg(r.rest) for r in d.rows])
 
 
 def orders(d: Derivation) -> Sequence[Sequence[int]]:
@@ -97,14 +98,14 @@ def _multipliers(d: Derivation) -> Array:
     if not s.system.quasi:
         kept = iter(cheapest(g, _solved(d))[len(s.v) :])
         found = [ZERO if r.constraint in d.left_out else neg(next(kept)) for r in d.closures]
-        return _named([f"lambda[{r.constraint}]" for r in d.closures], found)
+        return _named([f"{MULTIPLIER}{r.constraint}" for r in d.closures], found)
     base = d.released.symbols
     forces = recursion(d.released, base.vdot)
     rates = s.levels.of(s.speeds, 1)
     accelerations = substitute(g, rates, dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True)))
     moved = dict(zip(base.names, s.speeds, strict=True))
     moved |= dict(zip((f"{n}'" for n in base.names), accelerations, strict=True))
-    names = [f"lambda[{r.constraint}]" for r in d.forms.kept]
+    names = [f"{MULTIPLIER}{r.constraint}" for r in d.forms.kept]
     return _named(names, multipliers(d.forms, s, substitute(g, forces, moved)))
 
 

@@ -109,7 +109,8 @@ def told(d: Derivation, own: Steps) -> Iterator[Step]:
         yield Step(
             "Constraints",
             "A v̇ + rest = 0",
-            note="The reactions add to the equations of motion: M v̇ + h = τ + Aᵀ λ.",
+            note="The reactions add to the equations of motion: M v̇ + h = τ + Aᵀ λ. "
+            f"Both are solved for by the strategy {d.strategy}.",
             shown=tuple(rows),
         )
 

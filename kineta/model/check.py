@@ -17,7 +17,16 @@ from kineta.model.constraints import Condition
 from kineta.model.elements import Element
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.kind import Kind
-from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, point_components, point_velocities, results
+from kineta.model.infer import (
+    ENERGIES,
+    IN_ANGLE,
+    TIME,
+    base_first,
+    likely_results,
+    point_components,
+    point_velocities,
+    results,
+)
 from kineta.model.motion import Ball, Free, Motion, quaternion_names
 from kineta.model.plausible import impossible, turning
 from kineta.model.quasi import Quasi
@@ -240,13 +249,16 @@ def _symbols(system: System) -> None:
         fault: Callable[..., CheckError],
         advice: Callable[[str], str] = lambda _: "",
         hint: str = "",
+        near: Callable[[str], Iterable[str]] = lambda _: (),
     ) -> None:
         for value in values:
             for name in value.symbols() if value is not None else ():
                 for own in inside.get(name, (name,)):
                     if own in allowed:
                         continue
-                    message = f"unknown symbol '{own}'.{did_you_mean(own, [*allowed, *inside])}{advice(own)}"
+                    message = (
+                        f"unknown symbol '{own}'.{did_you_mean(own, [*near(own), *allowed, *inside])}{advice(own)}"
+                    )
                     if own.endswith("''") and own.rstrip("'") in system.coordinates:
                         message = (
                             f"the acceleration '{own}' has no place here; expected {words or 'what a state gives'}."
@@ -292,7 +304,7 @@ def _symbols(system: System) -> None:
         only(seen - {w.name for w in system.quasi} | set(system.base_speeds), words, [form.value], record(form))
     shown = everything | results(system, (n for o in system.outputs for n in o.value.symbols()))
     for output in system.outputs:
-        only(shown, "", [output.value], record(output))
+        only(shown, "", [output.value], record(output), near=partial(likely_results, system))
     for name, value in system.initial:
         only(
             parameters, "parameters", [value], partial(CheckError, "Initial value", name, None, part=f"initial {name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from kineta.expr.graph import Graph
@@ -10,7 +10,9 @@ from kineta.expr.node import Expr
 from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.model import infer, units
-from kineta.model.infer import ENERGIES, POINT_COMPONENTS
+from kineta.model.constraints import kind_of
+from kineta.model.constraints.plain import Constraint
+from kineta.model.infer import ENERGIES, MULTIPLIER, POINT_COMPONENTS
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
 
@@ -29,13 +31,17 @@ class Kind:
 #: None: nothing is known. A constant is one of these: whether 0.5 has a unit is not seen.
 Known = Kind | None
 
+#: Components of the velocity of a point.
+_VELOCITY = tuple(c for c in POINT_COMPONENTS if c.startswith("v"))
+
 _WEAK, _ANGLE = Kind(NUMBER, weak=True), Kind(NUMBER, angle=True)
 
 
 def output_units(system: System) -> dict[str, str]:
     """Units of the outputs of *system* by name, where they follow; ``''`` for a number without dimension."""
-    known = _symbols(system)
     outputs = system.expanded.outputs
+    known = _symbols(system)
+    known |= _multipliers(system, {n for o in outputs for n in o.value.symbols() if n.startswith(MULTIPLIER)}, known)
     found = {o.name: _kind(o.value, known) for o in outputs}
     energies = {o.name for o in outputs if not set(ENERGIES).isdisjoint(o.value.symbols())}
     return {name: _written(kind, name in energies) for name, kind in found.items() if kind is not None}
@@ -45,6 +51,11 @@ def variable_units(system: System) -> dict[str, str]:
     """Units of coordinates and speeds by name, where motions show them, and of quasi-velocities, where they follow."""
     known = _symbols(system)
     return infer.units(system) | {n: _written(known[n], False) for n in system.v_names if n in known and "'" not in n}
+
+
+def multiplier_units(system: System, names: Iterable[str]) -> dict[str, str]:
+    """Units of the multipliers *names*, where they follow."""
+    return {n: _written(kind, False) for n, kind in _multipliers(system, names, _symbols(system)).items()}
 
 
 def variable_dimensions(system: System) -> dict[str, Dimension]:
@@ -62,7 +73,26 @@ def _symbols(system: System) -> dict[str, Kind]:
     owners = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
     known |= {f"{owner}.{c}": kind for owner in owners for c, kind in components.items()}
     quasi = {w.name: _kind(w.value, known) for w in system.expanded.quasi}
-    return {n: kind for n, kind in quasi.items() if kind is not None and not kind.weak} | known
+    known = {n: kind for n, kind in quasi.items() if kind is not None and not kind.weak} | known
+    rates = {n: known[n] for n in system.v_names if n in known}
+    return known | {f"{n}'": replace(k, dimension=times(k.dimension, units.TIME, -1)) for n, k in rates.items()}
+
+
+def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Kinds of multipliers, where they follow: times what stays zero, or times its integral over the time, one is an energy."""
+    conditions = {c.name: c for c in system.expanded.constraints}
+    found = {}
+    for full in names:
+        name, _, component = full.removeprefix(MULTIPLIER).partition(".")
+        if (condition := conditions.get(name)) is None:
+            continue
+        dimension = kind_of(condition).reaction(condition, component)
+        if isinstance(condition, Constraint) and (kind := _kind(condition.value, known)) and not kind.weak:
+            moves = any(n in system.speeds or n.rpartition(".")[2] in _VELOCITY for n in condition.value.symbols())
+            dimension = times(units.POWER if moves else units.ENERGY, kind.dimension, -1)
+        if dimension is not None:
+            found[full] = Kind(dimension)
+    return found
 
 
 def _kind(value: Expr, known: Mapping[str, Kind]) -> Known:

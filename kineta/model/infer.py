@@ -85,6 +85,13 @@ def results(system: System, names: Iterable[str]) -> set[str]:
     return {n for n in names if n in accelerations or n in multipliers or n.rpartition(".")[0] in multipliers}
 
 
+def likely_results(system: System, name: str) -> list[str]:
+    """What a motion results in that *name* may have been meant for."""
+    component = name.removeprefix(MULTIPLIER).partition(".")[2]
+    rows = (f"{c.name}.{component}" if component else c.name for c in system.constraints)
+    return [*(f"{MULTIPLIER}{row}" for row in rows), *(f"{n}'" for n in system.v_names)]
+
+
 def infer_parameters(system: System, lets: Iterable[Let] = ()) -> dict[str, str]:
     """Symbols of *system* that are neither coordinates, speeds nor the time, in the order in which it uses them, each with
     the rule by which it is one; then those of *lets*, which it may leave unused.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from kineta.formalism import manifold
 from kineta.formalism.derivation import Derivation
 from kineta.formulas import simplified
 from kineta.function import parameter_values
+from kineta.model.dimensions import multiplier_units
+from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
@@ -36,13 +38,14 @@ FloatArray = NDArray[np.float64]
 class Layout:
     """What stands in the state y of a run behind q and v: the work done, where the power is not identically zero (``works`` is
     1), and the integrals of as many pivots of constraints as are ``watched``. Nothing else depends on these. ``levels`` is how
-    many of the last numbers observed have to vanish: constraints, and rates of those on the position; ``multipliers`` are names.
+    many of the last numbers observed have to vanish: constraints, and rates of those on the position; ``multipliers`` are names
+    with units, ``""`` where none is known.
     """
 
     works: int
     watched: int = 0
     levels: int = 0
-    multipliers: tuple[str, ...] = ()
+    multipliers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def integrals(self) -> int:
@@ -175,8 +178,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         (power,) = substitute(d.graph, [power], dict.fromkeys(names, ZERO))
     pivots = manifold.pivots(d) if d.watched else []
     levels, multipliers = (d[q].refs if d.closures else () for q in ("constraints", "multipliers"))
-    labels = d["multipliers"].labels if d.closures else ()
-    layout = Layout(int(power != ZERO), len(pivots), len(levels), labels)
+    layout = Layout(int(power != ZERO), len(pivots), len(levels), _multipliers(d))
     rate = (*d["state_rate"].refs, *([power] * layout.works), *pivots)
     outputs = d.expression(*(o.value for o in d.symbols.system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
@@ -194,6 +196,12 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         functions["position"] = [*manifold.position(d), *d.symbols.v, *rest]
         functions["velocity"] = [*d.symbols.q, *manifold.velocity(d), *rest]
     return functions, layout
+
+
+def _multipliers(d: Derivation) -> dict[str, str]:
+    """Names of the multipliers, with their units where these are known."""
+    names = [f"{MULTIPLIER}{r.constraint}" for r in d.closures]
+    return dict.fromkeys(names, "") | multiplier_units(d.symbols.system, names)
 
 
 def parameters(system: System, p: Any) -> FloatArray:

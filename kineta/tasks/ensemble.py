@@ -267,7 +267,7 @@ def result(task: Task, motions: Motions, seconds: float) -> Result:
         y=np.ascontiguousarray(np.swapaxes(motions.samples[..., : task.states], 1, 2)),
         q_names=system.q_names,
         v_names=system.v_names,
-        units=task.equations.kept("units of a run", lambda: outcome.units_of(system)),
+        units=outcome.units_of(task),
         outputs={n: x[:, :k] for n, x in found.outputs.items()},
         kinetic_energy=found.energies.kinetic[:, :k],
         potential_energy=found.energies.potential[:, :k],
@@ -287,7 +287,10 @@ def result(task: Task, motions: Motions, seconds: float) -> Result:
         event_names=tuple(e.name for e in task.watched),
         cases=Cases(
             status=codes,
-            messages=tuple(f"{m}; energy balance {b:.1e}" for m, b in zip(messages, balances, strict=True)),
+            messages=tuple(
+                f"{m}; energy balance {b:.1e}" if n else m
+                for m, b, n in zip(messages, balances, motions.nfev, strict=True)
+            ),
             t=motions.t,
             end={n: x[:, k].copy() for n, x in everything.items()},
             recorded=motions.recorded,

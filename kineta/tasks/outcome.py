@@ -108,7 +108,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         y=np.ascontiguousarray(y[:, : record.states].T),
         q_names=system.q_names,
         v_names=system.v_names,
-        units=task.equations.kept("units of a run", lambda: units_of(system)),
+        units=units_of(task),
         outputs=found.outputs,
         kinetic_energy=energies.kinetic,
         potential_energy=energies.potential,
@@ -139,8 +139,13 @@ def allowed(task: Task, y: FloatArray) -> float:
     return size * (MISSED + pulled)
 
 
-def units_of(system: System) -> dict[str, str]:
+def units_of(task: Task) -> dict[str, str]:
     """Units of the series of a run by name, where they are known."""
+    known = task.equations.kept("units of a run", lambda: _units_of(task.system))
+    return known | {n: unit for n, unit in task.made.code.layout.multipliers.items() if unit}
+
+
+def _units_of(system: System) -> dict[str, str]:
     known = variable_units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system)
     return known | {force_name(n): _FORCES[known[n]] for n in system.v_names if known.get(n) in _FORCES}
 

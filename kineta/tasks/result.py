@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from kineta.model.system import System
+    from kineta.compiler import Equations
 
 FloatArray = NDArray[np.float64]
 
@@ -36,9 +36,10 @@ def force_name(speed: str) -> str:
     return f"tau.{speed}"
 
 
-def series_names(system: System) -> tuple[str, ...]:
-    """Names of the series that a run of *system* has: coordinates, speeds, energies, outputs."""
-    named = (*system.q_names, *system.v_names, *_ENERGIES, *(o.name for o in system.outputs))
+def series_names(equations: Equations) -> tuple[str, ...]:
+    """Names of the series that a run of *equations* has: coordinates, speeds, energies, outputs, multipliers of constraints."""
+    system = equations.system
+    named = (*system.q_names, *system.v_names, *_ENERGIES, *(o.name for o in system.outputs), *equations.multipliers)
     return tuple(dict.fromkeys(named))
 
 

@@ -24,11 +24,12 @@ def test_the_series_asked_for_are_drawn(kineta: Command, here: Path, monkeypatch
         (["--series", ",", "--plot", "a.png"], "--series: expected names separated by commas, found ','."),
         (
             ["--to", "1e9", "--series", "q1,E.vxx", "--plot", "a.png"],
-            "--series: model 'cart_pendulum' has no coordinate, speed, energy or output 'E.vxx'. Did you mean 'E.vx'?",
+            "--series: model 'cart_pendulum' has no coordinate, speed, energy, output or multiplier 'E.vxx'. "
+            "Did you mean 'E.vx'?",
         ),
         (
             ["--to", "1e9", "--series", "Rod.x", "--plot", "a.png"],
-            "--series: model 'cart_pendulum' has no coordinate, speed, energy or output 'Rod.x'. "
+            "--series: model 'cart_pendulum' has no coordinate, speed, energy, output or multiplier 'Rod.x'. "
             "Add 'output Rod.x;' to the model.",
         ),
     ],

@@ -151,7 +151,7 @@ def test_derive_json_has_all_its_keys(kineta: Command) -> None:
     assert (done.code, done.err) == (0, "")
     found, equations = done.json, kn.derive(kn.load(CART))
     assert list(found) == [
-        "model", "formalism", "coordinates", "speeds", "parameters", "operations", "quantity", "equations", "seconds",
+        "model", "formalism", "strategy", "coordinates", "speeds", "parameters", "operations", "quantity", "equations", "seconds",
     ]  # fmt: skip
     assert (found["model"], found["formalism"]) == ("cart_pendulum", "newton_euler")
     assert (found["coordinates"], found["speeds"]) == (["q1", "q2"], ["q1'", "q2'"])
@@ -227,6 +227,12 @@ def test_simulate_says_which_constraints_are_redundant(kineta: Command) -> None:
     assert done.code == 0
     assert "1 of 5 rows of constraints is redundant and left out" in done.out
     assert "their reactions are indeterminate" in done.out
+
+
+def test_eval_says_that_no_motion_comes_through_a_state(kineta: Command) -> None:
+    done = kineta("eval", EXAMPLES / "fourbar.kin", "--q", "theta=1.0")
+    assert done.err.startswith("kineta: no motion comes through this state: 'pin.x' has to be 0, and is ")
+    assert kineta("eval", EXAMPLES / "fourbar.kin").err == ""
 
 
 def test_the_output_of_eval_is_an_input(kineta: Command, here: Path) -> None:

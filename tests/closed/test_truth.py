@@ -30,7 +30,7 @@ def model(name: str) -> kn.System:
     if name.isdecimal():
         return four_bars(int(name))
     file = f"{name}.kin"
-    return kn.load(EXAMPLES / file if (EXAMPLES / file).exists() else MODELS / file)
+    return kn.load(MODELS / file if (MODELS / file).exists() else EXAMPLES / file)
 
 
 def four_bars(n: int) -> kn.System:
@@ -229,7 +229,7 @@ def closed(equations: kn.Equations, q: np.ndarray, v: np.ndarray, chosen: list[i
 def reactions(given: Problem, *state: Any) -> dict[str, float]:
     labels = given.equations.expressions("multipliers").labels
     found = given.equations.function("multipliers", "numpy")(*state)
-    return {label[len("lambda[") : -1]: x for label, x in zip(labels, found, strict=True)}
+    return {label.removeprefix("lambda."): x for label, x in zip(labels, found, strict=True)}
 
 
 def off(found: float, expected: float) -> float:

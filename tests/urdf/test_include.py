@@ -37,7 +37,7 @@ def test_a_model_file_adds_to_a_robot_beside_it(tmp_path: Path) -> None:
     assert system.coordinates == ("turn", "lift", "q1")
     assert kn.loads(kn.dumps(system)) == system
     assert "include" not in kn.dumps(system)
-    assert kn.derive(system).expressions("multipliers").labels == ("lambda[end.u]", "lambda[end.w]")
+    assert kn.derive(system).expressions("multipliers").labels == ("lambda.end.u", "lambda.end.w")
 
 
 def test_what_the_model_says_comes_before_what_the_robot_says() -> None:

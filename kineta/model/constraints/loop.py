@@ -169,4 +169,5 @@ KIND = Kind(
     positions=lambda loop: loop.expressions,
     constants=_constants,
     fault=_fault,
+    reaction=lambda loop, component: units.COUPLE if component.startswith("r") or loop.joint == "gear" else units.FORCE,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kineta.errors import Location
+from kineta.errors import ArgumentError, Location, shown
 from kineta.expr.node import Expr, Scalar
 from kineta.model.elements.kind import Form, Kind
 from kineta.model.given import Record, scalar
@@ -41,6 +41,11 @@ class Constraint(Record):
 
 def constraint(name: str, value: Scalar) -> Constraint:
     """The :class:`Constraint` that *value* is zero."""
+    if isinstance(value, bool):
+        raise ArgumentError(
+            f"Constraint {shown(name)}: expected an expression that stays zero, found the truth value {value}; of two "
+            "expressions that stay equal write the difference, q - 3 and not q == 3."
+        )
     return Constraint(name, scalar(value))
 
 

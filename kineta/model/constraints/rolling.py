@@ -164,4 +164,5 @@ KIND = Kind(
     _written,
     constants=lambda r: r.expressions,
     fault=_fault,
+    reaction=lambda *_: units.FORCE,
 )

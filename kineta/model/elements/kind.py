@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kineta.expr.node import Expr
+from kineta.model.units import Dimension
 
 if TYPE_CHECKING:
     from kineta.model.system import System
@@ -35,6 +36,7 @@ class Kind(Generic[E]):
     write : what stands between the name and the ``;``
     positions : expressions that must not contain speeds; ``constants`` : those made of parameters only
     fault : what else is wrong with a record of a system, as a sentence and the word at fault; None for a sound one
+    reaction : of a constraint, the dimension of the multiplier of a component; None where only its expression tells
     """
 
     record: type[E]
@@ -44,3 +46,4 @@ class Kind(Generic[E]):
     positions: Callable[[E], tuple[Expr, ...]] = lambda _: ()
     constants: Callable[[E], tuple[Expr, ...]] = lambda _: ()
     fault: Callable[[System, E], tuple[str, str] | None] = lambda *_: None
+    reaction: Callable[[E, str], Dimension | None] = lambda *_: None
