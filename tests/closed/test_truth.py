@@ -236,6 +236,7 @@ def off(found: float, expected: float) -> float:
     return abs(found - expected) / max(1.0, abs(expected))
 
 
+@pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_the_start_meets_the_constraints_and_moves_on_as_the_problem_says(name: str) -> None:
     given = problem(name)
@@ -249,6 +250,7 @@ def test_the_start_meets_the_constraints_and_moves_on_as_the_problem_says(name: 
         assert found[what] == pytest.approx(expected, rel=1e-11, abs=1e-11 * np.abs(vdot).max()), what
 
 
+@pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
 @pytest.mark.parametrize("name", CASES)
 def test_the_motion_is_that_of_the_problem(name: str) -> None:
     given = problem(name)
