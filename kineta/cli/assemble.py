@@ -40,6 +40,8 @@ def assemble(
     if as_json:
         print_json({"model": system.name, **found.initial, "moved": found.moved, "residual": found.residual})
         return
+    for note in found.notes:
+        click.echo(f"{note[0].upper()}{note[1:]}.")
     click.echo(f"Coordinates moved by at most {found.moved:.3g}; constraints are met to {found.residual:.0e}.")
     values = {name: x for name, x in found.initial.items() if x}
     if values:

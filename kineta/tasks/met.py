@@ -6,27 +6,65 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations
+from kineta.tasks import arguments
 from kineta.tasks.closing import Closing
 from kineta.tasks.rank import contradiction
 
-#: By how much a start may miss a constraint, relative to the size of the state.
-MISSED = 1e-9
+FloatArray = NDArray[np.float64]
+
+#: By how much a start may miss a constraint, relative to the size of the state; and by how much where it is brought back: six
+#: digits, as results print them.
+MISSED, PRINTED = 1e-9, 1e-4
 
 
-def missed(
-    equations: Equations, t: float, q: NDArray[np.float64], v: NDArray[np.float64], p: NDArray[np.float64]
-) -> str:
+def brought_back(
+    equations: Equations, t: float, q: FloatArray, v: FloatArray, p: FloatArray
+) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+    """The start *q*, *v* of a motion, or of several cases, where one misses constraints by no more than numbers of few digits do:
+    a state on them; and what is to be said of it.
+    """
+    system = equations.system
+    if not system.constraints:
+        return q, v, ()
+    cases = arguments.cases({"q": q, "v": v, "p": p})
+    lead = () if cases is None else (cases,)
+    starts = [np.broadcast_to(x, (cases or 1, x.shape[-1])) for x in (q, v, p)]
+    moved, worst = [starts[0].copy(), starts[1].copy()], 0.0
+    for i, (one, speeds, own) in enumerate(zip(*starts, strict=True)):
+        closing = Closing(equations, own)
+        known = closing.on_position if system.quasi else slice(None)
+        off, size = _off(closing, t, one, speeds, known), closing.size(one, speeds)
+        if MISSED * size < off <= PRINTED * size:
+            there = closing.position(t, one)
+            rates = speeds if system.quasi else closing.velocity(t, there, speeds)
+            if _off(closing, t, there, rates, known) <= MISSED * size:
+                moved[0][i], moved[1][i], worst = there, rates, max(worst, off)
+    if not worst:
+        return q, v, ()
+    q, v = (x.reshape(*lead, x.shape[-1]) for x in moved)
+    return q, v, (f"the start missed constraints by up to {worst:.1e} and was brought back onto them",)
+
+
+def _off(closing: Closing, t: float, q: FloatArray, v: FloatArray, known: list[int] | slice) -> float:
+    """How far a state misses the levels *known*."""
+    speeds = np.zeros(len(closing.system.base_speeds)) if closing.system.quasi else v
+    return float(np.abs(closing.off(t, q, speeds)[known]).max(initial=0.0))
+
+
+def missed(equations: Equations, t: float, q: FloatArray, v: FloatArray, p: FloatArray) -> str:
     """Which constraint, or rate of one, the state at *t* misses; ``''`` for none."""
     system = equations.system
     if not system.constraints:
         return ""
     closing = Closing(equations, p)
     values = equations.function("constraints", "numpy")(t, q, v, p=p) if system.quasi else closing.off(t, q, v)
-    k = int(np.abs(values).argmax())
-    if abs(values[k]) <= MISSED * max(1.0, np.abs(q).max(initial=0), np.abs(v).max(initial=0)):
+    off, allowed = np.abs(values), MISSED * closing.size(q, v)
+    if off.max() <= allowed:
         return ""
     if not system.quasi and (why := contradiction(closing, t, q, v)):
         return f"Model '{system.name}': {why}"
+    first = [k for k in closing.on_position if off[k] > allowed] or range(len(off))
+    k = max(first, key=lambda k: float(off[k]))
     return (
         f"Model '{system.name}': the start misses {closing.named(k)}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "
         "Give initial values that meet it, or let kn.assemble (kineta assemble) find some."

@@ -117,10 +117,12 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
     """Why the motion of *task*, with this *rate* at its start, cannot start; ``''`` where it can."""
     system = task.system
     q, v = task.y0[: system.nq], task.y0[system.nq : task.states]
+    if why := missed(task.equations, task.t0, q, v, task.made.p):
+        return why
     if why := _folded(task, task.t0, task.y0, FLAT):
         return f"Model '{system.name}': the start at t = {task.t0:g} s is singular: {why}. Start a little beside it."
     if np.isfinite(rate).all():
-        return missed(task.equations, task.t0, q, v, task.made.p)
+        return ""
     if why := fault(task.equations, task.t0, q, v, task.made.p):
         return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {why}."
     names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names), "power")
@@ -153,7 +155,9 @@ def _integrate(
             if end is not None:
                 return EVENT, status.stopped(end[0], watch.ended or "")
             if segment.end:
-                edge = domain.edge(last=True) or singular(task, *record.end) or _folded(task, *record.end)
+                edge = domain.edge(last=True) or singular(task, *record.end)
+                if not edge and (depend := _folded(task, *record.end)):
+                    edge = f"{depend}: it may be that they cannot be met beyond"
                 return FAILED, status.failed(record.reached, segment.end, edge)
     except SimulationError as error:
         return FAILED, status.refused(record.reached, str(error))

@@ -155,8 +155,8 @@ def folded(
     shares = np.abs(left[:, -1])
     names = [closing.rows[kept[k]][0] for k in np.flatnonzero(shares > 0.1 * shares.max())]
     if len(names) == 1:
-        return f"the constraint {names[0]} changes with no motion there: it may be that it cannot be met beyond"
-    return f"the constraints {', '.join(names)} depend on each other there: it may be that they cannot be met beyond"
+        return f"the constraint {names[0]} changes with no motion there"
+    return f"the constraints {', '.join(names)} depend on each other there"
 
 
 def _independent(A: FloatArray, length: FloatArray) -> tuple[list[int], float]:

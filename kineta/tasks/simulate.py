@@ -18,6 +18,7 @@ from kineta.tasks import arguments, outcome
 from kineta.tasks.code import bound, parameters
 from kineta.tasks.events import Event
 from kineta.tasks.keeping import keeping
+from kineta.tasks.met import brought_back
 from kineta.tasks.motion import move
 from kineta.tasks.progress import Progress
 from kineta.tasks.rank import closed
@@ -86,6 +87,7 @@ def simulate(
         watched = arguments.watched(model, events)
         q0, v0 = initial_state(model, q, v, p)
         values = parameters(model, p)
+        q0, v0, brought = brought_back(equations, t0, q0, v0, values)
         equations, regular, notes = closed(equations, t0, q0, v0, values)
         made = bound(equations, values, tau, [e.value for e in watched], keeping(equations, method))
         cases = arguments.cases({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
@@ -110,7 +112,7 @@ def simulate(
             max_steps=arguments.steps(max_steps, kept),
             dense_output=dense_output,
             regular=regular,
-            notes=notes,
+            notes=(*brought, *notes),
         )
         carry, result = _several() if lead else (move, outcome.result)
         moved = carry(task, bar)
