@@ -78,9 +78,12 @@ if TYPE_CHECKING:
     from kineta.tasks.events import Event, event
     from kineta.tasks.family import Family, family
     from kineta.tasks.integrals import FirstIntegral, first_integrals
+    from kineta.tasks.kinematics import Kinematics, kinematics
+    from kineta.tasks.kinetostatics import Kinetostatics, inverse, kinetostatics, statics
     from kineta.tasks.linear import Linear
     from kineta.tasks.linearize import linearize
     from kineta.tasks.modes import Modes, modes
+    from kineta.tasks.reactions import Reactions, reactions
     from kineta.tasks.reading import load_result
     from kineta.tasks.response import Response, response
     from kineta.tasks.result import Result
@@ -124,6 +127,9 @@ _FROM = {
     "kineta.tasks.linear": "Linear",
     "kineta.tasks.linearize": "linearize",
     "kineta.tasks.modes": "Modes modes",
+    "kineta.tasks.kinematics": "Kinematics kinematics",
+    "kineta.tasks.kinetostatics": "Kinetostatics inverse kinetostatics statics",
+    "kineta.tasks.reactions": "Reactions reactions",
     "kineta.tasks.reading": "load_result",
     "kineta.tasks.response": "Response response",
     "kineta.tasks.result": "Result",
@@ -153,6 +159,8 @@ __all__ = [
     "Inertia",
     "KinetaError",
     "KinetaWarning",
+    "Kinematics",
+    "Kinetostatics",
     "Let",
     "Linear",
     "Loop",
@@ -166,6 +174,7 @@ __all__ = [
     "Quasi",
     "R",
     "Response",
+    "Reactions",
     "Result",
     "Rolling",
     "Rotation",
@@ -206,6 +215,9 @@ __all__ = [
     "independent",
     "inertia",
     "inertia_element",
+    "inverse",
+    "kinematics",
+    "kinetostatics",
     "line_damper",
     "line_force",
     "line_spring",
@@ -222,6 +234,7 @@ __all__ = [
     "potential",
     "quasi",
     "response",
+    "reactions",
     "rolling",
     "sampled",
     "sign",
@@ -231,6 +244,7 @@ __all__ = [
     "spring",
     "sqrt",
     "station",
+    "statics",
     "step",
     "symbol",
     "symbols",

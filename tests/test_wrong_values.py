@@ -76,6 +76,7 @@ STRANGE: dict[str, Any] = {
 BODY = kn.body("B", [kn.Rz(q)], kn.inertia(1, (1, 1, 1)))
 SYSTEM = kn.System("S", [BODY], parameters={"m": 1.0}, outputs={"x": kn.symbol("B.x")})
 EQUATIONS = kn.derive(SYSTEM)
+MOVED = kn.kinematics(SYSTEM, {"q": "t"}, t=[0.0, 1.0])
 SPRUNG = kn.loads("parameters k = 1; B | Rz(q) = Jz(1); spring s = k on q;")
 FAMILY = kn.family(SPRUNG, "k", 2.0, points=3)
 RUN = kn.simulate(EQUATIONS, 0.1, dense_output=True)
@@ -207,6 +208,28 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **given: FAMILY.plot(**{"name": "q", **given}), {"name": "q", "ax": None},
     ),
     "Branch": (lambda name: FAMILY.branches[0][name], {"name": "q"}),
+    "kinematics": (
+        lambda **given: kn.kinematics(**{"system": SYSTEM, "motion": {"q": "t"}, "t": [0.0, 1.0], **given}),
+        {"system": SYSTEM, "motion": {"q": "t"}, "of": ["B"], "t": [0.0, 1.0], "p": {"m": 1.0}, "frame": "B"},
+    ),
+    "reactions": (
+        lambda **given: kn.reactions(**{"system": SYSTEM, "motion": {"q": "t"}, "t": [0.0, 1.0], **given}),
+        {"system": SYSTEM, "motion": {"q": "t"}, "of": ["B"], "t": [0.0, 1.0], "p": {"m": 1.0}, "frame": "B"},
+    ),
+    **{
+        n: (
+            lambda n=n, **given: getattr(kn, n)(**{"system": SYSTEM, "motion": {"q": "t"}, "t": [0.0, 1.0], **given}),
+            {"system": SYSTEM, "motion": {"q": "t"}, names: ["q'"], "t": [0.0, 1.0], "p": {"m": 1.0}, "weights": {"q'": 1.0}},
+        )
+        for n, names in (("kinetostatics", "unknown"), ("inverse", "actuators"))
+    },
+    "statics": (
+        lambda **given: kn.statics(**{"system": SYSTEM, **given}),
+        {"system": SYSTEM, "q": [0.1], "unknown": ["q'"], "p": {"m": 1.0}, "t": 0.0, "weights": {"q'": 1.0}},
+    ),
+    "Kinematics": (lambda name: MOVED[name], {"name": "q"}),
+    "Kinematics.plot": (lambda ax: MOVED.plot("q", ax=ax), {"ax": None}),
+    "Kinematics.save": (MOVED.save, {"path": "missing/run.csv"}),
     "verify": (lambda **given: kn.verify(**{"system": None, **given}), {"system": SYSTEM, "states": 1, "digits": 0, "seed": 0}),
     "Result": (RUN.__getitem__, {"name": "q"}),
     "Result.plot": (lambda ax: RUN.plot("q", ax=ax), {"ax": None}),
@@ -217,7 +240,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 #: Arguments that take nearly everything.
 OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped"), ("sampled", "values")}
 #: Made by kineta, or raised by it.
-MADE = {"Assembly", "Equilibrium", "Family", "Equations", "Operations", "Certificate", "FirstIntegral", "SystemGraph"}
+MADE = {
+    "Assembly",
+    "Equilibrium",
+    "Family",
+    "Kinetostatics",
+    "Reactions",
+    "Equations",
+    "Operations",
+    "Certificate",
+    "FirstIntegral",
+    "SystemGraph",
+}
 
 
 def sentence(call: Callable[..., Any], given: dict[str, Any]) -> str:

@@ -18,10 +18,13 @@ from kineta.cli.equilibrium import equilibrium
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
+from kineta.cli.forces import inverse, kinetostatics, statics
 from kineta.cli.integrals import integrals
+from kineta.cli.kinematics import kinematics
 from kineta.cli.linearize import linearize
 from kineta.cli.modes import modes
 from kineta.cli.new import new
+from kineta.cli.reactions import reactions
 from kineta.cli.response import response
 from kineta.cli.simulate import simulate
 from kineta.cli.verify import verify
@@ -53,6 +56,11 @@ for verb in (
     linearize,
     modes,
     response,
+    statics,
+    kinematics,
+    inverse,
+    kinetostatics,
+    reactions,
     verify,
     integrals,
     export,

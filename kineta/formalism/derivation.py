@@ -23,8 +23,9 @@ from kineta.formalism.origins import slid
 from kineta.formalism.placed import RULES
 from kineta.formalism.quantity import placed
 from kineta.formalism.quasi import Forms, forms, reduced, released
+from kineta.formalism.sweeps import Motion, accelerated
 from kineta.formalism.symbols import Symbols, symbols
-from kineta.model.body import Station
+from kineta.model.body import GROUND, Station
 from kineta.model.extreme import blamed
 from kineta.model.infer import ENERGIES, MULTIPLIER, results
 from kineta.model.system import System
@@ -94,6 +95,11 @@ class Derivation:
     def kinematics(self) -> Kinematics:
         """Frames and velocities of the links."""
         return Kinematics(self.mechanism)
+
+    @once
+    def accelerated(self) -> Motion:
+        """The motion of the links where the speeds have the accelerations ``vdot``."""
+        return Motion(self.mechanism, accelerated(self.graph, self.symbols.vdot), lower=self.kinematics.motion)
 
     @once
     def elements(self) -> Elements:
@@ -226,6 +232,11 @@ def _velocities(d: Derivation) -> Array:
     return matrix(rows, 6)
 
 
+def _accelerations(d: Derivation) -> Array:
+    stations = [Station(b.name) for b in d.symbols.system.bodies]
+    return matrix([list(RULES["acceleration"](d, at, GROUND)[1]) for at in stations], 6)
+
+
 def _jacobian(d: Derivation) -> Array:
     bodies, nv = d.symbols.system.bodies, len(d.symbols.v)
     rows = [row for b in bodies for row in d.kinematics.jacobian(Station(b.name))]
@@ -275,6 +286,7 @@ COMMON: Mapping[str, Rule] = {
     "positions": _positions,
     "rotations": _rotations,
     "velocities": _velocities,
+    "accelerations": _accelerations,
     "jacobian": _jacobian,
     "outputs": _outputs,
     "state_rate": _state_rate,

@@ -1,7 +1,8 @@
 """Where one body or point is and how it moves, in ground axes or seen in the frame of a body.
 
-Seen in a frame, a point is where its coordinates are, from the origin of the frame; a velocity is the same, that relative to the
-ground, and has its components in the axes of the frame. So have the force and the couple of a joint, about the place.
+Seen in a frame, a point is where its coordinates are, from the origin of the frame; a velocity or an acceleration is the same,
+that relative to the ground, and has its components in the axes of the frame. So have the force and the couple of a joint, about
+the place.
 """
 
 from __future__ import annotations
@@ -45,6 +46,15 @@ def _jacobian(d: Derivation, at: Station, frame: str) -> Entries:
     return (6, len(d.mechanism.symbols.v)), tuple(entry for row in rows for entry in row)
 
 
+def _acceleration(d: Derivation, at: Station, frame: str) -> Entries:
+    i, x = d.kinematics.in_link(at)
+    if i < 0:
+        return (6,), (ZERO,) * 6
+    motion = d.accelerated
+    R = d.kinematics.seen(frame)[i][0]
+    return (6,), (*(R @ (motion.X(2)[i] + motion.U(2)[i] @ x)).refs, *(R @ motion.W(1)[i]).refs)
+
+
 def _reaction(d: Derivation, at: Station, frame: str) -> Entries:
     return (6,), reactions.of_place(d, at, frame)
 
@@ -56,5 +66,6 @@ RULES: Mapping[str, Callable[[Derivation, Station, str], Entries]] = {
     "pose": _pose,
     "velocity": _velocity,
     "jacobian": _jacobian,
+    "acceleration": _acceleration,
     "reaction": _reaction,
 }

@@ -9,6 +9,7 @@ from itertools import product
 
 from kineta.errors import ArgumentError, did_you_mean, one_of, shown
 from kineta.model.body import GROUND
+from kineta.model.constraints import holding
 from kineta.model.system import System
 
 
@@ -58,8 +59,16 @@ def _canonical(system: System) -> list[str]:
     return _rates((*system.q_names, *(f"p.{n}" for n in system.v_names)))
 
 
+#: Components of what a joint passes on: force and couple.
+WRENCH = ("fx", "fy", "fz", "nx", "ny", "nz")
+
+
 def _reactions(system: System) -> list[str]:
-    return [f"{b.name}.{c}" for b in system.bodies for c in ("fx", "fy", "fz", "nx", "ny", "nz")]
+    return [f"{b.name}.{c}" for b in system.bodies for c in WRENCH]
+
+
+def _loop_reactions(system: System) -> list[str]:
+    return [f"{condition.name}.{c}" for condition in holding(system.constraints) for c in WRENCH]
 
 
 #: All quantities by name, in the order in which they are shown.
@@ -80,6 +89,7 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("positions", "r"),
         Quantity("rotations", "R"),
         Quantity("velocities"),
+        Quantity("accelerations", inputs=("vdot",)),
         Quantity("jacobian", "J"),
         Quantity("outputs", entries=lambda s: [o.name for o in s.outputs], keeps=True),
         Quantity("state_rate", inputs=("tau",), entries=lambda s: _rates((*s.q_names, *s.v_names))),
@@ -93,6 +103,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("multipliers", inputs=("tau",)),
         Quantity("reaction_forces", inputs=("tau",)),
         Quantity("reactions", inputs=("tau",), entries=_reactions),
+        Quantity("constraint_reactions"),
+        Quantity("loop_reactions", inputs=("tau",), entries=_loop_reactions),
         Quantity("constraints"),
         Quantity("constraint_jacobian", "A"),
         Quantity("projected_q", entries=lambda s: list(s.q_names), keeps=True),
@@ -118,6 +130,7 @@ PLACED: dict[str, Quantity] = {
         Quantity("rotation", "R"),
         Quantity("pose", "X"),
         Quantity("velocity", "u"),
+        Quantity("acceleration", "a", inputs=("vdot",)),
         Quantity("jacobian", "J"),
         Quantity("reaction", "F", inputs=("tau",)),
     )

@@ -9,7 +9,7 @@ at the points; what works on coordinates, added forces tau and gears included, g
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,18 +22,19 @@ from kineta.formalism.mechanism import kinematic_tree, moments_of
 from kineta.formalism.sweeps import inertia_wrench
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.body import GROUND, Body, Inertia, Station
+from kineta.model.constraints import Condition, holding
 from kineta.model.constraints.loop import Loop
-from kineta.model.motion import Rx, Ry, Rz, Sx, Sy, Sz
+from kineta.model.motion import Motion, Rx, Ry, Rz, Sx, Sy, Sz
 from kineta.passes.substitute import substitute
 from kineta.spatial.vector import Vector, zeros
 from kineta.spatial.wrench import Wrench
 
 if TYPE_CHECKING:
     from kineta.formalism.derivation import Derivation
-    from kineta.formalism.sweeps import Motion
+    from kineta.formalism.sweeps import Motion as Swept
 
 
-def swept(d: Derivation, motion: Motion) -> dict[str, Wrench]:
+def swept(d: Derivation, motion: Swept) -> dict[str, Wrench]:
     """What every joint passes on where the links have this *motion*, by one sweep inwards over the bodies::
 
     f_p += f_b        n_p += n_b + (r_b - r_p) x f_b
@@ -48,7 +49,7 @@ def swept(d: Derivation, motion: Motion) -> dict[str, Wrench]:
     return found
 
 
-def _inertia(d: Derivation, motion: Motion, body: Body) -> Wrench:
+def _inertia(d: Derivation, motion: Swept, body: Body) -> Wrench:
     """Force and couple of the mass of a body against its acceleration less gravity."""
     place = d.mechanism.places[body.name]
     own = moments_of(d.symbols, body.inertia).rotated(place.R)
@@ -72,45 +73,130 @@ def less_loads(d: Derivation, needed: Mapping[str, Wrench]) -> dict[str, Wrench]
 
 def _loads(d: Derivation) -> dict[str, Wrench]:
     """What elements and the reactions of constraints do beyond every joint, in ground axes about the origin of its body."""
+    found, shares = _let_go(d)
+    multipliers = _multipliers(d)
+    for row, share in shares.items():
+        if (multiplier := multipliers.get(row, ZERO)) != ZERO:
+            found = {name: load + _times(share[name], multiplier) for name, load in found.items()}
+    return {n: Wrench(d.kinematics.axes(n) @ load.f, d.kinematics.axes(n) @ load.n) for n, load in found.items()}
+
+
+def of_constraints(d: Derivation) -> list[Ref]:
+    """What every joint passes on because of a unit multiplier of every constraint, (rows, bodies, 6), as ``swept`` has it."""
+    _, shares = _let_go(d)
+    refs = []
+    for row in d.closures:
+        for body in d.symbols.system.bodies:
+            share, R = shares.get(row.constraint, {}).get(body.name, Wrench.zero(d.graph)), d.kinematics.axes(body.name)
+            refs += [*(-(R @ share.f)).refs, *(-(R @ share.n)).refs]
+    return refs
+
+
+def _times(wrench: Wrench, factor: Ref) -> Wrench:
+    return Wrench(wrench.f * factor, wrench.n * factor)
+
+
+def _multipliers(d: Derivation) -> dict[str, Ref]:
+    """The multipliers by the names of their rows."""
+    kept = d.forms.kept if d.symbols.system.quasi else d.closures
+    return dict(zip((r.constraint for r in kept), d["multipliers"].refs if kept else (), strict=True))
+
+
+def _let_go(d: Derivation) -> tuple[dict[str, Wrench], dict[str, dict[str, Wrench]]]:
+    """What elements, and what unit multipliers of every row of constraints, do on the motions that joints prevent, by body, in
+    its axes.
+    """
     g, s = d.graph, d.symbols
     freed, names = _freed(d)
     mechanism = kinematic_tree(freed)
     elements = Elements(mechanism, Kinematics(mechanism))
-    forces = dict(zip(freed.names, generalized_forces(elements), strict=True))
     conditions = [c for c in s.system.constraints if not (isinstance(c, Loop) and c.joint == "gear")]
-    kept = d.forms.kept if s.system.quasi else d.closures
-    multipliers = dict(zip((r.constraint for r in kept), d["multipliers"].refs if kept else (), strict=True))
-    for row in rows(freed, elements, conditions):
-        for k, partial in row.gradient.items():
-            share = g.mul(partial, multipliers.get(row.constraint, ZERO))
-            forces[freed.names[k]] = g.add(forces[freed.names[k]], share)
+    forces = dict(zip(freed.names, generalized_forces(elements), strict=True))
+    own = [[forces[f"{n}'"] for n in names]]
+    found = rows(freed, elements, conditions)
+    own += ([row.gradient.get(freed.names.index(f"{n}'"), ZERO) for n in names] for row in found)
+    refs = iter(substitute(g, [r for row in own for r in row], _held(d, names)))
+    first, *rest = ({b.name: Wrench(_next(d, refs), _next(d, refs)) for b in s.system.bodies} for _ in own)
+    return first, dict(zip((r.constraint for r in found), rest, strict=True))
+
+
+def _held(d: Derivation, names: Sequence[str]) -> dict[str, Ref]:
+    """What the variables of the system let go are where its joints hold."""
     still = dict.fromkeys((mark for n in names for mark in (n, f"{n}'")), ZERO)
-    moved = dict(zip(s.system.base_speeds, s.speeds, strict=True)) | still
-    refs = iter(substitute(g, [forces[f"{n}'"] for n in names], moved))
-    found = {}
-    for body in s.system.bodies:
-        R = d.kinematics.axes(body.name)
-        found[body.name] = Wrench(R @ _next(d, refs), R @ _next(d, refs))
-    return found
+    return dict(zip(d.symbols.system.base_speeds, d.symbols.speeds, strict=True)) | still
 
 
 def _freed(d: Derivation) -> tuple[Symbols, list[str]]:
     """The variables of a system whose joints let go, and the names of the coordinates that this brings: six a body, of small
     shifts and turns in its axes.
     """
-    system, mark = d.symbols.system, "joint_"
-    while any(n.startswith(mark) for n in (*system.coordinates, *(p.name for p in system.parameters))):
-        mark += "_"
+    system, mark = d.symbols.system, _mark(d)
     bodies, names = [], []
     for body in system.bodies:
-        own = [f"{mark}{body.name}_{k}" for k in range(6)]
-        x, y, z, a, b, c = map(symbol, own)
-        motions = (*body.motions, Sx(x), Sy(y), Sz(z), Rx(a), Ry(b), Rz(c))
-        bodies.append(replace(body, motions=motions, inertia=Inertia()))
+        motions, own = _small(f"{mark}{body.name}")
+        bodies.append(replace(body, motions=(*body.motions, *motions), inertia=Inertia()))
         names += own
-    let_go = system.replace(bodies=bodies, coordinates=(*system.coordinates, *names), quasi=(), initial=(), outputs=())
+    return _with(d, bodies, names, system.constraints), names
+
+
+def _mark(d: Derivation) -> str:
+    """How names begin that the system does not have."""
+    system, mark = d.symbols.system, "joint_"
+    known = (
+        *system.coordinates,
+        *(p.name for p in system.parameters),
+        *system.frames,
+        *(p.name for p in system.points),
+    )
+    while any(n.startswith(mark) for n in known):
+        mark += "_"
+    return mark
+
+
+def _small(name: str) -> tuple[tuple[Motion, ...], list[str]]:
+    """Small shifts and turns, and the names of their coordinates."""
+    own = [f"{name}_{k}" for k in range(6)]
+    x, y, z, a, b, c = map(symbol, own)
+    return (Sx(x), Sy(y), Sz(z), Rx(a), Ry(b), Rz(c)), own
+
+
+def _with(d: Derivation, bodies: Sequence[Body], names: Sequence[str], constraints: Sequence[Condition]) -> Symbols:
+    """The variables of the system with other *bodies* and *constraints*, and coordinates *names* more."""
+    system = d.symbols.system
+    coordinates = (*system.coordinates, *names)
+    changed = system.replace(
+        bodies=bodies, coordinates=coordinates, constraints=constraints, quasi=(), initial=(), outputs=()
+    )
     known = d.released.symbols.known if system.quasi else {}
-    return replace(symbols(let_go, d.graph), known=known), names
+    return replace(symbols(changed, d.graph), known=known)
+
+
+def of_loops(d: Derivation) -> list[Ref]:
+    """Force and couple of every loop on its second body, about the second place, and of every rolling on the rolling body, about
+    its centre, in ground axes, (held, 6): what it does on small motions of a frame there.
+    """
+    system, mark = d.symbols.system, _mark(d)
+    bodies, names, changed, places = list(system.bodies), list[str](), list[Condition](), list[Station]()
+    for condition in holding(system.constraints):
+        place, marked = condition.end if isinstance(condition, Loop) else condition.start, f"{mark}{condition.name}"
+        small, own = _small(marked)
+        x, y, z = place.position
+        bodies.append(Body(marked, place.body, (Sx(x), Sy(y), Sz(z), *small), Inertia()))
+        names, places, there = names + own, [*places, place], Station(marked)
+        changed.append(
+            replace(condition, end=there) if isinstance(condition, Loop) else replace(condition, start=there)
+        )
+    freed = _with(d, bodies, names, changed)
+    mechanism, multipliers = kinematic_tree(freed), _multipliers(d)
+    forces = dict.fromkeys(names, ZERO)
+    for row in rows(freed, Elements(mechanism, Kinematics(mechanism), ()), changed):
+        for k, partial in row.gradient.items():
+            if (n := freed.names[k][:-1]) in forces:
+                share = d.graph.mul(partial, multipliers.get(row.constraint, ZERO))
+                forces[n] = d.graph.add(forces[n], share)
+    refs = iter(substitute(d.graph, [forces[n] for n in names], _held(d, names)))
+    axes = (d.kinematics.axes(place.body) for place in places)
+    return [r for R in axes for _ in range(2) for r in (R @ _next(d, refs)).refs]
 
 
 def of_place(d: Derivation, at: Station, frame: str) -> list[Ref]:

@@ -19,6 +19,7 @@ from kineta.formalism.mechanism import no_inertia
 from kineta.formalism.quasi import multipliers
 from kineta.formalism.strategies import STRATEGIES
 from kineta.formalism.sweeps import Motion, accelerated, generalized, rate_forces
+from kineta.model.constraints import holding
 from kineta.model.infer import MULTIPLIER
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
@@ -38,6 +39,8 @@ def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]
         "reactions": lambda d: transmitted(
             d, reactions.less_loads(d, reactions.swept(d, moving(d, d["forward"].refs)))
         ),
+        "constraint_reactions": _constraint_reactions,
+        "loop_reactions": _loop_reactions,
         "constraints": _constraints,
         "constraint_jacobian": _constraint_jacobian,
         "power": _power,
@@ -116,6 +119,14 @@ def _reaction_forces(d: Derivation) -> Array:
         for k, partial in r.gradient.items():
             forces[k] = d.graph.add(forces[k], d.graph.mul(partial, multiplier))
     return vector(forces)
+
+
+def _constraint_reactions(d: Derivation) -> Array:
+    return Array((len(d.closures), len(d.symbols.system.bodies), 6), tuple(reactions.of_constraints(d)))
+
+
+def _loop_reactions(d: Derivation) -> Array:
+    return Array((len(holding(d.symbols.system.constraints)), 6), tuple(reactions.of_loops(d)))
 
 
 def transmitted(d: Derivation, wrenches: Mapping[str, Wrench]) -> Array:

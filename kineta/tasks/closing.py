@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kineta.codegen import llvm
 from kineta.compiler import Equations, derive
 from kineta.expr.program import program
+from kineta.formalism.derivation import vector
 from kineta.model.system import System
 from kineta.threads import once
 
@@ -97,6 +98,11 @@ class Closing:
     def jacobian(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """Derivatives of the rows by the speeds, (rows, nv)."""
         return self._values("constraint_jacobian", t, q, v)
+
+    def linear(self, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Jacobian (rows, nv), the last level of every row (rows,), and its rate without accelerations (rows,)."""
+        last = self.off(t, q, v)[self._places[1]]
+        return self.jacobian(t, q, v), last, self._values("rest", t, q, v)
 
     def size(self, q: FloatArray, v: FloatArray) -> float:
         """What a miss is compared with."""
@@ -186,6 +192,7 @@ def _closures(system: System) -> Closures:
     s = d.symbols
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
     arrays = {name: d[name] for name in ("constraints", "constraint_jacobian", "mass_matrix", "qdot")}
+    arrays["rest"] = vector([r.rest for r in d.closures])
     programs = [program(d.graph, inputs, {n: (a.shape, a.refs)}, n) for n, a in arrays.items()]
     made = llvm.compile(programs)
     return Closures(

@@ -14,6 +14,7 @@ import numpy as np
 
 from kineta.errors import ArgumentError, MissingPackageError, shown
 from kineta.files import write
+from kineta.tasks.series import Series
 
 if TYPE_CHECKING:
     from kineta.tasks.result import Result
@@ -34,9 +35,10 @@ _COLOURS, _STYLES = 10, ("-", "--", ":", "-.")
 _COLUMN = 12
 
 
-def plot(result: Result, *names: str, ax: Any = None) -> Any:
+def plot(result: Result | Series, *names: str, ax: Any = None) -> Any:
     """Draw the series *names* (the coordinates, if none are given) of *result* over time; returns the axes."""
-    chosen = names or result.q_names[:MOST]
+    first = tuple(result.series) if isinstance(result, Series) else result.q_names
+    chosen = names or first[:MOST]
     own = ax is None
     if not own and not isinstance(ax, pyplot().Axes):
         raise ArgumentError(f"Expected axes of Matplotlib for ax, found {shown(ax)}.")
@@ -46,8 +48,8 @@ def plot(result: Result, *names: str, ax: Any = None) -> Any:
             result[name]
         ax = pyplot().subplots(layout="constrained")[1]
     _lines(result, chosen, ax)
-    if not names and len(result.q_names) > MOST:
-        ax.set_title(_of("coordinates", result.q_names), fontsize="medium")
+    if not names and len(first) > MOST:
+        ax.set_title(_of("series" if isinstance(result, Series) else "coordinates", first), fontsize="medium")
     if len(chosen) > 1:
         _legend(ax, outside=own)
     else:
@@ -55,19 +57,23 @@ def plot(result: Result, *names: str, ax: Any = None) -> Any:
     return ax
 
 
-def figure(result: Result, path: str | Path, *names: str) -> None:
+def figure(result: Result | Series, path: str | Path, *names: str) -> None:
     """Write a picture of the run to a file.
 
     With *names* it has one panel of these series for each unit. Without, it has such panels of the coordinates, the speeds
-    and the outputs of the model, and one each of the energies and of how well their balance holds. Raises
-    :class:`ArgumentError` for an unknown series, for a kind of file that Matplotlib does not know, and for a file that
+    and the outputs of the model, and one each of the energies and of how well their balance holds; of other series the first.
+    Raises :class:`ArgumentError` for an unknown series, for a kind of file that Matplotlib does not know, and for a file that
     cannot be written.
     """
-    panels = _chosen(result, names) if names else _overview(result)
+    if isinstance(result, Series):
+        panels, title = _chosen(result, names or tuple(result.series)[:MOST]), repr(result)[1:-1]
+    else:
+        panels = _chosen(result, names) if names else _overview(result)
+        title = f"{result.model}: {result.message}"
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     fig = pyplot().figure(figsize=(6.5 * columns, 0.5 + 2.75 * rows), layout="constrained")
-    fig.suptitle(textwrap.fill(f"{result.model}: {result.message}", 60 * columns), fontsize="medium")
+    fig.suptitle(textwrap.fill(title, 60 * columns), fontsize="medium")
     grid = fig.add_gridspec(rows, columns)
     for i, panel in enumerate(panels):
         alone = i == len(panels) - 1 and i % columns == 0
@@ -125,7 +131,7 @@ def _overview(result: Result) -> list[_Panel]:
     ]
 
 
-def _chosen(result: Result, names: Iterable[str]) -> list[_Panel]:
+def _chosen(result: Result | Series, names: Iterable[str]) -> list[_Panel]:
     for name in names:
         result[name]
     groups = [group for _, group in _by_unit(result, names)]
@@ -142,7 +148,7 @@ def _of(title: str, names: Sequence[str]) -> str:
     return title if len(names) <= MOST else f"{title}, first {MOST} of {len(names)}"
 
 
-def _by_unit(result: Result, names: Iterable[str]) -> list[tuple[str, list[str]]]:
+def _by_unit(result: Result | Series, names: Iterable[str]) -> list[tuple[str, list[str]]]:
     """Units with the *names* of their series: angles, lengths, all else."""
     groups: dict[str, list[str]] = {}
     for name in names:
@@ -159,7 +165,7 @@ def _rank(unit: str) -> int:
 # -- axes --------------------------------------------------------------------------------------------------------------
 
 
-def _lines(result: Result, names: Sequence[str], ax: Any) -> None:
+def _lines(result: Result | Series, names: Sequence[str], ax: Any) -> None:
     for i, name in enumerate(names):
         style = _STYLES[i // _COLOURS % len(_STYLES)]
         # Matplotlib leaves out of legends what begins with an underscore.
@@ -184,7 +190,7 @@ def _balance(result: Result, ax: Any) -> None:
     _frame(ax, "[J]")
 
 
-def _draw(ax: Any, result: Result, values: Any, *style: str, linewidth: float, **more: Any) -> None:
+def _draw(ax: Any, result: Result | Series, values: Any, *style: str, linewidth: float, **more: Any) -> None:
     """A line of *values* over time; those of several cases are one thin line with gaps."""
     if result.cases is None:
         ax.plot(result.t, values, *style, linewidth=linewidth, **more)

@@ -6,7 +6,7 @@ A file holds a kind: its record, its words, its reading, writing and checking. W
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from kineta.model.constraints import loop, plain, rolling
@@ -22,6 +22,12 @@ KINDS: tuple[Kind[Any], ...] = (plain.KIND, loop.KIND, rolling.KIND)
 WORDS = tuple(k.word for k in KINDS)
 
 _OF: Mapping[type, Kind[Any]] = {k.record: k for k in KINDS}
+
+
+def holding(conditions: Iterable[Condition]) -> tuple[loop.Loop | rolling.Rolling, ...]:
+    """Those of *conditions* that hold places of bodies: loops but for gears, and rolling."""
+    kinds = (c for c in conditions if isinstance(c, loop.Loop | rolling.Rolling))
+    return tuple(c for c in kinds if not (isinstance(c, loop.Loop) and c.joint == "gear"))
 
 
 def kind_of(condition: Condition) -> Kind[Any]:

@@ -27,7 +27,7 @@ from kineta.model.constraints import Condition
 from kineta.model.elements import Element
 from kineta.model.given import Vector3, vector
 from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
-from kineta.model.io.expression import Node
+from kineta.model.io.expression import Node, Reader
 from kineta.model.io.inertia import InertiaList
 from kineta.model.io.source import Source
 from kineta.model.io.syntax import check_depth, syntax_error
@@ -92,6 +92,21 @@ def _uncollected() -> Iterator[None]:
     finally:
         if on:
             gc.enable()
+
+
+def definitions(text: str, file: str) -> dict[str, Expr]:
+    """The expressions of a list ``name = expression, ...``; *file* is the name that errors show."""
+    start = "let "
+    check_depth(text, file)
+    try:
+        tree = _parser().parse(f"{start}{text};")
+    except UnexpectedInput as error:
+        raise syntax_error(error, f"{start}{text};", file) from None
+    found = [s for s in tree.children if isinstance(s, Tree)]
+    if [s.data for s in found] != ["let"]:
+        raise ModelError(f"{file}: expected name = expression, ..., found '{text}'.")
+    reader, pairs = Reader(file, {}), (d.children for d in found[0].children if isinstance(d, Tree))
+    return {str(name): reader.expression(value) for name, value in pairs if isinstance(value, Tree)}
 
 
 # -- from tree to records -----------------------------------------------------------------------------------------
