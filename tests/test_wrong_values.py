@@ -199,6 +199,19 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         )
         for n, more in (("equilibrium", {}), ("equilibria", {"starts": 1, "seed": 0}))
     },
+    **{
+        n: (
+            lambda n=n, **given: getattr(kn, n)(**{"system": SPRUNG, **given}),
+            {"system": SPRUNG, "about": {"q": 0.1}, "t": 0.0, "p": {"k": 1.0}, "tau": [0.0]} | more,
+        )
+        for n, more in (
+            ("linearize", {"inputs": ["q'"], "outputs": ["q"], "states": ["q"]}),
+            ("modes", {"states": ["q"]}),
+            ("response", {"inputs": ["q'"], "outputs": ["q"]}),
+        )
+    },
+    "response, frequency": (lambda **given: kn.response(SPRUNG, **given), {"frequency": [1.0]}),
+    "response, time": (lambda **given: kn.response(SPRUNG, **given), {"time": [1.0]}),
     "family": (
         lambda **given: kn.family(**{"system": SPRUNG, "parameter": "k", "to": 2.0, "points": 3, **given}),
         {"system": SPRUNG, "parameter": "k", "to": 2.0, "q": [0.1], "v": [0.1], "p": {"k": 1.0}, "tau": [0.0]}
@@ -241,16 +254,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
 OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped"), ("sampled", "values")}
 #: Made by kineta, or raised by it.
 MADE = {
-    "Assembly",
-    "Equilibrium",
-    "Family",
-    "Kinetostatics",
-    "Reactions",
-    "Equations",
-    "Operations",
-    "Certificate",
-    "FirstIntegral",
-    "SystemGraph",
+    *(
+        "Assembly",
+        "Certificate",
+        "Equations",
+        "Equilibrium",
+        "Family",
+        "FirstIntegral",
+        "Kinetostatics",
+        "Linear",
+        "Modes",
+    ),
+    *("Operations", "Reactions", "Response", "SystemGraph"),
 }
 
 

@@ -125,7 +125,7 @@ def _about(system: System, about: Any) -> tuple[Any, Any, Any]:
                 )
         q, v = ({n: x for n, x in about.items() if n in names} for names in (system.q_names, system.v_names))
         return None, q, v
-    if hasattr(about, "q") and hasattr(about, "v"):
+    if _is_state(about):
         return getattr(about, "t", None), about.q, about.v
     pair = entries(about)
     if pair is not None and len(pair) == 2:
@@ -134,6 +134,14 @@ def _about(system: System, about: Any) -> tuple[Any, Any, Any]:
         "Expected a state to linearise about: a mapping of names to values, a pair (q, v), or a record that has them, "
         f"found {shown(about)}."
     )
+
+
+def _is_state(about: Any) -> bool:
+    """Whether *about* is a record of coordinates and speeds."""
+    try:
+        return hasattr(about, "q") and hasattr(about, "v")
+    except Exception:  # whatever the object raises
+        return False
 
 
 def _inputs(system: System, names: Iterable[str] | None) -> list[Input]:
