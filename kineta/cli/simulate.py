@@ -56,7 +56,7 @@ def _methods() -> Iterable[str]:
     show_default=True,
     metavar="NAME",
     shell_complete=completing(_methods),
-    help="dop853, dopri5, CVODE, CVODE_ADAMS, or a method of SciPy.",
+    help="dop853, dopri5, CVODE, CVODE_ADAMS, IDA, or a method of SciPy.",
 )
 @click.option("--rtol", type=real, default=1e-9, show_default=True, metavar="NUMBER", help="Relative tolerance.")
 @click.option("--atol", type=real, default=1e-12, show_default=True, metavar="NUMBER", help="Absolute tolerance.")

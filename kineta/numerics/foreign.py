@@ -1,4 +1,4 @@
-"""SciPy's methods and CVODE of SUNDIALS, step by step."""
+"""SciPy's methods, CVODE and IDA of SUNDIALS, step by step."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ Jacobian = Callable[[float, FloatArray], FloatArray]
 
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
 CVODE = ("CVODE", "CVODE_ADAMS")
+#: Solves differential-algebraic equations.
+IDA = "IDA"
 
 #: Methods of SciPy that take a Jacobian, and the one whose norm is the largest error, not a mean.
 _IMPLICIT = ("Radau", "BDF", "LSODA")
@@ -35,8 +37,21 @@ STUCK = "the step size became too small to be seen in the time"
 
 
 @dataclass(frozen=True, slots=True)
+class Implicit:
+    """Equations residual(t, y, rate) = 0, in which as many unknowns without a rate follow the states of y as are ``algebraic``.
+
+    speeds : where the states begin and end on whose rates these unknowns act
+    """
+
+    residual: Callable[[float, FloatArray, FloatArray], FloatArray]
+    algebraic: int
+    speeds: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
-    """What a method is to do, and how well: *rate* and *jacobian* are functions of t and y, (n,) and (n, n).
+    """What a method is to do, and how well: *rate* and *jacobian* are functions of t and y, (n,) and (n, n);
+    *implicit* gives the same as differential-algebraic equations.
 
     With ``dense`` the segments have solutions, which hold until the next one is asked for; with ``kept`` for ever.
     """
@@ -44,6 +59,7 @@ class Task:
     problem: Problem
     rate: Rate
     jacobian: Callable[[], Jacobian]
+    implicit: Callable[[], Implicit]
     rtol: float
     atol: float
     max_step: float
@@ -62,12 +78,12 @@ class Task:
 
 
 def steps(method: str, task: Task) -> Iterator[Segment]:
-    """The steps of *method*. Raises :class:`MissingPackageError` for CVODE without scikit-sundae."""
+    """The steps of *method*. Raises :class:`MissingPackageError` for CVODE and IDA without scikit-sundae."""
     if not len(
         task.problem.y0
     ):  # what solves systems of equations cannot solve one of none; without states all do the same
         return _scipy("DOP853", task)
-    return _scipy(method, task) if method in SCIPY else _cvode(method, task)
+    return (_scipy if method in SCIPY else _ida if method == IDA else _cvode)(method, task)
 
 
 def _scipy(method: str, task: Task) -> Iterator[Segment]:
@@ -103,19 +119,50 @@ def _cvode(method: str, task: Task) -> Iterator[Segment]:
     def slope(t: float, y: FloatArray, ydot: FloatArray, J: FloatArray) -> None:
         J[:] = jacobian(t, y)
 
-    for level in ("WARNING", "ERROR"):  # what SUNDIALS would print is said by the run
-        os.environ.setdefault(f"SUNLOGGER_{level}_FILENAME", os.devnull)
-    options["max_step"] = 0.0 if np.isinf(task.max_step) else task.max_step
     kind = "Adams" if method.endswith("ADAMS") else "BDF"
-    solver = cvode.CVODE(rate, method=kind, jacfn=slope, **options)
+    solver = cvode.CVODE(rate, method=kind, jacfn=slope, **_sundials(task, options))
     solver.init_step(p.t0, p.y0)
+    yield from _stepped("CVODE", solver, task)
+
+
+def _ida(method: str, task: Task) -> Iterator[Segment]:
+    try:
+        from sksundae import ida
+    except ImportError:
+        raise MissingPackageError("scikit-sundae", "sundae") from None
+    p, options, given = task.problem, task.options(method), task.implicit()
+    n, m, speeds = len(p.y0), given.algebraic, slice(*given.speeds)
+
+    def residual(t: float, y: FloatArray, rate: FloatArray, out: FloatArray) -> None:
+        out[:] = given.residual(t, y, rate)
+
+    rate = np.concatenate([task.rate(p.t0, p.y0), np.zeros(m)])
+    free, *pushed = (given.residual(p.t0, np.r_[p.y0, e], rate)[speeds] for e in (np.zeros(m), *np.eye(m)))
+    unknown = np.linalg.lstsq(np.array([x - free for x in pushed]).T, -free, rcond=None)[0] if m else np.empty(0)
+    options["atol"] = np.r_[options["atol"], np.full(m, _ANY)]
+    places = list(range(n, n + m)) or None
+    solver = ida.IDA(residual, algebraic_idx=places, **_sundials(task, options))
+    solver.init_step(p.t0, np.r_[p.y0, unknown], rate)
+    yield from _stepped("IDA", solver, task)
+
+
+def _sundials(task: Task, options: dict[str, Any]) -> dict[str, Any]:
+    """The *options* in the words of SUNDIALS, which is to print nothing: what it would print is said by the run."""
+    for level in ("WARNING", "ERROR"):
+        os.environ.setdefault(f"SUNLOGGER_{level}_FILENAME", os.devnull)
+    return {**options, "max_step": 0.0 if np.isinf(task.max_step) else task.max_step}
+
+
+def _stepped(name: str, solver: Any, task: Task) -> Iterator[Segment]:
+    """The steps of a *solver* of SUNDIALS that has its start; what it solves for beside the states is left out."""
+    p, n = task.problem, len(task.problem.y0)
     t0, y0 = p.t0, p.y0.copy()
     while t0 != p.t1:
-        with redirect_stdout(StringIO()):  # where CVODE fails, scikit-sundae prints what the run says
+        with redirect_stdout(StringIO()):  # where it fails, scikit-sundae prints what the run says
             state = solver.step(p.t1, method="onestep", tstop=p.t1)
-        t1, y1 = float(np.ravel(state.t)[-1]), np.atleast_2d(state.y)[-1].copy()
+        t1, y1 = float(np.ravel(state.t)[-1]), np.atleast_2d(state.y)[-1][:n].copy()
         if not state.success or t1 == t0:
-            yield failed(t0, y0, STUCK if state.success else f"CVODE: {state.message}")
+            yield failed(t0, y0, STUCK if state.success else f"{name}: {state.message}")
             return
         between = Between(solver, t0, y0, t1, y1, p.t1)
         solution = between.kept() if task.kept else between
@@ -125,8 +172,8 @@ def _cvode(method: str, task: Task) -> Iterator[Segment]:
 
 
 class Between:
-    """The solution over the last step that CVODE has made, from (t0, y0) to (t1, y1), by its own interpolation: a function
-    t -> (n,) or (n, len(t)), until the next step.
+    """The solution over the last step that a solver of SUNDIALS has made, from (t0, y0) to (t1, y1), by its own interpolation:
+    a function t -> (n,) or (n, len(t)), until the next step.
     """
 
     def __init__(self, solver: Any, t0: float, y0: FloatArray, t1: float, y1: FloatArray, stop: float) -> None:
@@ -144,7 +191,8 @@ class Between:
         if t in self._ends:
             return self._ends[t]
         self._asked = True
-        return np.ravel(self._solver.step(t, method="normal", tstop=self._stop).y).copy()
+        state = np.ravel(self._solver.step(t, method="normal", tstop=self._stop).y)
+        return np.array(state[: len(self._ends[self._t0])])
 
     def kept(self) -> Polynomial:
         """The same for ever: a polynomial, of the largest order that CVODE has."""

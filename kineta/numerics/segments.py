@@ -1,4 +1,4 @@
-"""Solutions in segments: the native integrator, SciPy's methods and SUNDIALS CVODE behind one interface."""
+"""Solutions in segments: the native integrator, SciPy's methods, CVODE and IDA of SUNDIALS behind one interface."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from kineta.errors import KinetaError
 from kineta.numerics import foreign, layout
 from kineta.numerics.explicit import DenseOutput, Run
-from kineta.numerics.foreign import CVODE, SCIPY, STUCK, Jacobian
+from kineta.numerics.foreign import CVODE, IDA, SCIPY, STUCK, Implicit, Jacobian
 from kineta.numerics.problem import Problem
 from kineta.numerics.segment import Segment, failed
 from kineta.numerics.tableaux import TABLEAUX, Tableau
 
 FloatArray = NDArray[np.float64]
 
-METHODS = (*TABLEAUX, *SCIPY, *CVODE)
+METHODS = (*TABLEAUX, *SCIPY, *CVODE, IDA)
 
 #: Why a native method cannot go on.
 FAILURES = {
@@ -32,15 +32,16 @@ class Integration:
     """A method at work on a problem; iterate over it for its segments.
 
     *integrator* gives the compiled loop of a native method, *jacobian* the derivative of the rate by the state,
-    (t, y) -> (n, n), for implicit ones. With *dense* the segments have solutions, which hold until the next segment is asked
-    for; with *kept* for ever. After *max_steps* steps there are no more. Raises :class:`ArgumentError` for an unknown method,
-    :class:`MissingPackageError` for CVODE without scikit-sundae.
+    (t, y) -> (n, n), for implicit ones, *implicit* the equations for differential-algebraic ones. With *dense* the segments have
+    solutions, which hold until the next segment is asked for; with *kept* for ever. After *max_steps* steps there are no more.
+    Raises :class:`ArgumentError` for an unknown method, :class:`MissingPackageError` for CVODE and IDA without scikit-sundae.
     """
 
     def __init__(
         self,
         integrator: Callable[[Tableau], Callable[..., int]],
         jacobian: Callable[[], Jacobian],
+        implicit: Callable[[], Implicit],
         method: str,
         problem: Problem,
         *,
@@ -61,7 +62,7 @@ class Integration:
             tableau = TABLEAUX[method]
             size = {"rtol": rtol, "atol": atol, "max_step": max_step}
             self._run = Run(tableau, integrator(tableau), problem, **size, max_steps=max_steps, dense=dense)
-        self._task = foreign.Task(problem, self.rate, jacobian, rtol, atol, max_step, dense, kept)
+        self._task = foreign.Task(problem, self.rate, jacobian, implicit, rtol, atol, max_step, dense, kept)
 
     @property
     def evaluations(self) -> int:

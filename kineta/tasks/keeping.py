@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from kineta.compiler import Equations
 from kineta.formalism.derivation import Derivation
+from kineta.numerics.foreign import IDA
 from kineta.numerics.tableaux import TABLEAUX
 
-#: There are none; states are projected onto them after every step; accelerations pull states back to them (Baumgarte).
-FREE, PROJECTED, STABILISED = "", "projected", "stabilised"
+#: There are none; states are projected onto them after every step; accelerations pull states back to them (Baumgarte); the method
+#: solves for accelerations, multipliers and constraints together.
+FREE, PROJECTED, STABILISED, SOLVED = "", "projected", "stabilised", "solved"
 
 #: What accelerations pull back with: f'' + 2 a f' + a^2 f = 0 for constraints on the position, f' + a f = 0 for others [1/s].
 PULL = 20.0
 
 
 def keeping(equations: Equations, method: str) -> str:
-    """How a run of *equations* by *method* keeps its constraints: native methods project, the others know nothing of them."""
+    """How a run of *equations* by *method* keeps its constraints: native methods project, IDA solves with them, the others know
+    nothing of them.
+    """
     if not equations.system.constraints:
         return FREE
-    return PROJECTED if method in TABLEAUX else STABILISED
+    return PROJECTED if method in TABLEAUX else SOLVED if method == IDA else STABILISED
 
 
 def derivation(equations: Equations, kept: str) -> Derivation:

@@ -17,6 +17,7 @@ from kineta.tasks.closing import Closing
 from kineta.tasks.domain import Domain
 from kineta.tasks.events import Watch, wanted
 from kineta.tasks.held import Control, Held
+from kineta.tasks.implicit import implicit
 from kineta.tasks.jacobian import jacobian
 from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.mass import fault, lost
@@ -78,6 +79,7 @@ def move(task: Task, bar: Progress) -> Motion:
     run = Integration(
         partial(integrator, projecting=problem.manifold is not None),
         lambda: jacobian(task.equations, control.made),
+        lambda: implicit(task.equations, control.made),
         task.method,
         problem if first is None else replace(problem, t1=first),
         rtol=task.rtol,

@@ -59,7 +59,7 @@ def simulate(
     tau : forces on the speeds beside those of the model: numbers or expressions, (nv,), or a mapping of speeds to these; what
         :func:`~kineta.tasks.control.sampled` makes of a Python function or a table, for all speeds or for one
     method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
-        CVODE_ADAMS of SUNDIALS, for stiff systems (extra ``sundae``)
+        CVODE_ADAMS of SUNDIALS, for stiff systems, and IDA, for comparison under constraints (extra ``sundae``)
     rtol, atol : relative and absolute tolerance of every state
     t_eval : times at which to record; or ``samples`` equidistant ones. Neither: every step of the method; with cases, 101 times
     dense_output : keep the solution as a function, ``result.sol``

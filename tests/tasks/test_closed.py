@@ -65,6 +65,21 @@ def test_other_methods_are_pulled_back_to_constraints(method: str) -> None:
     assert result.y[:, -1] == pytest.approx(native.y[:, -1], abs=1e-6)
 
 
+def test_differential_algebraic_equations_have_the_same_motion() -> None:
+    """Under a drive and a force, without accelerations solved for beforehand; and without any constraints."""
+    pytest.importorskip("sksundae")
+    driven = kn.loads(CRANK.replace("slide :", "slide : -0.05*sin(3*t) +"))
+    start = kn.assemble(driven, pinned=["a", "a'"])
+    given = {"q": start.q, "v": start.v, "tau": {"a'": -0.1 * kn.symbol("a'")}, "samples": 5}
+    native, solved = (kn.simulate(driven, 0.5, method=m, **given) for m in ("dop853", "IDA"))
+    assert solved.success, solved.message
+    assert solved.y == pytest.approx(native.y, abs=1e-5)
+    assert solved.residual < 1e-6
+    free = kn.load(EXAMPLES / "double_pendulum.kin")
+    ends = [kn.simulate(free, 1.0, method=m, samples=3).q[-1] for m in ("dop853", "IDA")]
+    assert ends[1] == pytest.approx(ends[0], abs=1e-6)
+
+
 def test_a_pendulum_in_absolute_coordinates_is_one_in_its_angle() -> None:
     angle = kn.loads("gravity (0, -9.81, 0); A | Rz(a), Sx(1) = 1; coordinates a; initial a = -atan2(0.8, 0.6);")
     times = np.linspace(0, 5, 51)
