@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
-from kineta.expr.walk import reachable
+from kineta.formalism.solve import factored, sparse
 from kineta.passes.expand import Opened
 
-#: What is smaller at the state that decides about pivots vanishes.
+#: A number that is smaller is no pivot.
 VANISHING = 1e-9
 
-#: Unknowns of a block that is solved by determinants, at most.
+#: Unknowns of a block that is solved by determinants, at most; those of four take as many operations as its squares.
 BLOCK = 3
 
 
-def eliminated(
-    graph: Graph, rows: Sequence[Mapping[int, Ref]], right: Sequence[Ref], number: Callable[[Ref], float]
-) -> list[Ref]:
+def eliminated(graph: Graph, rows: Sequence[Mapping[int, Ref]], right: Sequence[Ref]) -> list[Ref]:
     """The x with sum of rows[i][k] x_k = right[i], for as many *rows* as unknowns.
 
-    Pivots are numbers where there are any. Then come blocks, as many rows as unknowns in them, by Cramer's rule: an entry as a
-    pivot may vanish where the rows do not depend on each other, as every entry of a rotation does, a determinant may not.
-    What is left goes by pivots that fill in least, then by the shortest. ``number`` gives the value of an entry at some
-    state: what vanishes there is no pivot.
+    Only numbers are pivots, those first that fill in least: an entry may vanish where the rows do not depend
+    on each other, as every entry of a rotation does. What is left goes in blocks, as many rows as unknowns in them, by what
+    vanishes only where rows depend on each other: small ones by determinants, large ones by their squares.
     """
     opened = Opened(graph)
     A, b = [dict(row) for row in rows], list(right)
@@ -32,17 +29,18 @@ def eliminated(
     waiting = set(range(len(A)))
     order: list[tuple[int, int]] = []
     while waiting:
-        entries = [(i, k) for i in sorted(waiting) for k, a in A[i].items() if abs(number(a)) > VANISHING]
-        i, k = min(entries, key=lambda at: _effort(graph, A, waiting, at))
-        block = [] if graph.value(A[i][k]) is not None else _block(A, waiting)
-        if block:
+        pivots = [(i, k) for i in sorted(waiting) for k, a in A[i].items() if abs(graph.value(a) or 0.0) > VANISHING]
+        if not pivots:
+            block = _block(A, waiting)
             waiting -= set(block)
-            for k, value in _by_cramer(opened, [A[i] for i in block], [b[i] for i in block]).items():
+            solved = _by_cramer if len(block) <= BLOCK else _by_squares
+            for k, value in solved(opened, [A[i] for i in block], [b[i] for i in block]).items():
                 x[k] = value
                 for j in waiting:
                     if k in A[j]:
                         b[j] = opened.shorter(graph.sub(b[j], graph.mul(A[j].pop(k), value)))
             continue
+        i, k = min(pivots, key=lambda at: _filled(A, waiting, at))
         waiting.remove(i)
         order.append((i, k))
         for j in waiting:
@@ -57,12 +55,24 @@ def eliminated(
 
 
 def _block(A: Sequence[Mapping[int, Ref]], waiting: set[int]) -> list[int]:
-    """Rows that hold no more unknowns than they are, the fewest that there are; none where all such blocks are large."""
+    """Rows that hold no more unknowns than they are, the fewest that there are; all that are waiting at most."""
     for i in sorted(waiting, key=lambda i: (len(A[i]), i)):
         within = [j for j in sorted(waiting) if A[j].keys() <= A[i].keys()]
-        if len(within) == len(A[i]) <= BLOCK:
+        if len(within) == len(A[i]):
             return within
-    return []
+    return sorted(waiting)
+
+
+def _by_squares(opened: Opened, rows: Sequence[Mapping[int, Ref]], right: Sequence[Ref]) -> dict[int, Ref]:
+    """The unknowns of a block as x = A^T y with A A^T y = b, whose pivots are squares; NaN where rows depend on each other."""
+    g, n = opened.graph, len(rows)
+    squares = [
+        [opened.shorter(g.sum(g.mul(row[k], other[k]) for k in row if k in other)) for other in rows] for row in rows
+    ]
+    M = sparse([a for row in squares for a in row], n)
+    y = factored(g, M, range(n), [ZERO] * n, range(n)).solve(right)
+    columns = sorted(set(chain.from_iterable(rows)))
+    return {k: g.sum(g.mul(row[k], x) for row, x in zip(rows, y, strict=True) if k in row) for k in columns}
 
 
 def _by_cramer(opened: Opened, rows: Sequence[Mapping[int, Ref]], right: Sequence[Ref]) -> dict[int, Ref]:
@@ -97,10 +107,7 @@ def _subtract(graph: Graph, opened: Opened, row: dict[int, Ref], share: Ref, oth
                 row[m] = left
 
 
-def _effort(
-    graph: Graph, A: Sequence[Mapping[int, Ref]], waiting: set[int], at: tuple[int, int]
-) -> tuple[int, int, int]:
-    """What a pivot costs: nothing where it is a number; what it fills in (Markowitz); the nodes of the entry."""
+def _filled(A: Sequence[Mapping[int, Ref]], waiting: set[int], at: tuple[int, int]) -> int:
+    """What a pivot fills in at most (Markowitz)."""
     i, k = at
-    filled = (len(A[i]) - 1) * (sum(k in A[j] for j in waiting) - 1)
-    return int(graph.value(A[i][k]) is None), filled, len(reachable(graph, [A[i][k]]))
+    return (len(A[i]) - 1) * (sum(k in A[j] for j in waiting) - 1)

@@ -10,11 +10,11 @@ motions then needs nothing more: (18) and (21) come out in w.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kineta.errors import ModelError
+from kineta.errors import ExpressionError, ModelError
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import symbol
 from kineta.formalism.constraint import Row, rows
@@ -22,11 +22,10 @@ from kineta.formalism.elements import Elements
 from kineta.formalism.elimination import eliminated
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import kinematic_tree
-from kineta.formalism.rank import dependent, matrix, random_state
+from kineta.formalism.rank import dependent, matrix, random_state, start
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.quasi import Quasi
 from kineta.model.system import System, a_system
-from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,15 +55,19 @@ class Forms:
         """The forms of the quasi-velocities."""
         return self.rows[len(self.kept) :]
 
-    def number(self) -> Callable[[Ref], float]:
-        """Values of expressions at a random state."""
-        state = self.state()
-        return lambda ref: float(evaluate(self.base.graph, [ref], state)[0])
-
     def state(self, seed: int = 0) -> dict[str, float]:
         """A random state at which all forms have values. Raises :class:`ModelError` where there is none."""
         refs = [ref for f in self.rows for ref in (f.free, *f.gradient.values())]
         return random_state(self.base.system, self.base.graph, refs, seed)
+
+    def at_start(self) -> NDArray[np.float64]:
+        """G where the system starts, or near there where it has no value or rows depend on each other."""
+        system, graph = self.base.system, self.base.graph
+        try:
+            G = matrix(graph, [f.gradient for f in self.rows], len(self.base.v), start(system))
+        except ExpressionError:
+            return self.matrix(0)
+        return self.matrix(0) if dependent(G) else G
 
     def matrix(self, seed: int) -> NDArray[np.float64]:
         """G at a random state, rows scaled to unit length."""
@@ -99,13 +102,15 @@ def reduced(system: System, graph: Graph) -> Symbols:
     own = symbols(system, graph)
     found = forms(own)
     right = [graph.sub(f.value, f.free) for f in found.rows]
-    speeds = eliminated(graph, [f.gradient for f in found.rows], right, found.number())
+    speeds = eliminated(graph, [f.gradient for f in found.rows], right)
     return replace(own, speeds=tuple(speeds))
 
 
 def independent(system: System) -> System:
-    """*system* with as many of the speeds of its motions as are free for its quasi-velocities: those that its constraints
-    determine least. Raises :class:`ModelError` for constraints that are nonlinear in the speeds, or depend on each other.
+    """*system* with as many quasi-velocities as its constraints leave free: those that it has, and beside them speeds of its
+    motions that constraints and these determine least where it starts.
+
+    Raises :class:`ModelError` for constraints that are nonlinear in the speeds, or depend on each other.
     """
     from scipy.linalg import qr
 
@@ -114,11 +119,14 @@ def independent(system: System) -> System:
     mechanism = kinematic_tree(base)
     elements = Elements(mechanism, Kinematics(mechanism))
     kept = rows(base, elements, system.expanded.constraints)
-    found = Forms(base, kept, tuple(_kept(base, r) for r in kept))
+    given = [_chosen(base, q, elements.expression(q.value)[0], ZERO) for q in system.quasi]
+    found = Forms(base, kept, (*(_kept(base, r) for r in kept), *given))
     _check_rank(found)
-    _, _, order = qr(found.matrix(0), pivoting=True)
-    chosen = sorted(order[len(found.rows) :])
-    return system.replace(quasi=[Quasi(name, symbol(name)) for name in (base.names[k] for k in chosen)])
+    _, _, order = qr(found.at_start(), pivoting=True)
+    chosen = [Quasi(base.names[k], symbol(base.names[k])) for k in sorted(order[len(found.rows) :])]
+    names = {*system.q_names, *(q.name for q in (*system.quasi, *chosen))}
+    initial = [(name, value) for name, value in system.initial if name in names]  # other speeds follow from these
+    return system.replace(quasi=[*system.quasi, *chosen], initial=initial)
 
 
 def released(found: Forms, own: Symbols) -> Symbols:
@@ -135,7 +143,7 @@ def multipliers(found: Forms, own: Symbols, forces: Sequence[Ref]) -> list[Ref]:
     for i, form in enumerate(found.rows):
         for k, a in form.gradient.items():
             columns[k][i] = a
-    solved = eliminated(own.graph, columns, forces, found.number())
+    solved = eliminated(own.graph, columns, forces)
     return solved[: len(found.kept)]
 
 

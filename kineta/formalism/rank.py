@@ -78,6 +78,18 @@ def random_state(system: System, graph: Graph, refs: Sequence[Ref], seed: int) -
     )
 
 
+def start(system: System) -> dict[str, float]:
+    """The state in which *system* starts, by the names of the symbols; parameters without values are random."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    turned = {f"{joint}.qw" for joint in system.joints}
+    state = {n: float(n in turned) for n in (*system.q_names, *system.v_names, "t")}
+    state |= {p.name: float(rng.uniform(0.5, 1.5)) if p.value is None else p.value for p in system.parameters}
+    given = {name: evaluate(value.graph, [value.ref], state)[0] for name, value in system.expanded.initial}
+    return state | given
+
+
 def _state(system: System, seed: int, width: float) -> dict[str, float]:
     import numpy as np
 

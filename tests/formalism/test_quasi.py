@@ -242,6 +242,50 @@ def test_forms_are_singular_only_where_they_depend_on_each_other(half: float) ->
     assert kn.derive(ball).function("forward")(0.0, q, w) == pytest.approx(expected, abs=1e-14)
 
 
+@pytest.mark.parametrize("turns", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 0, 1), (0.3, -1.2, 2.0)])
+def test_forms_of_four_speeds_are_singular_nowhere_but_where_they_depend_on_each_other(
+    turns: tuple[float, ...],
+) -> None:
+    """The matrix of a unit quaternion, whose entries all vanish somewhere, three at a time."""
+    x0, x1, x2, _ = position = [kn.symbol(f"x{i}") for i in range(4)]
+    a, b, c, d = cos(x0) * cos(x1), cos(x0) * sin(x1), sin(x0) * cos(x2), sin(x0) * sin(x2)
+    Q = np.array([[a, -b, -c, -d], [b, a, -d, c], [c, d, a, -b], [d, -c, b, a]])
+    forms = Q @ np.array([kn.symbol(f"x{i}'") for i in range(4)])
+    bodies = [kn.body(f"b{i}", [kn.Sx(x)], kn.inertia(i + 1)) for i, x in enumerate(position)]
+    names = [f"x{i}" for i in range(4)]
+    mixed = kn.System(
+        "mixed", bodies, coordinates=names, quasi=[kn.quasi(f"w{i}", form) for i, form in enumerate(forms)]
+    )
+    equations, q, w = kn.derive(mixed), np.pi / 2 * np.array([*turns, 0.0]), np.array([0.3, -0.2, 0.5, 0.7])
+    numbers = [[evaluate(e.graph, [e.ref], dict(zip(names, q, strict=True)))[0] for e in row] for row in Q]
+    assert equations.function("qdot")(0.0, q, w) == pytest.approx(np.linalg.solve(numbers, w), abs=1e-14)
+    assert np.isfinite(equations.function("forward")(0.0, q, w)).all()
+
+
+@pytest.mark.parametrize(("angle", "free"), [(0.0, "x'"), (np.pi / 2, "y'")])
+def test_independent_speeds_are_those_that_are_free_at_the_start(angle: float, free: str) -> None:
+    """A skate is free along its blade; what follows from the others has no value of its own at the start."""
+    start = {"phi": angle, "x'": 1.0, "y'": 2.0, "phi'": 0.5}
+    edge = kn.constraint("edge", xd * sin(phi) - yd * cos(phi))
+    sledge = kn.System(
+        "sledge",
+        [kn.body("S", [kn.Sx(x), kn.Sy(y), kn.Rz(phi)], kn.inertia(2, (0, 0, 0.1), lumped=True))],
+        coordinates=["x", "y", "phi"],
+        constraints=[edge],
+        initial=start,
+    )
+    found = kn.independent(sledge)
+    assert found.v_names == (free, "phi'")
+    assert [name for name, _ in found.initial] == ["phi", free, "phi'"]
+    assert np.isfinite(kn.derive(found).function("forward")(0.0, [0.0, 0.0, angle], [1.0, 0.5])).all()
+
+
+def test_quasi_velocities_that_a_model_has_are_kept_and_completed() -> None:
+    along = skate().quasi[0]
+    assert kn.independent(skate()) == skate()
+    assert kn.independent(skate().replace(quasi=[along])).v_names == ("u", "phi'")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_energy_changes_by_the_power_under_driven_constraints(seed: int) -> None:
     kept = constrained(seed, 1)
