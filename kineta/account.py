@@ -19,7 +19,7 @@ from kineta.expr.op import LEAVES
 from kineta.expr.walk import reachable, reachable_below
 from kineta.files import path_of, write
 from kineta.formalism.step import Shown, Step
-from kineta.formulas import kinds
+from kineta.formulas import aligned, kinds
 from kineta.model.system import System
 from kineta.pages import page
 from kineta.passes.bare import bare
@@ -107,8 +107,8 @@ class Account:
             elif told.step.source:
                 body.append(f"{_tex(told.step.source)}.")
             body += [_tex(told.step.note)] if told.step.note else []
-            lines = [f"{name} &= {value}" for name, value in _pairs(told)]
-            body += ["\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}"] if lines else []
+            lines = [f"{name} = {value}" for name, value in _pairs(told)]
+            body += [aligned(lines, "align*")] if lines else []
         whole = "\n".join(body)
         fonts = "" if whole.isascii() else "\\usepackage[T2A,T1]{fontenc}\n"
         return (

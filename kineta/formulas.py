@@ -146,8 +146,15 @@ def simplified(
 
 
 def aligned(lines: Iterable[str], environment: str) -> str:
-    """LaTeX *lines* with their signs of equality below each other, in ``align*`` or ``aligned``."""
-    body = " \\\\\n".join(line.replace(" = ", " &= ", 1) for line in lines)
+    """LaTeX *lines* with their signs of equality below each other, in ``align*`` or ``aligned``; long sums go on below."""
+    from kineta.codegen import latex
+
+    rows = []
+    for line in lines:
+        name, equals, value = line.partition(" = ")
+        first, *more = latex.broken(value)
+        rows += [f"{name} &= {first}" if equals else name, *(f"&\\quad {{}}{rest}" for rest in more)]
+    body = " \\\\\n".join(rows)
     return f"\\begin{{{environment}}}\n{body}\n\\end{{{environment}}}"
 
 

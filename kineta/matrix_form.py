@@ -33,11 +33,12 @@ class MatrixForm:
         """The matrices side by side, then what has a name in them. Raises as :meth:`Formulas.text`."""
         blocks, below = self._blocks(text.TEXT, str, parts)
         n = len(self.symbols.v)
-        columns = [_boxed(rows) for rows in blocks]
+        height = max(map(len, blocks))
+        columns = [_boxed(rows, height) for rows in blocks]
         signs = ["", " + ", " = ", " + ", ""]
         middle = (n - 1) // 2
         lines = []
-        for k in range(n):
+        for k in range(height):
             row = columns[0][k]
             for sign, column in zip(signs, columns[1:], strict=False):
                 row += (sign if k == middle else " " * len(sign)) + (column[k] if sign else " " + column[k])
@@ -87,8 +88,7 @@ class MatrixForm:
         blocks = [M, [[notation.name(f"{v}'")] for v in names], h, [[show(f"tau[{v}]")] for v in names]]
         if self.constraints:
             blocks.append([[next(rest) for _ in self.constraints] for _ in range(n)])
-            multipliers = [[show(f"{MULTIPLIER}{c}")] for c in self.constraints]
-            blocks.append(multipliers + [[""]] * (n - len(multipliers)))
+            blocks.append([[show(f"{MULTIPLIER}{c}")] for c in self.constraints])
         return blocks, below
 
 
@@ -133,7 +133,8 @@ def _long(cells: Sequence[str], n: int) -> list[bool]:
     return [len(cell) > (inertia if k < n * n else rest) for k, cell in enumerate(cells)]
 
 
-def _boxed(rows: Sequence[Sequence[str]]) -> list[str]:
-    """A matrix as lines of one width."""
+def _boxed(rows: Sequence[Sequence[str]], height: int) -> list[str]:
+    """A matrix as lines of one width, as many as *height*."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["[ " + "  ".join(cell.center(w) for cell, w in zip(row, widths, strict=True)) + " ]" for row in rows]
+    lines = ["[ " + "  ".join(cell.center(w) for cell, w in zip(row, widths, strict=True)) + " ]" for row in rows]
+    return [*lines, *[" " * len(lines[0])] * (height - len(lines))]

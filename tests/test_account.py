@@ -193,3 +193,9 @@ def test_what_has_no_derivation_to_tell_is_refused(wrong: object) -> None:
 def test_files_of_no_known_form_are_refused(path: object, said: str) -> None:
     with pytest.raises(kn.ArgumentError, match=said):
         kn.derive(kn.load(EXAMPLES / "skate.kin")).account().save(path)
+
+
+def test_matrices_of_constraints_have_no_empty_rows_and_readable_multipliers() -> None:
+    form = kn.derive(kn.load(EXAMPLES / "fourbar.kin")).matrix_form()
+    assert r"\begin{pmatrix} \lambda_{\mathrm{pin}.x} \\ \lambda_{\mathrm{pin}.y} \end{pmatrix}" in form.latex()
+    assert form.text().splitlines()[2].endswith("-c*cos(gamma) ]")

@@ -89,12 +89,26 @@ def label(text: str) -> str:
     if match := re.fullmatch(r"d(\w+)/d(.+)", text):
         return rf"\frac{{\partial {label(match[1])}}}{{\partial {name(match[2])}}}"
     if match := re.fullmatch(r"(\w+)\[([^\]]*)\](?:\.([xyz]))?", text):
-        indices = [x if x.isdigit() else name(x.rstrip("'") if match[1] == "tau" else x) for x in match[2].split(",")]
+        indices = [_entry(match[1], x) for x in match[2].split(",")]
         return _lettered(match[1], ",".join(indices) + (match[3] or ""))
     if match := re.fullmatch(r"([A-Za-z]+)(\d+)(\.[xyz])?('*)", text):
         letter, more = (match[1][0], match[1][1:]) if match[1] not in _VECTORS else (match[1], "")
         return _lettered(letter, more + match[2] + (match[3] or "")[1:], len(match[4]))
     return name(text)
+
+
+#: Letters whose entries belong to constraints.
+_OF_CONSTRAINTS = ("lambda", "A", "rest", "f")
+
+
+def _entry(letter: str, text: str) -> str:
+    r"""The index *text* of an entry; that of a component of a constraint, ``pin.x``, stays on one line: \mathrm{pin}.x."""
+    if text.isdigit():
+        return text
+    owner, _, last = text.rpartition(".")
+    if letter in _OF_CONSTRAINTS and owner and not _COMPONENT.fullmatch(last.rstrip("'")):
+        return f"{_word(owner)}.{name(last)}"
+    return name(text.rstrip("'") if letter == "tau" else text)
 
 
 def _lettered(letter: str, index: str, dots: int = 0) -> str:
@@ -116,6 +130,37 @@ def matrix(cells: Sequence[str], columns: int) -> str:
     """A matrix, or a column."""
     rows = (" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns))
     return "\\begin{pmatrix} " + r" \\ ".join(rows) + " \\end{pmatrix}"
+
+
+#: Letters of a line of a page, at most: a longer sum goes on below.
+WIDTH = 90
+_BRACKETS = re.compile(r"(?P<open>\\left\b|\\begin\b|\{)|(?P<close>\\right\b|\\end\b|\})| [+-] ")
+#: What takes no place on paper, or one letter.
+_NO_PLACE = re.compile(r"\\(?:left|right|mathrm|text|frac|d?dot)\b|\\,|[{}^_ ]")
+_ONE_LETTER = re.compile(r"\\[a-z]+")
+
+
+def broken(value: str) -> list[str]:
+    """*value* as lines that fit on a page, parted between the terms of a sum; what has none stays whole."""
+    depth, cuts = 0, [0]
+    for match in _BRACKETS.finditer(value):
+        if match["open"] or match["close"]:
+            depth += 1 if match["open"] else -1
+        elif not depth:
+            cuts.append(match.start())
+    lines = [""]
+    for start, end in zip(cuts, [*cuts[1:], len(value)], strict=True):
+        term = value[start:end]
+        if lines[-1] and _letters(lines[-1]) + _letters(term) > WIDTH:
+            lines.append(term)
+        else:
+            lines[-1] += term
+    return lines
+
+
+def _letters(text: str) -> int:
+    """About how many letters *text* takes on paper."""
+    return len(_ONE_LETTER.sub("x", _NO_PLACE.sub("", text)))
 
 
 #: Signs of equations in words.

@@ -95,3 +95,14 @@ def test_what_is_no_inertia_element_is_refused_with_a_sentence(text: str) -> Non
     with pytest.raises(kn.ModelError) as raised:
         kn.loads(f"coordinates x; {text}", "m.kin")
     assert str(raised.value) == WRONG[text]
+
+
+@pytest.mark.parametrize(
+    "element", ["inertia s = 1 on 3", "spring s = 3 on a", "damper s = 3 on 2*a", "force s = 3 on 2"]
+)
+def test_what_no_motion_changes_is_nothing_to_act_on(element: str) -> None:
+    word = element.partition(" ")[0].capitalize()
+    with pytest.raises(
+        kn.ModelError, match=rf"{word} 's' .*: expected an expression that changes with the motion behind 'on'"
+    ):
+        kn.loads(f"parameters a = 2; A | Rz(q1) = Jz(1); {element};")

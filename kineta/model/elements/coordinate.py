@@ -13,6 +13,7 @@ from kineta.model.phrase import place
 if TYPE_CHECKING:
     from kineta.model.io.expression import Node
     from kineta.model.io.source import Source
+    from kineta.model.system import System
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,14 @@ def constants(coordinate: Coordinate) -> tuple[Expr, ...]:
 def bodies(coordinate: Coordinate) -> tuple[str, ...]:
     """Names of the bodies that it takes hold of."""
     return () if isinstance(coordinate, Expr) else (coordinate.start.body, coordinate.end.body)
+
+
+def still(system: System, coordinate: Coordinate) -> tuple[str, str] | None:
+    """What is wrong with a coordinate of numbers, and parameters with values, only, and the word at fault; None for any other."""
+    fixed = {p.name for p in system.parameters if p.value is not None}
+    if any(fixed.issuperset(e.symbols()) for e in system.expand(*variables(coordinate))):
+        return f"expected an expression that changes with the motion behind 'on', found '{coordinate}'.", ""
+    return None
 
 
 #: The places of a length, in the words of the grammar.

@@ -76,4 +76,5 @@ KIND = Kind(
     },
     lambda d: f"= {d.damping} {along.written(d.coordinate)}",
     constants=lambda d: along.constants(d.coordinate),
+    fault=lambda system, d: along.still(system, d.coordinate),
 )

@@ -74,4 +74,5 @@ KIND = Kind(
     },
     lambda f: f"= {f.characteristic} {along.written(f.coordinate)}",
     constants=lambda f: along.constants(f.coordinate),
+    fault=lambda system, f: along.still(system, f.coordinate),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kineta.errors import ExpressionError, Location
 from kineta.expr.node import Expr, Scalar
 from kineta.model import units
+from kineta.model.elements.coordinate import still
 from kineta.model.elements.kind import Form, Kind
 from kineta.model.given import Record, scalar
 from kineta.passes.differentiate import gradient
@@ -65,6 +66,8 @@ def _fault(system: System, element: InertiaElement) -> tuple[str, str] | None:
     for name in rate.symbols():
         if name not in known:
             return f"expected a rate of coordinates, speeds, parameters and the time, found '{name}' in it.", name
+    if fault := still(system, element.coordinate):
+        return fault
     g = rate.graph
     moving = [g.symbol(n) for n in rate.symbols() if n not in system.q_names or n.endswith("'")]
     speeds = {s for s in moving if g.names[g.lhs[s >> 1]] in system.speeds}

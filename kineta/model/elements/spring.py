@@ -88,4 +88,5 @@ KIND = Kind(
     _written,
     positions=lambda s: (s.free, *along.variables(s.coordinate)),
     constants=lambda s: along.constants(s.coordinate),
+    fault=lambda system, s: along.still(system, s.coordinate),
 )
