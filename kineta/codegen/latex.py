@@ -48,7 +48,7 @@ def name(text: str) -> str:
     """
     letter, _, of = text.partition(".")
     if of and letter in ("tau", "lambda"):
-        return rf"\{letter}_{{{name(of.rstrip(chr(39)))}}}"
+        return rf"\{letter}_{{{_entry(letter, of)}}}"
     primes = len(text) - len(text.rstrip("'"))
     stem = text.rstrip("'")
     owner, _, last = stem.rpartition(".")
