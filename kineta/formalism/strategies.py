@@ -26,7 +26,6 @@ from kineta.formalism.derivation import Derivation
 from kineta.formalism.elimination import eliminated
 from kineta.formalism.rank import matrix, random_state
 from kineta.formalism.solve import Factors, factored, sparse
-from kineta.passes.evaluate import evaluate
 
 #: What is chosen where nothing else is asked for: it is regular wherever the constraints are independent, and costs in proportion
 #: to the bodies.
@@ -65,21 +64,18 @@ def _nullspace(d: Derivation, orders: Sequence[Sequence[int]], f: Sequence[Ref],
 
 def _partition(d: Derivation, orders: Sequence[Sequence[int]], f: Sequence[Ref], s: Sequence[Ref]) -> list[list[Ref]]:
     g, n, A = d.graph, len(d.symbols.v), [r.gradient for r in d.rows]
-    free, state = _free(d), _regular(d)
+    free = _free(d)
     held = [k for k in range(n) if k not in free]
     own = [{i: row[k] for i, k in enumerate(held) if k in row} for row in A]
 
-    def number(ref: Ref) -> float:
-        return float(evaluate(g, [ref], state)[0])
-
     def whole(right: Sequence[Ref], j: int | None = None) -> list[Ref]:
         """The x with A x = *right* of which the free entries are zero, or that number *j* is one."""
-        dependent = dict(zip(held, eliminated(g, own, right, number), strict=True))
+        dependent = dict(zip(held, eliminated(g, own, right), strict=True))
         return [ONE if k == j else dependent.get(k, ZERO) for k in range(n)]
 
     N = [whole([neg(row.get(j, ZERO)) for row in A], j) for j in free]
     x, left = _reduced(d, N, whole(s), f)
-    solved = eliminated(g, _transposed(own, len(held)), [left[k] for k in held], number)
+    solved = eliminated(g, _transposed(own, len(held)), [left[k] for k in held])
     return [[*x, *(neg(y) for y in solved)]]
 
 
