@@ -145,7 +145,8 @@ def folded(
         return ""
     closing = Closing(equations, p)
     kept = [k for k, (name, _) in enumerate(closing.rows) if name not in left_out]
-    *others, A = (closing.rows_at(t, *state)[kept] for state in (*regular, end))
+    elsewhere = [state for state in regular if not all(map(np.array_equal, state, end))]
+    *others, A = (closing.rows_at(t, *state)[kept] for state in (*elsewhere, end))
     if not np.isfinite(A).all():
         return ""
     length = np.max([np.linalg.norm(rows, axis=1, keepdims=True) for rows in (*others, A)], axis=0)
