@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from kineta.tasks.equilibrium import Equilibrium, equilibria, equilibrium
     from kineta.tasks.events import Event, event
     from kineta.tasks.family import Family, family
+    from kineta.tasks.fit import Fit, fit
     from kineta.tasks.integrals import FirstIntegral, first_integrals
     from kineta.tasks.kinematics import Kinematics, kinematics
     from kineta.tasks.kinetostatics import Kinetostatics, inverse, kinetostatics, statics
@@ -84,9 +85,11 @@ if TYPE_CHECKING:
     from kineta.tasks.linearize import linearize
     from kineta.tasks.modes import Modes, modes
     from kineta.tasks.reactions import Reactions, reactions
+    from kineta.tasks.objective import Objective, objective
     from kineta.tasks.reading import load_result
     from kineta.tasks.response import Response, response
     from kineta.tasks.result import Result
+    from kineta.tasks.sensitivity import Sensitivity, sensitivity
     from kineta.tasks.simulate import simulate
     from kineta.tasks.verify import verify
 
@@ -123,6 +126,7 @@ _FROM = {
     "kineta.tasks.events": "Event event",
     "kineta.tasks.family": "Family family",
     "kineta.model.graph": "SystemGraph system_graph",
+    "kineta.tasks.fit": "Fit fit",
     "kineta.tasks.integrals": "FirstIntegral first_integrals",
     "kineta.tasks.linear": "Linear",
     "kineta.tasks.linearize": "linearize",
@@ -130,9 +134,11 @@ _FROM = {
     "kineta.tasks.kinematics": "Kinematics kinematics",
     "kineta.tasks.kinetostatics": "Kinetostatics inverse kinetostatics statics",
     "kineta.tasks.reactions": "Reactions reactions",
+    "kineta.tasks.objective": "Objective objective",
     "kineta.tasks.reading": "load_result",
     "kineta.tasks.response": "Response response",
     "kineta.tasks.result": "Result",
+    "kineta.tasks.sensitivity": "Sensitivity sensitivity",
     "kineta.tasks.simulate": "simulate",
     "kineta.tasks.certificate": "Certificate",
     "kineta.tasks.verify": "verify",
@@ -154,12 +160,13 @@ __all__ = [
     "ExpressionError",
     "Family",
     "FirstIntegral",
+    "Fit",
     "Free",
     "Function",
     "Inertia",
+    "Kinematics",
     "KinetaError",
     "KinetaWarning",
-    "Kinematics",
     "Kinetostatics",
     "Let",
     "Linear",
@@ -167,14 +174,15 @@ __all__ = [
     "MissingPackageError",
     "ModelError",
     "Modes",
+    "Objective",
     "Operations",
     "Output",
     "Parameter",
     "Point",
     "Quasi",
     "R",
-    "Response",
     "Reactions",
+    "Response",
     "Result",
     "Rolling",
     "Rotation",
@@ -182,14 +190,15 @@ __all__ = [
     "Ry",
     "Rz",
     "S",
+    "Sensitivity",
     "Shift",
     "SimulationError",
     "Station",
     "Sx",
     "Sy",
-    "Sz",
     "System",
     "SystemGraph",
+    "Sz",
     "acos",
     "asin",
     "assemble",
@@ -209,6 +218,7 @@ __all__ = [
     "exp",
     "family",
     "first_integrals",
+    "fit",
     "force",
     "from_sympy",
     "generalized_force",
@@ -230,21 +240,23 @@ __all__ = [
     "maximum",
     "minimum",
     "modes",
+    "objective",
     "point",
     "potential",
     "quasi",
-    "response",
     "reactions",
+    "response",
     "rolling",
     "sampled",
+    "sensitivity",
     "sign",
     "simulate",
     "sin",
     "sinh",
     "spring",
     "sqrt",
-    "station",
     "statics",
+    "station",
     "step",
     "symbol",
     "symbols",

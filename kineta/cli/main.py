@@ -19,6 +19,7 @@ from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
 from kineta.cli.forces import inverse, kinetostatics, statics
+from kineta.cli.fit import fit
 from kineta.cli.integrals import integrals
 from kineta.cli.kinematics import kinematics
 from kineta.cli.linearize import linearize
@@ -26,6 +27,7 @@ from kineta.cli.modes import modes
 from kineta.cli.new import new
 from kineta.cli.reactions import reactions
 from kineta.cli.response import response
+from kineta.cli.sensitivity import sensitivity
 from kineta.cli.simulate import simulate
 from kineta.cli.verify import verify
 from kineta.errors import readable
@@ -61,6 +63,8 @@ for verb in (
     inverse,
     kinetostatics,
     reactions,
+    sensitivity,
+    fit,
     verify,
     integrals,
     export,

@@ -14,14 +14,14 @@ motions: a quaternion in those of small turns about the axes of the body.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
-from kineta.formalism.bordered import bordered
+from kineta.formalism.bordered import Bordered, bordered
 from kineta.formalism.constraint import check_independent
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, vector
 from kineta.formalism.residual import check_regular, orders
-from kineta.passes.differentiate import forward
+from kineta.passes.differentiate import forward, gradient
 from kineta.passes.substitute import substitute
 
 #: How symbols change, those that do.
@@ -62,8 +62,37 @@ def residuals(d: Derivation) -> tuple[list[Ref], list[Ref]]:
     return F, G
 
 
-def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> list[list[Ref]]:
-    """The change of the accelerations in each of the *directions*, which may change t, q, v, tau and the parameters."""
+def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> tuple[list[Ref], list[list[Ref]]]:
+    """The accelerations, and their change in each of the *directions*, which may change t, q, v, tau and the parameters."""
+    g, n = d.graph, len(d.symbols.v)
+    factors, values = _solved(d)
+    F, G = residuals(d)
+    changes = [r for direction in directions for r in forward(g, [*F, *G], direction)]
+    changes = substitute(g, changes, values)
+    m = n + len(G)
+    rows = (changes[k * m : (k + 1) * m] for k in range(len(directions)))
+    vdot = [values[f"{name}'"] for name in d.symbols.names]
+    return vdot, [factors.solve([neg(y) for y in row[:n]], [neg(y) for y in row[n:]])[:n] for row in rows]
+
+
+def pulled_back(d: Derivation, weights: Sequence[Ref], more: Ref, symbols: Collection[Ref]) -> dict[Ref, Ref]:
+    """Derivatives by *symbols* of the sum of *weights* times the accelerations, and *more*: one sweep in reverse for all of them.
+
+    With (w, m) from M w + A^T m = weights, A w = 0 the change of that sum is -(w . dF + m . dG), since M is symmetric.
+    """
+    g = d.graph
+    factors, values = _solved(d)
+    back = factors.solve(weights, [ZERO] * len(d.rows))
+    F, G = residuals(d)
+    held = [g.symbol(f"weight {k}") for k in range(len(back))]
+    total = g.sub(more, g.sum(g.mul(w, x) for w, x in zip(held, [*F, *G], strict=True)))
+    found = gradient(g, total, symbols)
+    known = values | {g.names[g.lhs[w >> 1]]: x for w, x in zip(held, back, strict=True)}
+    return dict(zip(found, substitute(g, list(found.values()), known), strict=True))
+
+
+def _solved(d: Derivation) -> tuple[Bordered, dict[str, Ref]]:
+    """The factors of M and its border, and by name what accelerations and multipliers are."""
     g, s, n = d.graph, d.symbols, len(d.symbols.v)
     check_regular(d)
     if not d.watched:
@@ -71,21 +100,15 @@ def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> list[
     factors = bordered(d, d.rows, orders(d)[0])
     forces = [g.sub(t, b) for t, b in zip(s.tau, d["bias"].refs, strict=True)]
     x = factors.solve(forces, [neg(row.rest) for row in d.rows])
-    held = [*s.vdot, *multiplier_symbols(d)]
-    values = [*x[:n], *(neg(y) for y in x[n:])]
-    F, G = residuals(d)
-    changes = [r for direction in directions for r in forward(g, [*F, *G], direction)]
-    changes = substitute(g, changes, {g.names[g.lhs[a >> 1]]: x for a, x in zip(held, values, strict=True)})
-    m = n + len(G)
-    rows = (changes[k * m : (k + 1) * m] for k in range(len(directions)))
-    return [factors.solve([neg(y) for y in row[:n]], [neg(y) for y in row[n:]])[:n] for row in rows]
+    held, values = [*s.vdot, *multiplier_symbols(d)], [*x[:n], *(neg(y) for y in x[n:])]
+    return factors, {g.names[g.lhs[a >> 1]]: y for a, y in zip(held, values, strict=True)}
 
 
 def _forward_by(block: str) -> Rule:
     """The derivatives of the accelerations by a *block* of variables, (nv, size of the block)."""
 
     def rule(d: Derivation) -> Array:
-        columns = accelerations_along(d, DIRECTIONS[block](d))
+        columns = accelerations_along(d, DIRECTIONS[block](d))[1]
         return matrix([[column[i] for column in columns] for i in range(len(d.symbols.v))], len(columns))
 
     return rule
@@ -94,12 +117,12 @@ def _forward_by(block: str) -> Rule:
 def _forward_by_tau(d: Derivation) -> Array:
     """As of any block, but symmetric: of two entries the one that comes first in the elimination is computed."""
     n = len(d.symbols.v)
-    columns = accelerations_along(d, DIRECTIONS["tau"](d))
+    columns = accelerations_along(d, DIRECTIONS["tau"](d))[1]
     return matrix([[columns[min(i, k)][max(i, k)] for k in range(n)] for i in range(n)], n)
 
 
 def _forward_by_t(d: Derivation) -> Array:
-    return vector(accelerations_along(d, DIRECTIONS["t"](d))[0])
+    return vector(accelerations_along(d, DIRECTIONS["t"](d))[1][0])
 
 
 def _inverse_by(block: str) -> Rule:

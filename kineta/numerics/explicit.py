@@ -148,8 +148,12 @@ class Run:
         sizes = np.abs(rate[self.n - len(largest) :])
         return float(np.min(np.divide(sizes, largest, out=np.ones_like(sizes), where=largest > 0), initial=1.0))
 
-    def go_on(self, t1: float, h: FloatArray) -> None:
-        """Go on to the time *t1* with another block *h*: the rate there is worked out, the size of the step stays."""
+    def go_on(self, t1: float, h: FloatArray, y: FloatArray | None = None) -> None:
+        """Go on to the time *t1* with another block *h*, and from another state *y* where one is given: the rate there is worked
+        out, the size of the step stays.
+        """
+        if y is not None:
+            self._memory["y"][: self.n] = y
         t, y = float(self._reals[layout.T]), self._memory["y"][: self.n].copy()
         self.problem = replace(self.problem, h=h, t0=t, t1=t1, y0=y)
         self._memory["h"][:] = h

@@ -18,7 +18,7 @@ from kineta.tasks import arguments
 from kineta.tasks.code import parameters
 from kineta.tasks.forces import forces
 from kineta.tasks.linear import Linear
-from kineta.tasks.met import missed
+from kineta.tasks.met import brought_back, missed
 from kineta.tasks.near import near
 from kineta.tasks.rank import closed
 from kineta.tasks.reduction import reduction, state_names
@@ -67,6 +67,8 @@ def linearize(
     at = _rows(model, about, t, p, tau)
     t0, q0, v0, _, p0 = (flat(x)[0] for x in at)
     equations, _, _ = closed(equations, float(t0[0]), q0, v0, p0)
+    if len(set(at[0].ravel().tolist())) == 1:
+        at[1], at[2], _ = brought_back(equations, float(t0[0]), at[1], at[2], at[4])
     _check_met(equations, *at)
     variation = Variation(equations, put_in, put_out)
     found = near(variation, *at)

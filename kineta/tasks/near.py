@@ -23,7 +23,7 @@ BESIDE, LIMIT = 1e-7, 1e-5
 @dataclass(frozen=True)
 class Near:
     """x' = rate + A x + B u, y = value + C x + D u for changes x of all states (..., nb + nv); and how constraints change with
-    them, H on the position with coordinates, f on the speeds with coordinates and speeds.
+    them, H on the position with coordinates, f on the speeds with coordinates and speeds, both with the inputs w.
     """
 
     A: FloatArray
@@ -35,6 +35,8 @@ class Near:
     H: FloatArray
     f_q: FloatArray
     f_v: FloatArray
+    H_w: FloatArray
+    f_w: FloatArray
 
 
 def near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray) -> Near:
@@ -67,7 +69,7 @@ def _no_limit(variation: Variation, name: str, values: FloatArray) -> str:
     states = state_names(system)
     rows = (
         variation.rows
-        if name in ("H", "f_q", "f_v")
+        if name in ("H", "f_q", "f_v", "H_w", "f_w")
         else tuple(variation.outputs)
         if name in ("C", "D", "value")
         else states
@@ -103,7 +105,8 @@ def _near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau
     Y = np.concatenate([s["y" + c] for c in "qvw"], axis=-1) + s["ya"] @ V + s["yl"] @ L
     N = nb + n
     rate = np.concatenate([s["u"][..., 0], vdot], axis=-1)
-    return Near(X[..., :N], X[..., N:], Y[..., :N], Y[..., N:], rate, s["y"][..., 0], s["Hq"], s["fq"], s["fv"])
+    held = (s[name] for name in ("Hq", "fq", "fv", "Hw", "fw"))
+    return Near(X[..., :N], X[..., N:], Y[..., :N], Y[..., N:], rate, s["y"][..., 0], *held)
 
 
 def _solve(K: FloatArray, right: FloatArray) -> FloatArray:

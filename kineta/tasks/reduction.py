@@ -29,11 +29,13 @@ WANTED = 1e6
 @dataclass(frozen=True)
 class Reduction:
     """The *places* of the independent states among all of them, coordinates then speeds, and Z (..., all, independent), which
-    makes changes of all states from those.
+    makes changes of all states from those; *tied* coordinates and *bound* speeds, by their places, follow.
     """
 
     places: tuple[int, ...]
     Z: FloatArray
+    tied: tuple[int, ...]
+    bound: tuple[int, ...]
 
     def applied(self, A: FloatArray) -> FloatArray:
         """A Z: the columns of *A* (..., rows, all) for the independent states."""
@@ -76,7 +78,23 @@ def reduction(
     Z[..., [nb + k for k in loose], len(free) :] = np.eye(len(loose))
     held = np.concatenate([f_q @ Z[..., :nb, : len(free)], f_v[..., loose]], axis=-1)
     Z[..., [nb + k for k in bound], :] = -_solved(system, f_v, bound, held, rows)
-    return Reduction((*free, *(nb + k for k in loose)), Z)
+    return Reduction((*free, *(nb + k for k in loose)), Z, tuple(tied), tuple(bound))
+
+
+def following(
+    found: Reduction, H: FloatArray, f_q: FloatArray, f_v: FloatArray, H_w: FloatArray, f_w: FloatArray
+) -> FloatArray:
+    """Changes (all, m) of the states that follow, where constraints change by *H_w* and *f_w* (rows, m) and the independent
+    states stay.
+    """
+    nb, m = f_q.shape[-1], H_w.shape[-1]
+    change = np.zeros((nb + f_v.shape[-1], m))
+    tied, bound = list(found.tied), list(found.bound)
+    if tied:
+        change[tied] = -np.linalg.solve(H[:, tied], H_w)
+    if bound:
+        change[[nb + k for k in bound]] = -np.linalg.solve(f_v[:, bound], f_q @ change[:nb] + f_w)
+    return change
 
 
 def _dependent(A: FloatArray, weights: FloatArray) -> list[int]:

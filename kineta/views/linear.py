@@ -1,7 +1,8 @@
-"""Pictures of linear systems with Matplotlib: modes, frequency and step responses."""
+"""Pictures of small motions with Matplotlib: modes, responses, derivatives of motions, fits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from kineta.views.plot import pyplot
 
 if TYPE_CHECKING:
+    from kineta.tasks.fit import Fit
     from kineta.tasks.modes import Modes
     from kineta.tasks.response import Response
+    from kineta.tasks.sensitivity import Sensitivity
 
 #: Shapes that are drawn, at most, and coordinates of each.
 MOST, COORDINATES = 12, 24
@@ -93,3 +96,46 @@ def response(found: Response) -> Any:
     axes[0, -1].legend(fontsize="small")
     fig.suptitle(f"{found.model}: response", fontsize="medium")
     return fig
+
+
+def sensitivity(found: Sensitivity, names: Sequence[str] = ()) -> Any:
+    """Derivatives over time, a panel for every series; returns the figure."""
+    chosen = list(names) or list(found.q_names[:MOST])
+    for name in chosen:
+        found.value(name)
+    fig, axes = _panels(len(chosen))
+    for ax, name in zip(axes, chosen, strict=False):
+        for k, by in enumerate(found.by):
+            ax.plot(found.t, found[name][:, k], label=by)
+        ax.set_title(name, fontsize="medium")
+    axes[0].legend(fontsize="small")
+    fig.suptitle(f"{found.model}: derivatives", fontsize="medium")
+    return fig
+
+
+def fit(found: Fit) -> Any:
+    """Data as points and the motion as lines, a panel for every series; returns the figure."""
+    fig, axes = _panels(len(found.data))
+    for ax, (name, values) in zip(axes, found.data.items(), strict=False):
+        ax.plot(found.t, values, ".", color="C1", markersize=3, label="data")
+        ax.plot(found.t, found.model_values[name], color="C0", label="motion")
+        ax.set_title(name, fontsize="medium")
+    axes[0].legend(fontsize="small")
+    fig.suptitle(f"{found.model}: {', '.join(found.lines())}", fontsize="small")
+    return fig
+
+
+def _panels(n: int) -> tuple[Any, Any]:
+    """A figure with *n* panels over time."""
+    columns = min(2, n)
+    rows = -(-n // columns)
+    fig, axes = pyplot().subplots(
+        rows, columns, figsize=(6.0 * columns, 0.6 + 2.5 * rows), squeeze=False, sharex=True, layout="constrained"
+    )
+    flat = list(axes.flat)
+    for ax in flat[n:]:
+        ax.remove()
+    for ax in flat[:n]:
+        ax.set_xlabel("t, s")
+        ax.grid(visible=True, linewidth=0.3)
+    return fig, flat[:n]

@@ -1,0 +1,123 @@
+"""``kineta fit``: parameters and initial values from measured data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.options import FILE, Verb, json_, model, names, settings, state
+from kineta.errors import ArgumentError
+
+
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta fit double_pendulum.kin data.csv --by m2
+    kineta fit double_pendulum.kin data.csv --by "m2,q1'" --series q1,q2
+    """,
+)
+@model
+@click.argument("data", type=FILE, help="Table .csv: times under t, series under their names, nothing where none.")
+@click.option(
+    "--by", default="", metavar="NAME,...", help="Parameters, coordinates and speeds (initial), forces tau.q1'."
+)
+@click.option("--series", metavar="NAME,...", help="Columns to fit; else all that the model has.")
+@state("q", "Initial coordinates to begin with")
+@state("v", "Initial speeds to begin with")
+@click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
+@settings
+@json_
+def fit(
+    model: Path,
+    data: Path,
+    by: str,
+    series: str | None,
+    q: str | None,
+    v: str | None,
+    plot: Path | None,
+    settings: Sequence[str],
+    as_json: bool,
+) -> None:
+    """Fit parameters to measured data.
+
+    By least squares with exact derivatives, with intervals that hold the values with 95 % probability.
+    """
+    from kineta.tasks.fit import fit as find
+
+    system = with_values(read(model, settings))
+    if not names(by):
+        raise ArgumentError("--by: expected names of parameters, coordinates or speeds, as in --by m1,q1, found none.")
+    t, columns = _table(data)
+    known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
+    chosen = [n for n in columns if n in known] if series is None else names(series)
+    if not chosen:
+        raise ArgumentError(f"{data}: expected series that the model has, as {known[0]}, found {', '.join(columns)}.")
+    for name in chosen:
+        if name not in columns:
+            raise ArgumentError(
+                f"--series: there is no column '{name}' in {data}; its columns are {', '.join(columns)}."
+            )
+    found = find(
+        system,
+        {n: columns[n] for n in chosen},
+        names(by),
+        t=t,
+        q=numbers("--q", q, system),
+        v=numbers("--v", v, system),
+    )
+    if plot is not None:
+        from kineta.views.linear import fit as draw
+        from kineta.views.plot import picture
+
+        picture(draw(found), plot)
+    if as_json:
+        print_json(
+            {
+                "model": found.model,
+                "values": found.values,
+                "interval": dict(zip(found.by, found.interval.tolist(), strict=True)),
+                "level": found.level,
+                "covariance": found.covariance.tolist(),
+                "deviation": found.deviation,
+            }
+        )
+        return
+    click.echo("\n".join(found.lines()))
+    click.echo(f"deviation of the data from the motion: {found.deviation:.3g}")
+    if plot is not None:
+        click.echo(f"written: {plot}")
+
+
+def _table(path: Path) -> tuple[Any, dict[str, Any]]:
+    """Times and series of a table. Raises :class:`ArgumentError` for one that cannot be read."""
+    import csv
+
+    import numpy as np
+
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            head, *rows = [row for row in csv.reader(file) if row] or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ArgumentError(
+            f"The table '{path}' cannot be read ({getattr(error, 'strerror', None) or error})."
+        ) from None
+    head = [name.strip() for name in head]
+    if "t" not in head:
+        raise ArgumentError(f"{path}: expected a column 't' with the times, found {', '.join(head) or 'nothing'}.")
+    values = np.empty((len(rows), len(head)))
+    for k, row in enumerate(rows):
+        if len(row) != len(head):
+            raise ArgumentError(f"{path}:{k + 2}: expected {len(head)} numbers, found {len(row)}.")
+        for i, cell in enumerate(row):
+            try:
+                values[k, i] = float(cell) if cell.strip() else np.nan
+            except ValueError:
+                raise ArgumentError(
+                    f"{path}:{k + 2}: expected a number under '{head[i]}', found '{cell[:30]}'."
+                ) from None
+    columns = dict(zip(head, values.T, strict=True))
+    return columns.pop("t"), columns

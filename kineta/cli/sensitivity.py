@@ -1,0 +1,77 @@
+"""``kineta sensitivity``: how the end of a motion changes with parameters, forces and initial values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state, whole
+from kineta.errors import ArgumentError
+
+
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta sensitivity double_pendulum.kin --by m2,q1 --to 1
+    kineta sensitivity double_pendulum.kin --by m2 --to 2 --plot slopes.png
+    """,
+)
+@model
+@click.option(
+    "--by", default="", metavar="NAME,...", help="Parameters, coordinates and speeds (initial), forces tau.q1'."
+)
+@click.option("--to", type=seconds, default=1.0, show_default=True, metavar="TIME", help="End of the motion.")
+@state("q", "Initial coordinates")
+@state("v", "Initial speeds")
+@click.option("--samples", type=whole(2, 10**6), default=201, show_default=True, metavar="N", help="Times recorded.")
+@click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
+@settings
+@json_
+def sensitivity(
+    model: Path,
+    by: str,
+    to: float,
+    q: str | None,
+    v: str | None,
+    samples: int,
+    plot: Path | None,
+    settings: Sequence[str],
+    as_json: bool,
+) -> None:
+    """Derive a motion by what it depends on.
+
+    The values of coordinates, speeds and outputs at the end, and their exact derivatives.
+    """
+    from kineta.tasks.sensitivity import sensitivity as find
+
+    system = with_values(read(model, settings))
+    if not names(by):
+        raise ArgumentError("--by: expected names of parameters, coordinates or speeds, as in --by m1,q1, found none.")
+    found = find(
+        system,
+        to,
+        names(by),
+        q=numbers("--q", q, system),
+        v=numbers("--v", v, system),
+        samples=samples,
+    )
+    series = [*found.q_names, *found.v_names, *found.outputs]
+    if plot is not None:
+        from kineta.views.linear import sensitivity as draw
+        from kineta.views.plot import picture
+
+        picture(draw(found), plot)
+    if as_json:
+        values = {n: {"value": float(found.value(n)[-1]), "by": found[n][-1].tolist()} for n in series}
+        print_json({"model": found.model, "t": float(found.t[-1]), "by": list(found.by), "series": values})
+        return
+    rows = [["", f"at {found.t[-1]:g} s", *(f"by {n}" for n in found.by)]]
+    rows += [[n, *(f"{x + 0.0:.6g}" for x in (found.value(n)[-1], *found[n][-1]))] for n in series]
+    first, *rest = (max(len(row[k]) for row in rows) for k in range(len(rows[0])))
+    for row in rows:
+        click.echo("  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]))
+    if plot is not None:
+        click.echo(f"written: {plot}")

@@ -1,0 +1,305 @@
+"""Parameters, forces and initial values from measured data: least squares with exact derivatives, and how sure they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import least_squares
+from scipy.stats import t as student
+
+from kineta.compiler import Equations, equations_of
+from kineta.errors import ArgumentError, SimulationError, shown
+from kineta.expr.node import Expr, symbol
+from kineta.model.system import System
+from kineta.tasks import arguments
+from kineta.tasks.result import Result
+from kineta.tasks.sensitivity import Limits, Sensitivity, carried
+from kineta.tasks.starting import Starting, starting
+from kineta.values import number, numbers
+
+FloatArray = NDArray[np.float64]
+
+#: Part of the largest singular value of scaled derivatives below which the data say nothing of a direction.
+BLIND = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """What was fitted.
+
+    Attributes
+    ----------
+    by : names of what was fitted; x : (m,) their values; ``values`` has them by name
+    interval : (m, 2) within which they lie with the probability ``level``, if errors of the data are independent and normal
+    covariance : (m, m) of x
+    deviation : of the data from the motion, root of the mean of squares, in units of sigma
+    t, data, model_values : times, and by series what was measured and what the motion has
+    evaluations : motions that were computed; message : why the search ended
+    """
+
+    model: str
+    by: tuple[str, ...]
+    x: FloatArray
+    interval: FloatArray
+    covariance: FloatArray
+    level: float
+    deviation: float
+    t: FloatArray
+    data: Mapping[str, FloatArray]
+    model_values: Mapping[str, FloatArray]
+    evaluations: int
+    message: str
+    _start: Starting = field(repr=False)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The values by name."""
+        return dict(zip(self.by, self.x.tolist(), strict=True))
+
+    @property
+    def correlation(self) -> FloatArray:
+        """How errors of x go together, (m, m), from -1 to 1."""
+        size = np.sqrt(np.diag(self.covariance))
+        return np.asarray(self.covariance / np.outer(size, size))
+
+    def lines(self) -> list[str]:
+        """A table of the values with their intervals, as text."""
+        half = (self.interval[:, 1] - self.interval[:, 0]) / 2
+        width = max(map(len, self.by))
+        rows = zip(self.by, self.x, half, strict=True)
+        return [f"{name.ljust(width)} = {x:.6g} +- {h:.2g} ({100 * self.level:g} %)" for name, x, h in rows]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        pairs = ", ".join(f"{n} = {x:.6g}" for n, x in self.values.items())
+        return f"<Fit of '{self.model}': {pairs}; deviation {self.deviation:.3g}>"
+
+    def plot(self) -> Any:
+        """Draw data and motion, a panel for every series; returns the Matplotlib figure."""
+        from kineta.views.linear import fit as draw
+
+        return draw(self)
+
+
+def fit(
+    system: System | Equations,
+    data: Result | Mapping[str, ArrayLike],
+    by: Iterable[str],
+    *,
+    t: ArrayLike | None = None,
+    t0: float | None = None,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    tau: Any = None,
+    sigma: float | Mapping[str, float] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
+    level: float = 0.95,
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+) -> Fit:
+    """Values of what *by* names with which the motion of *system* comes nearest to *data*, by least squares (SciPy).
+
+    Parameters
+    ----------
+    data : measured series by name, (k,) each: coordinates, speeds, outputs, anything the model knows; NaN where nothing was
+        measured. Or a run, whose coordinates are taken
+    by : names of parameters, of coordinates and speeds for their initial values, and ``tau.q1'`` for the force on a speed
+    t : (k,) times of the data, which rise; those of a run, if one is given
+    t0 : when the motion starts; at the first time, if not given
+    q, v, p, tau : where the search begins, as for :func:`~kineta.tasks.simulate.simulate`
+    sigma : standard deviation of the errors of all data, or by series; if not given, it is one for all, and follows from the
+        fit
+    bounds : lowest and highest values by name
+    level : probability of the intervals
+
+    Raises :class:`ArgumentError` for data that do not fit together or do not determine what is asked for, and
+    :class:`SimulationError` where a motion on the way cannot be computed.
+    """
+    if not isinstance(system, System | Equations):
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
+    equations = system if isinstance(system, Equations) else equations_of(system)
+    times, series = _data(data, t)
+    first = float(times[0]) if t0 is None else number("t0", t0)
+    if not first <= times[0] or not first < times[-1]:
+        raise ArgumentError(f"Expected a start t0 before the data, which begin at {times[0]:g} s, found {first:g}.")
+    level = number("level", level)
+    if not 0 < level < 1:
+        raise ArgumentError(f"Expected a probability between 0 and 1 for level, found {level:g}.")
+    rtol, atol, _ = arguments.tolerances(rtol, atol, np.inf)
+    begun = starting(equations, by, first, q, v, p, tau)
+    problem = _Problem(begun, first, times, series, _sigmas(series, sigma), Limits(rtol=rtol, atol=atol))
+    lowest, highest = _bounds(begun, bounds)
+    problem.check_seen(problem.jacobian(begun.x0))
+    found = least_squares(
+        problem.residuals,
+        begun.x0,
+        problem.jacobian,
+        bounds=(lowest, highest),
+        x_scale="jac",
+        xtol=1e-12,
+        ftol=1e-12,
+        gtol=1e-12,
+    )
+    return problem.fitted(found.x, level, given=sigma is not None, message=str(found.message))
+
+
+def _data(data: Any, t: ArrayLike | None) -> tuple[FloatArray, dict[str, FloatArray]]:
+    """Times and series. Raises :class:`ArgumentError` for data without times, without values, or of other lengths."""
+    if isinstance(data, Result):
+        if data.cases is not None:
+            raise ArgumentError("Expected one run to fit, found cases; choose one, run.case(0).")
+        return data.t, {n: data[n] for n in data.q_names}
+    if not isinstance(data, Mapping) or not all(isinstance(n, str) for n in data):
+        raise ArgumentError(f"Expected measured series by name, or a run, for the data, found {shown(data)}.")
+    if not data:
+        raise ArgumentError("Expected data to fit, found none: give a mapping of names to measured values.")
+    if t is None:
+        raise ArgumentError("Expected the times t of the data, found none.")
+    times = numbers("t", t)
+    if times.ndim != 1 or len(times) < 2 or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
+        raise ArgumentError(f"Expected times t (k,) that rise, two at least, found {shown(t)}.")
+    series = {n: numbers(f"the series '{n}'", x) for n, x in data.items()}
+    for name, values in series.items():
+        if values.shape != times.shape:
+            raise ArgumentError(
+                f"Expected the series '{name}' of shape {times.shape}, as the times have, found {values.shape}."
+            )
+        if np.isinf(values).any() or np.isnan(values).all():
+            raise ArgumentError(
+                f"Expected numbers in the series '{name}', NaN where nothing was measured, found no finite ones."
+            )
+    return times, series
+
+
+def _sigmas(series: Mapping[str, FloatArray], sigma: float | Mapping[str, float] | None) -> dict[str, float]:
+    if not isinstance(sigma, Mapping):
+        common = 1.0 if sigma is None else number("sigma", sigma)
+        found = dict.fromkeys(series, common)
+    else:
+        missing = [n for n in series if n not in sigma]
+        if missing:
+            raise ArgumentError(f"Expected sigma for every series, found none for '{missing[0]}'.")
+        found = {n: number(f"sigma of '{n}'", sigma[n]) for n in series}
+    for name, value in found.items():
+        if not value > 0 or not np.isfinite(value):
+            raise ArgumentError(f"Expected a standard deviation above 0 for sigma of '{name}', found {value:g}.")
+    return found
+
+
+def _bounds(begun: Starting, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[FloatArray, FloatArray]:
+    names = begun.by.names
+    found = np.array([[-np.inf, np.inf]] * len(names)).T
+    for name, pair in (bounds or {}).items():
+        if name not in names:
+            raise ArgumentError(f"Expected bounds of what is fitted ({', '.join(names)}), found '{name}'.")
+        k, own = names.index(name), numbers(f"the bounds of '{name}'", pair)
+        if own.shape != (2,) or not own[0] < own[1] or not own[0] <= begun.x0[k] <= own[1]:
+            raise ArgumentError(
+                f"Expected bounds (lowest, highest) around {name} = {begun.x0[k]:g}, found {shown(pair)}."
+            )
+        found[:, k] = own
+    return found[0], found[1]
+
+
+class _Problem:
+    """Residuals and their derivatives for values x, each motion computed once."""
+
+    def __init__(
+        self,
+        begun: Starting,
+        t0: float,
+        times: FloatArray,
+        series: Mapping[str, FloatArray],
+        sigmas: Mapping[str, float],
+        limits: Limits,
+    ) -> None:
+        self.begun, self.t0, self.times, self.series, self.limits = begun, t0, times, series, limits
+        self.sigmas, self.evaluations = sigmas, 0
+        model = begun.equations.system
+        known = {*model.q_names, *model.v_names, *(o.name for o in model.outputs)}
+        self.shown: dict[str, Expr] = {
+            n: arguments.symbols(model, symbol(n), f"the series '{n}'", resulting=True)
+            for n in series
+            if n not in known
+        }
+        self.measured = {n: np.isfinite(x) for n, x in series.items()}
+        if sum(int(x.sum()) for x in self.measured.values()) <= len(begun.by.names):
+            raise ArgumentError(
+                f"Expected more data than the {len(begun.by.names)} values that are fitted, found "
+                f"{sum(int(x.sum()) for x in self.measured.values())}."
+            )
+        self._last: tuple[bytes, Sensitivity] | None = None
+
+    def at(self, x: FloatArray) -> Sensitivity:
+        """The motion for *x* with its derivatives."""
+        if self._last is None or self._last[0] != x.tobytes():
+            span, start = (self.t0, float(self.times[-1])), self.begun.at(x, self.t0)
+            try:
+                found = carried(
+                    self.begun.equations, self.begun.by, span, start, {}, self.shown, self.times, self.limits
+                )[0]
+            except SimulationError as error:
+                values = ", ".join(f"{n} = {value:.6g}" for n, value in zip(self.begun.by.names, x, strict=True))
+                raise SimulationError(f"The fit came to {values}, from where it cannot go on: {error}") from error
+            self._last, self.evaluations = (x.tobytes(), found), self.evaluations + 1
+        return self._last[1]
+
+    def residuals(self, x: FloatArray) -> FloatArray:
+        """Motion less data, in units of sigma."""
+        found = self.at(x)
+        parts = [((found.value(n) - data) / self.sigmas[n])[self.measured[n]] for n, data in self.series.items()]
+        return np.concatenate(parts)
+
+    def jacobian(self, x: FloatArray) -> FloatArray:
+        """Their derivatives by x."""
+        found = self.at(x)
+        return np.concatenate([(found[n] / self.sigmas[n])[self.measured[n]] for n in self.series])
+
+    def fitted(self, x: FloatArray, level: float, *, given: bool, message: str) -> Fit:
+        """What is known at the end of the search."""
+        model, names = self.begun.equations.system, self.begun.by.names
+        r, J = self.residuals(x), self.jacobian(x)
+        self.check_seen(J)
+        free = len(r) - len(names)
+        variance = 1.0 if given else float(r @ r) / free
+        scale = np.linalg.norm(J, axis=0)
+        covariance = np.linalg.inv((J / scale).T @ (J / scale)) / np.outer(scale, scale) * variance
+        half = np.sqrt(np.diag(covariance)) * float(student.ppf((1 + level) / 2, np.inf if given else free))
+        found = self.at(x)
+        return Fit(
+            model=model.name,
+            by=names,
+            x=x,
+            interval=np.stack([x - half, x + half], axis=1),
+            covariance=covariance,
+            level=level,
+            deviation=float(np.sqrt(np.mean(r**2))),
+            t=self.times,
+            data=self.series,
+            model_values={n: found.value(n) for n in self.series},
+            evaluations=self.evaluations,
+            message=message,
+            _start=self.begun,
+        )
+
+    def check_seen(self, J: FloatArray) -> None:
+        """Raise for what the data say nothing of."""
+        names, scale = self.begun.by.names, np.linalg.norm(J, axis=0)
+        unseen = [n for n, size in zip(names, scale, strict=True) if not size > 0]
+        if unseen:
+            raise ArgumentError(f"The data do not depend on {', '.join(unseen)}: leave it out, or measure more.")
+        _, sizes, rows = np.linalg.svd(J / scale, full_matrices=False)
+        if sizes[-1] < BLIND * sizes[0]:
+            part = np.abs(rows[-1])
+            together = [n for n, x in zip(names, part, strict=True) if x > 0.1 * part.max()]
+            raise ArgumentError(
+                f"The data do not tell {', '.join(together)} apart: they change together without a trace. Fit fewer of them, or "
+                "measure something else."
+            )

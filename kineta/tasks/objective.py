@@ -1,0 +1,154 @@
+"""One number of a motion as a function of what it varies with, with its exact gradient: what optimisers ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kineta.compiler import Equations, equations_of
+from kineta.errors import ArgumentError, one_of, shown
+from kineta.expr.node import Expr
+from kineta.model.system import System
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.tasks import adjoint, arguments
+from kineta.tasks.sensitivity import Begun, Limits, Sensitivity, carried
+from kineta.tasks.starting import Starting, starting
+from kineta.tasks.varied import Varied, start
+from kineta.values import flag, numbers
+
+FloatArray = NDArray[np.float64]
+
+#: Names from which on the way back along the motion costs less than derivatives that go along with it.
+MANY = 12
+#: What the integral and the value at the end are called within.
+_INTEGRAL, _FINAL = "goal", "final goal"
+
+
+class Objective:
+    """J(x) = final(at the end) + the integral over the time, for values x of the names ``by``.
+
+    Called with x (m,) it gives J. ``gradient(x)`` is its derivative (m,), exact but for the tolerances of the motion;
+    ``value_and_gradient(x)`` gives both, as ``scipy.optimize.minimize(f.value_and_gradient, f.x0, jac=True)`` takes them.
+    ``x0`` are the values of the model.
+    """
+
+    def __init__(
+        self,
+        start: Starting,
+        t: tuple[float, float],
+        integral: Expr | None,
+        final: Expr | None,
+        limits: Limits,
+        *,
+        back: bool,
+    ) -> None:
+        self.start, self.t, self.integral, self.final = start, t, integral, final
+        self.limits, self.back = limits, back
+        self.by, self.x0 = start.by.names, start.x0
+
+    def __call__(self, x: ArrayLike) -> float:
+        """J at *x*."""
+        return self.value_and_gradient(x)[0]
+
+    def gradient(self, x: ArrayLike) -> FloatArray:
+        """dJ/dx at *x*, (m,)."""
+        return self.value_and_gradient(x)[1]
+
+    def value_and_gradient(self, x: ArrayLike) -> tuple[float, FloatArray]:
+        """J and its gradient at *x*."""
+        given = numbers("x", x)
+        if given.shape != self.x0.shape or not np.isfinite(given).all():
+            raise ArgumentError(
+                f"Expected finite x of shape {self.x0.shape} for ({', '.join(self.by)}), found {shown(x)}."
+            )
+        return self._back(given) if self.back else self._along(given)
+
+    def _carried(self, by: Varied, x: FloatArray, grid: FloatArray | None) -> tuple[Sensitivity, Equations, Begun]:
+        """The motion for *x* with its derivatives by the names *by*."""
+        begun = self.start.at(x, self.t[0])
+        goals = {_INTEGRAL: self.integral} if self.integral is not None else {}
+        shown = {_FINAL: self.final} if self.final is not None else {}
+        return *carried(self.start.equations, by, self.t, begun, goals, shown, grid, self.limits), begun
+
+    def _parts(self) -> list[str]:
+        """The series whose last values are added."""
+        return [_INTEGRAL] * (self.integral is not None) + [_FINAL] * (self.final is not None)
+
+    def _along(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """By derivatives that go along with the motion."""
+        found = self._carried(self.start.by, x, np.array([self.t[1]]))[0]
+        parts = self._parts()
+        return float(sum(found.value(n)[-1] for n in parts)), np.sum([found[n][-1] for n in parts], axis=0)
+
+    def _back(self, x: FloatArray) -> tuple[float, FloatArray]:
+        """By weights that go back along the motion."""
+        by, limits = self.start.by, self.limits
+        forth, equations, begun = self._carried(Varied((), frozenset(), frozenset()), x, None)
+        value = float(sum(forth.value(n)[-1] for n in self._parts()))
+        rows = np.concatenate([forth.q, forth.v], axis=1)
+        slopes = adjoint.final_slopes(equations, by, self.final, self.t[1], rows[-1], begun.p, begun.forces.constant)
+        made = adjoint.code(equations, by, self.integral)
+        h = made.h(begun.p, begun.forces.constant)
+        weights = adjoint.back(made, h, forth.t, rows, slopes, limits.method, limits.rtol, limits.atol)
+        S = start(equations, by, self.t[0], forth.q[0], forth.v[0], begun.p, begun.stated)
+        n = rows.shape[1]
+        gradient = weights[:n] @ S
+        gradient[[k for k, name in enumerate(by.names) if name not in by.states]] += weights[n:]
+        return value, gradient
+
+    def __repr__(self) -> str:
+        how = "back along" if self.back else "along with"
+        return (
+            f"<Objective of '{self.start.equations.system.name}' by {', '.join(self.by)}: derivatives {how} the motion>"
+        )
+
+
+def objective(
+    system: System | Equations,
+    t: float | tuple[float, float],
+    by: Iterable[str],
+    *,
+    integral: Expr | None = None,
+    final: Expr | None = None,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    tau: Any = None,
+    adjoint: bool | None = None,
+    method: str = "dop853",
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+) -> Objective:
+    """J = *final* at the end of the motion of *system* over the time *t*, plus the *integral* over it, as a function of values.
+
+    Parameters
+    ----------
+    by : names of what varies: parameters, coordinates and speeds for their initial values, ``tau.q1'`` for the force on a speed
+    integral, final : expressions of what the model knows; one of them at least
+    q, v, p, tau, method, rtol, atol : as for :func:`~kineta.tasks.sensitivity.sensitivity`
+    adjoint : True for a gradient that goes back along the motion, whose cost does not grow with the names, False for
+        derivatives that go along with it; what is cheaper for so many names, if not given
+
+    Raises :class:`ArgumentError` for names that do not exist, and for no goal.
+    """
+    if not isinstance(system, System | Equations):
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
+    equations = system if isinstance(system, Equations) else equations_of(system)
+    if integral is None and final is None:
+        raise ArgumentError("Expected a goal: integral=..., final=..., or both, found none.")
+    parts = []
+    for name, e in (("integral", integral), ("final", final)):
+        if e is not None and not isinstance(e, Expr):
+            raise ArgumentError(f"Expected an expression for {name}, found {shown(e)}.")
+        parts.append(
+            None if e is None else arguments.symbols(equations.system, e, f"the goal '{name}'", resulting=True)
+        )
+    span = arguments.span(t)
+    rtol, atol, _ = arguments.tolerances(rtol, atol, np.inf)
+    limits = Limits(one_of(method, TABLEAUX, "a native method"), rtol, atol)
+    begun = starting(equations, by, span[0], q, v, p, tau)
+    back = len(begun.by.names) >= MANY if adjoint is None else flag("adjoint", adjoint)
+    return Objective(begun, span, parts[0], parts[1], limits, back=back)

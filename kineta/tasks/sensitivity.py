@@ -1,0 +1,239 @@
+"""How a motion changes with parameters, forces and its initial state: exact, in the compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kineta.compiler import Equations, equations_of
+from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
+from kineta.expr.node import Expr
+from kineta.model.system import System
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.tasks import arguments
+from kineta.tasks.code import Bound, parameters
+from kineta.tasks.forces import Forces, forces
+from kineta.tasks.met import brought_back
+from kineta.tasks.motion import move
+from kineta.tasks.progress import Progress
+from kineta.tasks.rank import closed
+from kineta.tasks.record import bytes_per_step
+from kineta.tasks.state import initial_state
+from kineta.tasks.status import DONE
+from kineta.tasks.task import Task
+from kineta.tasks.varied import Varied, code, start, varied
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """A motion and its derivatives by the names ``by``.
+
+    Attributes
+    ----------
+    t : (k,) times [s]
+    q, v : (k, nq), (k, nv) coordinates and speeds; q_by, v_by : (k, nq, m), (k, nv, m) their derivatives
+    outputs, outputs_by : name to (k,) and (k, m), for the outputs of the model and for goals, which are integrals over the time
+    by : names of what the motion varies with
+    nfev, steps : evaluations of motion and derivatives together, and steps
+    """
+
+    model: str
+    by: tuple[str, ...]
+    t: FloatArray
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    q: FloatArray
+    v: FloatArray
+    q_by: FloatArray
+    v_by: FloatArray
+    outputs: Mapping[str, FloatArray]
+    outputs_by: Mapping[str, FloatArray]
+    nfev: int
+    steps: int
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """The derivatives (k, m) of a coordinate, speed, output or goal. Raises :class:`ArgumentError` for an unknown name."""
+        return self._of(name, self.q_by, self.v_by, self.outputs_by)
+
+    def value(self, name: str) -> FloatArray:
+        """The values (k,) of a coordinate, speed, output or goal."""
+        return self._of(name, self.q, self.v, self.outputs)
+
+    def _of(self, name: str, q: FloatArray, v: FloatArray, outputs: Mapping[str, FloatArray]) -> FloatArray:
+        for names, block in ((self.q_names, q), (self.v_names, v)):
+            if name in names:
+                return np.asarray(block[:, names.index(name)])
+        if name not in outputs:
+            near = did_you_mean(name, (*self.q_names, *self.v_names, *outputs))
+            raise ArgumentError(f"Sensitivities of '{self.model}': there is no series {shown(name)}.{near}")
+        return outputs[name]
+
+    def __repr__(self) -> str:
+        return f"<Sensitivity of '{self.model}' by {', '.join(self.by)} to t = {self.t[-1]:g} s>"
+
+    def plot(self, *names: str) -> Any:
+        """Draw the derivatives of the series *names* (the coordinates, if none are given) over time; returns the figure."""
+        from kineta.views.linear import sensitivity as draw
+
+        return draw(self, names)
+
+
+def sensitivity(
+    system: System | Equations,
+    t: float | tuple[float, float],
+    by: Iterable[str],
+    *,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    tau: Any = None,
+    goals: Mapping[str, Expr] | None = None,
+    method: str = "dop853",
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    t_eval: ArrayLike | None = None,
+    samples: int | None = None,
+    max_steps: int | None = None,
+) -> Sensitivity:
+    """The motion of *system* over the time *t*, as :func:`~kineta.tasks.simulate.simulate` makes it, and its derivatives.
+
+    Parameters
+    ----------
+    by : names of parameters, of coordinates and speeds for their initial values, and ``tau.q1'`` for the force on a speed. A
+        quaternion varies by turns ``b.Rx`` about the axes of its body. Where constraints hold, independent initial values vary
+        or stay, and the others follow
+    goals : expressions that are integrated over the time, by name
+    q, v, p, tau, rtol, atol, t_eval, samples, max_steps : as for ``simulate``, of one case; forces tau are numbers
+    method : ``dop853`` or ``dopri5``; the derivatives are kept to the tolerances as well
+
+    Raises :class:`ArgumentError` for names that do not exist, :class:`SimulationError` for a motion that does not reach its end.
+    """
+    if not isinstance(system, System | Equations):
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
+    equations = system if isinstance(system, Equations) else equations_of(system)
+    model = equations.system
+    chosen = varied(model, by)
+    t0, t1 = arguments.span(t)
+    method = one_of(method, TABLEAUX, "a native method")
+    rtol, atol, _ = arguments.tolerances(rtol, atol, np.inf)
+    integrands = {n: arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in _goals(goals).items()}
+    q0, v0 = initial_state(model, q, v, p)
+    values, acting = parameters(model, p), forces(model, tau)
+    if max(q0.ndim, v0.ndim, values.ndim, acting.constant.ndim) > 1 or acting.expressions or acting.sampled:
+        raise ArgumentError("Expected one case, and numbers for the forces tau; take the derivatives case by case.")
+    grid = arguments.grid(t0, t1, t_eval, samples)
+    begun = Begun(q0, v0, values, acting, unstated(model, chosen, q, v))
+    limits = Limits(method, rtol, atol, max_steps)
+    return carried(equations, chosen, (t0, t1), begun, integrands, {}, grid, limits)[0]
+
+
+@dataclass(frozen=True)
+class Begun:
+    """Where a motion starts: coordinates, speeds, parameters, forces; and what the model states of initial values that nobody
+    gave.
+    """
+
+    q: FloatArray
+    v: FloatArray
+    p: FloatArray
+    forces: Forces
+    stated: Mapping[str, Expr]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The method of a run, its tolerances, and its steps at most."""
+
+    method: str = "dop853"
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    max_steps: int | None = None
+
+
+def carried(
+    equations: Equations,
+    by: Varied,
+    span: tuple[float, float],
+    begun: Begun,
+    goals: Mapping[str, Expr],
+    shown: Mapping[str, Expr],
+    grid: FloatArray | None,
+    limits: Limits,
+) -> tuple[Sensitivity, Equations]:
+    """:func:`sensitivity` of checked arguments, with more that is *shown*; and the equations without redundant constraints."""
+    model, t0 = equations.system, span[0]
+    equations, regular, notes = closed(equations, t0, begun.q, begun.v, begun.p)
+    q0, v0, _ = brought_back(equations, t0, begun.q, begun.v, begun.p)
+    seen = {o.name: o.value for o in model.outputs} | dict(shown)
+    made = code(equations, by, list(goals.values()), list(seen.values()))
+    S = start(equations, by, t0, q0, v0, begun.p, begun.stated)
+    n, g, m = len(S), len(goals), len(by.names)
+    blocks = [np.concatenate([column, np.zeros(g)]) for column in S.T]
+    y0 = np.concatenate([q0, v0, np.zeros(g), *blocks, np.zeros(made.layout.integrals)])
+    task = Task(
+        equations=equations,
+        made=Bound(made, begun.p, made.h(begun.p, begun.forces.constant), begun.forces),
+        watched=(),
+        t0=t0,
+        t1=span[1],
+        y0=y0,
+        grid=grid,
+        method=limits.method,
+        rtol=limits.rtol,
+        atol=limits.atol,
+        max_step=np.inf,
+        max_steps=arguments.steps(limits.max_steps, bytes_per_step(len(y0), every=grid is None, keep=False)),
+        dense_output=False,
+        regular=regular,
+        notes=notes,
+    )
+    with Progress(*span, shown=False) as bar:
+        moved = move(task, bar)
+    if moved.status != DONE:
+        raise SimulationError(f"Model '{model.name}': {moved.message}.")
+    times, rows = (np.concatenate(x) for x in zip(*moved.record.rows, strict=True))
+    states = rows[:, : (n + g) * (m + 1)].reshape(len(rows), m + 1, n + g)
+    change = np.moveaxis(states[:, 1:], 1, -1)
+    series = made.observe(times[:, None], rows, task.made.h).reshape(len(rows), m + 1, len(seen))
+    outputs = {name: series[:, 0, k] for k, name in enumerate(seen)}
+    by_output = {name: series[:, 1:, k] for k, name in enumerate(seen)}
+    for k, name in enumerate(goals):
+        outputs[name], by_output[name] = states[:, 0, n + k], change[:, n + k]
+    found = Sensitivity(
+        model=model.name,
+        by=by.names,
+        t=times,
+        q_names=model.q_names,
+        v_names=model.v_names,
+        q=states[:, 0, : model.nq],
+        v=states[:, 0, model.nq : n],
+        q_by=change[:, : model.nq],
+        v_by=change[:, model.nq : n],
+        outputs=outputs,
+        outputs_by=by_output,
+        nfev=moved.run.evaluations,
+        steps=moved.record.steps,
+    )
+    return found, equations
+
+
+def unstated(system: System, by: Varied, q: Any, v: Any) -> dict[str, Expr]:
+    """The initial values that the model states, where neither *q*, *v* nor what varies gives others."""
+
+    def given(name: str) -> bool:
+        value = q if name in system.q_names else v
+        return name in by.states or (value is not None and (not isinstance(value, Mapping) or name in value))
+
+    return {n: e for n, e in system.expanded.initial if not given(n)}
+
+
+def _goals(goals: Mapping[str, Expr] | None) -> dict[str, Expr]:
+    if goals is not None and not (isinstance(goals, Mapping) and all(isinstance(e, Expr) for e in goals.values())):
+        raise ArgumentError(f"Expected goals as expressions by name, found {shown(goals)}.")
+    return dict(goals or {})
