@@ -84,8 +84,8 @@ if TYPE_CHECKING:
     from kineta.tasks.linear import Linear
     from kineta.tasks.linearize import linearize
     from kineta.tasks.modes import Modes, modes
-    from kineta.tasks.reactions import Reactions, reactions
     from kineta.tasks.objective import Objective, objective
+    from kineta.tasks.reactions import Reactions, reactions
     from kineta.tasks.reading import load_result
     from kineta.tasks.response import Response, response
     from kineta.tasks.result import Result

@@ -211,6 +211,23 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         )
     },
     "response, frequency": (lambda **given: kn.response(SPRUNG, **given), {"frequency": [1.0]}),
+    "sensitivity": (
+        lambda **given: kn.sensitivity(**{"system": SPRUNG, "t": 0.001, "by": ["k"], "max_steps": 10, **given}),
+        {"system": SPRUNG, "t": 0.001, "by": ["k"], "q": [0.1], "v": [0.1], "p": {"k": 1.0}, "tau": [0.0], "goals": {"g": q}}
+        | {"method": "dop853", "rtol": 1e-6, "atol": 1e-9, "t_eval": None, "samples": None, "max_steps": 10},
+    ),
+    "Sensitivity": (kn.sensitivity(SPRUNG, 0.001, ["k"]).__getitem__, {"name": "q"}),
+    "objective": (
+        lambda **given: kn.objective(**{"system": SPRUNG, "t": 0.001, "by": ["k"], "final": q, **given}),
+        {"system": SPRUNG, "t": 0.001, "by": ["k"], "integral": q, "final": q, "q": [0.1], "v": [0.1], "p": {"k": 1.0}}
+        | {"tau": [0.0], "adjoint": False, "method": "dop853", "rtol": 1e-6, "atol": 1e-9},
+    ),
+    "Objective": (kn.objective(SPRUNG, 0.001, ["k"], final=q), {"x": [1.0]}),
+    "fit": (
+        lambda **given: kn.fit(**{"system": SPRUNG, "data": {"q": [0.1] * 3}, "by": ["k"], "t": [0, 1, 2], "q": [0.1], **given}),
+        {"system": SPRUNG, "data": {"q": [0.1, 0.09, 0.08]}, "by": ["k"], "t": [0, 1, 2], "t0": 0.0, "q": [0.1], "v": [0.1]}
+        | {"p": {"k": 1.0}, "tau": [0.0], "sigma": 1.0, "bounds": {"k": (0, 9)}, "level": 0.9, "rtol": 1e-6, "atol": 1e-9},
+    ),
     "response, time": (lambda **given: kn.response(SPRUNG, **given), {"time": [1.0]}),
     "family": (
         lambda **given: kn.family(**{"system": SPRUNG, "parameter": "k", "to": 2.0, "points": 3, **given}),
@@ -265,7 +282,7 @@ MADE = {
         "Linear",
         "Modes",
     ),
-    *("Operations", "Reactions", "Response", "SystemGraph"),
+    *("Fit", "Operations", "Reactions", "Response", "SystemGraph"),
 }
 
 

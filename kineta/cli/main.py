@@ -18,8 +18,8 @@ from kineta.cli.equilibrium import equilibrium
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
-from kineta.cli.forces import inverse, kinetostatics, statics
 from kineta.cli.fit import fit
+from kineta.cli.forces import inverse, kinetostatics, statics
 from kineta.cli.integrals import integrals
 from kineta.cli.kinematics import kinematics
 from kineta.cli.linearize import linearize

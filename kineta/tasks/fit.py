@@ -195,10 +195,12 @@ def _sigmas(series: Mapping[str, FloatArray], sigma: float | Mapping[str, float]
 
 def _bounds(begun: Starting, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[FloatArray, FloatArray]:
     names = begun.by.names
+    if bounds is not None and not isinstance(bounds, Mapping):
+        raise ArgumentError(f"Expected bounds as pairs (lowest, highest) by name, found {shown(bounds)}.")
     found = np.array([[-np.inf, np.inf]] * len(names)).T
     for name, pair in (bounds or {}).items():
         if name not in names:
-            raise ArgumentError(f"Expected bounds of what is fitted ({', '.join(names)}), found '{name}'.")
+            raise ArgumentError(f"Expected bounds of what is fitted ({', '.join(names)}), found {shown(name)}.")
         k, own = names.index(name), numbers(f"the bounds of '{name}'", pair)
         if own.shape != (2,) or not own[0] < own[1] or not own[0] <= begun.x0[k] <= own[1]:
             raise ArgumentError(

@@ -67,9 +67,9 @@ class Sensitivity:
 
     def _of(self, name: str, q: FloatArray, v: FloatArray, outputs: Mapping[str, FloatArray]) -> FloatArray:
         for names, block in ((self.q_names, q), (self.v_names, v)):
-            if name in names:
+            if isinstance(name, str) and name in names:
                 return np.asarray(block[:, names.index(name)])
-        if name not in outputs:
+        if not isinstance(name, str) or name not in outputs:
             near = did_you_mean(name, (*self.q_names, *self.v_names, *outputs))
             raise ArgumentError(f"Sensitivities of '{self.model}': there is no series {shown(name)}.{near}")
         return outputs[name]
