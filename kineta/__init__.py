@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from kineta.tasks.family import Family, family
     from kineta.tasks.fit import Fit, fit
     from kineta.tasks.integrals import FirstIntegral, first_integrals
+    from kineta.tasks.inverse_kinematics import Placement, inverse_kinematics
     from kineta.tasks.kinematics import Kinematics, kinematics
     from kineta.tasks.kinetostatics import Kinetostatics, inverse, kinetostatics, statics
     from kineta.tasks.linear import Linear
@@ -131,6 +132,7 @@ _FROM = {
     "kineta.tasks.linear": "Linear",
     "kineta.tasks.linearize": "linearize",
     "kineta.tasks.modes": "Modes modes",
+    "kineta.tasks.inverse_kinematics": "Placement inverse_kinematics",
     "kineta.tasks.kinematics": "Kinematics kinematics",
     "kineta.tasks.kinetostatics": "Kinetostatics inverse kinetostatics statics",
     "kineta.tasks.reactions": "Reactions reactions",
@@ -178,6 +180,7 @@ __all__ = [
     "Operations",
     "Output",
     "Parameter",
+    "Placement",
     "Point",
     "Quasi",
     "R",
@@ -226,6 +229,7 @@ __all__ = [
     "inertia",
     "inertia_element",
     "inverse",
+    "inverse_kinematics",
     "kinematics",
     "kinetostatics",
     "line_damper",

@@ -253,6 +253,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         )
         for n, names in (("kinetostatics", "unknown"), ("inverse", "actuators"))
     },
+    "inverse_kinematics": (
+        lambda **given: kn.inverse_kinematics(**{"system": SYSTEM, "wanted": {"B.x": 0.0}, "starts": 1, **given}),
+        {"system": SYSTEM, "wanted": {"B": (0, 0, 0)}, "q": [0.1], "p": {"m": 1.0}, "t": 0.0, "frame": "ground"}
+        | {"limits": {"q": (-1, 1)}, "starts": 1, "seed": 0},
+    ),
     "statics": (
         lambda **given: kn.statics(**{"system": SYSTEM, **given}),
         {"system": SYSTEM, "q": [0.1], "unknown": ["q'"], "p": {"m": 1.0}, "t": 0.0, "weights": {"q'": 1.0}},
@@ -282,7 +287,7 @@ MADE = {
         "Linear",
         "Modes",
     ),
-    *("Fit", "Operations", "Reactions", "Response", "SystemGraph"),
+    *("Fit", "Operations", "Placement", "Reactions", "Response", "SystemGraph"),
 }
 
 

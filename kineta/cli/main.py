@@ -25,6 +25,7 @@ from kineta.cli.kinematics import kinematics
 from kineta.cli.linearize import linearize
 from kineta.cli.modes import modes
 from kineta.cli.new import new
+from kineta.cli.place import place
 from kineta.cli.reactions import reactions
 from kineta.cli.response import response
 from kineta.cli.sensitivity import sensitivity
@@ -60,6 +61,7 @@ for verb in (
     response,
     statics,
     kinematics,
+    place,
     inverse,
     kinetostatics,
     reactions,

@@ -14,6 +14,8 @@ State = TypeVar("State")
 
 #: Steps at most, and the parts of one that are tried.
 STEPS, PARTS = 100, tuple(0.5**k for k in range(12))
+#: Steps after which more than this part of the functions is left where they end in a hollow.
+SLOW, STUCK = 8, 0.8
 #: Part of the largest singular value below which a direction counts as one in which nothing changes.
 RANK = 1e-10
 #: Part of the largest slope that a function counts with where its own is less.
@@ -84,18 +86,20 @@ def _descended(state: State, functions: Functions[State]) -> Found[State]:
     values, A = functions.off(state), functions.slope(state)
     lengths = np.linalg.norm(A, axis=1)
     weight = 1.0 / np.where(lengths > 0, lengths, 1.0)
+    sizes = [float(np.linalg.norm(weight * values))]
     for _ in range(STEPS):
-        if not _finite(values, A):
+        if not _finite(values, A) or (len(sizes) > SLOW and sizes[-1] > STUCK * sizes[-1 - SLOW]):
             break
         change = functions.step(values, A)
         for part in PARTS:
             tried = functions.moved(state, part * change)
             left = functions.off(tried)
-            if np.linalg.norm(weight * left) < np.linalg.norm(weight * values):
+            if (size := float(np.linalg.norm(weight * left))) < sizes[-1]:
                 break
         else:
             break
         state, values, A = tried, left, functions.slope(tried)
+        sizes.append(size)
     return Found(state, values, misses(values, A))
 
 

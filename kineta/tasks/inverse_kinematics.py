@@ -1,0 +1,299 @@
+"""Inverse kinematics: coordinates that put bodies and points where they are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from kineta.compiler import equations_of
+from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
+from kineta.model.body import GROUND
+from kineta.model.dimensions import variable_units
+from kineta.model.system import System, a_system
+from kineta.numerics.newton import Found, Functions, nearest_zero
+from kineta.tasks.closing import Closing
+from kineta.tasks.code import parameters
+from kineta.tasks.state import initial_state
+from kineta.values import number, numbers, whole, word
+
+FloatArray = NDArray[np.float64]
+
+#: How far a place may be missed [m], and a turn [rad].
+MET = 1e-9
+#: By how much solutions differ at least [rad or m].
+SAME = 1e-5
+#: Part of the largest singular value below which a motion moves nothing that is wanted.
+RANK = 1e-8
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Coordinates that put bodies and points where they are wanted.
+
+    q : (nq,) coordinates; ``initial`` has them by name
+    distance, turn : by how much a place [m] and an orientation [rad] are missed at most
+    free : how many motions are left that move nothing of what is wanted
+    """
+
+    q: FloatArray
+    initial: dict[str, float]
+    distance: float
+    turn: float
+    free: int
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a body or point is *wanted*: components of its position, by number, and its axes, if they are."""
+
+    name: str
+    components: tuple[int, ...]
+    position: FloatArray
+    axes: FloatArray | None
+
+
+class Reaching:
+    """How far *system* is from its *targets*, seen in *frame*, and from its constraints; in the speeds of the motions."""
+
+    def __init__(
+        self, system: System, p: FloatArray, t: float, targets: Sequence[Target], frame: str, limits: FloatArray
+    ) -> None:
+        self.system, self.t, self.targets, self.limits = system, t, targets, limits
+        bare = system.replace(quasi=(), constraints=(), elements=(), initial=(), outputs=())
+        self.closing = Closing(equations_of(system), p)
+        seen = "" if frame == GROUND else f" in {frame}"
+        e = equations_of(bare)
+        self.poses = [e.function(f"pose({x.name}{seen})").bind(p) for x in targets]
+        self.jacobians = [e.function(f"jacobian({x.name}{seen})").bind(p) for x in targets]
+        self.carried = None if frame == GROUND else e.function(f"jacobian({frame}{seen})").bind(p)
+        self.still = np.zeros(len(system.base_speeds))
+        self.levels = [k for k, n in enumerate(self.closing.labels) if f"{n}'" in self.closing.labels]
+        self.rows = [k for k, (_, order) in enumerate(self.closing.rows) if order == 0]
+
+    def off(self, q: FloatArray) -> FloatArray:
+        """Distances along the wanted components, turns about the axes of the frame, and levels of constraints."""
+        parts = []
+        for target, pose in zip(self.targets, self.poses, strict=True):
+            X = pose(self.t, q, self.still)
+            parts.append(X[list(target.components), 3] - target.position)
+            if target.axes is not None:
+                parts.append(Rotation.from_matrix(X[:3, :3] @ target.axes.T).as_rotvec())
+        if self.levels:
+            parts.append(self.closing.off(self.t, q, self.still)[self.levels])
+        return np.concatenate(parts)
+
+    def slope(self, q: FloatArray) -> FloatArray:
+        """Derivatives of that by motions; of turns as long as they are small."""
+        parts = []
+        frame = None if self.carried is None else self.carried(self.t, q, self.still)
+        for target, pose, jacobian in zip(self.targets, self.poses, self.jacobians, strict=True):
+            J = jacobian(self.t, q, self.still)
+            if frame is not None:  # less what the frame itself moves
+                r = pose(self.t, q, self.still)[:3, 3]
+                J = J - frame
+                J[:3] -= np.cross(frame[3:].T, r).T
+            parts.append(J[list(target.components)])
+            if target.axes is not None:
+                parts.append(J[3:])
+        if self.rows:
+            parts.append(self.closing.jacobian(self.t, q, self.still)[self.rows])
+        return np.concatenate(parts)
+
+    def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
+        """The coordinates after a change, within their limits."""
+        return np.clip(self.closing.moved(self.t, q, change), *self.limits)
+
+    def nearest(self, q: FloatArray) -> Found[FloatArray]:
+        """The coordinates nearest to *q* that reach the targets, or where no step comes nearer to them."""
+        return nearest_zero(np.clip(q, *self.limits), Functions(self.off, self.slope, self.moved))
+
+    def missed(self, off: FloatArray) -> tuple[float, float, float]:
+        """The largest distance, turn, and level of a constraint."""
+        distance, turn, k = 0.0, 0.0, 0
+        for target in self.targets:
+            distance = max(distance, float(np.linalg.norm(off[k : k + len(target.components)])))
+            k += len(target.components)
+            if target.axes is not None:
+                turn = max(turn, float(np.linalg.norm(off[k : k + 3])))
+                k += 3
+        return distance, turn, float(np.abs(off[k:]).max(initial=0.0))
+
+    def reached(self, found: Found[FloatArray]) -> bool:
+        """Whether everything is where it is wanted."""
+        return bool(np.isfinite(found.off).all()) and max(self.missed(found.off)) <= MET
+
+
+def inverse_kinematics(
+    system: System,
+    wanted: Mapping[str, Any],
+    q: Any = None,
+    p: Any = None,
+    *,
+    t: float = 0.0,
+    frame: str = GROUND,
+    limits: Mapping[str, Any] | None = None,
+    starts: int = 100,
+    seed: int = 0,
+) -> tuple[Placement, ...]:
+    """The coordinates of *system* that put bodies and points where they are *wanted*, the nearest to the guess *q* first.
+
+    wanted : by name of a body or point a position (3,), axes (3, 3) or a pose (4, 4); ``"A.x"`` for one component alone
+    q, p : the guess and parameters, as for :func:`~kineta.tasks.simulate.simulate`, of one case
+    t : the time, for drives [s]
+    frame : the body in whose frame the places are given
+    limits : least and largest value by coordinate
+    starts : random positions from which other solutions are looked for; where motions are left that move nothing of what is
+        wanted, there are endlessly many, and only the one from the guess is found
+
+    Raises :class:`SimulationError` where nothing reaches: with the distance that is left.
+    """
+    values = parameters(a_system(system), p)
+    q0, _ = initial_state(system, q, None, values)
+    if q0.ndim > 1 or values.ndim > 1:
+        raise ArgumentError("Expected one guess, found cases; take them one by one.")
+    if word(frame, "the name of a body") not in system.frames:
+        raise ArgumentError(f"Model '{system.name}' has no body '{frame}'.{did_you_mean(frame, system.frames)}")
+    bounds = _limits(system, limits)
+    reaching = Reaching(system, values, number("t", t), _targets(system, wanted), frame, bounds)
+    count, chance = whole("starts", starts, 0, 10**6), np.random.default_rng(whole("seed", seed, 0))
+    best = reaching.nearest(q0)
+    found: list[FloatArray] = []
+    if reaching.reached(best):
+        found.append(_wrapped(reaching, best.state, q0))
+    if not found or not _free(reaching, best.state):
+        for guess in _random(system, q0, bounds, count, chance):
+            tried = reaching.nearest(guess)
+            if sum(reaching.missed(tried.off)) < sum(reaching.missed(best.off)):
+                best = tried
+            if reaching.reached(tried):
+                place = _wrapped(reaching, tried.state, q0)
+                if not any(np.abs(place - other).max() < SAME for other in found):
+                    found.append(place)
+                if _free(reaching, place):
+                    break
+    if not found:
+        raise SimulationError(_out_of_reach(reaching, best, count))
+    found.sort(key=lambda x: float(np.linalg.norm(x - q0)))
+    return tuple(_placement(reaching, x) for x in found)
+
+
+def _targets(system: System, wanted: Mapping[str, Any]) -> list[Target]:
+    if not isinstance(wanted, Mapping) or not wanted:
+        raise ArgumentError(
+            f"Expected what is wanted by name, as in {{'Hand': (0.3, 0.2, 0.5)}}, found {shown(wanted)}."
+        )
+    places = (*(b.name for b in system.bodies), *(x.name for x in system.points))
+    found, single = list[Target](), dict[str, dict[int, float]]()
+    for name, value in wanted.items():
+        own, _, component = word(name, "the name of a body or point").rpartition(".")
+        if name not in places and own in places and component in ("x", "y", "z"):
+            single.setdefault(own, {})["xyz".index(component)] = number(name, value)
+            continue
+        if name not in places:
+            raise ArgumentError(f"Model '{system.name}' has no body or point '{name}'.{did_you_mean(name, places)}")
+        found.append(_target(name, numbers(f"where '{name}' is wanted", value)))
+    for name, components in single.items():
+        found.append(Target(name, tuple(components), np.array(list(components.values())), None))
+    for target in found:
+        if not np.isfinite(target.position).all():
+            raise ArgumentError(f"Expected a finite place for '{target.name}', found {target.position.tolist()}.")
+    return found
+
+
+def _target(name: str, value: FloatArray) -> Target:
+    everything = (0, 1, 2)
+    if value.shape == (3,):
+        return Target(name, everything, value, None)
+    if value.shape not in ((3, 3), (4, 4)):
+        raise ArgumentError(
+            f"Expected a position (3,), axes (3, 3) or a pose (4, 4) for '{name}', found shape {value.shape}."
+        )
+    R = value[:3, :3]
+    if not (np.isfinite(R).all() and np.abs(R @ R.T - np.eye(3)).max() < 1e-6 and np.linalg.det(R) > 0):
+        raise ArgumentError(f"Expected orthogonal, right-handed axes for '{name}', found {R.tolist()}.")
+    left, _, right = np.linalg.svd(R)
+    if value.shape == (3, 3):
+        return Target(name, (), np.zeros(0), left @ right)
+    return Target(name, everything, value[:3, 3], left @ right)
+
+
+def _limits(system: System, limits: Mapping[str, Any] | None) -> FloatArray:
+    """The least and the largest coordinates, (2, nq)."""
+    found = np.array([np.full(system.nq, -np.inf), np.full(system.nq, np.inf)])
+    if limits is not None and not isinstance(limits, Mapping):
+        raise ArgumentError(f"Expected limits by coordinate, as in {{'q1': (-2, 2)}}, found {shown(limits)}.")
+    turns = {n for o in system.quaternions.values() for n in system.q_names[o : o + 4]}
+    for name, value in (limits or {}).items():
+        known = [n for n in system.q_names if n not in turns]
+        if name not in known:
+            raise ArgumentError(
+                f"Model '{system.name}' has no coordinate {shown(name)} to limit.{did_you_mean(name, known)}"
+            )
+        ends = numbers(f"the limits of {name}", value)
+        if ends.shape != (2,) or not ends[0] <= ends[1]:
+            raise ArgumentError(
+                f"Expected the least and the largest value of '{name}', as in (-2, 2), found {shown(value)}."
+            )
+        found[:, system.q_names.index(name)] = ends
+    return found
+
+
+def _random(
+    system: System, q0: FloatArray, limits: FloatArray, count: int, chance: np.random.Generator
+) -> list[FloatArray]:
+    """Random positions within the limits: angles anywhere, lengths around the guess by as much as it is large, or by a metre."""
+    units = variable_units(system)
+    angles = np.array([units.get(n) == "rad" for n in system.q_names])
+    reach = np.where(angles, np.pi, np.maximum(1.0, np.abs(q0)))
+    about = np.where(angles, 0.0, q0)
+    low, high = np.maximum(limits[0], about - reach), np.minimum(limits[1], about + reach)
+    found = low + np.maximum(high - low, 0.0) * chance.uniform(0, 1, (count, system.nq))
+    for offset in system.quaternions.values():
+        turns = chance.standard_normal((count, 4))
+        found[:, offset : offset + 4] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
+    return list(found)
+
+
+def _wrapped(reaching: Reaching, q: FloatArray, about: FloatArray) -> FloatArray:
+    """The same position with angles less than half a turn from *about*, where that changes nothing and limits allow it."""
+    units = variable_units(reaching.system)
+    for k, name in enumerate(reaching.system.q_names):
+        if units.get(name) == "rad":
+            tried = q.copy()
+            tried[k] -= 2 * np.pi * np.round((q[k] - about[k]) / (2 * np.pi))
+            within = reaching.limits[0, k] <= tried[k] <= reaching.limits[1, k]
+            if within and max(reaching.missed(reaching.off(tried))) <= 10 * MET:
+                q = tried
+    return q
+
+
+def _free(reaching: Reaching, q: FloatArray) -> int:
+    """How many motions move nothing of what is wanted."""
+    A = reaching.slope(q)
+    sizes = np.linalg.svd(A, compute_uv=False)
+    return int(A.shape[1]) - int((sizes > RANK * sizes.max(initial=0.0)).sum())
+
+
+def _placement(reaching: Reaching, q: FloatArray) -> Placement:
+    distance, turn, _ = reaching.missed(reaching.off(q))
+    named = dict(zip(reaching.system.q_names, q.tolist(), strict=True))
+    return Placement(q, named, distance, turn, _free(reaching, q))
+
+
+def _out_of_reach(reaching: Reaching, best: Found[FloatArray], starts: int) -> str:
+    distance, turn, level = reaching.missed(best.off)
+    names = ", ".join(target.name for target in reaching.targets)
+    parts = [f"{distance:.3g} m"] * (distance > MET) + [f"{np.degrees(turn):.3g} degrees"] * (turn > MET)
+    parts += [f"{level:.3g} beside the constraints"] * (level > MET)
+    limited = " within the limits" if np.isfinite(reaching.limits).any() else ""
+    at = ", ".join(f"{n} = {x:.4g}" for n, x in zip(reaching.system.q_names, best.state, strict=True))
+    return (
+        f"Model '{reaching.system.name}': nothing found{limited} puts {names} where wanted: from the guess and {starts} random "
+        f"starts the nearest position, {at}, is {' and '.join(parts) or 'not defined'} away. Ask for a place within reach, or "
+        "for fewer components."
+    )

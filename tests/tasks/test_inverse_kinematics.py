@@ -1,0 +1,89 @@
+"""Inverse kinematics: every solution of simple chains, limits, closed systems, and the distance that is left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.errors import ArgumentError, SimulationError
+from tests.support import EXAMPLES
+
+ARM = kn.loads("A | Rz(a) = 1; B ~ A | Sx(1), Rz(b) = 1; point T on B = (0.7, 0, 0); coordinates a, b;")
+PUMA = kn.load(EXAMPLES / "puma560.kin")
+POSE = np.array([0.3, -0.4, 0.9, 0.5, 0.7, -0.2])
+
+
+def pose(q: Any, name: str = "link6") -> np.ndarray:
+    return np.asarray(kn.derive(PUMA).function(f"pose({name})")(0.0, q, np.zeros(6)))
+
+
+def test_an_arm_of_two_links_bends_both_ways() -> None:
+    up, down = kn.inverse_kinematics(ARM, {"T.x": 1.0, "T.y": 0.6}, starts=20)
+    bend = np.arccos((1.0 + 0.36 - 1.49) / 1.4)
+    assert sorted([up.q[1], down.q[1]]) == pytest.approx([-bend, bend], abs=1e-12)
+    assert (up.free, up.distance) == (0, pytest.approx(0, abs=1e-12))
+    (only,) = kn.inverse_kinematics(ARM, {"T.x": 1.0, "T.y": 0.6}, starts=20, limits={"b": (0, 3)})
+    assert only.q[1] == pytest.approx(bend)
+
+
+def test_a_puma_has_eight_ways_to_a_pose() -> None:
+    found = kn.inverse_kinematics(PUMA, {"link6": pose(POSE)}, POSE + 0.05)
+    assert len(found) == 8
+    assert found[0].q == pytest.approx(POSE, abs=1e-10)
+    for one in found:
+        assert pose(one.q) == pytest.approx(pose(POSE), abs=1e-9)
+
+
+def test_what_leaves_motions_open_is_found_near_the_guess() -> None:
+    (near,) = kn.inverse_kinematics(PUMA, {"link6": pose(POSE)[:3, 3]}, POSE + 0.01)
+    assert near.free == 3
+    assert np.abs(near.q - POSE).max() < 0.05
+    turned = kn.inverse_kinematics(PUMA, {"link6": pose(POSE)[:3, :3]}, POSE + 0.1)[0]
+    assert pose(turned.q)[:3, :3] == pytest.approx(pose(POSE)[:3, :3], abs=1e-9)
+    seen = pose(POSE, "link6 in link2")
+    inside = kn.inverse_kinematics(PUMA, {"link6": seen}, POSE + 0.1, frame="link2")[0]
+    assert pose(inside.q, "link6 in link2") == pytest.approx(seen, abs=1e-9)
+
+
+def test_closed_systems_and_free_bodies_are_placed() -> None:
+    fourbar = kn.load(EXAMPLES / "fourbar.kin")
+    found = kn.inverse_kinematics(fourbar, {"mass.y": 0.5}, starts=40)
+    position, constraints = (kn.derive(fourbar).function(n) for n in ("position(mass)", "constraints"))
+    assert len(found) >= 2
+    for one in found:
+        assert position(0.0, one.q, np.zeros(3))[1] == pytest.approx(0.5, abs=1e-9)
+        assert constraints(0.0, one.q, np.zeros(3)) == pytest.approx(np.zeros(4), abs=1e-9)
+    top = kn.load(EXAMPLES / "spinning_top.kin")
+    (one,) = kn.inverse_kinematics(top, {"Tip": (0.12 * 0.6, 0, 0.12 * 0.8)})
+    assert one.free == 1
+    assert np.linalg.norm(one.q) == pytest.approx(1.0)
+
+
+def test_what_is_out_of_reach_is_said_with_the_distance_left() -> None:
+    with pytest.raises(
+        SimulationError, match=r"puts T where wanted: from the guess and 5 random starts .* is 0.3 m away"
+    ):
+        kn.inverse_kinematics(ARM, {"T": (2.0, 0, 0)}, starts=5)
+    with pytest.raises(SimulationError, match="nothing found within the limits puts T"):
+        kn.inverse_kinematics(ARM, {"T.x": -1.0, "T.y": 0.0}, starts=5, limits={"a": (-0.5, 0.5), "b": (-0.5, 0.5)})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"wanted": {}}, "Expected what is wanted by name"),
+        ({"wanted": {"U": (1, 2, 3)}}, "no body or point 'U'"),
+        ({"wanted": {"T": (1, 2)}}, "Expected a position (3,), axes (3, 3) or a pose (4, 4) for 'T'"),
+        ({"wanted": {"T": np.ones((3, 3))}}, "Expected orthogonal, right-handed axes for 'T'"),
+        ({"wanted": {"T.x": 1.0}, "limits": {"c": (0, 1)}}, "no coordinate 'c' to limit"),
+        ({"wanted": {"T.x": 1.0}, "limits": {"a": (1, 0)}}, "Expected the least and the largest value of 'a'"),
+        ({"wanted": {"T.x": 1.0}, "frame": "C"}, "no body 'C'"),
+    ],
+)
+def test_wrong_wishes_are_said(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ArgumentError) as error:
+        kn.inverse_kinematics(ARM, **given)
+    assert said in str(error.value)
