@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kineta.codegen import llvm
 from kineta.compiler import Equations, derive
+from kineta.expr.graph import ZERO
 from kineta.expr.program import program
 from kineta.formalism.derivation import vector
 from kineta.model.system import System
@@ -28,10 +29,11 @@ ROUNDING = 1e-14
 @dataclass(frozen=True)
 class Closures:
     """The constraints of a system: compiled functions of t, q, the speeds of the motions and p by quantity, with the shapes of
-    their results; name and order of every row; names of the levels; and whether speeds are in them to the first power only.
+    what they belong to and the places in it that are not zero: most of large matrices are. Name and order of every row; names of
+    the levels; and whether speeds are in them to the first power only.
     """
 
-    functions: Mapping[str, tuple[llvm.NativeFunction, tuple[int, ...]]]
+    functions: Mapping[str, tuple[llvm.NativeFunction, tuple[int, ...], NDArray[np.int64]]]
     rows: tuple[tuple[str, int], ...]
     labels: tuple[str, ...]
     linear: bool
@@ -55,8 +57,10 @@ class Closing:
         return self.equations.kept(Closures, lambda: _closures(self.system))
 
     def _values(self, quantity: str, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        made, shape = self.closures.functions[quantity]
-        return np.asarray(made(np.array([t]), q, v, self.p).reshape(shape))
+        made, shape, places = self.closures.functions[quantity]
+        found = np.zeros(shape)
+        found.flat[places] = made(np.array([t]), q, v, self.p)
+        return found
 
     @property
     def rows(self) -> tuple[tuple[str, int], ...]:
@@ -193,10 +197,13 @@ def _closures(system: System) -> Closures:
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
     arrays = {name: d[name] for name in ("constraints", "constraint_jacobian", "mass_matrix", "qdot")}
     arrays["rest"] = vector([r.rest for r in d.closures])
-    programs = [program(d.graph, inputs, {n: (a.shape, a.refs)}, n) for n, a in arrays.items()]
+    places = {n: [k for k, ref in enumerate(a.refs) if ref != ZERO] for n, a in arrays.items()}
+    programs = [
+        program(d.graph, inputs, {n: ((len(own),), [arrays[n].refs[k] for k in own])}, n) for n, own in places.items()
+    ]
     made = llvm.compile(programs)
     return Closures(
-        {name: (made.function(name), array.shape) for name, array in arrays.items()},
+        {n: (made.function(n), a.shape, np.array(places[n], dtype=np.int64)) for n, a in arrays.items()},
         tuple((r.constraint, r.order) for r in d.closures),
         arrays["constraints"].labels,
         all(r.linear(s) for r in d.closures),
