@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from kineta.model.quasi import Quasi, quasi
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.assemble import Assembly, assemble
+    from kineta.tasks.base_parameters import BaseParameters, Identification, base_parameters, identify
     from kineta.tasks.certificate import Certificate
     from kineta.tasks.control import sampled
     from kineta.tasks.equilibrium import Equilibrium, equilibria, equilibrium
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from kineta.tasks.objective import Objective, objective
     from kineta.tasks.reactions import Reactions, reactions
     from kineta.tasks.reading import load_result
+    from kineta.tasks.regressor import Regressor, regressor
     from kineta.tasks.response import Response, response
     from kineta.tasks.result import Result
     from kineta.tasks.sensitivity import Sensitivity, sensitivity
@@ -138,6 +140,8 @@ _FROM = {
     "kineta.tasks.reactions": "Reactions reactions",
     "kineta.tasks.objective": "Objective objective",
     "kineta.tasks.reading": "load_result",
+    "kineta.tasks.base_parameters": "BaseParameters Identification base_parameters identify",
+    "kineta.tasks.regressor": "Regressor regressor",
     "kineta.tasks.response": "Response response",
     "kineta.tasks.result": "Result",
     "kineta.tasks.sensitivity": "Sensitivity sensitivity",
@@ -152,6 +156,7 @@ __all__ = [
     "ArgumentError",
     "Assembly",
     "Ball",
+    "BaseParameters",
     "Body",
     "Certificate",
     "Constraint",
@@ -165,6 +170,7 @@ __all__ = [
     "Fit",
     "Free",
     "Function",
+    "Identification",
     "Inertia",
     "Kinematics",
     "KinetaError",
@@ -185,6 +191,7 @@ __all__ = [
     "Quasi",
     "R",
     "Reactions",
+    "Regressor",
     "Response",
     "Result",
     "Rolling",
@@ -207,6 +214,7 @@ __all__ = [
     "assemble",
     "atan",
     "atan2",
+    "base_parameters",
     "body",
     "constraint",
     "cos",
@@ -225,6 +233,7 @@ __all__ = [
     "force",
     "from_sympy",
     "generalized_force",
+    "identify",
     "independent",
     "inertia",
     "inertia_element",
@@ -249,6 +258,7 @@ __all__ = [
     "potential",
     "quasi",
     "reactions",
+    "regressor",
     "response",
     "rolling",
     "sampled",

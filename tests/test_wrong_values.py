@@ -77,6 +77,7 @@ BODY = kn.body("B", [kn.Rz(q)], kn.inertia(1, (1, 1, 1)))
 SYSTEM = kn.System("S", [BODY], parameters={"m": 1.0}, outputs={"x": kn.symbol("B.x")})
 EQUATIONS = kn.derive(SYSTEM)
 MOVED = kn.kinematics(SYSTEM, {"q": "t"}, t=[0.0, 1.0])
+BASE = kn.base_parameters(SYSTEM)
 SPRUNG = kn.loads("parameters k = 1; B | Rz(q) = Jz(1); spring s = k on q;")
 FAMILY = kn.family(SPRUNG, "k", 2.0, points=3)
 RUN = kn.simulate(EQUATIONS, 0.1, dense_output=True)
@@ -258,6 +259,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"system": SYSTEM, "wanted": {"B": (0, 0, 0)}, "q": [0.1], "p": {"m": 1.0}, "t": 0.0, "frame": "ground"}
         | {"limits": {"q": (-1, 1)}, "starts": 1, "seed": 0},
     ),
+    "regressor": (
+        lambda **given: kn.regressor(**{"system": SYSTEM, "motion": {"q": "t"}, "t": [0.0, 1.0], **given}),
+        {"system": SYSTEM, "motion": {"q": "t"}, "t": [0.0, 1.0], "p": {"m": 1.0}},
+    ),
+    "base_parameters": (
+        lambda **given: kn.base_parameters(**{"system": SYSTEM, **given}),
+        {"system": SYSTEM, "p": {"m": 1.0}, "seed": 0},
+    ),
+    "identify": (
+        lambda **given: kn.identify(**{"base": BASE, "motion": {"q": "sin(t)"}, "tau": [[0.0]] * 3, "t": [0, 1, 2], **given}),
+        {"base": BASE, "motion": {"q": "sin(t)"}, "tau": [[0.0]] * 3, "t": [0.0, 1.0, 2.0], "p": {"m": 1.0}},
+    ),
     "statics": (
         lambda **given: kn.statics(**{"system": SYSTEM, **given}),
         {"system": SYSTEM, "q": [0.1], "unknown": ["q'"], "p": {"m": 1.0}, "t": 0.0, "weights": {"q'": 1.0}},
@@ -287,7 +300,17 @@ MADE = {
         "Linear",
         "Modes",
     ),
-    *("Fit", "Operations", "Placement", "Reactions", "Response", "SystemGraph"),
+    *(
+        "Fit",
+        "Operations",
+        "BaseParameters",
+        "Identification",
+        "Placement",
+        "Regressor",
+        "Reactions",
+        "Response",
+        "SystemGraph",
+    ),
 }
 
 

@@ -27,6 +27,7 @@ from kineta.cli.modes import modes
 from kineta.cli.new import new
 from kineta.cli.place import place
 from kineta.cli.reactions import reactions
+from kineta.cli.regressor import regressor
 from kineta.cli.response import response
 from kineta.cli.sensitivity import sensitivity
 from kineta.cli.simulate import simulate
@@ -65,6 +66,7 @@ for verb in (
     inverse,
     kinetostatics,
     reactions,
+    regressor,
     sensitivity,
     fit,
     verify,

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kineta.expr.graph import Ref
-from kineta.formalism import derivatives, hamilton, manifold
+from kineta.formalism import derivatives, hamilton, manifold, regressor
 from kineta.formalism.derivation import Derivation, Rule, derivation
 from kineta.formalism.residual import following
 from kineta.formalism.step import Step, Steps, told
 from kineta.model.system import System
 
 #: Rules that follow from those of any formalism.
-SHARED: Mapping[str, Rule] = {**hamilton.RULES, **manifold.RULES, **derivatives.RULES}
+SHARED: Mapping[str, Rule] = {**hamilton.RULES, **manifold.RULES, **derivatives.RULES, **regressor.RULES}
 
 
 def always(system: System) -> str:

@@ -96,6 +96,8 @@ QUANTITIES: dict[str, Quantity] = {
         Quantity("appell_function", "S", inputs=("vdot",)),
         Quantity("gauss_constraint", "Z", inputs=("vdot",)),
         Quantity("inverse", inputs=("vdot",), entries=lambda s: [f"tau[{n}]" for n in s.v_names]),
+        Quantity("regressor", "Y", inputs=("vdot",)),
+        Quantity("inertial_parameters", "pi"),
         Quantity("mass_matrix", "M"),
         Quantity("bias", "h"),
         Quantity("mass_and_bias"),

@@ -1,0 +1,252 @@
+"""Base parameters: the combinations of inertial parameters that forces depend on, and what recorded motions tell of them.
+
+Forces are linear in the parameters pi of the bodies, tau = Y pi + what elements do. Columns of Y that depend on others at all
+motions take part in none of the forces by themselves::
+
+    Y = Y_b (E, B) P          tau = Y_b beta          beta = (E, B) P pi
+
+Columns are taken body by body outwards, so that what depends is moved towards the ground. In a closed system Y is seen along
+the motions that constraints allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+from kineta.compiler import Equations, equations_of
+from kineta.errors import ArgumentError, SimulationError, shown
+from kineta.formalism.regressor import PARAMETERS
+from kineta.model.system import System
+from kineta.tasks.closing import Closing
+from kineta.tasks.code import parameters
+from kineta.tasks.rank import rank
+from kineta.tasks.regressor import parameter_names
+from kineta.tasks.state import initial_state
+from kineta.tasks.trajectory import Trajectory, trajectory
+from kineta.values import numbers, whole
+
+FloatArray = NDArray[np.float64]
+
+#: The order in which the parameters of a body are taken: those that are left to depend come last.
+_ORDER = ("mx", "my", "mz", "Ixy", "Ixz", "Iyz", "Ixx", "Izz", "Iyy", "m")
+#: Part of a column that must be left beside others for it to be independent, and what a coefficient is that counts as nothing.
+RANK, NOTHING = 1e-7, 1e-9
+#: Rows of random motions for every parameter.
+ROWS = 3
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """The base parameters of a model.
+
+    names : of all parameters, ``A.m A.mx A.my A.mz A.Ixx A.Ixy A.Iyy A.Ixz A.Iyz A.Izz`` of every body
+    formulas : of the base parameters, in these
+    columns : of the regressor, that of each base parameter; matrix : (b, n), base parameters from all
+    values : (b,) of the model
+    none : names of parameters that take part in no force
+    gap : least part of an independent column beside the others, and largest part of a dependent one
+    """
+
+    model: str
+    names: tuple[str, ...]
+    formulas: tuple[str, ...]
+    columns: tuple[int, ...]
+    matrix: FloatArray
+    values: FloatArray
+    none: tuple[str, ...]
+    gap: tuple[float, float]
+    equations: Equations = field(repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __repr__(self) -> str:
+        return f"<BaseParameters of '{self.model}': {len(self)} of {len(self.names)} parameters>"
+
+
+def base_parameters(system: System | Equations, p: Any = None, *, seed: int = 0) -> BaseParameters:
+    """The base parameters of *system* with the parameters *p*, from the rank of its regressor at random motions.
+
+    Raises :class:`SimulationError` where no positions are found that meet its constraints.
+    """
+    if not isinstance(system, System | Equations):
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
+    equations = system if isinstance(system, Equations) else equations_of(system)
+    values = _one(equations.system, p)
+    model = equations.system
+    names = parameter_names(model)
+    order = [10 * b + PARAMETERS.index(c) for b in _outwards(model) for c in _ORDER]
+    rows = _rows(equations, values, len(names), whole("seed", seed, 0))
+    columns, K, gap = _independent(rows, order)
+    own = equations.function("inertial_parameters", "numpy")(0.0, *initial_state(model, p=values), p=values).ravel()
+    used = np.abs(K).max(axis=0, initial=0.0) > NOTHING
+    return BaseParameters(
+        model.name,
+        names,
+        tuple(_formula(names, K[i], k) for i, k in enumerate(columns)),
+        tuple(columns),
+        K,
+        K @ own,
+        tuple(n for n, x in zip(names, used.tolist(), strict=True) if not x),
+        gap,
+        equations,
+    )
+
+
+@dataclass(frozen=True)
+class Identification:
+    """What a recorded motion tells of the base parameters.
+
+    base : the base parameters; values, deviations : (b,) as they were found, and their standard deviations
+    residual : standard deviation of the forces from those of the parameters found
+    """
+
+    base: BaseParameters
+    values: FloatArray
+    deviations: FloatArray
+    residual: float
+
+    def __repr__(self) -> str:
+        return (
+            f"<Identification of '{self.base.model}': {len(self.values)} base parameters, residual {self.residual:.3g}>"
+        )
+
+
+def identify(base: BaseParameters, motion: Any, tau: Any = None, *, t: Any = None, p: Any = None) -> Identification:
+    """The base parameters under which the forces *tau* on the speeds produce a recorded *motion*, by least squares.
+
+    motion, t, p : as for :func:`~kineta.tasks.kinematics.kinematics`
+    tau : (k, nv) forces on the speeds; those of the run, if the motion is one. Elements of the model act as it says
+
+    In a closed system forces count as they work on the motions that constraints allow. Raises :class:`ArgumentError` for forces
+    of another shape, and for motions that do not tell the parameters apart: with the number of those that they do.
+    """
+    if not isinstance(base, BaseParameters):
+        raise ArgumentError(f"Expected base parameters, as kineta.base_parameters makes them, found {shown(base)}.")
+    path = trajectory(base.equations, motion, t, p)
+    forces = path.tau if tau is None else numbers("tau", tau)
+    if forces is None or forces.shape != path.v.shape:
+        given = "none" if forces is None else f"shape {forces.shape}"
+        raise ArgumentError(
+            f"Expected the forces tau of shape {path.v.shape}, one row for every time, for "
+            f"({', '.join(path.system.v_names)}), found {given}."
+        )
+    rows, y = _seen(path, base, forces)
+    sizes = np.linalg.norm(rows, axis=0)
+    scaled = rows / np.where(sizes > 0, sizes, 1.0)
+    solved, _, count, _ = np.linalg.lstsq(scaled, y, rcond=RANK)
+    if count < len(base) or len(y) <= len(base):
+        raise ArgumentError(
+            f"Model '{base.model}': this motion tells {min(int(count), len(y))} of {len(base)} base parameters apart from "
+            f"{len(y)} forces; record one that moves more, or longer."
+        )
+    left = y - scaled @ solved
+    variance = float(left @ left) / (len(y) - len(base))
+    spread = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled)) * variance)
+    return Identification(base, solved / sizes, spread / sizes, float(np.sqrt(variance)))
+
+
+def _one(system: System, p: Any) -> FloatArray:
+    values = parameters(system, p)
+    if values.ndim > 1:
+        raise ArgumentError(f"Expected one set of parameters, found p of shape {values.shape}.")
+    return values
+
+
+def _outwards(system: System) -> list[int]:
+    """The places of the bodies, every base before the bodies it carries."""
+    places = {b.name: k for k, b in enumerate(system.bodies)}
+    return [places[b.name] for b in system.tree]
+
+
+def _formula(names: tuple[str, ...], row: FloatArray, own: int) -> str:
+    """A base parameter in words: its own first, then what is moved to it."""
+    terms = [names[own]]
+    for k in np.flatnonzero(np.abs(row) > NOTHING).tolist():
+        if k != own:
+            size = f"{abs(row[k]):.6g}"
+            terms.append(f"{'+' if row[k] > 0 else '-'} {names[k] if size == '1' else f'{size} {names[k]}'}")
+    return " ".join(terms)
+
+
+# -- motions -----------------------------------------------------------------------------------------------------------
+
+
+def _rows(e: Equations, p: FloatArray, n: int, seed: int) -> FloatArray:
+    """Rows of the regressor at random motions."""
+    system, rng = e.system, np.random.default_rng(seed)
+    Y, closing = e.function("regressor").bind(p), Closing(e, p)
+    q0, v0 = initial_state(system, p=p)
+    held = bool(system.constraints) and not system.quasi
+    if held:
+        q0 = closing.position(0.0, q0)
+        e = e.without(rank(closing, 0.0, q0, closing.velocity(0.0, q0, v0)).left_out)
+    states = max(20, -(-ROWS * n // max(1, system.nv)))
+    found: list[FloatArray] = []
+    for _ in range(4 * states):
+        t = float(rng.uniform(0, 1)) if not held else 0.0
+        change = rng.uniform(-np.pi, np.pi, len(system.base_speeds)) / (1 + held)
+        q = closing.moved(t, q0, change)
+        v, vdot = rng.uniform(-2, 2, (2, system.nv))
+        if not held:
+            found.append(Y(t, q, v, vdot))
+        elif np.abs(closing.off(t, q := closing.position(t, q), 0 * v)).max() < 1e-9:
+            A = closing.jacobian(t, q, v)
+            Z = null_space(A, rcond=1e-9)
+            v = v - np.linalg.lstsq(A, closing.linear(t, q, v)[1], rcond=1e-9)[0]
+            A, _, rest = closing.linear(t, q, v)
+            vdot = Z @ (Z.T @ vdot) - np.linalg.lstsq(A, rest, rcond=1e-9)[0]
+            found.append(Z.T @ Y(t, q, v, vdot))
+        if len(found) == states:
+            break
+    rows = np.concatenate(found) if found else np.empty((0, n))
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    if len(rows) < n:
+        raise SimulationError(
+            f"Model '{system.name}': of {4 * states} random positions {len(found)} could be moved onto the constraints, too few "
+            "for its base parameters. Give a start in the middle of its range."
+        )
+    return rows
+
+
+def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows of the base parameters, and the forces less those of elements, as motions see them that constraints allow."""
+    e, state = path.equations, (path.t, path.q, path.v)
+    Y = e.function("regressor")(*state, path.vdot, p=path.p)
+    own = e.function("inertial_parameters", "numpy")(path.t[0], path.q[0], path.v[0], p=path.p).ravel()
+    y = forces - e.function("inverse")(*state, path.vdot, p=path.p) + Y @ own
+    rows = Y[:, :, list(base.columns)]
+    if not e.derivation.rows:
+        return rows.reshape(-1, len(base)), y.ravel()
+    free = [null_space(A, rcond=1e-9).T for A in e.function("constraint_jacobian")(*state, p=path.p)]
+    seen = [(Z @ r, Z @ f) for Z, r, f in zip(free, rows, y, strict=True)]
+    return np.concatenate([r for r, _ in seen]), np.concatenate([f for _, f in seen])
+
+
+def _independent(rows: FloatArray, order: list[int]) -> tuple[list[int], FloatArray, tuple[float, float]]:
+    """Independent columns of *rows*, taken in this order; how all depend on them, (b, n); and the gap in between."""
+    sizes = np.linalg.norm(rows, axis=0)
+    largest = sizes.max(initial=0.0)
+    kept, basis = list[int](), np.empty((len(rows), 0))
+    least, most = 1.0, 0.0
+    for k in order:
+        if sizes[k] <= RANK * largest:
+            most = max(most, float(sizes[k] / max(largest, 1e-300)))
+            continue
+        column = rows[:, k] / sizes[k]
+        for _ in range(2):  # twice is enough
+            column = column - basis @ (basis.T @ column)
+        part = float(np.linalg.norm(column))
+        if part > RANK:
+            kept.append(k)
+            basis = np.hstack([basis, column[:, None] / part])
+            least = min(least, part)
+        else:
+            most = max(most, part)
+    K = np.linalg.lstsq(rows[:, kept], rows, rcond=None)[0] if kept else np.zeros((0, rows.shape[1]))
+    return kept, np.where(np.abs(K) > NOTHING, K, 0.0), (least, most)

@@ -1,0 +1,143 @@
+"""The regressor and base parameters: Pinocchio's columns, known numbers, closed systems, identification."""
+
+from __future__ import annotations
+
+import numpy as np
+import pinocchio
+import pytest
+
+import kineta as kn
+from kineta.errors import ArgumentError
+from tests.formalism.random_systems import random_system
+from tests.support import EXAMPLES
+from tests.urdf.peer import Peer
+from tests.urdf.test_peer import ARMS, WALKERS
+
+PUMA, FOURBAR = kn.load(EXAMPLES / "puma560.kin"), kn.load(EXAMPLES / "fourbar.kin")
+ARM = kn.loads(
+    "gravity (0, -9.81, 0); parameters l = 0.7; A | Rz(a) = m(1), Jz(0.1), com = (0.3, 0, 0);"
+    "B ~ A | Sx(l), Rz(b) = m(2), Jz(0.2), com = (0.2, 0, 0); coordinates a, b; damper d = 0.3 on b;"
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "floating"), [(ARMS[0], False), (ARMS[2], False), (WALKERS[0], True), (WALKERS[1], True)]
+)
+def test_columns_are_those_of_the_peer(file: str, floating: bool) -> None:
+    peer = Peer(file, floating=floating)
+    q, v, vdot = peer.random_state(0)
+    Y = kn.derive(peer.system).function("regressor")(0.0, q, v, vdot)
+    G, model = peer.G, peer.model
+    expected = G.T @ pinocchio.computeJointTorqueRegressor(model, peer.data, peer.to_peer(q), G @ v, G @ vdot)
+    names = [b.name for b in peer.system.bodies]
+    carried = {
+        f.parentJoint: f.name
+        for f in reversed(list(model.frames))
+        if f.type == pinocchio.FrameType.BODY and f.placement.isIdentity(1e-12) and f.name in names
+    }
+    joints = [j for j in carried if j]
+    assert len(joints) == model.njoints - 1
+    for j in joints:
+        k = names.index(carried[j])
+        found = Y[:, 10 * k : 10 * k + 10]
+        assert found == pytest.approx(expected[:, 10 * j - 10 : 10 * j], abs=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_forces_are_the_regressor_times_the_parameters_and_what_elements_do(seed: int) -> None:
+    system = random_system(seed, rheonomic=True, elements=True)
+    rng, e = np.random.default_rng(seed), kn.derive(system)
+    bare = kn.derive(system.replace(elements=()))
+    q, v, vdot = rng.uniform(-1, 1, system.nq), *rng.uniform(-1, 1, (2, system.nv))
+    for offset in system.quaternions.values():
+        q[offset : offset + 4] /= np.linalg.norm(q[offset : offset + 4])
+    p = dict.fromkeys(system.parameter_names, 0.7)
+    Y = e.function("regressor", "numpy")(0.3, q, v, vdot, p=p)
+    own = e.function("inertial_parameters", "numpy")(0.3, q, v, p=p)
+    expected = bare.function("inverse", "numpy")(0.3, q, v, vdot, p=p)
+    assert Y @ own.ravel() == pytest.approx(expected, abs=1e-11 * max(1.0, np.abs(expected).max()))
+
+
+def test_the_puma_has_36_base_parameters() -> None:
+    base = kn.base_parameters(PUMA)
+    assert (len(base), len(base.names)) == (36, 60)
+    assert base.gap[0] > 1e6 * base.gap[1]
+    # They are all that forces need.
+    rng = np.random.default_rng(1)
+    q, v, vdot = rng.uniform(-2, 2, (3, 6))
+    e = kn.derive(PUMA)
+    Y = e.function("regressor")(0.0, q, v, vdot)
+    assert Y[:, base.columns] @ base.values == pytest.approx(e.function("inverse")(0.0, q, v, vdot), abs=1e-12)
+    assert {"link1.m", "link1.Ixx"} <= set(base.none)
+
+
+def test_formulas_say_what_is_moved_where() -> None:
+    base = kn.base_parameters(ARM)
+    assert base.formulas == ("A.mx + 0.7 B.m", "A.my", "A.Izz + 0.49 B.m", "B.mx", "B.my", "B.Izz")
+    assert base.values == pytest.approx([0.3 + 1.4, 0, 0.1 + 0.09 + 0.98, 0.4, 0, 0.2 + 0.08])
+
+
+def test_a_closed_system_has_fewer() -> None:
+    opened = FOURBAR.replace(constraints=())
+    base = kn.base_parameters(FOURBAR)
+    assert (len(kn.base_parameters(opened)), len(base)) == (9, 8)
+    # With what is moved as it says, the motion is the same.
+    shift = np.zeros(30)
+    names = list(base.names)
+    row = base.matrix[:, names.index("Rocker.Izz")]
+    for column, share in zip(base.columns, row, strict=True):
+        shift[column] = -0.01 * share
+    shift[names.index("Rocker.Izz")] = 0.01
+    assert base.matrix @ shift == pytest.approx(np.zeros(8), abs=1e-14)
+
+
+def exciting(names: tuple[str, ...], seed: int) -> dict[str, kn.Expr]:
+    """A motion of sines."""
+    rng, t = np.random.default_rng(seed), kn.symbol("t")
+    return {
+        n: sum(a * kn.sin(w * t + c) for a, w, c in rng.uniform((0.1, 0.4, 0), (0.5, 3, 6), (4, 3)).tolist())
+        for n in names
+    }
+
+
+def test_a_noisy_recording_tells_the_base_parameters() -> None:
+    base, times = kn.base_parameters(PUMA), np.linspace(0, 20, 1001)
+    motion = exciting(PUMA.q_names, 1)
+    tau = kn.inverse(PUMA, motion, t=times).tau
+    exact = kn.identify(base, motion, tau, t=times)
+    assert exact.values == pytest.approx(base.values, abs=1e-10)
+    noisy = kn.identify(base, motion, tau + 0.05 * np.random.default_rng(2).standard_normal(tau.shape), t=times)
+    assert noisy.residual == pytest.approx(0.05, rel=0.05)
+    off = np.abs(noisy.values - base.values) / noisy.deviations
+    assert off.max() < 4.5
+    assert 0.5 < np.sqrt((off**2).mean()) < 1.5
+
+
+def test_closed_systems_and_elements_are_identified_too() -> None:
+    base, times = kn.base_parameters(FOURBAR), np.linspace(0, 10, 401)
+    motion = {"theta": "0.8 + 3*t + 0.5*sin(2*t) + 0.3*sin(5*t)"}
+    drive = kn.inverse(FOURBAR, motion, ["theta'"], t=times)
+    found = kn.identify(base, motion, drive.tau, t=times)
+    assert found.values == pytest.approx(base.values, abs=1e-8)
+    arm = kn.base_parameters(ARM)
+    run = kn.simulate(ARM, 5.0, q=[0.3, 1.0], v=[2.0, -1.0], tau={"a'": kn.sin(3 * kn.symbol("t"))}, samples=201)
+    assert kn.identify(arm, run).values == pytest.approx(arm.values, abs=1e-8)
+
+
+def test_what_identifies_nothing_is_said() -> None:
+    base, times = kn.base_parameters(PUMA), np.linspace(0, 1, 11)
+    still = dict.fromkeys(PUMA.q_names, 0.3)
+    with pytest.raises(ArgumentError, match=r"this motion tells .* of 36 base parameters apart"):
+        kn.identify(base, still, np.zeros((11, 6)), t=times)
+    with pytest.raises(ArgumentError, match=r"Expected the forces tau of shape \(11, 6\)"):
+        kn.identify(base, still, np.zeros((11, 5)), t=times)
+    with pytest.raises(ArgumentError, match="found none"):
+        kn.identify(base, still, t=times)
+
+
+def test_the_regressor_goes_along_motions() -> None:
+    found = kn.regressor(PUMA, exciting(PUMA.q_names, 3), t=np.linspace(0, 1, 5))
+    assert found.Y.shape == (5, 6, 60)
+    assert found.names[:10] == tuple(f"link1.{c}" for c in "m mx my mz Ixx Ixy Iyy Ixz Iyz Izz".split())
+    tau = kn.inverse(PUMA, exciting(PUMA.q_names, 3), t=np.linspace(0, 1, 5)).tau
+    assert found.Y @ found.parameters == pytest.approx(tau, abs=1e-12)
