@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import call, closed, derivation, dynamics, ensemble, machine, operations, simulation
+from benchmarks import call, closed, derivation, dynamics, ensemble, linear, machine, operations, simulation
 
 BENCHMARKS = {
     "operations": operations.main,
@@ -14,6 +14,7 @@ BENCHMARKS = {
     "simulation": simulation.main,
     "ensemble": ensemble.main,
     "closed": closed.main,
+    "linear": linear.main,
 }
 
 

@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from kineta.tasks.kinematics import Kinematics, kinematics
     from kineta.tasks.kinetostatics import Kinetostatics, inverse, kinetostatics, statics
     from kineta.tasks.linear import Linear
+    from kineta.tasks.linear_formulas import LinearFormulas, linear_formulas
     from kineta.tasks.linearize import linearize
     from kineta.tasks.modes import Modes, modes
     from kineta.tasks.objective import Objective, objective
@@ -132,6 +133,7 @@ _FROM = {
     "kineta.tasks.fit": "Fit fit",
     "kineta.tasks.integrals": "FirstIntegral first_integrals",
     "kineta.tasks.linear": "Linear",
+    "kineta.tasks.linear_formulas": "LinearFormulas linear_formulas",
     "kineta.tasks.linearize": "linearize",
     "kineta.tasks.modes": "Modes modes",
     "kineta.tasks.inverse_kinematics": "Placement inverse_kinematics",
@@ -178,6 +180,7 @@ __all__ = [
     "Kinetostatics",
     "Let",
     "Linear",
+    "LinearFormulas",
     "Loop",
     "MissingPackageError",
     "ModelError",
@@ -244,6 +247,7 @@ __all__ = [
     "line_damper",
     "line_force",
     "line_spring",
+    "linear_formulas",
     "linearize",
     "load",
     "load_result",

@@ -211,6 +211,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
             ("response", {"inputs": ["q'"], "outputs": ["q"]}),
         )
     },
+    "linear_formulas": (
+        lambda **given: kn.linear_formulas(**{"system": SPRUNG, **given}),
+        {"system": SPRUNG, "about": {"q": 0.1}, "inputs": ["q'"], "outputs": ["q"]},
+    ),
     "response, frequency": (lambda **given: kn.response(SPRUNG, **given), {"frequency": [1.0]}),
     "sensitivity": (
         lambda **given: kn.sensitivity(**{"system": SPRUNG, "t": 0.001, "by": ["k"], "max_steps": 10, **given}),
@@ -298,6 +302,7 @@ MADE = {
         "FirstIntegral",
         "Kinetostatics",
         "Linear",
+        "LinearFormulas",
         "Modes",
     ),
     *(

@@ -10,8 +10,10 @@ import click
 
 from kineta.cli.common import numbers, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, names, seconds, settings, state
+from kineta.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from kineta.model.system import System
     from kineta.tasks.linear import Linear
 
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--input", "inputs", metavar="NAME,...", help="Speeds, for the forces on them, and parameters.")
 @click.option("--output", "outputs", metavar="NAME,...", help="Outputs, coordinates, speeds, and what else is known.")
 @click.option("--state", "states", metavar="NAME,...", help="The states to keep.")
+@click.option("--formulas", is_flag=True, help="Print the entries as expressions in the parameters.")
 @settings
 @json_
 def linearize(
@@ -43,6 +46,7 @@ def linearize(
     outputs: str | None,
     states: str | None,
     settings: Sequence[str],
+    formulas: bool,
     as_json: bool,
 ) -> None:
     """Linearise a system about a state.
@@ -52,10 +56,14 @@ def linearize(
     from kineta.tasks.linearize import linearize as find
 
     system = with_values(read(model, settings))
+    about = {**named(system.q_names, numbers("--q", q, system)), **named(system.v_names, numbers("--v", v, system))}
     given = {"inputs": inputs, "outputs": outputs, "states": states}
+    if formulas:
+        _write_out(system, about, {**given, "--tau": tau}, at, as_json=as_json)
+        return
     found = find(
         system,
-        {**named(system.q_names, numbers("--q", q, system)), **named(system.v_names, numbers("--v", v, system))},
+        about,
         t=at,
         tau=numbers("--tau", tau, system) or None,
         **{option: None if text is None else names(text) for option, text in given.items()},
@@ -73,6 +81,25 @@ def linearize(
             click.echo("\n".join(_table(letter, rows, columns, getattr(found, letter))))
     if found.states:
         click.echo("eigenvalues: " + ", ".join(map(_complex, found.eigenvalues.tolist())))
+
+
+def _write_out(
+    system: System, about: dict[str, float], given: dict[str, str | None], at: float, *, as_json: bool
+) -> None:
+    """The entries as expressions."""
+    from kineta.tasks.linear_formulas import linear_formulas
+
+    if given["states"] is not None or given["--tau"] is not None or at:
+        raise ArgumentError("--formulas: expected no --state, --tau or --at beside it.")
+    chosen = {n: names(text) for n in ("inputs", "outputs") if (text := given[n]) is not None}
+    found = linear_formulas(system, about, inputs=chosen.get("inputs"), outputs=chosen.get("outputs"))
+    lines = found.text().splitlines()
+    if as_json:
+        print_json(
+            {"model": system.name, "states": list(found.states), "inputs": list(found.inputs), "formulas": lines}
+        )
+        return
+    click.echo("\n".join(lines))
 
 
 def named(known: Sequence[str], given: Any) -> dict[str, float]:

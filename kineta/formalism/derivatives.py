@@ -23,6 +23,7 @@ from kineta.formalism.derivation import Array, Derivation, Rule, matrix, vector
 from kineta.formalism.residual import check_regular, orders
 from kineta.passes.differentiate import forward, gradient
 from kineta.passes.substitute import substitute
+from kineta.spatial.vector import Vector, skew
 
 #: How symbols change, those that do.
 Direction = Mapping[Ref, Ref]
@@ -33,6 +34,31 @@ def tangent(d: Derivation) -> list[Direction]:
     base = (d.released if d.symbols.system.quasi else d).symbols
     columns = (forward(d.graph, base.qdot, {u: ONE}) for u in base.v)
     return [{q: x for q, x in zip(base.q, column, strict=True) if x != ZERO} for column in columns]
+
+
+def turning(d: Derivation) -> list[list[Ref]]:
+    """How changes of coordinates turn with the axes of a body in which they are taken, (nb, nb)::
+
+    d' = dw - w x d          a shift: s' = dv - w x s - v x d
+    """
+    g, s = d.graph, d.symbols
+    u = s.speeds
+    W = [[ZERO] * len(u) for _ in u]
+
+    def less(rows: Sequence[int], columns: Sequence[int], w: Sequence[int]) -> None:
+        entries = skew(Vector(g, *(u[k] for k in w))).rows
+        for i, row in zip(rows, entries, strict=True):
+            for k, x in zip(columns, row, strict=True):
+                W[i][k] = g.sub(W[i][k], x)
+
+    for motion in s.system.joints.values():
+        _, k = s.joint(motion)
+        turns, shifts = k[-3:], k[:-3]
+        less(turns, turns, turns)
+        if shifts:
+            less(shifts, shifts, turns)
+            less(shifts, turns, shifts)
+    return W
 
 
 #: Unit changes of each block of variables.

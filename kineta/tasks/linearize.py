@@ -63,14 +63,14 @@ def linearize(
         raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
     equations = system if isinstance(system, Equations) else equations_of(system)
     model = equations.system
-    put_in, put_out, kept = _inputs(model, inputs), _outputs(model, outputs), _states(model, states)
+    given, taken, kept = put_in(model, inputs), put_out(model, outputs), _states(model, states)
     at = _rows(model, about, t, p, tau)
     t0, q0, v0, _, p0 = (flat(x)[0] for x in at)
     equations, _, _ = closed(equations, float(t0[0]), q0, v0, p0)
     if len(set(at[0].ravel().tolist())) == 1:
         at[1], at[2], _ = brought_back(equations, float(t0[0]), at[1], at[2], at[4])
     _check_met(equations, *at)
-    variation = Variation(equations, put_in, put_out)
+    variation = Variation(equations, given, taken)
     found = near(variation, *at)
     rows = variation.rows or tuple(c.name for c in model.constraints)
     chosen = reduction(model, found.H, found.f_q, found.f_v, rows, {*kept, *(f"{n}'" for n in kept)})
@@ -84,8 +84,8 @@ def linearize(
         C=chosen.applied(found.C),
         D=found.D,
         states=tuple(names[k] for k in places),
-        inputs=tuple(i.label for i in put_in),
-        outputs=tuple(put_out),
+        inputs=tuple(i.label for i in given),
+        outputs=tuple(taken),
         t=t_[..., 0],
         q=q,
         v=v,
@@ -146,7 +146,8 @@ def _is_state(about: Any) -> bool:
         return False
 
 
-def _inputs(system: System, names: Iterable[str] | None) -> list[Input]:
+def put_in(system: System, names: Iterable[str] | None) -> list[Input]:
+    """The inputs of these names, or the forces on all speeds. Raises :class:`ArgumentError` for unknown ones."""
     if names is None:
         return [Input(n, True) for n in system.v_names]
     found = []
@@ -161,7 +162,8 @@ def _inputs(system: System, names: Iterable[str] | None) -> list[Input]:
     return found
 
 
-def _outputs(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | None) -> dict[str, Expr]:
+def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | None) -> dict[str, Expr]:
+    """The outputs by name, or those of the model. Raises :class:`ArgumentError` for what the model does not know."""
     own = {o.name: o.value for o in system.outputs}
     if given is None:
         return own

@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError
-from kineta.model.motion import Free, speed_names
-from kineta.model.system import System
 from kineta.tasks.reduction import reduction, state_names
 from kineta.tasks.variation import Variation
 
@@ -100,7 +98,6 @@ def _near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau
     nb = s["Fq"].shape[-1]
     V, L = moved[..., :n, :], moved[..., n:, :]
     U = np.concatenate([s["u" + c] for c in "qvw"], axis=-1)
-    U[..., :nb] += _turning(variation.equations.system, s["u"][..., 0])
     X = np.concatenate([U, V], axis=-2)
     Y = np.concatenate([s["y" + c] for c in "qvw"], axis=-1) + s["ya"] @ V + s["yl"] @ L
     N = nb + n
@@ -117,27 +114,3 @@ def _solve(K: FloatArray, right: FloatArray) -> FloatArray:
         return np.asarray(np.where(finite, np.linalg.solve(safe, np.where(finite, right, 0.0)), np.nan))
     except np.linalg.LinAlgError:
         return np.full(right.shape, np.nan)
-
-
-def _turning(system: System, u: FloatArray) -> FloatArray:
-    """How changes in the axes of a body turn with it, (..., nb, nb), where its motion has the speeds *u*::
-
-    d' = dw - w x d          a shift: s' = dv - w x s - v x d
-    """
-    W = np.zeros((*u.shape, u.shape[-1]))
-    places = {name: k for k, name in enumerate(system.base_speeds)}
-    for motion in system.joints.values():
-        k = [places[n] for n in speed_names(motion)]
-        turns, shifts = k[-3:], k[:-3]
-        W[..., np.ix_(turns, turns)[0], np.ix_(turns, turns)[1]] -= _cross(u[..., turns])
-        if isinstance(motion, Free):
-            W[..., np.ix_(shifts, shifts)[0], np.ix_(shifts, shifts)[1]] -= _cross(u[..., turns])
-            W[..., np.ix_(shifts, turns)[0], np.ix_(shifts, turns)[1]] -= _cross(u[..., shifts])
-    return W
-
-
-def _cross(w: FloatArray) -> FloatArray:
-    """The matrix of w x, (..., 3, 3)."""
-    x, y, z = np.moveaxis(w, -1, 0)
-    o = np.zeros_like(x)
-    return np.stack([np.stack(row, axis=-1) for row in ((o, -z, y), (z, o, -x), (-y, x, o))], axis=-2)

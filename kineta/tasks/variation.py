@@ -23,21 +23,22 @@ from kineta.expr.node import Expr
 from kineta.expr.program import Program
 from kineta.expr.walk import reachable
 from kineta.formalism.derivation import Derivation
-from kineta.formalism.derivatives import DIRECTIONS, Direction, multiplier_symbols, residuals
+from kineta.formalism.derivatives import DIRECTIONS, Direction, multiplier_symbols, residuals, turning
 from kineta.formulas import simplified
 from kineta.inputs import flat
 from kineta.model.infer import ENERGIES, MULTIPLIER, results
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from kineta.passes.hoist import hoist
+from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
 Function = Callable[..., FloatArray]
 #: Matrices by name, each with leading axes (..., rows, columns).
 Blocks = Mapping[str, FloatArray]
 
-#: Operations times states beyond which a program is compiled; below, it is interpreted in less time.
-COMPILED = 2_000_000
+#: Times that a table is interpreted before it is compiled, which takes as long; so many rows take twice as long as one.
+OFTEN, ROWS_AS_ONE = 30.0, 200
 
 #: What varies, by the letter of a block: residuals, constraints on the position and on the speeds, the speeds of the motions,
 #: outputs; and what it varies with.
@@ -64,16 +65,23 @@ class Variation:
         self.equations, self.inputs, self.outputs = equations, tuple(inputs), dict(outputs)
         key = (Variation, self.inputs, tuple(self.outputs.items()))
         self._d, self._tables = equations.kept(key, self._made)
-        self._compiled: dict[str, Function] = equations.kept((*key, "compiled"), dict)
 
     def _made(self) -> tuple[Derivation, dict[str, _Table]]:
-        """What is derived, and the two tables of blocks, each with its entries and the number of nodes below them."""
+        """What is derived, and the two tables of blocks."""
         d = self.equations.alone(watched=True)
-        tables: dict[str, _Table] = {}
-        for name, blocks in (("state", _state(d)), ("slopes", _slopes(d, self.inputs, self.outputs))):
-            refs = [ref for rows, _ in blocks.values() for row in rows for ref in row]
-            tables[name] = blocks, refs, len(reachable(d.graph, refs))
-        return d, tables
+        return d, {
+            "state": _Table(d, "state", _state(d)),
+            "slopes": _Table(d, "slopes", _slopes(d, self.inputs, self.outputs)),
+        }
+
+    @property
+    def derivation(self) -> Derivation:
+        """What the tables are derived in."""
+        return self._d
+
+    def blocks(self, table: str) -> Mapping[str, Block]:
+        """The blocks of a table, as references into the graph of :attr:`derivation`."""
+        return self._tables[table].blocks
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -82,51 +90,63 @@ class Variation:
 
     def state(self, *blocks: FloatArray, p: FloatArray) -> Blocks:
         """M, A, and the residuals F, G as columns, at t, q, v, vdot, tau, lambda with leading axes."""
-        return self._values("state", blocks, p)
+        return self._tables["state"].values((*blocks, p))
 
     def slopes(self, *blocks: FloatArray, p: FloatArray) -> Blocks:
         """Derivatives ``Fq`` of rows (``ROWS``) by columns: changes of the coordinates in the directions of the speeds, the
         speeds, inputs ``w``; of outputs also by accelerations ``ya`` and multipliers ``yl``. Of ``u`` and ``y`` values too.
         """
-        return self._values("slopes", blocks, p)
-
-    def _values(self, name: str, blocks: Sequence[FloatArray], p: FloatArray) -> Blocks:
-        table, refs, nodes = self._tables[name]
-        lead = np.broadcast_shapes(*(b.shape[:-1] for b in (*blocks, p)))
-        values = np.empty((*lead, len(refs)))
-        if prod(lead) * nodes > COMPILED or name in self._compiled:
-            rows = [flat(np.broadcast_to(b, (*lead, b.shape[-1]))) for b in (*blocks, p)]
-            values = self._function(name, refs)(*rows).reshape(values.shape)
-        else:
-            names = [d.graph.names[d.graph.lhs[x >> 1]] for d in [self._d] for block in _variables(d) for x in block]
-            columns = (b[..., k] for b in (*blocks, p) for k in range(b.shape[-1]))
-            with np.errstate(all="ignore"):
-                found = evaluate(self._d.graph, refs, dict(zip(names, columns, strict=True)), reference.FUNCTIONS)
-            for k, column in enumerate(found):
-                values[..., k] = column
-        shapes = {block: (len(rows), columns) for block, (rows, columns) in table.items()}
-        ends = np.cumsum([prod(shape) for shape in shapes.values()])[:-1]
-        parts = zip(shapes.items(), np.split(values, ends, axis=-1), strict=True)
-        return {block: part.reshape(*lead, *shape) for (block, shape), part in parts}
-
-    def _function(self, name: str, refs: Sequence[Ref]) -> Function:
-        """What is compiled of a table, for rows of states and of parameters."""
-        if name not in self._compiled:
-            from kineta.codegen import llvm
-
-            setup, main = _lowered(self._d, name, refs)
-            rows = llvm.compile([main]).function(main.name).batch
-            constants = reference.compile(setup)
-            self._compiled[name] = lambda *blocks: rows(*blocks[:-1], constants(blocks[-1]))
-        return self._compiled[name]
+        return self._tables["slopes"].values((*blocks, p))
 
 
 #: Rows of references, and how many columns they have.
-_Block = tuple[list[list[Ref]], int]
-_Table = tuple[Mapping[str, _Block], list[Ref], int]
+Block = tuple[list[list[Ref]], int]
 
 
-def _state(d: Derivation) -> dict[str, _Block]:
+class _Table:
+    """Blocks of expressions in the graph of a derivation, by name, and their values."""
+
+    def __init__(self, d: Derivation, name: str, blocks: Mapping[str, Block]) -> None:
+        self.d, self.name, self.blocks = d, name, blocks
+        self.refs = [ref for rows, _ in blocks.values() for row in rows for ref in row]
+        self.shapes = {block: (len(rows), columns) for block, (rows, columns) in blocks.items()}
+        self._read = 0.0
+
+    def values(self, given: Sequence[FloatArray]) -> Blocks:
+        """The blocks (..., rows, columns) where what they depend on has the values *given*, with leading axes."""
+        lead = np.broadcast_shapes(*(b.shape[:-1] for b in given))
+        if self._read > OFTEN:
+            rows = [flat(np.broadcast_to(b, (*lead, b.shape[-1]))) for b in given]
+            values = self._function(*rows).reshape(*lead, len(self.refs))
+        else:
+            self._read += 1 + prod(lead) / ROWS_AS_ONE
+            values = self._interpreted(lead, given)
+        ends = np.cumsum([prod(shape) for shape in self.shapes.values()])[:-1]
+        parts = zip(self.shapes.items(), np.split(values, ends, axis=-1), strict=True)
+        return {block: part.reshape(*lead, *shape) for (block, shape), part in parts}
+
+    def _interpreted(self, lead: tuple[int, ...], given: Sequence[FloatArray]) -> FloatArray:
+        g = self.d.graph
+        names = [g.names[g.lhs[x >> 1]] for block in _variables(self.d) for x in block]
+        columns = (b[..., k] for b in given for k in range(b.shape[-1]))
+        values = np.empty((*lead, len(self.refs)))
+        with np.errstate(all="ignore"):
+            found = evaluate(g, self.refs, dict(zip(names, columns, strict=True)), reference.FUNCTIONS)
+        for k, column in enumerate(found):
+            values[..., k] = column
+        return values
+
+    @once
+    def _function(self) -> Function:
+        """What is compiled, for rows of states and of parameters."""
+        from kineta.codegen import llvm
+
+        setup, main = _lowered(self.d, self.name, self.refs)
+        rows, constants = llvm.compile([main]).function(main.name).batch, reference.compile(setup)
+        return lambda *blocks: rows(*blocks[:-1], constants(blocks[-1]))
+
+
+def _state(d: Derivation) -> dict[str, Block]:
     n = len(d.symbols.v)
     F, G = residuals(d)
     M = [list(d["mass_matrix"].refs[i * n : (i + 1) * n]) for i in range(n)]
@@ -134,7 +154,7 @@ def _state(d: Derivation) -> dict[str, _Block]:
     return {"M": (M, n), "A": (A, n), "F": ([[x] for x in F], 1), "G": ([[x] for x in G], 1)}
 
 
-def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr]) -> dict[str, _Block]:
+def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr]) -> dict[str, Block]:
     s, multipliers = d.symbols, multiplier_symbols(d)
     moved = {f"{name}'": a for name, a in zip(s.names, s.vdot, strict=True)}
     pushed = {f"{MULTIPLIER}{row.constraint}": x for row, x in zip(d.rows, multipliers, strict=True)}
@@ -152,6 +172,8 @@ def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr])
     }
     by = {"q": DIRECTIONS["q"](d), "v": DIRECTIONS["v"](d), "w": [{_symbol(d, i): ONE} for i in inputs]}
     blocks = {r + c: block for c in COLUMNS for r, block in _derivatives(d, roots, by[c]).items()}
+    rows = zip(blocks["uq"][0], turning(d), strict=True)
+    blocks["uq"] = [[d.graph.add(x, y) for x, y in zip(*row, strict=True)] for row in rows], blocks["uq"][1]
     for name, variables in (("ya", s.vdot), ("yl", multipliers)):
         blocks[name] = _derivatives(d, {"y": shown}, [{x: ONE} for x in variables])["y"]
     blocks["u"] = [[x] for x in s.speeds], 1
@@ -182,7 +204,7 @@ def _symbol(d: Derivation, given: Input) -> Ref:
 
 def _derivatives(
     d: Derivation, roots: Mapping[str, Sequence[Ref]], directions: Sequence[Direction]
-) -> dict[str, _Block]:
+) -> dict[str, Block]:
     """The derivatives of all *roots* in each of the *directions*, one sweep for each."""
     every = [r for refs in roots.values() for r in refs]
     present = set(reachable(d.graph, every))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.passes.evaluate import evaluate
 from tests.support import EXAMPLES, SHARED, needs_shared
 
 #: Half of the distance of two motions whose difference is compared.
@@ -119,6 +120,38 @@ def test_parameters_may_be_put_in_and_anything_put_out() -> None:
     assert np.allclose(linear.C, [[2, 0], [1, 0], [-8, 0]])
     assert np.allclose(linear.D, [[0], [0], [1]])
     assert np.allclose(kn.linearize(system, outputs=["q'", kn.symbol("q") * 3]).C, [[0, 1], [3, 0]])
+
+
+FORMULAS: list[tuple[str, dict[str, float]]] = [
+    ("double_pendulum", {"q1": 0.0, "q2": 3.0, "q1'": 1.0, "q2'": 0.0}),
+    ("free_satellite", {}),
+    ("fourbar", {}),
+    ("rolling_coin", {}),
+    ("euler_top", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "about"), FORMULAS, ids=[name for name, _ in FORMULAS])
+def test_formulas_have_the_values_of_the_matrices(name: str, about: dict[str, float]) -> None:
+    system = example(name)
+    formulas, numbers = kn.linear_formulas(system, about), kn.linearize(system, about)
+    values = {p.name: p.value for p in system.parameters}
+    assert (formulas.states, formulas.inputs, formulas.outputs) == (numbers.states, numbers.inputs, numbers.outputs)
+    for letter, rows in formulas.matrices.items():
+        expected = getattr(numbers, letter)
+        found = np.array([evaluate(formulas.graph, row, values) for row in rows]).reshape(expected.shape)
+        assert np.abs(found - expected).max(initial=0.0) < 1e-10 * max(1.0, np.abs(expected).max(initial=0.0))
+
+
+def test_formulas_are_those_of_books() -> None:
+    formulas = kn.linear_formulas(example("double_pendulum"), {"q1": 0.0, "q2": 0.0}, inputs=["q1'"], outputs=["q2"])
+    assert str(formulas).splitlines()[:2] == ["A[q1',q1] = -9.81*(m1 + m2)/(m1*l1)", "A[q1',q2] = 9.81*m2/(m1*l1)"]
+    sympy = pytest.importorskip("sympy")
+    m1, m2, l1 = sympy.symbols("m1 m2 l1", real=True)
+    assert sympy.simplify(formulas.sympy()["A"][2, 1] * m1 * l1 / m2) == pytest.approx(9.81)
+    v, front, rear = kn.symbols("v rF rR")
+    running = {"psi'": 0.0, "y'": 0.0, "x'": -v, "betar'": v / rear, "betaf'": v / front}
+    assert "v" in kn.linear_formulas(example("bicycle"), running, outputs=[]).graph.names
 
 
 def test_a_state_without_derivatives_has_their_limit_or_says_so() -> None:
