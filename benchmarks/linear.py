@@ -1,4 +1,6 @@
-"""Linearisation: Whipple's bicycle from its file to matrices at ten speeds; robots at many states, beside Pinocchio."""
+"""Linearisation: Whipple's bicycle from its file to matrices at ten speeds; robots at many states, beside Pinocchio. And a motion
+with its derivatives by many parameters, beside the motion alone.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +63,23 @@ def robot(name: str, repeats: int) -> tuple[str, ...]:
     return it.name, f"{first:.2f}", f"{rows:.3f}", f"{ms['one']:.2f}", f"{pinocchio:.3f}"
 
 
+def motion(parameters: int, repeats: int) -> tuple[str, ...]:
+    """A row of the table: ten seconds of Andreev's PUMA with derivatives by so many of its parameters; and a gradient back."""
+    system = kn.load(EXAMPLES / "puma_andreev.kin")
+    names = system.parameter_names[:parameters]
+    goal = kn.objective(system, 10.0, names, final=kn.symbol(system.q_names[0]), adjoint=True)
+    began = time.perf_counter()
+    kn.sensitivity(system, 10.0, names, t_eval=[10.0])
+    first = time.perf_counter() - began
+    calls = {
+        "alone": lambda: kn.simulate(system, 10.0, t_eval=[10.0]),
+        "forth": lambda: kn.sensitivity(system, 10.0, names, t_eval=[10.0]),
+        "back": lambda: goal.gradient(goal.x0),
+    }
+    ms = {n: s * 1e3 for n, s in interleaved(calls, repeats).items()}
+    return str(parameters), f"{first:.2f}", f"{ms['alone']:.2f}", f"{ms['forth']:.2f}", f"{ms['back']:.1f}"
+
+
 def main(quick: bool = False) -> None:
     runs = [bicycle() for _ in range(3)]
     print(
@@ -68,3 +87,6 @@ def main(quick: bool = False) -> None:
     )
     head = ("A, B, C, D", "first, s", "ms a state, in rows", "ms, one state", "pin derivatives alone, ms")
     print(table(head, [robot(name, 3 if quick else 9) for name in ("puma", "quadruped", "humanoid")]))
+    print()
+    head = ("parameters", "first, s", "motion, ms", "with derivatives, ms", "gradient back, ms")
+    print(table(head, [motion(n, 3 if quick else 9) for n in (1, 10, 30)]))

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from kineta.tasks.fit import Fit, fit
     from kineta.tasks.integrals import FirstIntegral, first_integrals
     from kineta.tasks.inverse_kinematics import Placement, inverse_kinematics
+    from kineta.tasks.io_system import io_system
     from kineta.tasks.kinematics import Kinematics, kinematics
     from kineta.tasks.kinetostatics import Kinetostatics, inverse, kinetostatics, statics
     from kineta.tasks.linear import Linear
@@ -132,6 +133,7 @@ _FROM = {
     "kineta.model.graph": "SystemGraph system_graph",
     "kineta.tasks.fit": "Fit fit",
     "kineta.tasks.integrals": "FirstIntegral first_integrals",
+    "kineta.tasks.io_system": "io_system",
     "kineta.tasks.linear": "Linear",
     "kineta.tasks.linear_formulas": "LinearFormulas linear_formulas",
     "kineta.tasks.linearize": "linearize",
@@ -244,6 +246,7 @@ __all__ = [
     "inverse_kinematics",
     "kinematics",
     "kinetostatics",
+    "io_system",
     "line_damper",
     "line_force",
     "line_spring",

@@ -215,6 +215,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **given: kn.linear_formulas(**{"system": SPRUNG, **given}),
         {"system": SPRUNG, "about": {"q": 0.1}, "inputs": ["q'"], "outputs": ["q"]},
     ),
+    "io_system": (
+        lambda **given: kn.io_system(**{"system": SPRUNG, **given}),
+        {"system": SPRUNG, "inputs": ["q'"], "outputs": ["q"], "p": {"k": 1.0}},
+    ),
     "response, frequency": (lambda **given: kn.response(SPRUNG, **given), {"frequency": [1.0]}),
     "sensitivity": (
         lambda **given: kn.sensitivity(**{"system": SPRUNG, "t": 0.001, "by": ["k"], "max_steps": 10, **given}),

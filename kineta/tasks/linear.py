@@ -134,7 +134,7 @@ class Linear:
         except ImportError:
             raise MissingPackageError("control", "control") from None
         matrices = (self.A, self.B, self.C, self.D)
-        named = {n: [_plain(x) for x in getattr(self, n)] for n in ("states", "inputs", "outputs")}
+        named = {n: [plain(x) for x in getattr(self, n)] for n in ("states", "inputs", "outputs")}
         return control.ss(*matrices, **named, name=self.model)
 
 
@@ -142,7 +142,7 @@ def _many(n: int, noun: str) -> str:
     return f"1 {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """A name without dots, which python-control keeps for itself."""
     return name.replace(".", "_")
 

@@ -164,7 +164,7 @@ def put_in(system: System, names: Iterable[str] | None) -> list[Input]:
 
 def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | None) -> dict[str, Expr]:
     """The outputs by name, or those of the model. Raises :class:`ArgumentError` for what the model does not know."""
-    own = {o.name: o.value for o in system.outputs}
+    own = {o.name: o.value for o in system.expanded.outputs}
     if given is None:
         return own
     named: dict[str, Expr] = {}

@@ -170,7 +170,7 @@ def carried(
     model, t0 = equations.system, span[0]
     equations, regular, notes = closed(equations, t0, begun.q, begun.v, begun.p)
     q0, v0, _ = brought_back(equations, t0, begun.q, begun.v, begun.p)
-    seen = {o.name: o.value for o in model.outputs} | dict(shown)
+    seen = {o.name: o.value for o in model.expanded.outputs} | dict(shown)
     made = code(equations, by, list(goals.values()), list(seen.values()))
     S = start(equations, by, t0, q0, v0, begun.p, begun.stated)
     n, g, m = len(S), len(goals), len(by.names)

@@ -154,6 +154,17 @@ def test_formulas_are_those_of_books() -> None:
     assert "v" in kn.linear_formulas(example("bicycle"), running, outputs=[]).graph.names
 
 
+EXAMPLE_NAMES = sorted(p.stem for p in EXAMPLES.glob("*.kin"))
+
+
+@pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
+@pytest.mark.parametrize("name", EXAMPLE_NAMES)
+def test_every_example_has_a_linearisation(name: str) -> None:
+    linear = kn.linearize(example(name))
+    assert all(np.isfinite(M).all() for M in (linear.A, linear.B, linear.C, linear.D))
+    assert linear.C.shape == (len(example(name).outputs), len(linear.states))
+
+
 def test_a_state_without_derivatives_has_their_limit_or_says_so() -> None:
     rope = "model rope; coordinates x, y; parameters m = 1, k = {}; B | Sx(x), Sy(y) = m; potential u = {};"
     smooth = kn.loads(rope.format(3, "k*(x^2 + y^2)^1.5"))

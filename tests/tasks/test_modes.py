@@ -83,6 +83,23 @@ def test_python_control_takes_the_matrices_and_names() -> None:
     )
 
 
+def test_python_control_takes_the_nonlinear_system() -> None:
+    control = pytest.importorskip("control")
+    pendulum = kn.load(EXAMPLES / "double_pendulum.kin")
+    system = kn.io_system(pendulum, inputs=["q1'", "m2"], outputs=["q2", "second.x"])
+    assert (system.state_labels, system.output_labels) == (["q1", "q2", "q1'", "q2'"], ["q2", "second_x"])
+    t = np.linspace(0, 1, 21)
+    start = [2.0, 2.5, 0.0, 0.0]
+    found = control.input_output_response(system, t, [0.3, 1.2], start, solve_ivp_kwargs={"rtol": 1e-9, "atol": 1e-12})
+    run = kn.simulate(pendulum, 1.0, samples=21, tau={"q1'": 0.3}, p={"m2": 1.2})
+    assert np.allclose(found.outputs, [run["q2"], run["second.x"]], atol=1e-6)
+    linear = kn.linearize(pendulum, {"q1": 0.0, "q2": 0.0}, inputs=["q1'"])
+    theirs = control.linearize(kn.io_system(pendulum, inputs=["q1'"]), [0, 0, 0, 0], [0])
+    assert np.allclose(theirs.A, linear.A, atol=1e-4)
+    with pytest.raises(kn.ArgumentError, match=r"Expected outputs of the state, found .*, which names q1"):
+        kn.io_system(pendulum, outputs=["q1''"])
+
+
 def test_pictures_are_drawn() -> None:
     plt = pytest.importorskip("matplotlib.pyplot")
     plt.switch_backend("agg")

@@ -60,6 +60,14 @@ def test_series_and_goals_have_derivatives_at_all_times() -> None:
     assert pulled["q1"][-1] != 0
 
 
+def test_outputs_may_be_made_of_named_expressions() -> None:
+    system = kn.loads(
+        "model a; parameters m = 1; B | Sx(q) = m; let twice = 2*q; output y = twice*q; initial q = 3, q' = 1;"
+    )
+    assert np.allclose(kn.sensitivity(system, 1.0, ["q"], samples=2)["y"], [[12], [16]])
+    assert np.allclose(kn.linearize(system).C, [[12, 0]])
+
+
 def test_initial_values_that_the_model_makes_of_parameters_vary_with_them() -> None:
     system = kn.loads("model ball; parameters h = 2, m = 1, g = 10; Ball | Sz(z) = m; gravity g; initial z = h^2;")
     found = kn.sensitivity(system, 1.0, ["h", "g"], samples=3)
