@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh, null_space
 
+from kineta.errors import ArgumentError
+from kineta.tasks.linearize import linearize
 from kineta.tasks.steady import Conditions, State
 
 FloatArray = NDArray[np.float64]
@@ -35,8 +37,7 @@ class Stability:
     stiffness : (f, f), K of the f independent *directions* (nv, f) of motion, at the momenta of what goes on
     omega_squared : (f,) squares of the frequencies of small motions without forces that depend on speeds, K x = omega^2 M x;
         empty where K is not symmetric
-    poles : s of the small motions x e^(s t), by falling real part; those of what goes on are zero. Empty where speeds go on
-        under constraints on the speeds
+    poles : s of the small motions x e^(s t), by falling real part; those of what goes on are zero
     """
 
     stable: bool | None
@@ -59,13 +60,12 @@ def stability(conditions: Conditions, at: State, steady: Sequence[int]) -> Stabi
     K, P = (x[:n, : len(way)] @ way for x in (slope, momentum))
     A = -slope[:n, parts["multiplier"].start : parts["multiplier"].stop].T
     Z = _allowed(A)
-    poles = np.empty(0, dtype=complex)
-    if not steady or not conditions.on_speeds:
-        poles = _poles(*(Z.T @ X @ Z for X in (M, C, K)))
+    rolls = bool(steady) and conditions.on_speeds
+    poles = _linear(conditions, at) if rolls else _poles(*(Z.T @ X @ Z for X in (M, C, K)))
     if steady:
         going = list(steady)
         rest = [k for k in range(n) if k not in going]
-        if np.abs(A[:, going]).max(initial=0.0) > 0 or conditions.on_speeds:
+        if np.abs(A[:, going]).max(initial=0.0) > 0 or rolls:
             return _by_poles(Stability(None, "", np.empty((0, 0)), np.empty((n, 0)), np.empty(0), poles))
         Z = np.zeros((n, 0)) if not rest else np.eye(n)[:, rest] @ _allowed(A[:, rest])
         shares = np.linalg.solve(M[np.ix_(going, going)], np.hstack([P[going], M[going]]))
@@ -91,6 +91,19 @@ def _values(K: FloatArray, M: FloatArray) -> FloatArray:
         return np.array(eigh(K, (M + M.T) / 2, eigvals_only=True), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.array(np.linalg.eigvalsh(K), dtype=np.float64)
+
+
+def _linear(conditions: Conditions, at: State) -> NDArray[np.complex128]:
+    """Poles where constraints bind speeds that go on: these change with the position, so that speeds and positions do not go
+    together. Empty where the linearisation does not exist, or forces are expressions that it does not know.
+    """
+    if conditions.tau.expressions:
+        return np.empty(0, dtype=complex)
+    try:
+        found = linearize(conditions.equations, (at.q, at.v), t=at.t, p=at.p, tau=conditions.tau.constant).eigenvalues
+    except ArgumentError:
+        return np.empty(0, dtype=complex)
+    return found[np.argsort(-found.real)].astype(complex)
 
 
 def _poles(M: FloatArray, C: FloatArray, K: FloatArray) -> NDArray[np.complex128]:
@@ -127,7 +140,7 @@ def _by_potential(found: Stability, C: FloatArray) -> Stability:
 def _by_poles(found: Stability) -> Stability:
     """The verdict of the poles other than those at zero that belong to what goes on."""
     if not len(found.poles):
-        return replace(found, reason="neither potential nor small motions tell; kineta.linearize does")
+        return replace(found, reason="neither potential nor small motions tell")
     size = POLE * max(1.0, float(np.abs(found.poles).max()))
     moving = found.poles[np.abs(found.poles) > size]
     if (moving.real > size).any():

@@ -112,6 +112,10 @@ def test_a_coin_rolls_on_circles() -> None:
             pinned=["theta", "z"],
         )
         assert found.initial["spin"] == pytest.approx(case["psi_dot"], abs=1e-9)
+    # Upright it falls below sqrt(g/3r), and keeps upright above.
+    for spin, stable in ((0.99, False), (1.01, None)):
+        upright = {"q": {"theta": np.pi / 2, "z": 0.2}, "v": {"spin": spin * np.sqrt(9.81 / 0.6)}, "pinned": ["theta"]}
+        assert kn.equilibrium(system, steady=["W", "spin"], **upright).stable is stable
 
 
 def test_gyroscopes_and_dampers_decide_where_the_potential_does_not() -> None:
