@@ -8,14 +8,15 @@ taken of the wrenches of bodies whose parameters are symbols.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from kineta.expr.graph import ZERO, Ref
+from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix
-from kineta.formalism.mechanism import moments_of
+from kineta.formalism.mechanism import Link, kinematic_tree, moments_of, regrouped
 from kineta.formalism.residual import moving
 from kineta.formalism.sweeps import generalized, inertia_wrench, rate_forces
 from kineta.passes.differentiate import gradient
-from kineta.spatial.inertia import Moments, second_moments
+from kineta.spatial.inertia import Moments, nothing, second_moments
 from kineta.spatial.vector import Matrix, Vector
 from kineta.spatial.wrench import Wrench
 
@@ -62,3 +63,32 @@ def _parameters(d: Derivation) -> Array:
 
 
 RULES: Mapping[str, Rule] = {"regressor": _regressor, "inertial_parameters": _parameters}
+
+
+def forms(d: Derivation) -> list[dict[int, Ref]]:
+    """Combinations of the parameters that move together by the rules of :func:`~kineta.formalism.mechanism.regrouped`: of every link
+    what its own motion does not leave to the link that carries it; coefficients by the place of the parameter.
+    """
+    g, tree = d.graph, kinematic_tree(d.symbols)
+    moments, columns = [nothing(g) for _ in tree.links], dict[Ref, int]()
+    for b, body in enumerate(d.symbols.system.bodies):
+        own, place = [g.symbol(f"inertia {b} {k}") for k in range(10)], tree.places[body.name]
+        columns |= {ref: 10 * b + k for k, ref in enumerate(own)}
+        if place.link >= 0:
+            moved = _moments(d, own).rotated(place.R).shifted(place.r)
+            moments[place.link] = moments[place.link] + moved
+    links = tuple(replace(link, moments=m) for link, m in zip(tree.links, moments, strict=True))
+    found = []
+    for link in regrouped(replace(tree, links=links)).links:
+        rows = (gradient(g, ref, columns) for ref in _told(g, link))
+        found += [{columns[symbol]: partial for symbol, partial in row.items()} for row in rows if row]
+    return found
+
+
+def _told(g: Graph, link: Link) -> list[Ref]:
+    """Mass, first moments and moments of inertia of a link; about the axis of a turn, and across it their difference."""
+    J, (i, j) = link.moments.J.rows, ((link.axis + 1) % 3, (link.axis + 2) % 3)
+    products = [J[0][1], J[0][2], J[1][2]]
+    if link.kind == "turn":
+        return [*link.moments.c.refs, *products, g.sub(J[i][i], J[j][j]), J[link.axis][link.axis]]
+    return [link.moments.m, *link.moments.c.refs, *products, *(J[k][k] for k in range(3))]

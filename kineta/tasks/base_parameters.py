@@ -1,12 +1,12 @@
 """Base parameters: the combinations of inertial parameters that forces depend on, and what recorded motions tell of them.
 
-Forces are linear in the parameters pi of the bodies, tau = Y pi + what elements do. Columns of Y that depend on others at all
-motions take part in none of the forces by themselves::
+Forces are linear in the parameters pi of the bodies, tau = Y pi + what elements do. What a link's own motion leaves to its
+carrier moves with that, by rules (``forms``, L); what else depends on others in Y L^+, at all motions, takes part in no force
+by itself::
 
-    Y = Y_b (E, B) P          tau = Y_b beta          beta = (E, B) P pi
+    tau = Y_b beta          beta = K pi = (E, B) L pi          Y_b = Y K^+
 
-Columns are taken body by body outwards, so that what depends is moved towards the ground. In a closed system Y is seen along
-the motions that constraints allow.
+Forms are taken link by link outwards. In a closed system Y is seen along the motions that constraints allow.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
+from kineta.codegen.text import lines
 from kineta.compiler import Equations, equations_of
-from kineta.errors import ArgumentError, SimulationError, shown
-from kineta.formalism.regressor import PARAMETERS
+from kineta.errors import ArgumentError, ExpressionError, SimulationError, shown
+from kineta.expr.graph import Graph, Ref
+from kineta.formalism.regressor import forms
 from kineta.model.system import System
+from kineta.passes.evaluate import evaluate
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.rank import rank
@@ -32,9 +35,7 @@ from kineta.values import numbers, whole
 
 FloatArray = NDArray[np.float64]
 
-#: The order in which the parameters of a body are taken: those that are left to depend come last.
-_ORDER = ("mx", "my", "mz", "Ixy", "Ixz", "Iyz", "Ixx", "Izz", "Iyy", "m")
-#: Part of a column that must be left beside others for it to be independent, and what a coefficient is that counts as nothing.
+#: Part of a form that must be left beside others for it to be independent, and what a coefficient is that counts as nothing.
 RANK, NOTHING = 1e-7, 1e-9
 #: Rows of random motions for every parameter.
 ROWS = 3
@@ -45,25 +46,25 @@ class BaseParameters:
     """The base parameters of a model.
 
     names : of all parameters, ``A.m A.mx A.my A.mz A.Ixx A.Ixy A.Iyy A.Ixz A.Iyz A.Izz`` of every body
-    formulas : of the base parameters, in these
-    columns : of the regressor, that of each base parameter; matrix : (b, n), base parameters from all
+    formulas : of the base parameters, in these; numbers in them are for the parameters of the model that it has
+    matrix : (b, n) K, base parameters from all; inverse : (n, b) K^+, the regressor of base parameters is Y K^+
     values : (b,) of the model
     none : names of parameters that take part in no force
-    gap : least part of an independent column beside the others, and largest part of a dependent one
+    gap : least part of an independent form beside the others, and largest part of a dependent one
     """
 
     model: str
     names: tuple[str, ...]
     formulas: tuple[str, ...]
-    columns: tuple[int, ...]
     matrix: FloatArray
+    inverse: FloatArray
     values: FloatArray
     none: tuple[str, ...]
     gap: tuple[float, float]
     equations: Equations = field(repr=False, compare=False)
 
     def __len__(self) -> int:
-        return len(self.columns)
+        return len(self.formulas)
 
     def __repr__(self) -> str:
         return f"<BaseParameters of '{self.model}': {len(self)} of {len(self.names)} parameters>"
@@ -80,21 +81,25 @@ def base_parameters(system: System | Equations, p: Any = None, *, seed: int = 0)
     values = _one(equations.system, p)
     model = equations.system
     names = parameter_names(model)
-    order = [10 * b + PARAMETERS.index(c) for b in _outwards(model) for c in _ORDER]
+    told = _forms(equations, values, len(names))
     rows = _rows(equations, values, len(names), whole("seed", seed, 0))
-    columns, K, gap = _independent(rows, order)
+    L = np.array([[form.get(k, (0.0, ""))[0] for k in range(len(names))] for form in told]).reshape(
+        len(told), len(names)
+    )
+    kept, B, gap = _independent(rows @ np.linalg.pinv(L))
+    K = B @ L
     own = equations.function("inertial_parameters", "numpy")(0.0, *initial_state(model, p=values), p=values).ravel()
     used = np.abs(K).max(axis=0, initial=0.0) > NOTHING
     return BaseParameters(
-        model.name,
-        names,
-        tuple(_formula(names, K[i], k) for i, k in enumerate(columns)),
-        tuple(columns),
-        K,
-        K @ own,
-        tuple(n for n, x in zip(names, used.tolist(), strict=True) if not x),
-        gap,
-        equations,
+        model=model.name,
+        names=names,
+        formulas=tuple(_formula(names, told[k], row) for k, row in zip(kept, K, strict=True)),
+        matrix=K,
+        inverse=np.linalg.pinv(K),
+        values=K @ own,
+        none=tuple(n for n, x in zip(names, used.tolist(), strict=True) if not x),
+        gap=gap,
+        equations=equations,
     )
 
 
@@ -158,20 +163,44 @@ def _one(system: System, p: Any) -> FloatArray:
     return values
 
 
-def _outwards(system: System) -> list[int]:
-    """The places of the bodies, every base before the bodies it carries."""
-    places = {b.name: k for k, b in enumerate(system.bodies)}
-    return [places[b.name] for b in system.tree]
+#: Coefficients of a form by the place of the parameter: numbers, and as they are written.
+Form = dict[int, tuple[float, str]]
 
 
-def _formula(names: tuple[str, ...], row: FloatArray, own: int) -> str:
-    """A base parameter in words: its own first, then what is moved to it."""
-    terms = [names[own]]
-    for k in np.flatnonzero(np.abs(row) > NOTHING).tolist():
-        if k != own:
-            size = f"{abs(row[k]):.6g}"
-            terms.append(f"{'+' if row[k] > 0 else '-'} {names[k] if size == '1' else f'{size} {names[k]}'}")
-    return " ".join(terms)
+def _forms(e: Equations, p: FloatArray, n: int) -> list[Form]:
+    """What moves together by rules; every parameter by itself where these have no values, as in motions that the time makes."""
+    d = e.alone()
+    g, known = d.graph, dict(zip(e.system.parameter_names, p.tolist(), strict=True))
+    found = []
+    try:
+        for form in forms(d):
+            values = evaluate(g, list(form.values()), known)
+            found.append({k: (x, _written(g, ref, x)) for (k, ref), x in zip(form.items(), values, strict=True)})
+    except ExpressionError:
+        return [{k: (1.0, "1")} for k in range(n)]
+    return found
+
+
+def _written(g: Graph, ref: Ref, value: float) -> str:
+    """A coefficient with the parameters of the model in it, or as a number."""
+    if g.value(ref) is not None:
+        return f"{value:.6g}"
+    (line,) = lines(g, {"x": ref}, parts=False)
+    return line.removeprefix("x = ")
+
+
+def _formula(names: tuple[str, ...], form: Form, row: FloatArray) -> str:
+    """A base parameter in words: the *form* that it is, and what else moves with it by the *row* of all coefficients."""
+    terms = []
+    for k in sorted(np.flatnonzero(np.abs(row) > NOTHING).tolist(), key=lambda k: (k not in form, k)):
+        value, text = form.get(k, (0.0, ""))
+        text = text if abs(value - row[k]) < NOTHING else f"{row[k]:.6g}"
+        minus = text.startswith("-") and " " not in text
+        size = text[1:] if minus else text
+        size = f"({size})" if " " in size else size
+        terms.append((minus, size != "1", names[k] if size == "1" else f"{size} {names[k]}"))
+    (minus, _, first), *rest = sorted(terms, key=lambda term: term[:2])
+    return ("-" if minus else "") + first + "".join(f" {'-' if m else '+'} {term}" for m, _, term in rest)
 
 
 # -- motions -----------------------------------------------------------------------------------------------------------
@@ -220,7 +249,7 @@ def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[F
     Y = e.function("regressor")(*state, path.vdot, p=path.p)
     own = e.function("inertial_parameters", "numpy")(path.t[0], path.q[0], path.v[0], p=path.p).ravel()
     y = forces - e.function("inverse")(*state, path.vdot, p=path.p) + Y @ own
-    rows = Y[:, :, list(base.columns)]
+    rows = Y @ base.inverse
     if not e.derivation.rows:
         return rows.reshape(-1, len(base)), y.ravel()
     free = [null_space(A, rcond=1e-9).T for A in e.function("constraint_jacobian")(*state, p=path.p)]
@@ -228,13 +257,13 @@ def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[F
     return np.concatenate([r for r, _ in seen]), np.concatenate([f for _, f in seen])
 
 
-def _independent(rows: FloatArray, order: list[int]) -> tuple[list[int], FloatArray, tuple[float, float]]:
-    """Independent columns of *rows*, taken in this order; how all depend on them, (b, n); and the gap in between."""
+def _independent(rows: FloatArray) -> tuple[list[int], FloatArray, tuple[float, float]]:
+    """Independent columns of *rows*, the first ones; how all depend on them, (b, n); and the gap in between."""
     sizes = np.linalg.norm(rows, axis=0)
     largest = sizes.max(initial=0.0)
     kept, basis = list[int](), np.empty((len(rows), 0))
     least, most = 1.0, 0.0
-    for k in order:
+    for k in range(rows.shape[1]):
         if sizes[k] <= RANK * largest:
             most = max(most, float(sizes[k] / max(largest, 1e-300)))
             continue
@@ -248,5 +277,5 @@ def _independent(rows: FloatArray, order: list[int]) -> tuple[list[int], FloatAr
             least = min(least, part)
         else:
             most = max(most, part)
-    K = np.linalg.lstsq(rows[:, kept], rows, rcond=None)[0] if kept else np.zeros((0, rows.shape[1]))
-    return kept, np.where(np.abs(K) > NOTHING, K, 0.0), (least, most)
+    B = np.linalg.lstsq(rows[:, kept], rows, rcond=None)[0] if kept else np.zeros((0, rows.shape[1]))
+    return kept, np.where(np.abs(B) > NOTHING, B, 0.0), (least, most)
