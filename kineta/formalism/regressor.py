@@ -66,8 +66,8 @@ RULES: Mapping[str, Rule] = {"regressor": _regressor, "inertial_parameters": _pa
 
 
 def forms(d: Derivation) -> list[dict[int, Ref]]:
-    """Combinations of the parameters that move together by the rules of :func:`~kineta.formalism.mechanism.regrouped`: of every link
-    what its own motion does not leave to the link that carries it; coefficients by the place of the parameter.
+    """Combinations of the parameters that move together by the rules of :func:`~kineta.formalism.mechanism.regrouped`: of every
+    link what its own motion does not leave to the link that carries it; coefficients by the place of the parameter.
     """
     g, tree = d.graph, kinematic_tree(d.symbols)
     moments, columns = [nothing(g) for _ in tree.links], dict[Ref, int]()
