@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import call, closed, derivation, dynamics, ensemble, linear, machine, operations, simulation
+from benchmarks import call, closed, derivation, dynamics, ensemble, linear, machine, motions, operations, simulation
 
 BENCHMARKS = {
     "operations": operations.main,
@@ -15,6 +15,7 @@ BENCHMARKS = {
     "ensemble": ensemble.main,
     "closed": closed.main,
     "linear": linear.main,
+    "motions": motions.main,
 }
 
 

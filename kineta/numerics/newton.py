@@ -62,8 +62,7 @@ class Functions(Generic[State]):
 
     def step(self, values: FloatArray, A: FloatArray) -> FloatArray:
         """The least change that makes the *values* with the slope *A* zero, or a part of it."""
-        lengths = np.linalg.norm(A, axis=1)
-        lengths = np.where(lengths > 0, lengths, 1.0)
+        lengths = _lengths(A)
         change = -np.linalg.lstsq(A / lengths[:, None], values / lengths, rcond=RANK)[0]
         return np.asarray(change / max(1.0, float((np.abs(change) / self.longest).max(initial=0.0))))
 
@@ -84,8 +83,7 @@ def nearest_zero(state: State, functions: Functions[State]) -> Found[State]:
 def _descended(state: State, functions: Functions[State]) -> Found[State]:
     """By steps of which each leads nearer."""
     values, A = functions.off(state), functions.slope(state)
-    lengths = np.linalg.norm(A, axis=1)
-    weight = 1.0 / np.where(lengths > 0, lengths, 1.0)
+    weight = 1.0 / _lengths(A)
     sizes = [float(np.linalg.norm(weight * values))]
     for _ in range(STEPS):
         if not _finite(values, A) or (len(sizes) > SLOW and sizes[-1] > STUCK * sizes[-1 - SLOW]):
@@ -128,7 +126,11 @@ def misses(values: FloatArray, A: FloatArray) -> FloatArray:
     """
     if not _finite(values, A):
         return np.where(np.isfinite(values) & np.isfinite(A).all(axis=1), 0.0, np.inf)
+    return np.where(values == 0.0, 0.0, np.abs(values) / _lengths(A) if A.any() else np.inf)
+
+
+def _lengths(A: FloatArray) -> FloatArray:
+    """What the functions with the slopes *A* are measured by."""
     lengths = np.linalg.norm(A, axis=1)
     lengths = np.maximum(lengths, LITTLE * lengths.max(initial=0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(values == 0.0, 0.0, np.abs(values) / lengths)
+    return np.where(lengths > 0, lengths, 1.0)

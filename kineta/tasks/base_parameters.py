@@ -37,8 +37,8 @@ FloatArray = NDArray[np.float64]
 
 #: Part of a form that must be left beside others for it to be independent, and what a coefficient is that counts as nothing.
 RANK, NOTHING = 1e-7, 1e-9
-#: Rows of random motions for every parameter.
-ROWS = 3
+#: Rows of random motions for every parameter, positions that are tried for each, and by how much they may miss constraints.
+ROWS, TRIES, MET = 3, 12, 1e-9
 
 
 @dataclass(frozen=True)
@@ -215,32 +215,32 @@ def _rows(e: Equations, p: FloatArray, n: int, seed: int) -> FloatArray:
     if held:
         q0 = closing.position(0.0, q0)
         e = e.without(rank(closing, 0.0, q0, closing.velocity(0.0, q0, v0)).left_out)
-    states = max(20, -(-ROWS * n // max(1, system.nv)))
-    found: list[FloatArray] = []
-    for _ in range(4 * states):
-        t = float(rng.uniform(0, 1)) if not held else 0.0
-        change = rng.uniform(-np.pi, np.pi, len(system.base_speeds)) / (1 + held)
-        q = closing.moved(t, q0, change)
-        v, vdot = rng.uniform(-2, 2, (2, system.nv))
-        if not held:
-            found.append(Y(t, q, v, vdot))
-        elif np.abs(closing.off(t, q := closing.position(t, q), 0 * v)).max() < 1e-9:
-            A = closing.jacobian(t, q, v)
-            Z = null_space(A, rcond=1e-9)
-            v = v - np.linalg.lstsq(A, closing.linear(t, q, v)[1], rcond=1e-9)[0]
-            A, _, rest = closing.linear(t, q, v)
-            vdot = Z @ (Z.T @ vdot) - np.linalg.lstsq(A, rest, rcond=1e-9)[0]
-            found.append(Z.T @ Y(t, q, v, vdot))
-        if len(found) == states:
+    found, count = [np.zeros((0, n))], 0
+    for _ in range(TRIES * n):
+        if count >= ROWS * n or not system.nv:
             break
-    rows = np.concatenate(found) if found else np.empty((0, n))
-    rows = rows[np.isfinite(rows).all(axis=1)]
-    if len(rows) < n:
+        t = 0.0 if held else float(rng.uniform(0, 1))
+        q = closing.moved(t, q0, rng.uniform(-np.pi, np.pi, len(system.base_speeds)) / (1 + held))
+        v, vdot = rng.uniform(-2, 2, (2, system.nv))
+        Z = np.eye(system.nv)
+        if held:
+            q = closing.position(t, q)
+            if not np.abs(closing.off(t, q, 0 * v)).max() < MET:
+                continue
+            A, last, _ = closing.linear(t, q, v)
+            v, Z = v - np.linalg.lstsq(A, last, rcond=MET)[0], null_space(A, rcond=MET)
+            A, _, rest = closing.linear(t, q, v)
+            vdot = Z @ (Z.T @ vdot) - np.linalg.lstsq(A, rest, rcond=MET)[0]
+        rows = Z.T @ Y(t, q, v, vdot)
+        if np.isfinite(rows).all():
+            found.append(rows)
+            count += len(rows)
+    if count < n and system.nv:
         raise SimulationError(
-            f"Model '{system.name}': of {4 * states} random positions {len(found)} could be moved onto the constraints, too few "
-            "for its base parameters. Give a start in the middle of its range."
+            f"Model '{system.name}': of {TRIES * n} random positions {len(found) - 1} could be moved onto the constraints, too "
+            "few for its base parameters. Give a start in the middle of its range."
         )
-    return rows
+    return np.concatenate(found)
 
 
 def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -252,7 +252,7 @@ def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[F
     rows = Y @ base.inverse
     if not e.derivation.rows:
         return rows.reshape(-1, len(base)), y.ravel()
-    free = [null_space(A, rcond=1e-9).T for A in e.function("constraint_jacobian")(*state, p=path.p)]
+    free = [null_space(A, rcond=MET).T for A in e.function("constraint_jacobian")(*state, p=path.p)]
     seen = [(Z @ r, Z @ f) for Z, r, f in zip(free, rows, y, strict=True)]
     return np.concatenate([r for r, _ in seen]), np.concatenate([f for _, f in seen])
 

@@ -248,9 +248,9 @@ def _stays(search: Search, at: State) -> None:
         return
     off = conditions.off(later)
     parts = misses(off, search.slope(later))
-    k = int(parts.argmax())
-    if parts[k] <= LATER:
+    if parts.max(initial=0.0) <= LATER:
         return
+    k = int(parts.argmax())
     moving = [conditions.system.v_names[i] for i in search.steady if at.v[i]]
     why = f"the coordinates that {', '.join(moving)} move are not ignorable" if moving else "the time changes it"
     raise SimulationError(

@@ -172,7 +172,7 @@ def inverse_kinematics(
                 best = tried
             if reaching.reached(tried):
                 place = _wrapped(reaching, tried.state, q0)
-                if not any(np.abs(place - other).max() < SAME for other in found):
+                if not any(np.abs(place - other).max(initial=0.0) < SAME for other in found):
                     found.append(place)
                 if _free(reaching, place):
                     break

@@ -281,7 +281,8 @@ def _completed(
     system = equations.system
     missing = [n for n in system.q_names if n not in given]
     if not missing and (system.quasi or not system.constraints):
-        q, qd, qdd = (np.stack([given[n][k] for n in system.q_names], axis=-1) for k in range(3))
+        series = np.array([given[n] for n in system.q_names]).reshape(system.nq, 3, len(t))
+        q, qd, qdd = (np.ascontiguousarray(series[:, k].T) for k in range(3))
         return _in_speeds(equations, p, t, _units(system, q), qd, qdd)
     if system.quasi or not system.constraints:
         raise ArgumentError(

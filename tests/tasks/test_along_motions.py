@@ -120,6 +120,14 @@ def test_quaternions_and_quasi_velocities_follow_from_rates_of_coordinates() -> 
         kn.kinematics(skate, {"x": 0.0, "y": "t", "phi": 0.0}, t=[0.0])
 
 
+def test_what_only_the_time_moves_has_a_motion_too() -> None:
+    drum = kn.loads("gravity 9.81; parameters w = 2; B | Rz(w*t), Sx(0.5) = 3, 1, 1, 1;")
+    assert kn.kinematics(drum, {}, t=[0.0])["B.ax"] == pytest.approx([-2.0])
+    assert kn.reactions(drum, {}, t=[0.0]).wrenches[0, 0, :3] == pytest.approx([-6.0, 0, 3 * 9.81])
+    assert (kn.equilibrium(drum).stable, len(kn.base_parameters(drum))) == (True, 0)
+    assert kn.inverse_kinematics(drum, {"B.x": 0.5})[0].free == 0
+
+
 # -- forces ------------------------------------------------------------------------------------------------------------
 
 

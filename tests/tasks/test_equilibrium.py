@@ -56,6 +56,13 @@ def test_rest_is_found_whatever_the_initial_speeds() -> None:
     assert np.sort(found.stability.poles.imag) == pytest.approx(np.array([-1, 1]) * np.sqrt(9.81 / 0.5))
 
 
+def test_a_robot_rests_whatever_turns_about_the_vertical() -> None:
+    puma = kn.load(EXAMPLES / "puma560.kin")
+    found = kn.equilibrium(puma, q=[0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
+    assert kn.statics(puma, found.q).tau == pytest.approx(np.zeros((1, 6)), abs=1e-12)
+    assert np.abs(found.stability.omega_squared).min() == pytest.approx(0, abs=1e-9)
+
+
 def test_many_starts_find_what_there_is_once() -> None:
     found = kn.equilibria(kn.load(EXAMPLES / "double_pendulum.kin"), starts=20)
     assert [e.stable for e in found] == [True, False, False, False]
