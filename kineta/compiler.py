@@ -10,7 +10,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kineta.codegen.c import identifier
-from kineta.errors import ArgumentError, one_of
+from kineta.errors import ArgumentError, one_of, shown
 from kineta.expr.count import Operations
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.node import LOCK
@@ -77,6 +77,15 @@ def equations_of(system: System) -> Equations:
     Bounded, not weak: the equations hold their system.
     """
     return derive(system)
+
+
+def given_equations(system: System | Equations) -> Equations:
+    """*system*, if it is equations, or the equations of a system. Raises :class:`ArgumentError` for anything else."""
+    if isinstance(system, Equations):
+        return system
+    if not isinstance(system, System):
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
+    return equations_of(system)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

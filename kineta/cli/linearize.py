@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kineta.cli.common import numbers, print_json, read, with_values
-from kineta.cli.options import Verb, json_, model, names, seconds, settings, state
+from kineta.cli.options import Verb, at_equilibrium, json_, model, names, seconds, settings, state
 from kineta.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @state("q", "Coordinates about which")
 @state("v", "Speeds about which")
 @state("tau", "Constant forces on the speeds")
+@at_equilibrium
 @click.option("--at", type=seconds, default=0.0, show_default=True, metavar="TIME", help="The time, for drives.")
 @click.option("--input", "inputs", metavar="NAME,...", help="Speeds, for the forces on them, and parameters.")
 @click.option("--output", "outputs", metavar="NAME,...", help="Outputs, coordinates, speeds, and what else is known.")
@@ -41,6 +42,7 @@ def linearize(
     q: str | None,
     v: str | None,
     tau: str | None,
+    rest: bool,
     at: float,
     inputs: str | None,
     outputs: str | None,
@@ -56,7 +58,7 @@ def linearize(
     from kineta.tasks.linearize import linearize as find
 
     system = with_values(read(model, settings))
-    about = {**named(system.q_names, numbers("--q", q, system)), **named(system.v_names, numbers("--v", v, system))}
+    about = chosen(system, q, v, rest=rest)
     given = {"inputs": inputs, "outputs": outputs, "states": states}
     if formulas:
         _write_out(system, about, {**given, "--tau": tau}, at, as_json=as_json)
@@ -91,8 +93,8 @@ def _write_out(
 
     if given["states"] is not None or given["--tau"] is not None or at:
         raise ArgumentError("--formulas: expected no --state, --tau or --at beside it.")
-    chosen = {n: names(text) for n in ("inputs", "outputs") if (text := given[n]) is not None}
-    found = linear_formulas(system, about, inputs=chosen.get("inputs"), outputs=chosen.get("outputs"))
+    asked = {n: names(text) for n in ("inputs", "outputs") if (text := given[n]) is not None}
+    found = linear_formulas(system, about, inputs=asked.get("inputs"), outputs=asked.get("outputs"))
     lines = found.text().splitlines()
     if as_json:
         print_json(
@@ -102,9 +104,19 @@ def _write_out(
     click.echo("\n".join(lines))
 
 
-def named(known: Sequence[str], given: Any) -> dict[str, float]:
-    """Values by name, from a list or a mapping."""
-    return dict(given) if isinstance(given, dict) else dict(zip(known, given or (), strict=False))
+def chosen(system: System, q: str | None, v: str | None, *, rest: bool) -> dict[str, float]:
+    """The state that ``--q`` and ``--v`` name, or the position of *rest* that is nearest to it."""
+    parts = ((system.q_names, numbers("--q", q, system)), (system.v_names, numbers("--v", v, system)))
+    about: dict[str, float] = {}
+    for known, given in parts:
+        about |= given if isinstance(given, dict) else dict(zip(known, given or (), strict=False))
+    if not rest:
+        return about
+    if v is not None:
+        raise ArgumentError("--v: at rest there are no speeds; leave out --v or --equilibrium.")
+    from kineta.tasks.equilibrium import equilibrium
+
+    return equilibrium(system, {n: x for n, x in about.items() if n in system.q_names}).initial
 
 
 def _complex(x: complex) -> str:

@@ -7,21 +7,22 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import numbers, print_json, read, with_values
-from kineta.cli.linearize import named
-from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state
+from kineta.cli.common import print_json, read, with_values
+from kineta.cli.linearize import chosen
+from kineta.cli.options import FILE, Verb, at_equilibrium, json_, model, names, seconds, settings, state
 
 
 @click.command(
     cls=Verb,
     examples="""
     kineta modes double_pendulum.kin --q q1=0,q2=0
-    kineta modes double_pendulum.kin --q q1=0,q2=0 --plot modes.png
+    kineta modes fourbar.kin --equilibrium --plot modes.png
     """,
 )
 @model
 @state("q", "Coordinates about which")
 @state("v", "Speeds about which")
+@at_equilibrium
 @click.option("--at", type=seconds, default=0.0, show_default=True, metavar="TIME", help="The time, for drives.")
 @click.option("--state", "states", metavar="NAME,...", help="The states to keep.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
@@ -31,6 +32,7 @@ def modes(
     model: Path,
     q: str | None,
     v: str | None,
+    rest: bool,
     at: float,
     states: str | None,
     plot: Path | None,
@@ -44,7 +46,7 @@ def modes(
     from kineta.tasks.modes import modes as find
 
     system = with_values(read(model, settings))
-    about = {**named(system.q_names, numbers("--q", q, system)), **named(system.v_names, numbers("--v", v, system))}
+    about = chosen(system, q, v, rest=rest)
     found = find(system, about, t=at, states=None if states is None else names(states))
     if plot is not None:
         from kineta.views.linear import modes as draw

@@ -166,6 +166,11 @@ def quantity(default: str) -> Callable[[Decorated], Decorated]:
     )
 
 
+at_equilibrium = click.option(
+    "--equilibrium", "rest", is_flag=True, help="About the position of rest that is nearest to it."
+)
+
+
 def state(name: str, what: str) -> Callable[[Decorated], Decorated]:
     """The option ``--name`` for numbers of coordinates or speeds."""
     return click.option(f"--{name}", metavar="VALUES", help=f"{what}: 1,2,3, name=value,..., JSON, or @file.json.")

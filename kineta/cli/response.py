@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import numbers, print_json, read, with_values
-from kineta.cli.linearize import named
-from kineta.cli.options import FILE, Verb, json_, model, names, real, seconds, settings, state
+from kineta.cli.common import print_json, read, with_values
+from kineta.cli.linearize import chosen
+from kineta.cli.options import FILE, Verb, at_equilibrium, json_, model, names, real, seconds, settings, state
 from kineta.errors import ArgumentError
 
 #: Times of a step response.
@@ -26,6 +26,7 @@ TIMES = 501
 @model
 @state("q", "Coordinates about which")
 @state("v", "Speeds about which")
+@at_equilibrium
 @click.option("--input", "inputs", metavar="NAME,...", help="Speeds, for the forces on them, and parameters.")
 @click.option("--output", "outputs", metavar="NAME,...", help="Outputs, coordinates, speeds, and what else is known.")
 @click.option("--step", type=seconds, metavar="TIME", help="The response to a step, up to this time.")
@@ -38,6 +39,7 @@ def response(
     model: Path,
     q: str | None,
     v: str | None,
+    rest: bool,
     inputs: str | None,
     outputs: str | None,
     step: float | None,
@@ -57,7 +59,7 @@ def response(
     from kineta.tasks.response import response as find
 
     system = with_values(read(model, settings))
-    about = {**named(system.q_names, numbers("--q", q, system)), **named(system.v_names, numbers("--v", v, system))}
+    about = chosen(system, q, v, rest=rest)
     if (low is None) != (high is None) or (step is not None and low is not None):
         raise ArgumentError("Expected both --from and --to, without --step, or neither of them.")
     if low is not None and high is not None and not 0 < low < high:

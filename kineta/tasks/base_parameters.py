@@ -23,6 +23,9 @@ from kineta.compiler import Equations, equations_of
 from kineta.errors import ArgumentError, ExpressionError, SimulationError, shown
 from kineta.expr.graph import Graph, Ref
 from kineta.formalism.regressor import forms
+from kineta.compiler import Equations, given_equations
+from kineta.errors import ArgumentError, SimulationError, shown
+from kineta.formalism.regressor import PARAMETERS
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks.closing import Closing
@@ -75,9 +78,7 @@ def base_parameters(system: System | Equations, p: Any = None, *, seed: int = 0)
 
     Raises :class:`SimulationError` where no positions are found that meet its constraints.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     values = _one(equations.system, p)
     model = equations.system
     names = parameter_names(model)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.compiler import Equations, equations_of
-from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
+from kineta.compiler import Equations, given_equations
+from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.model.dimensions import variable_units
 from kineta.model.given import records
 from kineta.model.system import System
@@ -184,9 +184,7 @@ def searched(
     pinned: Iterable[str],
 ) -> tuple[Search, State]:
     """What is looked for, and the state from which."""
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     model, t = equations.system, number("t", t)
     values = parameters(model, p)
     q0, v0 = initial_state(model, q, v, values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import least_squares
 from scipy.stats import t as student
 
-from kineta.compiler import Equations, equations_of
+from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, shown
 from kineta.expr.node import Expr, symbol
 from kineta.model.system import System
@@ -53,7 +53,6 @@ class Fit:
     model_values: Mapping[str, FloatArray]
     evaluations: int
     message: str
-    _start: Starting = field(repr=False)
 
     @property
     def values(self) -> dict[str, float]:
@@ -122,9 +121,7 @@ def fit(
     Raises :class:`ArgumentError` for data that do not fit together or do not determine what is asked for, and
     :class:`SimulationError` where a motion on the way cannot be computed.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     times, series = _data(data, t)
     first = float(times[0]) if t0 is None else number("t0", t0)
     if not first <= times[0] or not first < times[-1]:
@@ -288,7 +285,6 @@ class _Problem:
             model_values={n: found.value(n) for n in self.series},
             evaluations=self.evaluations,
             message=message,
-            _start=self.begun,
         )
 
     def check_seen(self, J: FloatArray) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.compiler import Equations, derive
+from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, shown
 from kineta.expr.graph import ONE, ZERO
 from kineta.formalism.derivation import Derivation
@@ -69,9 +69,7 @@ def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
     Parameters have the values of the model, or random ones where it gives none. Raises :class:`ArgumentError` for anything
     but a system or equations, :class:`SimulationError` where too few random states meet the constraints and have accelerations.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else derive(system)
+    equations = given_equations(system)
     equations, sampled = regular_states(equations, STATES, enough=ENOUGH)
     g = equations.graph
     found: list[FirstIntegral] = []

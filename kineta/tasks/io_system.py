@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.compiler import Equations, equations_of
-from kineta.errors import ArgumentError, MissingPackageError, shown
+from kineta.compiler import Equations, equations_of, given_equations
+from kineta.errors import ArgumentError, MissingPackageError
 from kineta.expr.node import Expr
 from kineta.model.infer import results
 from kineta.model.system import Output, System
@@ -34,9 +34,7 @@ def io_system(
 
     Raises :class:`ArgumentError` for names that do not exist, and :class:`MissingPackageError` without python-control.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     model = equations.system
     given, taken, values = put_in(model, inputs), put_out(model, outputs), parameters(model, p)
     if values.ndim > 1:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.codegen import latex, text
-from kineta.compiler import Equations, equations_of
+from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.node import Expr, expr
@@ -110,9 +110,7 @@ def linear_formulas(
 
     Raises :class:`ArgumentError` as that does, and for a system whose entries nobody would read.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     model = equations.system
     given, taken = put_in(model, inputs), put_out(model, outputs)
     graph = Graph()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.compiler import Equations, equations_of
+from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr, symbol
 from kineta.inputs import flat
@@ -59,9 +59,7 @@ def linearize(
     Raises :class:`ArgumentError` for names that do not exist, a state that misses the constraints, one at which these depend
     on each other, and one at which the equations have no derivative.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     model = equations.system
     given, taken, kept = put_in(model, inputs), put_out(model, outputs), _states(model, states)
     at = _rows(model, about, t, p, tau)

@@ -20,7 +20,7 @@ BESIDE, LIMIT = 1e-7, 1e-5
 
 @dataclass(frozen=True)
 class Near:
-    """x' = rate + A x + B u, y = value + C x + D u for changes x of all states (..., nb + nv); and how constraints change with
+    """x' = rate + A x + B u, y = C x + D u for changes x and y of all states (..., nb + nv); and how constraints change with
     them, H on the position with coordinates, f on the speeds with coordinates and speeds, both with the inputs w.
     """
 
@@ -29,7 +29,6 @@ class Near:
     C: FloatArray
     D: FloatArray
     rate: FloatArray
-    value: FloatArray
     H: FloatArray
     f_q: FloatArray
     f_v: FloatArray
@@ -69,12 +68,12 @@ def _no_limit(variation: Variation, name: str, values: FloatArray) -> str:
         variation.rows
         if name in ("H", "f_q", "f_v", "H_w", "f_w")
         else tuple(variation.outputs)
-        if name in ("C", "D", "value")
+        if name in "CD"
         else states
     )
     spread = np.where(np.isfinite(values).all(axis=0), np.ptp(np.nan_to_num(values), axis=0), np.inf)
     at = np.unravel_index(int(spread.argmax()), spread.shape)
-    row = int(at[-1] if name in ("rate", "value") else at[-2])
+    row = int(at[-1] if name == "rate" else at[-2])
     what = f"the rate of '{rows[row]}'" if rows is states else f"'{rows[row]}'"
     return (
         f"Model '{system.name}': {what} has no derivative at this state: it has a corner, a jump or no value there. "
@@ -103,7 +102,7 @@ def _near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau
     N = nb + n
     rate = np.concatenate([s["u"][..., 0], vdot], axis=-1)
     held = (s[name] for name in ("Hq", "fq", "fv", "Hw", "fw"))
-    return Near(X[..., :N], X[..., N:], Y[..., :N], Y[..., N:], rate, s["y"][..., 0], *held)
+    return Near(X[..., :N], X[..., N:], Y[..., :N], Y[..., N:], rate, *held)
 
 
 def _solve(K: FloatArray, right: FloatArray) -> FloatArray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kineta.compiler import Equations, equations_of
+from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, one_of, shown
 from kineta.expr.node import Expr
 from kineta.model.system import System
@@ -134,9 +134,7 @@ def objective(
 
     Raises :class:`ArgumentError` for names that do not exist, and for no goal.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     if integral is None and final is None:
         raise ArgumentError("Expected a goal: integral=..., final=..., or both, found none.")
     parts = []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kineta.compiler import Equations, equations_of
+from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
 from kineta.expr.node import Expr
 from kineta.model.system import System
@@ -114,9 +114,7 @@ def sensitivity(
 
     Raises :class:`ArgumentError` for names that do not exist, :class:`SimulationError` for a motion that does not reach its end.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     model = equations.system
     chosen = varied(model, by)
     t0, t1 = arguments.span(t)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kineta.compiler import Equations, equations_of
-from kineta.errors import ArgumentError, one_of, shown
+from kineta.compiler import Equations, given_equations
+from kineta.errors import one_of
 from kineta.expr.node import Expr
 from kineta.model.system import System
 from kineta.numerics.segments import METHODS
@@ -74,15 +74,13 @@ def simulate(
     :class:`SimulationError` for a motion that cannot start.
     """
     began = time.perf_counter()
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
+    equations = given_equations(system)
     t0, t1 = arguments.span(t)
     method = one_of(method, METHODS, "a method")
     dense_output, progress = flag("dense_output", dense_output), flag("progress", progress)
     rtol, atol, max_step = arguments.tolerances(rtol, atol, max_step)
     grid = arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
-        equations = system if isinstance(system, Equations) else equations_of(system)
         model = equations.system
         watched = arguments.watched(model, events)
         q0, v0 = initial_state(model, q, v, p)

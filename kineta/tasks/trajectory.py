@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from kineta.codegen import llvm
 from kineta.codegen.numpy import FUNCTIONS
-from kineta.compiler import Equations, equations_of
+from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, ExpressionError, SimulationError, did_you_mean, shown
 from kineta.expr.node import Expr, symbol
 from kineta.expr.program import program
@@ -89,9 +89,7 @@ def trajectory(system: System | Equations, motion: Any, t: Any = None, p: Any = 
     Raises :class:`ArgumentError` for what is no motion of the system, :class:`SimulationError` for one that its constraints do
     not allow.
     """
-    if not isinstance(system, System | Equations):
-        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
-    equations = system if isinstance(system, Equations) else equations_of(system)
+    equations = given_equations(system)
     if isinstance(motion, str | Path) and path_of(motion, "the path of a motion").suffix == ".nc":
         motion = load_result(motion)
     if isinstance(motion, Result):

@@ -94,7 +94,7 @@ class Variation:
 
     def slopes(self, *blocks: FloatArray, p: FloatArray) -> Blocks:
         """Derivatives ``Fq`` of rows (``ROWS``) by columns: changes of the coordinates in the directions of the speeds, the
-        speeds, inputs ``w``; of outputs also by accelerations ``ya`` and multipliers ``yl``. Of ``u`` and ``y`` values too.
+        speeds, inputs ``w``; of outputs also by accelerations ``ya`` and multipliers ``yl``. Of ``u`` the value too.
         """
         return self._tables["slopes"].values((*blocks, p))
 
@@ -177,7 +177,6 @@ def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr])
     for name, variables in (("ya", s.vdot), ("yl", multipliers)):
         blocks[name] = _derivatives(d, {"y": shown}, [{x: ONE} for x in variables])["y"]
     blocks["u"] = [[x] for x in s.speeds], 1
-    blocks["y"] = [[x] for x in shown], 1
     return blocks
 
 
