@@ -19,13 +19,10 @@ from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from kineta.codegen.text import lines
-from kineta.compiler import Equations, equations_of
+from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, ExpressionError, SimulationError, shown
 from kineta.expr.graph import Graph, Ref
 from kineta.formalism.regressor import forms
-from kineta.compiler import Equations, given_equations
-from kineta.errors import ArgumentError, SimulationError, shown
-from kineta.formalism.regressor import PARAMETERS
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks.closing import Closing
