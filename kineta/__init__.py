@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from kineta.model.constraints.loop import Loop, loop
     from kineta.model.constraints.plain import Constraint, constraint
     from kineta.model.constraints.rolling import Rolling, rolling
+    from kineta.model.contacts.contact import Contact, contact
+    from kineta.model.contacts.friction import Friction, friction
+    from kineta.model.contacts.limit import Limit, limit
     from kineta.model.elements.couple import couple
     from kineta.model.elements.damper import damper, line_damper
     from kineta.model.elements.force import force
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
     from kineta.model.let import Let
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
     from kineta.model.quasi import Quasi, quasi
+    from kineta.model.switch import Switch, switch
     from kineta.model.system import Output, Parameter, System
     from kineta.tasks.assemble import Assembly, assemble
     from kineta.tasks.base_parameters import BaseParameters, Identification, base_parameters, identify
@@ -113,6 +117,9 @@ _FROM = {
     "kineta.model.constraints.loop": "Loop loop",
     "kineta.model.constraints.plain": "Constraint constraint",
     "kineta.model.constraints.rolling": "Rolling rolling",
+    "kineta.model.contacts.contact": "Contact contact",
+    "kineta.model.contacts.friction": "Friction friction",
+    "kineta.model.contacts.limit": "Limit limit",
     "kineta.model.elements.couple": "couple",
     "kineta.model.elements.damper": "damper line_damper",
     "kineta.model.elements.force": "force",
@@ -124,6 +131,7 @@ _FROM = {
     "kineta.model.let": "Let",
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.quasi": "Quasi quasi",
+    "kineta.model.switch": "Switch switch",
     "kineta.model.system": "Output Parameter System",
     "kineta.tasks.assemble": "Assembly assemble",
     "kineta.tasks.control": "sampled",
@@ -164,6 +172,7 @@ __all__ = [
     "Body",
     "Certificate",
     "Constraint",
+    "Contact",
     "Equations",
     "Equilibrium",
     "Event",
@@ -173,6 +182,7 @@ __all__ = [
     "FirstIntegral",
     "Fit",
     "Free",
+    "Friction",
     "Function",
     "Identification",
     "Inertia",
@@ -183,6 +193,7 @@ __all__ = [
     "Let",
     "Linear",
     "LinearFormulas",
+    "Limit",
     "Loop",
     "MissingPackageError",
     "ModelError",
@@ -211,6 +222,8 @@ __all__ = [
     "Station",
     "Sx",
     "Sy",
+    "Sz",
+    "Switch",
     "System",
     "SystemGraph",
     "Sz",
@@ -222,6 +235,7 @@ __all__ = [
     "base_parameters",
     "body",
     "constraint",
+    "contact",
     "cos",
     "cosh",
     "couple",
@@ -236,6 +250,7 @@ __all__ = [
     "first_integrals",
     "fit",
     "force",
+    "friction",
     "from_sympy",
     "generalized_force",
     "identify",
@@ -247,6 +262,7 @@ __all__ = [
     "kinematics",
     "kinetostatics",
     "io_system",
+    "limit",
     "line_damper",
     "line_force",
     "line_spring",
@@ -279,6 +295,7 @@ __all__ = [
     "statics",
     "station",
     "step",
+    "switch",
     "symbol",
     "symbols",
     "system_graph",

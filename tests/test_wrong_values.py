@@ -138,6 +138,26 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"name": "W", "shape": "wheel", "sizes": (0.3,), "start": kn.station("A"), "end": kn.station("ground")}
         | {"normal": (0, 0, 1), "axis": (0, 1, 0), "surface": "B", **FREE},
     ),
+    "contact": (
+        kn.contact,
+        {"name": "c", "shape": "wheel", "starts": ["A", "B"], "end": "ground", "normal": (0, 0, 1), "sizes": 0.3}
+        | {"axis": (0, 1, 0), "height": q, "restitution": 0.5, "law": "poisson", "friction": 0.5, "static": 0.6, "smooth": 0.1},
+    ),
+    "Contact": (
+        kn.Contact,
+        {"name": "c", "shape": "wheel", "sizes": (0.3,), "starts": (kn.station("A"),), "end": kn.station("ground")}
+        | {"normal": (0, 0, 1), "axis": (0, 1, 0), "height": q, "restitution": 0.5, "poisson": True, "friction": 0.5}
+        | {"static": 0.6, "smooth": 0.1, **FREE},
+    ),
+    "limit": (kn.limit, {"name": "l", "value": q, "lower": 0, "upper": 1, "restitution": 0.5, "law": "newton"}),
+    "Limit": (kn.Limit, {"name": "l", "value": q, "lower": 0, "upper": 1, "restitution": 0.5, "poisson": False, **FREE}),
+    "friction": (kn.friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, "smooth": 0.1}),
+    "Friction": (kn.Friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, "smooth": 0.1, **FREE}),
+    "switch": (kn.switch, {"name": "s", "value": q, "sets": {"q": 1}, "guards": {"m": 1}, "stop": False}),
+    "Switch": (
+        kn.Switch,
+        {"name": "s", "value": q, "guards": (("m", 1),), "sets": (("q", 1),), "stop": False, **FREE},
+    ),
     "quasi": (kn.quasi, {"name": "u", "value": q}),
     "Quasi": (kn.Quasi, {"name": "u", "value": q, **FREE}),
     "independent": (kn.independent, {"system": SYSTEM}),
@@ -151,14 +171,15 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "System": (
         kn.System,
         {"name": "S", "bodies": [BODY], "gravity": (0, 0, 1), "coordinates": ["q"], "parameters": {"m": 1.0}}
-        | {"elements": [], "points": [], "initial": {"q": 1.0}, "outputs": {"x": q}, "lets": {}},
+        | {"elements": [], "points": [], "initial": {"q": 1.0}, "outputs": {"x": q}, "lets": {}}
+        | {"constraints": [], "quasi": [], "contacts": [], "switches": []},
     ),
     "System.fixed": (SYSTEM.fixed, {"names": ["m"]}),
     "System.replace": (SYSTEM.replace, {"name": "T", "bodies": [BODY], "initial": {"q": 1}}),
     "System.expand": (lambda x: SYSTEM.expand(x), {"x": q}),
     "dumps": (kn.dumps, {"system": SYSTEM}),
     "loads": (kn.loads, {"text": "model m; B | Rz(q) = 1, 1, 1, 1;", "file": "a"}),
-    "load": (kn.load, {"path": "missing.kin", "floating": False}),
+    "load": (kn.load, {"path": "missing.kin", "floating": False, "limits": True}),
     "load_result": (kn.load_result, {"path": "missing.nc"}),
     "from_sympy": (kn.from_sympy, {"value": 1}),
     "derive": (kn.derive, {"system": SYSTEM, "formalism": "newton_euler"}),

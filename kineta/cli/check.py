@@ -56,12 +56,22 @@ def described(system: System) -> dict[str, Any]:
         "speeds": list(system.v_names),
         "freedom": freedom(system),
         "constraints": [c.name for c in system.constraints],
+        "contacts": {c.name: type(c).__name__ for c in system.contacts},
+        "places": places(system),
+        "switches": [s.name for s in system.switches],
         "parameters": {p.name: p.value for p in system.parameters},
         "taken": dict(system.taken),
         "lets": {let.name: str(let.value) for let in system.lets},
         "elements": {e.name: type(e).__name__ for e in system.elements},
         "outputs": [o.name for o in system.outputs],
     }
+
+
+def places(system: System) -> dict[str, list[str]]:
+    """What each contact may touch with, by its name: points and bodies, or numbers where there is no name."""
+    from kineta.model.contacts.contact import Contact, names
+
+    return {c.name: list(names(system, c)) for c in system.contacts if isinstance(c, Contact)}
 
 
 def freedom(system: System) -> int:
@@ -199,6 +209,7 @@ def _print(summary: dict[str, Any]) -> None:
         "coordinates": _by_rule({n: n for n in summary["coordinates"]}, summary["taken"]),
         "speeds": ", ".join(summary["speeds"]) if summary["constraints"] else "",
         "constraints": ", ".join(summary["constraints"]),
+        **_acting_in_runs(summary),
         "named expressions": ", ".join(summary["lets"]),
         "elements": ", ".join(summary["elements"]),
         "outputs": ", ".join(summary["outputs"]),
@@ -216,6 +227,17 @@ def _print(summary: dict[str, Any]) -> None:
     missing = [n for n, x in summary["parameters"].items() if x is None]
     if missing:
         say(f"  not checked against the laws: without values for {', '.join(missing)}")
+
+
+def _acting_in_runs(summary: dict[str, Any]) -> dict[str, str]:
+    """Lines on contacts, with how many places each has where there are several, on limits, dry friction and switches."""
+    many = {n: f"{n} ({len(own)} places)" for n, own in summary["places"].items() if len(own) > 1}
+    found: dict[str, list[str]] = {"Contact": [], "Limit": [], "Friction": []}
+    for name, kind in summary["contacts"].items():
+        found[kind].append(many.get(name, name))
+    labels = ("contacts", "limits", "dry friction")
+    lines = {label: ", ".join(names) for label, names in zip(labels, found.values(), strict=True)}
+    return lines | {"switches": ", ".join(summary["switches"])}
 
 
 def _by_rule(shown: dict[str, str], taken: dict[str, str]) -> str:

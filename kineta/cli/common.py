@@ -143,6 +143,14 @@ def with_values(system: System) -> System:
     return system
 
 
+def say_without(system: System) -> None:
+    """Say on standard error that equations are without what acts in runs only, if *system* has such."""
+    names = [c.name for c in system.contacts]
+    if names:
+        shown = ", ".join(names if len(names) <= 8 else [*names[:8], "..."])
+        click.echo(f"Contacts, limits and dry friction act in runs: this is without {shown}.", err=True)
+
+
 def numbers(option: str, text: str | None, system: System) -> Any:
     """The value of an option such as ``--q``: None, a list of numbers, or a mapping of names to numbers.
 

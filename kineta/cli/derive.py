@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import console, print_json, read
+from kineta.cli.common import console, print_json, read, say_without
 from kineta.cli.options import FILE, Verb, formalism, json_, model, quantity, settings, strategy
 from kineta.errors import ArgumentError, readable
 
@@ -115,6 +115,7 @@ def derive(
                 "--quantity multipliers, reaction_forces.",
                 err=True,
             )
+        say_without(system)
 
 
 #: Options that do not go together.

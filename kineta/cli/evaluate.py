@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.common import numbers, print_json, read, say_without, with_values
 from kineta.cli.options import Verb, completing, formalism, json_, model, quantity, seconds, settings, state, strategy
 from kineta.errors import ArgumentError, did_you_mean
 
@@ -117,6 +117,7 @@ def evaluate(
         for name, x in parts.items():
             shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
             click.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
+        say_without(system)
 
 
 def _off(equations: Equations, t: float, state: tuple[Any, Any]) -> str:

@@ -113,9 +113,10 @@ def _values(system: System) -> dict[str, dict[str, float]]:
 @click.argument("robot", type=FILE, help="URDF file.")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Model file to write; else standard output.")
 @click.option("--floating", is_flag=True, help="Let the root link float freely.")
+@click.option("--no-limits", is_flag=True, help="Leave out the limits of joints, and their dry friction.")
 @force
 @json_
-def import_(robot: Path, output: Path | None, floating: bool, force: bool, as_json: bool) -> None:
+def import_(robot: Path, output: Path | None, floating: bool, no_limits: bool, force: bool, as_json: bool) -> None:
     """Turn a URDF file into a model file.
 
     What of the file is approximated or not used is said.
@@ -126,7 +127,7 @@ def import_(robot: Path, output: Path | None, floating: bool, force: bool, as_js
         raise ArgumentError(f"{robot}: expected a URDF file, found a model file, which needs no import.")
     if output is not None and output.suffix != ".kin":
         raise ArgumentError(f"--output: expected a file .kin, found '{output}'.")
-    system, notes = urdf.read_with_report(robot, floating=floating)
+    system, notes = urdf.read_with_report(robot, floating=floating, limits=not no_limits)
     text = dumps(system)
     for note in notes:
         click.echo(f"kineta: {note}", err=True)

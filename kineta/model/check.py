@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
-from kineta.model import constraints, elements
+from kineta.model import constraints, contacts, elements, switch
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.constraints import Condition
+from kineta.model.contacts import Unilateral
 from kineta.model.elements import Element
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.kind import Kind
@@ -30,6 +31,7 @@ from kineta.model.infer import (
 from kineta.model.motion import Ball, Free, Motion, quaternion_names
 from kineta.model.plausible import impossible, turning
 from kineta.model.quasi import Quasi
+from kineta.model.switch import Switch
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ if TYPE_CHECKING:
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
     *("model", "include", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
-    *(*elements.WORDS, *constraints.WORDS, "quasi", "initial", "output"),
+    *(*elements.WORDS, *constraints.WORDS, *contacts.WORDS, switch.KIND.word, "quasi", "initial", "output"),
 )
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*'*")
@@ -74,7 +76,11 @@ def check(system: System) -> None:
 # -- names and tree -----------------------------------------------------------------------------------------------------
 
 
-def word(record: Body | Point | Element | Output | Let | Condition | Quasi | Parameter) -> str:
+#: Records that have a kind.
+Kinded = Element | Condition | Unilateral | Switch
+
+
+def word(record: Body | Point | Kinded | Output | Let | Quasi | Parameter) -> str:
     """What the language calls *record*."""
     return elements.kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
 
@@ -105,7 +111,8 @@ def _names(system: System) -> None:
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
-    _distinct([(word(c), c.name, c.location) for c in system.constraints], {})
+    acting = (*system.constraints, *system.contacts, *system.switches)
+    _distinct([(word(c), c.name, c.location) for c in acting], {})
     own = dict.fromkeys((*system.q_names, *(p.name for p in system.parameters)), "a coordinate or parameter")
     _distinct([("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name], reserved | own)
 
@@ -114,10 +121,9 @@ def _spelled(system: System) -> None:
     """Names are what the text language can say, so that every system can be written."""
     records = [("Body", b.name, b.location) for b in system.bodies]
     records += [("Point", p.name, p.location) for p in system.points]
-    records += [(word(e), e.name, e.location) for e in system.elements]
+    records += [(word(r), r.name, r.location) for r, _ in _kinded(system)]
     records += [("Parameter", p.name, p.location) for p in system.parameters]
     records += [("Let", let.name, let.location) for let in system.lets]
-    records += [(word(c), c.name, c.location) for c in system.constraints]
     records += [("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name]
     names = [("Model", system.name, None), *(("Coordinate", c, None) for c in system.coordinates), *records]
     for kind, name, location in names:
@@ -270,7 +276,7 @@ def _symbols(system: System) -> None:
                         message = f"{misplaced} has no place here; expected {words} only.{hint}"
                     raise fault(message, symbol=name)
 
-    def record(item: Body | Point | Element | Output | Let | Condition | Quasi) -> Callable[..., CheckError]:
+    def record(item: Body | Point | Kinded | Output | Let | Quasi) -> Callable[..., CheckError]:
         return partial(CheckError, word(item), item.name, item.location)
 
     for let in system.lets:
@@ -295,11 +301,11 @@ def _symbols(system: System) -> None:
         only(resting, without, kind.positions(element), record(element), hint=hint)
         only(seen, words, element.expressions, record(element))
         only(parameters, "parameters", kind.constants(element), record(element))
-    for condition in system.constraints:
-        kind = constraints.kind_of(condition)
-        only(parameters, "parameters", kind.constants(condition), record(condition))
-        only(resting, without, kind.positions(condition), record(condition))
-        only(seen, words, condition.expressions, record(condition))
+    for condition, kind in _kinded(system):
+        if not isinstance(condition, Element):
+            only(parameters, "parameters", kind.constants(condition), record(condition))
+            only(resting, without, kind.positions(condition), record(condition))
+            only(seen, words, condition.expressions, record(condition))
     for form in system.quasi:
         only(seen - {w.name for w in system.quasi} | set(system.base_speeds), words, [form.value], record(form))
     shown = everything | results(system, (n for o in system.outputs for n in o.value.symbols()))
@@ -338,13 +344,19 @@ def _argument(motion: Motion) -> Expr | None:
 def _elements(system: System) -> None:
     for point in system.points:
         _on_a_body(system, point.body, partial(CheckError, "Point", point.name, point.location))
-    for element in system.elements:
-        _sound(system, element, elements.kind_of(element))
-    for condition in system.constraints:
-        _sound(system, condition, constraints.kind_of(condition))
+    for record, kind in _kinded(system):
+        _sound(system, record, kind)
 
 
-def _sound(system: System, record: Element | Condition, kind: Kind[Any]) -> None:
+def _kinded(system: System) -> Iterator[tuple[Kinded, Kind[Any]]]:
+    """The records that have a kind, with it."""
+    yield from ((e, elements.kind_of(e)) for e in system.elements)
+    yield from ((c, constraints.kind_of(c)) for c in system.constraints)
+    yield from ((c, contacts.kind_of(c)) for c in system.contacts)
+    yield from ((s, switch.KIND) for s in system.switches)
+
+
+def _sound(system: System, record: Kinded, kind: Kind[Any]) -> None:
     raised = partial(CheckError, word(record), record.name, record.location)
     for name in record.bodies:
         _on_a_body(system, name, raised)

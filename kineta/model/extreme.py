@@ -44,8 +44,8 @@ def blamed(system: System) -> Iterator[None]:
 
 def _records(system: System) -> Iterator[Any]:
     constants = (p for p in system.parameters if p.fixed)
-    parts = (system.bodies, system.points, system.elements, system.constraints, system.quasi, system.outputs)
-    return chain(constants, *parts, system.lets)
+    acting = (system.elements, system.constraints, system.contacts, system.switches, system.quasi)
+    return chain(constants, system.bodies, system.points, *acting, system.outputs, system.lets)
 
 
 def _numbers(record: Any) -> list[float]:

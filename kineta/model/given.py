@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from types import UnionType
 from typing import Any
@@ -54,6 +54,15 @@ def entries(values: object) -> tuple[Any, ...] | None:
         return tuple(values)
     except Exception:  # whatever the object raises
         return None
+
+
+def named(values: object, what: str, example: str) -> tuple[tuple[str, Any], ...]:
+    """Pairs of names and values, from a mapping or from pairs; errors call them *what* and show an *example*."""
+    pairs = entries(values.items() if isinstance(values, Mapping) else values)
+    for pair in [values] if pairs is None else pairs:
+        if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise ArgumentError(f"Expected {what} by name, as in {example}, found {shown(pair)}.")
+    return pairs or ()
 
 
 def record(value: Any, kind: type, example: str) -> Any:

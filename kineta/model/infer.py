@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from kineta.expr.node import Expr
 from kineta.expr.op import Op
-from kineta.model import constraints
+from kineta.model import constraints, contacts
 from kineta.model.body import GROUND, Body
+from kineta.model.contacts.contact import Contact, names
+from kineta.model.contacts.limit import Limit
 from kineta.model.elements import kind_of
 from kineta.model.motion import Ball, Free, Rotation, coordinate_names, speed_names
 
@@ -78,11 +80,27 @@ def moving(initial: Iterable[tuple[str, Expr]], expressions: Iterable[Expr]) -> 
 
 def results(system: System, names: Iterable[str]) -> set[str]:
     """Those of *names* that mean what a motion results in: accelerations ``q1''``, and multipliers ``lambda.E.x`` of the rows of
-    constraints.
+    constraints, of contacts, limits and dry friction.
     """
     accelerations = {f"{n}'" for n in system.v_names}
     multipliers = {f"{MULTIPLIER}{c.name}" for c in system.constraints}
-    return {n for n in names if n in accelerations or n in multipliers or n.rpartition(".")[0] in multipliers}
+    touching = {f"{MULTIPLIER}{n}" for n in touches(system)}
+    known = accelerations | multipliers | touching
+    return {n for n in names if n in known or n.rpartition(".")[0] in multipliers}
+
+
+def touches(system: System) -> Iterator[str]:
+    """Names of the rows of contacts (``foot.n``, the normal one, ``foot.u`` and ``foot.w`` along the plane; ``box.A.n`` where
+    there are several places), of limits (``stop.lower``) and of dry friction.
+    """
+    for record in system.contacts:
+        if isinstance(record, Contact):
+            places = [f".{p}" for p in names(system, record)] if len(record.starts) > 1 else [""]
+            yield from (f"{record.name}{place}.{c}" for place in places for c in "nuw")
+        elif isinstance(record, Limit):
+            yield from (f"{record.name}.{end}" for end in record.ends)
+        else:
+            yield record.name
 
 
 def likely_results(system: System, name: str) -> list[str]:
@@ -105,8 +123,10 @@ def infer_parameters(system: System, lets: Iterable[Let] = ()) -> dict[str, str]
         n for b in system.bodies for m in b.motions if not isinstance(m, Ball | Free) for n in m.argument.symbols()
     }
     found: dict[str, str] = {}
-    for expression in (*expressions(system), *(let.value for let in lets)):
-        for name in _by_number(expression.symbols()):
+    switched = (n for s in system.switches for n, _ in (*s.sets, *s.guards))
+    every = (expression.symbols() for expression in (*expressions(system), *(let.value for let in lets)))
+    for own in (*every, *((name,) for name in switched)):
+        for name in _by_number(own):
             if name not in known and not {".", "'"} & set(name):
                 found[name] = CONSTANT if name in constant else IN_SHIFT if name in shifts else ELSEWHERE
     return found
@@ -180,6 +200,8 @@ def _constants(system: System) -> Iterator[Expr]:
         yield from kind_of(element).constants(element)
     for condition in system.constraints:
         yield from constraints.kind_of(condition).constants(condition)
+    for contact in system.contacts:
+        yield from contacts.kind_of(contact).constants(contact)
     yield from (value for _, value in system.initial)
 
 
@@ -203,8 +225,8 @@ def described(system: System) -> Iterable[Expr]:
         yield from point.position
     for element in system.elements:
         yield from element.expressions
-    for condition in system.constraints:
-        yield from condition.expressions
+    for record in (*system.constraints, *system.contacts, *system.switches):
+        yield from record.expressions
     yield from (w.value for w in system.quasi)
 
 

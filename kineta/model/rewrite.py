@@ -27,7 +27,21 @@ from kineta.model.system import Parameter, System
 from kineta.passes.substitute import substitute
 
 #: Fields of a system that hold expressions.
-_DESCRIBED = ("bodies", "gravity", "elements", "points", "initial", "outputs", "lets", "constraints", "quasi")
+_DESCRIBED = (
+    *(
+        "bodies",
+        "gravity",
+        "elements",
+        "points",
+        "initial",
+        "outputs",
+        "lets",
+        "constraints",
+        "quasi",
+        "contacts",
+        "switches",
+    ),
+)
 
 
 def renumbered(system: System) -> System:
@@ -49,7 +63,9 @@ ORIGIN, TURNS = (0.3, -0.2, 0.4), (0.7, -0.4)
 
 
 def reframed(system: System) -> System:
-    """*system* seen from another ground frame. The coordinates stay, and what depends on them; outputs are left out."""
+    """*system* seen from another ground frame. The coordinates stay, and what depends on them; outputs are left out, and what
+    acts in runs only: contacts and switches.
+    """
     plain, (a, b) = system.expanded, TURNS
     columns = (
         (math.cos(a), math.sin(a), 0.0),
@@ -101,6 +117,8 @@ def reframed(system: System) -> System:
         gravity=turned(plain.gravity),
         lets=(),
         outputs=(),
+        contacts=(),
+        switches=(),
         **described,
     )
 

@@ -12,13 +12,15 @@ from kineta.expr.node import Expr, Scalar
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.check import check, check_inferred
 from kineta.model.constraints import Condition
+from kineta.model.contacts import Unilateral
 from kineta.model.elements import Element
-from kineta.model.given import TAKES, Record, Vector3, entries, records, scalar, vector
+from kineta.model.given import TAKES, Record, Vector3, named, records, scalar, vector
 from kineta.model.infer import DECLARED, LISTED, base_first, doubts, infer_coordinates, infer_parameters, moving
 from kineta.model.let import Let, closed, put_in
 from kineta.model.mapped import mapped
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
 from kineta.model.quasi import Quasi
+from kineta.model.switch import Switch, changed
 from kineta.model.units import Dimension
 from kineta.threads import once
 from kineta.values import number, word
@@ -70,11 +72,7 @@ class Output(Record):
 
 
 def _initial(given: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]]) -> tuple[tuple[str, Expr], ...]:
-    pairs = entries(given.items() if isinstance(given, Mapping) else given)
-    for pair in [given] if pairs is None else pairs:
-        if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
-            raise ArgumentError(f"Expected initial values by name, as in {{'q1': 0.5}}, found {shown(pair)}.")
-    return tuple((name, scalar(value)) for name, value in pairs or ())
+    return tuple((name, scalar(value)) for name, value in named(given, "initial values", "{'q1': 0.5}"))
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -97,6 +95,8 @@ class System:
     lets : named expressions, for use in all others by their symbols (records, or a mapping of names to expressions)
     constraints : ideal constraints: expressions of order 0 and 1, loops, rolling
     quasi : quasi-velocities, which are then the speeds of the equations
+    contacts : contacts, limits and dry friction, which act in runs
+    switches : what changes at once in the course of a run
 
     Raises :class:`~kineta.errors.ModelError` for whatever :func:`kineta.model.check.check` finds wrong.
     """
@@ -113,6 +113,8 @@ class System:
     lets: tuple[Let, ...]
     constraints: tuple[Condition, ...]
     quasi: tuple[Quasi, ...]
+    contacts: tuple[Unilateral, ...]
+    switches: tuple[Switch, ...]
 
     def __init__(
         self,
@@ -129,6 +131,8 @@ class System:
         lets: Iterable[Let] | Mapping[str, Scalar] = (),
         constraints: Iterable[Condition] = (),
         quasi: Iterable[Quasi] = (),
+        contacts: Iterable[Unilateral] = (),
+        switches: Iterable[Switch] = (),
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
@@ -143,6 +147,8 @@ class System:
             outputs = [Output(n, scalar(v)) for n, v in outputs.items()]
         put("constraints", records(constraints, Condition, "constraints", "kn.constraint(name, expression)"))
         put("quasi", records(quasi, Quasi, "quasi-velocities", "kn.quasi(name, expression)"))
+        put("contacts", records(contacts, Unilateral, "contacts", "kn.limit(name, q1, lower=0)"))
+        put("switches", records(switches, Switch, "switches", "kn.switch(name, expression, sets={})"))
         put("outputs", records(outputs, Output, "outputs", "kn.Output(name, value)"))
         if isinstance(lets, Mapping):
             lets = [Let(n, scalar(v)) for n, v in lets.items()]
@@ -169,8 +175,10 @@ class System:
 
         taken: dict[str, str] = {} if declared is None else dict.fromkeys((p.name for p in declared), DECLARED)
         if listed is None:
-            acting = [*(x for e in plain.elements for x in e.expressions), *(o.value for o in plain.outputs)]
-            found = infer_coordinates(plain.bodies, taken.keys(), moving(self.initial, acting))
+            acting = (*plain.elements, *plain.constraints, *plain.contacts, *plain.switches)
+            named_in = [*(x for r in acting for x in r.expressions), *(o.value for o in plain.outputs)]
+            set_ = [pair for s in plain.switches for pair in s.sets if pair[0].endswith("'")]
+            found = infer_coordinates(plain.bodies, taken.keys(), moving([*self.initial, *set_], named_in))
         else:
             found = dict.fromkeys(listed, LISTED)
         put("_inferred", listed is None)
@@ -268,7 +276,8 @@ class System:
     def unconstrained(self) -> System:
         """The motions alone: without constraints, quasi-velocities, what acts, and speeds at the start."""
         start = [(name, value) for name, value in self.initial if name in self.q_names]
-        changes = {"constraints": (), "quasi": (), "elements": (), "initial": tuple(start), "outputs": ()}
+        nothing = ("constraints", "quasi", "elements", "outputs", "contacts", "switches")
+        changes = {**dict.fromkeys(nothing, ()), "initial": tuple(start)}
         plain = object.__new__(System)  # not checked: coordinates may be those of inertia elements alone
         for name in (*(f.name for f in fields(self)), "_inferred", "_taken"):
             object.__setattr__(plain, name, changes.get(name, getattr(self, name)))
@@ -315,8 +324,10 @@ class System:
         return tuple(p.name for p in self.parameters if not p.fixed)
 
     def fixed(self, names: Iterable[str] | None = None) -> System:
-        """A copy in which the parameters *names* (all that have a value, if not given) are numbers of the equations."""
-        chosen = {p.name for p in self.parameters if p.value is not None}
+        """A copy in which the parameters *names* are numbers of the equations; if not given, all that have a value, but for those
+        that a switch sets.
+        """
+        chosen = {p.name for p in self.parameters if p.value is not None} - changed(self).keys()
         if names is not None:
             chosen = set(records(names, str, "names of parameters", "'m'"))
         for name in chosen - {p.name for p in self.parameters}:

@@ -33,6 +33,9 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "speeds",
         "freedom",
         "constraints",
+        "contacts",
+        "places",
+        "switches",
         "parameters",
         "taken",
         "lets",
@@ -379,6 +382,23 @@ def test_constraints_are_checked_and_said(kineta: Command, tmp_path: Path) -> No
         "FAILED: the start meets the constraints (largest residual 3): the start misses the constraint 'wire'"
         in done.out
     )
+
+
+def test_what_acts_in_runs_is_listed_and_said_to_be_no_part_of_equations(kineta: Command, tmp_path: Path) -> None:
+    model = tmp_path / "box.kin"
+    model.write_text("""
+        Box | Sx(x), Sz(z), Ry(q1) = 1, 1, 1, 1; coordinates x, z, q1; parameters s = 0; point A on Box = (1, 0, 0);
+        contact foot : point between Box, A and ground axis (0, 0, 1); contact tip : ball = 1 between A and ground axis (1, 0, 0);
+        limit stop : q1 <= 1; friction dry = 1 on x; when up : q1 >= 1 : s = 1;
+    """)
+    done = kineta("check", str(model))
+    said = ("contacts: foot (2 places), tip", "limits: stop", "dry friction: dry", "switches: up")
+    assert [line for line in said if f"  {line}\n" not in done.out] == []
+    found = kineta("check", str(model), "--json").json
+    assert found["contacts"] == {"foot": "Contact", "tip": "Contact", "stop": "Limit", "dry": "Friction"}
+    assert (found["places"], found["switches"]) == ({"foot": ["Box", "A"], "tip": ["A"]}, ["up"])
+    for verb in ("derive", "eval"):
+        assert "act in runs: this is without foot, tip, stop, dry.\n" in kineta(verb, str(model)).err
 
 
 @pytest.mark.parametrize("verb", ["derive", "eval"])

@@ -312,7 +312,7 @@ SYNTAX = [
         "A | Rz(q1) = 1;\nparametrs a = 1;",
         "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, include, gravity, parameters, "
         "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, inertia, constraint, loop, "
-        "rolling, quasi, initial, output, found 'parametrs'. Did you mean 'parameters'?",
+        "rolling, contact, limit, friction, when, quasi, initial, output, found 'parametrs'. Did you mean 'parameters'?",
     ),
     ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
     ("A | Rz(q1) 1;", "m.kin:1:12: expected ',' or '=', found '1'."),

@@ -11,7 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.expr.op import FUNCTIONS
-from kineta.model import constraints, elements
+from kineta.model import constraints, contacts, elements
 from kineta.model.check import STATEMENTS
 from kineta.model.units import UNITS
 from tests.support import EXAMPLES, ROOT
@@ -103,7 +103,12 @@ def test_every_statement_has_an_example() -> None:
 
 def test_the_grammar_names_every_rule_of_the_parser() -> None:
     lark = (Path(kn.__file__).parent / "model" / "io" / "kin.lark").read_text(encoding="utf-8")
-    rules = set(re.findall(r"^\??([a-z]+):", lark, re.MULTILINE)) | {*elements.WORDS, *constraints.WORDS}
+    rules = set(re.findall(r"^\??([a-z]+):", lark, re.MULTILINE)) | {
+        *elements.WORDS,
+        *constraints.WORDS,
+        *contacts.WORDS,
+        "when",
+    }
     said = set(re.findall(r"^([a-z]+) *=", section("Grammar"), re.MULTILINE))
     assert rules - said == {"start", "declaration", "definition", "axis", "form", "setting", "shown", "exponent"}
 

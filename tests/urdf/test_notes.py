@@ -33,17 +33,33 @@ NOTES = {
         "2:16: <origin> in <link> ignored: is not part of URDF",
         True,
     ),
-    "limit": (
-        joint("revolute", '<limit lower="0"/>'),
-        "<limit> left out: limits do not act; watch them with events",
+    "limit of the drive": (
+        joint("revolute", '<limit upper="1" effort="9"/>'),
+        "attribute 'effort' of <limit> left out: is a matter of the drive",
         False,
+    ),
+    "no bounds": (joint("prismatic", "<limit/>"), "<limit> left out: it has no bounds", False),
+    "bounds of a wheel": (
+        joint("continuous", '<limit upper="1"/>'),
+        "<limit> left out: a continuous joint has no use for it",
+        False,
+    ),
+    "no room": (
+        joint("revolute", '<limit lower="0"/>'),
+        "<limit> ignored: the lower bound is not below the upper one",
+        True,
+    ),
+    "zero outside": (
+        joint("prismatic", '<limit lower="1" upper="2"/>'),
+        "<limit> moves the start: zero is outside; the joint starts at the nearest bound",
+        True,
     ),
     "fixed axis": (joint("fixed", '<axis xyz="0 0 0"/>'), "<axis> left out: a fixed joint has no use for it", False),
     "fixed mimic": (joint("fixed", '<mimic joint="?"/>'), "<mimic> left out: a fixed joint has no use for it", False),
     "fixed damping": (joint("fixed", '<dynamics damping="1"/>'), "<dynamics> left out: a fixed joint", False),
-    "friction": (
-        joint("revolute", '<dynamics friction="1"/>'),
-        "<dynamics> approximated: dry friction does not act; add a force of your own if it matters",
+    "planar friction": (
+        joint("planar", '<dynamics friction="1"/>'),
+        "<dynamics> approximated: friction of a planar joint does not act",
         True,
     ),
     "planar damping": (

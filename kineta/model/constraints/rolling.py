@@ -139,21 +139,21 @@ def _fault(system: System, rolling: Rolling) -> tuple[str, str] | None:
     if shape is None:
         near = did_you_mean(rolling.shape, SHAPES)
         return f"expected a shape ({', '.join(SHAPES)}), found '{rolling.shape}'.{near}", rolling.shape
-    text = _incomplete(rolling, shape)
+    text = lacking(rolling.shape, shape, rolling.sizes, rolling.axis, rolling.start.body)
     for size, what in zip(rolling.sizes, shape.sizes, strict=False):
         text = text or hold.positive(system, size, f"a {what}")
     return (text, rolling.shape) if text else hold.fault(system, rolling.start.body, rolling.material)
 
 
-def _incomplete(rolling: Rolling, shape: Shape) -> str:
-    """What the description of a *shape* lacks, or has too much."""
-    if len(rolling.sizes) != len(shape.sizes):
-        count = f"{len(shape.sizes)} size{'s' * (len(shape.sizes) > 1)}"
-        return f"a {rolling.shape} has {count}, {', '.join(shape.sizes)}, found {len(rolling.sizes)}."
-    if shape.axis and rolling.axis is None:
-        return f"a {rolling.shape} needs its axis, as in '{rolling.start.body} axis (0, 1, 0)'."
-    if not shape.axis and rolling.axis is not None:
-        return f"a {rolling.shape} has no axis; leave it out."
+def lacking(name: str, shape: Shape, sizes: Sequence[Expr], axis: Axis | None, body: str) -> str:
+    """What the description of a *shape* of this name lacks, or has too much."""
+    if len(sizes) != len(shape.sizes):
+        count = f"{len(shape.sizes) or 'no'} size{'s' * (len(shape.sizes) > 1)}"
+        return f"a {name} has {', '.join((count, *shape.sizes))}, found {len(sizes)}."
+    if shape.axis and axis is None:
+        return f"a {name} needs its axis, as in '{body} axis (0, 1, 0)'."
+    if not shape.axis and axis is not None:
+        return f"a {name} has no axis; leave it out."
     return ""
 
 

@@ -13,16 +13,18 @@ from kineta.values import flag, word
 _SUFFIXES = (".kin", ".urdf")
 
 
-def load(path: str | Path, *, floating: bool = False) -> System:
+def load(path: str | Path, *, floating: bool = False, limits: bool = True) -> System:
     """The system in a file: ``.kin`` or ``.urdf``. Raises :class:`ModelError` for one that cannot be read or makes no sense.
 
     *floating* is for URDF, which does not say how the root link stands: True lets it float freely, else it is fixed.
+    So is *limits*: False leaves out the limits of joints, and their dry friction.
     """
     path, floating = path_of(path, "the path of a model file"), flag("floating", floating)
+    limits = flag("limits", limits)
     if path.suffix == ".urdf":
         from kineta.model.io import urdf
 
-        return urdf.read(path, floating=floating)
+        return urdf.read(path, floating=floating, limits=limits)
     if path.suffix != ".kin":
         if is_folder(path):
             raise ModelError(f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found a folder.")
@@ -32,6 +34,10 @@ def load(path: str | Path, *, floating: bool = False) -> System:
         )
     if floating:
         raise ArgumentError(f"{path}: floating=True is for URDF robots; in .kin write a motion Free(name).")
+    if not limits:
+        raise ArgumentError(
+            f"{path}: limits=False is for URDF robots; in .kin leave out the statements limit and friction."
+        )
     return loads(read_text(path), str(path))
 
 

@@ -6,7 +6,7 @@ import gc
 import io
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -20,11 +20,10 @@ from lark.exceptions import UnexpectedInput
 from kineta.cache import stored
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
-from kineta.model import constraints, elements, units
+from kineta.model import constraints, contacts, elements, switch, units
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.check import STATEMENTS, CheckError
-from kineta.model.constraints import Condition
-from kineta.model.elements import Element
+from kineta.model.elements.kind import Form, Kind
 from kineta.model.given import Vector3, vector
 from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
 from kineta.model.io.expression import Node, Reader
@@ -44,19 +43,27 @@ KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "axis", "body")
 _DECLARED = ("parameters", "constants", "let")
 _FRAMES = ("point", "body", "frame", "coordinates")
 
-#: Forms of elements and of constraints by the names that the grammar gives them.
-_ELEMENTS, _CONSTRAINTS = (
-    {name: form for kind in kinds for name, form in kind.forms.items()} for kinds in (elements.KINDS, constraints.KINDS)
-)
+#: What has kinds: the arguments of a system, with theirs.
+_KINDS: Mapping[str, tuple[Kind[Any], ...]] = {
+    "elements": elements.KINDS,
+    "constraints": constraints.KINDS,
+    "contacts": contacts.KINDS,
+    "switches": (switch.KIND,),
+}
+#: Their forms by the names that the grammar gives them, with the argument that they are part of and the first word.
+_FORMS: Mapping[str, tuple[str, str, Form[Any]]] = {
+    name: (argument, kind.word, form)
+    for argument, kinds in _KINDS.items()
+    for kind in kinds
+    for name, form in kind.forms.items()
+}
 
 
 @cache
 def _parser() -> Lark:
     grammar = Path(__file__).with_name("kin.lark").read_text(encoding="utf-8")
-    kinds = (*elements.KINDS, *constraints.KINDS)
-    rules = [f'{name}: "{k.word}" NAME {form.rule} ";"' for k in kinds for name, form in k.forms.items()]
-    choices = (f"?element: {' | '.join(_ELEMENTS)}", f"?condition: {' | '.join(_CONSTRAINTS)}")
-    grammar += "\n".join(["", *choices, *rules, ""])
+    rules = [f'{name}: "{first}" NAME {form.rule} ";"' for name, (_, first, form) in _FORMS.items()]
+    grammar += "\n".join(["", f"?record: {' | '.join(_FORMS)}", *rules, ""])
     key = sha256(f"{__version__} {sys.version_info[:2]} {grammar}".encode()).hexdigest()
     return Lark.load(io.BytesIO(stored(key, lambda: _tables(grammar))))
 
@@ -122,12 +129,12 @@ class _Statements:
     bodies: list[Body] = field(default_factory=list)
     coordinates: list[str] | None = None
     included: tuple[str, ...] = ()
+    start: tuple[tuple[str, Expr], ...] = ()
     parameters: list[Parameter] | None = None
-    elements: list[Element] = field(default_factory=list)
+    records: dict[str, list[Any]] = field(default_factory=lambda: {argument: [] for argument in _KINDS})
     points: dict[str, Point] = field(default_factory=dict)
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
-    constraints: list[Condition] = field(default_factory=list)
     quasi: list[Quasi] = field(default_factory=list)
     lets: list[tuple[Token, Node]] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
@@ -146,6 +153,7 @@ class _Statements:
         self._take(s for s in statements if s.data in _FRAMES)
         self.reader.moving = self._moving()
         self.reader.bodies = dict.fromkeys([*(b.name for b in self.bodies), GROUND])
+        self.reader.declared = {p.name for p in self.parameters or ()}
         self._define()  # anew, since the dimensions of coordinates are known by now
         self._take(s for s in statements if s.data == "quasi")
         self._take(s for s in statements if s.data not in ("include", "quasi", *_DECLARED, *_FRAMES))
@@ -157,10 +165,9 @@ class _Statements:
     def _take(self, statements: Iterable[Node]) -> None:
         for statement in statements:
             kind = str(statement.data)
-            if kind in _ELEMENTS:
-                self.elements.append(_ELEMENTS[kind].read(self.reader, *statement.children))
-            elif kind in _CONSTRAINTS:
-                self.constraints.append(_CONSTRAINTS[kind].read(self.reader, *statement.children))
+            if kind in _FORMS:
+                argument, _, form = _FORMS[kind]
+                self.records[argument].append(form.read(self.reader, *statement.children))
             else:
                 getattr(self, f"_{kind}")(statement)
 
@@ -171,13 +178,12 @@ class _Statements:
             gravity=self.gravity,
             coordinates=self._listed(),
             parameters=self.parameters,
-            elements=self.elements,
             points=self.points.values(),
-            initial=self.initial,
+            initial=[*(s for s in self.start if s[0] not in dict(self.initial)), *self.initial],
             outputs=self.outputs,
-            constraints=self.constraints,
             quasi=self.quasi,
             lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
+            **self.records,
         )
 
     def _listed(self) -> list[str] | None:
@@ -212,7 +218,7 @@ class _Statements:
         self.name = str(node.children[0])
 
     def _include(self, node: Node) -> None:
-        """Take the bodies, coordinates and dampers of a robot, and its gravity, in place of which others may be given."""
+        """Take what a robot is; in place of its gravity, and of where it starts, others may be given."""
         self._once(node)
         from kineta.model.io import urdf
 
@@ -228,7 +234,9 @@ class _Statements:
             raise ModelError(str(error), self._at(name)) from None
         self.gravity, self.included = robot.gravity, robot.coordinates
         self.bodies += robot.bodies
-        self.elements += robot.elements
+        for argument, own in self.records.items():
+            own += getattr(robot, argument)
+        self.start = robot.initial
 
     def _gravity(self, node: Node) -> None:
         self._once(node)

@@ -36,6 +36,8 @@ class Source(Reader):
         self.values = values
         self.bodies: Collection[str] = (GROUND,)
         self.points = points
+        #: Names of the parameters and constants that the text declares.
+        self.declared: Collection[str] = ()
 
     def station(self, name: Token, position: Node | None = None) -> Station:
         """The place of a point, or of a body with or without a position in its frame."""
@@ -80,6 +82,20 @@ class Source(Reader):
         if along.dimension is not None and not along.plain and value.shown:
             expected = units.times(work, along.dimension, -power)
             self.expect(node, value, expected, f"{what} on {units.name(along.dimension)}")
+
+    def dimension(self, name: Token) -> Dimension | None:
+        """The dimension of what has this name, where that is known."""
+        return self.dimensions.get(str(name), self.moving.get(str(name)))
+
+    def resting(self, node: Any) -> bool:
+        """Whether *node* is made of numbers and declared parameters only."""
+        return all(n in self.declared for n in self.quantity(node).value.symbols())
+
+    def rises(self, relation: Token) -> bool:
+        """Whether a comparison is ``>=``; it may be ``<=``, and nothing else."""
+        if relation not in (">=", "<="):
+            raise ModelError(f"expected '>=' or '<=', found '{relation}'.", self.location(relation))
+        return str(relation) == ">="
 
     @staticmethod
     def is_rate(value: Expr) -> bool:

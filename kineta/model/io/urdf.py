@@ -19,6 +19,7 @@ from kineta.model.given import vector
 from kineta.model.infer import ENERGIES, TIME
 from kineta.model.io.file import read_bytes
 from kineta.model.io.kin import KEYWORDS
+from kineta.model.io.urdf_limits import Held, frictions, limits, start
 from kineta.model.io.urdf_survey import Note, grouped, note, survey
 from kineta.model.io.xml import Element, parse
 from kineta.model.motion import Axis, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, Sy, Sz, X, unit
@@ -32,34 +33,49 @@ WARNINGS = 20
 #: A decimal number as XML writes it.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 #: What joints without a coordinate of their own do not use.
-_UNUSED = {"fixed": ("axis", "dynamics", "mimic"), "floating": ("axis",)}
+_UNUSED = {
+    "fixed": ("axis", "dynamics", "limit", "mimic"),
+    "floating": ("axis", "limit"),
+    "planar": ("limit",),
+    "continuous": ("limit",),
+}
 
 
-def read(path: str | Path, *, floating: bool = False, gravity: Sequence[float] = _GRAVITY) -> System:
+def read(
+    path: str | Path, *, floating: bool = False, limits: bool = True, gravity: Sequence[float] = _GRAVITY
+) -> System:
     """The system in a URDF file.
 
     floating : let the root link float freely (motion ``root``: position, quaternion; velocities in its own axes) instead
-        of fixing it to the ground. gravity : in ground axes [m/s^2]; URDF has none of its own
+        of fixing it to the ground. limits : False leaves out the limits of joints, and their dry friction. gravity : in
+        ground axes [m/s^2]; URDF has none of its own
 
     Links become bodies, joints coordinates of the same names (characters that are no letters, digits or _ become _).
     Raises :class:`ModelError` with the line for what cannot be read; emits :class:`KinetaWarning` for what is ignored,
     approximated or renamed (:class:`Note`).
     """
-    return _warned(*read_with_report(path, floating=floating, gravity=gravity))
+    return _warned(*read_with_report(path, floating=floating, limits=limits, gravity=gravity))
 
 
 def read_with_report(
-    path: str | Path, *, floating: bool = False, gravity: Sequence[float] = _GRAVITY
+    path: str | Path, *, floating: bool = False, limits: bool = True, gravity: Sequence[float] = _GRAVITY
 ) -> tuple[System, tuple[Note, ...]]:
     """:func:`read`, with the notes instead of warnings."""
     path = Path(path)
-    robot = _Robot(parse(read_bytes(path), str(path)), floating=floating)
+    robot = _Robot(parse(read_bytes(path), str(path)), floating=floating, limits=limits)
     return robot.system(gravity), grouped(robot.notes)
 
 
-def reads(text: str, *, file: str = "<urdf>", floating: bool = False, gravity: Sequence[float] = _GRAVITY) -> System:
+def reads(
+    text: str,
+    *,
+    file: str = "<urdf>",
+    floating: bool = False,
+    limits: bool = True,
+    gravity: Sequence[float] = _GRAVITY,
+) -> System:
     """The system in a URDF text, as :func:`read`; *file* is the name shown in errors."""
-    robot = _Robot(parse(text, file), floating=floating)
+    robot = _Robot(parse(text, file), floating=floating, limits=limits)
     return _warned(robot.system(gravity), grouped(robot.notes))
 
 
@@ -96,10 +112,10 @@ def _distinct(name: str, *taken: set[str]) -> str:
 class _Robot:
     """The parts of a file by name, and the system made of them."""
 
-    def __init__(self, root: Element, *, floating: bool) -> None:
+    def __init__(self, root: Element, *, floating: bool, limits: bool) -> None:
         if root.tag != "robot":
             raise ModelError(f"expected <robot>, found <{root.tag}>.{did_you_mean(root.tag, ['robot'])}", root.location)
-        self.root = root
+        self.root, self.limits = root, limits
         self.notes: list[Note] = list(survey(root))
         self.links = self._named(root.all("link"), "link")
         self.joints = {n: self._joint(e) for n, e in self._named(root.all("joint"), "joint").items()}
@@ -208,13 +224,18 @@ class _Robot:
             )
         joints = [self.by_child[link] for link in order[1:]]
         own = [c for joint in joints for c in self.coordinates[joint.name]]
+        bodies = [self._body(link) for link in order]
+        bounded, rubbed = self._held(joints)
+        found = limits(bounded, self.notes)
         return System(
             self.name,
-            [self._body(link) for link in order],
+            bodies,
             gravity=gravity,
             coordinates=[self.root_motion, *own] if self.root_motion else own,
             parameters=(),
             elements=self._dampers(joints),
+            initial=start(found, self.notes),
+            contacts=(*found, *frictions(rubbed)),
         )
 
     def _body(self, link: str) -> Body:
@@ -383,7 +404,7 @@ class _Robot:
         taken: set[str] = set()
         dampers = []
         for joint in joints:
-            damping = self._damping(joint)
+            damping = self._resistance(joint, "damping")
             if not damping:
                 continue
             k, q, _ = self._linear(joint)
@@ -392,22 +413,41 @@ class _Robot:
                 dampers.append(Damper(name, expr(damping), k * symbol(f"{q}'"), joint.element.location))
         return dampers
 
-    def _damping(self, joint: _Joint) -> float:
-        """The damping that acts at a joint; notes on what does not act."""
+    def _held(self, joints: Iterable[_Joint]) -> tuple[list[Held], list[Held]]:
+        """The joints with bounds, and those with dry friction."""
+        bounded, rubbed = [], []
+        for joint in joints:
+            friction, bounds = self._resistance(joint, "friction"), self._bounds(joint)
+            ratio, q, offset = self._linear(joint) if friction or bounds else (0.0, "", 0.0)
+            if ratio and bounds:
+                bounded.append(Held(bounds[0], ratio, q, offset, bounds=bounds[1:]))
+            if ratio and friction:
+                rubbed.append(Held(joint.element, ratio, q, offset, friction))
+        return (bounded, rubbed) if self.limits else ([], [])
+
+    def _bounds(self, joint: _Joint) -> tuple[Element, float, float] | None:
+        """The bounds of a joint and where they stand; None for one without."""
+        element = joint.element.one("limit")
+        if element is None or joint.kind not in ("revolute", "prismatic"):
+            return None
+        if element.attributes.keys().isdisjoint(("lower", "upper")):
+            self.notes.append(note(element, "left out", "it has no bounds"))
+            return None
+        (lower,), (upper,) = (self._numbers(element, a, 1, (0,)) for a in ("lower", "upper"))
+        return element, lower, upper
+
+    def _resistance(self, joint: _Joint, name: str) -> float:
+        """The ``damping`` or ``friction`` that acts at a joint; a note on what does not act."""
         element = joint.element.one("dynamics")
         if element is None or joint.kind == "fixed":
             return 0.0
-        (damping,), (friction,) = (self._numbers(element, a, 1, (0,)) for a in ("damping", "friction"))
-        for name, value in (("damping", damping), ("friction", friction)):
-            if value < 0:
-                raise ModelError(f"<dynamics> {name}: expected zero or more, found {value:g}.", element.location)
-        if friction:
-            reason = "dry friction does not act; add a force of your own if it matters"
-            self.notes.append(note(element, "approximated", reason))
-        if damping and joint.kind not in _ONE_COORDINATE:
-            self.notes.append(note(element, "approximated", f"damping of a {joint.kind} joint does not act"))
+        (value,) = self._numbers(element, name, 1, (0,))
+        if value < 0:
+            raise ModelError(f"<dynamics> {name}: expected zero or more, found {value:g}.", element.location)
+        if value and joint.kind not in _ONE_COORDINATE:
+            self.notes.append(note(element, "approximated", f"{name} of a {joint.kind} joint does not act"))
             return 0.0
-        return damping
+        return value
 
 
 #: Joints that turn or slide.

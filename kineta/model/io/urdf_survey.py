@@ -18,11 +18,12 @@ _READ: dict[str, tuple[set[str], set[str]]] = {
     "inertial": (set(), {"origin", "mass", "inertia"}),
     "mass": ({"value"}, set()),
     "inertia": ({"ixx", "iyy", "izz", "ixy", "ixz", "iyz"}, set()),
-    "joint": ({"name", "type"}, {"origin", "parent", "child", "axis", "dynamics", "mimic"}),
+    "joint": ({"name", "type"}, {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"}),
     "origin": ({"xyz", "rpy", "quat_xyzw"}, set()),
     "parent": ({"link"}, set()),
     "child": ({"link"}, set()),
     "axis": ({"xyz"}, set()),
+    "limit": ({"lower", "upper"}, set()),
     "dynamics": ({"damping", "friction"}, set()),
     "mimic": ({"joint", "multiplier", "offset"}, set()),
 }
@@ -46,14 +47,18 @@ _LEFT_OUT = {
         _ASIDE,
     ),
     "joint": {
-        "limit": "limits do not act; watch them with events",
         "safety_controller": "is a matter of control",
         "calibration": "is a matter of measurement",
         "property": _ASIDE,
     },
 }
-#: Attributes that are left out: they have no part in the motion.
-_LEFT_OUT_ATTRIBUTES = {"robot": {"version"}, "link": {"type"}, "joint": {"dont_collapse"}}
+#: Attributes that are left out, with the reason.
+_LEFT_OUT_ATTRIBUTES = {
+    "robot": {"version": _ASIDE},
+    "link": {"type": _ASIDE},
+    "joint": {"dont_collapse": _ASIDE},
+    "limit": dict.fromkeys(("effort", "velocity"), "is a matter of the drive"),
+}
 #: What changes the motion in a simulator, in links and in <gazebo>: the value that changes nothing, and what holds here.
 _SWITCHES = {
     "gravity": (1, "gravity acts on every link"),
@@ -69,7 +74,8 @@ class Note:
     """Something in the file that is not used as it stands: how often, where first, and why.
 
     treatment : ``left out`` (no part in the motion), or, where the motion of the system or the names in it may differ from
-        what the author of the file expects, ``ignored``, ``approximated``, ``normalised``, ``renamed``, ``used as it stands``
+        what the author of the file expects, ``ignored``, ``approximated``, ``normalised``, ``renamed``, ``used as it stands``,
+        ``moves the start``
     """
 
     location: Location
@@ -127,8 +133,9 @@ def _attributes(element: Element) -> Iterator[Note]:
     for name in element.attributes:
         if name in known or name.partition(":")[0] == "xmlns":
             continue
-        if name in _LEFT_OUT_ATTRIBUTES.get(element.tag, ()):
-            yield Note(element.location, f"attribute '{name}' of <{element.tag}>", "left out", _ASIDE)
+        reason = _LEFT_OUT_ATTRIBUTES.get(element.tag, {}).get(name)
+        if reason is not None:
+            yield Note(element.location, f"attribute '{name}' of <{element.tag}>", "left out", reason)
             continue
         near = did_you_mean(name, missing)
         if near:

@@ -8,7 +8,7 @@ from typing import Any
 
 from kineta.expr.node import Expr
 from kineta.expr.text import number
-from kineta.model import constraints, elements
+from kineta.model import constraints, contacts, elements, switch
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.elements.kind import Kind
 from kineta.model.motion import LETTERS, Axis, Ball, Free, Motion, Rotation
@@ -28,6 +28,8 @@ def write(system: System) -> str:
         _points(system),
         [_statement(elements.kind_of(e), e) for e in system.elements],
         [_statement(constraints.kind_of(c), c) for c in system.constraints],
+        [_statement(contacts.kind_of(c), c) for c in system.contacts],
+        [_statement(switch.KIND, s) for s in system.switches],
         [f"quasi {_form(w)};" for w in system.quasi],
         list(_runs(system)),
     ]

@@ -1,0 +1,248 @@
+"""Contact of points and round bodies with a plane, or with ground of a given height."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
+from kineta.expr.node import Expr, Scalar, expr
+from kineta.model import units
+from kineta.model.body import GROUND, Station, station
+from kineta.model.constraints import hold, rolling
+from kineta.model.constraints.rolling import Shape
+from kineta.model.contacts import options, sound
+from kineta.model.elements.coordinate import Place
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import TAKES, Record, entries
+from kineta.model.motion import Axis
+from kineta.values import word
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+    from kineta.model.system import System
+
+_NONE = expr(0)
+
+#: What may touch: points, and the surfaces that may roll.
+SHAPES: Mapping[str, Shape] = {"point": Shape((), axis=False), **rolling.SHAPES}
+
+
+@dataclass(frozen=True, slots=True)
+class Contact(Record):
+    """Places of bodies that may touch a plane and cannot pass it; each is a contact of its own.
+
+    ``shape`` is ``point``, or one of those that may roll, of the ``sizes`` [m]; ``starts`` are the points, or the centres of
+    the shapes, and ``axis`` the axis of a wheel, disk or torus in the axes of its body. The plane is fixed in the body of
+    ``end``, goes through that place and has the normal ``normal``, on the side of the bodies. With a ``height`` [m], points
+    touch what stands so high above the plane: an expression of the components of the only point, in ground axes, and of t.
+
+    ``restitution`` is Newton's, or Poisson's where ``poisson`` is set. ``friction`` is the coefficient of Coulomb's law, and
+    ``static`` that of a contact that sticks, if it is another one. With a speed ``smooth`` [m/s] nothing sticks: the
+    force of friction grows with the speed s as s / sqrt(s^2 + smooth^2).
+    """
+
+    name: str
+    shape: str
+    sizes: tuple[Expr, ...]
+    starts: tuple[Station, ...]
+    end: Station
+    normal: Axis
+    axis: Axis | None = None
+    height: Expr | None = None
+    restitution: Expr = _NONE
+    poisson: bool = False
+    friction: Expr = _NONE
+    static: Expr | None = None
+    smooth: Expr | None = None
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the contact."""
+        given = (self.height, self.restitution, self.friction, self.static, self.smooth)
+        places = (x for s in (*self.starts, self.end) for x in s.position)
+        return (*self.sizes, *(x for x in given if x is not None), *places)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return (*dict.fromkeys(s.body for s in self.starts), self.end.body)
+
+
+def _places(value: object, *_: object) -> tuple[Station, ...]:
+    found = entries(value)
+    if isinstance(value, set | frozenset):
+        raise ArgumentError(f"Expected places in their order, as in (foot, heel), found {shown(value)}.")
+    return tuple(station(p) for p in ((value,) if found is None else found))
+
+
+TAKES["tuple[Station, ...]"] = _places
+
+
+def contact(
+    name: str,
+    shape: str,
+    starts: Place | Sequence[Place],
+    end: Place,
+    *,
+    normal: Sequence[float],
+    sizes: Scalar | Sequence[Scalar] = (),
+    axis: Sequence[float] | None = None,
+    height: Scalar | None = None,
+    restitution: Scalar = 0.0,
+    law: str = "newton",
+    friction: Scalar = 0.0,
+    static: Scalar | None = None,
+    smooth: Scalar | None = None,
+) -> Contact:
+    """:class:`Contact` of points or round surfaces with a plane, or with ground of a given height.
+
+    shape : ``point``, or one of those of :func:`rolling`, with its ``sizes`` [m]
+    starts, end : the points or centres that may touch, and a place of the plane (points, stations, or bodies: their origins)
+    normal : (3,) of the plane, in the axes of the body of *end*, on the side of the bodies
+    axis : (3,) of a wheel, disk or torus, in the axes of its body
+    height : of the ground above the plane [m], an expression of the components of the only point, as ``kn.symbol("Heel.x")``
+    law : of the *restitution*, ``newton`` or ``poisson``
+    friction, static : coefficients of what slips, and of what sticks, if that is another one
+    smooth : a speed of slip over which friction grows, in place of sticking [m/s]
+    """
+    given = (restitution, options.poisson(law), friction, static, smooth)
+    return Contact(name, word(shape, "a shape"), sizes, starts, end, normal, axis, height, *given)  # type: ignore[arg-type]
+
+
+def names(system: System, contact: Contact) -> tuple[str, ...]:
+    """What the places of *contact* are called: by the point or body that each is, or by its number."""
+    known: dict[Station, str] = {}
+    for name, place in _stations(system).items():
+        known.setdefault(place, name)
+    return tuple(known.get(s, str(i)) for i, s in enumerate(contact.starts, 1))
+
+
+def _stations(system: System) -> dict[str, Station]:
+    """The places of the bodies (their origins) and of the points, by name."""
+    return {n: Station(n) for n in system.frames} | {p.name: Station(p.body, p.position) for p in system.points}
+
+
+def _read(
+    source: Source,
+    name: Token,
+    shape: Token,
+    sizes: Node | None,
+    places: Node,
+    end: Node,
+    height: Node | None,
+    *given: Node,
+) -> Contact:
+    source.noted(shape)
+    starts = [hold.read(source, node) for node in places.children]
+    second, normal = hold.read(source, end)
+    if normal is None:
+        text = f"the plane of contact '{name}' needs its normal, as in {second.body} axis (0, 0, 1)."
+        raise ModelError(text, source.location(end))
+    axis = next((a for _, a in starts if a is not None), None)
+    for node, (place, own) in zip(places.children, starts, strict=True):
+        if own not in (None, axis):
+            text = f"expected one axis for all places, in the axes of the body of each, found another one at '{place.body}'."
+            raise ModelError(text, source.location(node))
+    found = options.given(source, given, ("restitution", "friction", "static", "smooth"))
+
+    def quantity(option: str, dimension: units.Dimension, what: str) -> Expr | None:
+        value = found.get(option)
+        return None if value is None else source.expression(value, dimension, f"{what} of contact '{name}'")
+
+    friction = quantity("friction", units.NUMBER, "the friction")
+    measures = [] if sizes is None else sizes.children
+    return Contact(
+        str(name),
+        str(shape),
+        tuple(source.expression(size, units.LENGTH, f"a size of the {shape} '{name}'") for size in measures),
+        tuple(place for place, _ in starts),
+        second,
+        normal,
+        axis,
+        None if height is None else source.expression(height, units.LENGTH, f"the height of contact '{name}'"),
+        *options.restitution(source, found, f"contact '{name}'"),  # type: ignore[arg-type]  # a record takes numbers too
+        _NONE if friction is None else friction,
+        quantity("static", units.NUMBER, "the static friction"),
+        quantity("smooth", units.VELOCITY, "the speed smooth"),
+        source.location(name),
+    )
+
+
+def _written(contact: Contact) -> str:
+    sizes = f" = {', '.join(map(str, contact.sizes))}" if contact.sizes else ""
+    starts = ", ".join(hold.place(s, contact.axis) for s in contact.starts)
+    height = "" if contact.height is None else f" height {contact.height}"
+    friction = None if contact.friction.value == 0 else contact.friction
+    more = options.rebound(contact.restitution, contact.poisson)
+    more += options.written(friction=friction, static=contact.static, smooth=contact.smooth)
+    return f": {contact.shape}{sizes} between {starts} and {hold.place(contact.end, contact.normal)}{height}{more}"
+
+
+def _fault(system: System, contact: Contact) -> tuple[str, str] | None:
+    shape = SHAPES.get(contact.shape)
+    if shape is None:
+        near = did_you_mean(contact.shape, SHAPES)
+        return f"expected a shape ({', '.join(SHAPES)}), found '{contact.shape}'.{near}", contact.shape
+    if not contact.starts:
+        return "expected a place that may touch, found none.", ""
+    text = rolling.lacking(contact.shape, shape, contact.sizes, contact.axis, contact.starts[0].body)
+    for size, what in zip(contact.sizes, shape.sizes, strict=False):
+        text = text or hold.positive(system, size, f"a {what}")
+    if text:
+        return text, contact.shape
+    for i, start in enumerate(contact.starts):
+        if start in contact.starts[:i]:
+            return f"the place '{names(system, contact)[i]}' is given twice.", start.body
+        fixed = hold.fault(system, start.body, contact.end.body)
+        if fixed is not None:
+            return fixed
+    text = sound.within(system, contact.restitution, "a restitution", 1)
+    text = text or sound.sticking(system, contact.friction, contact.static, contact.smooth, "a coefficient of friction")
+    return (text, "") if text else _of_height(system, contact)
+
+
+def _of_height(system: System, contact: Contact) -> tuple[str, str] | None:
+    """What is wrong with the height of the ground, and the word at fault."""
+    if contact.height is None:
+        return None
+    if contact.shape != "point" or len(contact.starts) != 1 or contact.end.body != GROUND:
+        return "only a single point, and a plane of the ground, may have a height between them.", ""
+    (start,) = contact.starts
+    own = [name for name, place in _stations(system).items() if place == start]
+    if not own:
+        text = f"a height needs a name for its place; describe it, as in point P on {start.body} = (0, 0, 0)."
+        return text, start.body
+    allowed = {"t", *(p.name for p in system.parameters), *(f"{name}.{c}" for name in own for c in "xyz")}
+    (height,) = system.expand(contact.height)
+    for name in height.symbols():
+        if name not in allowed:
+            text = f"expected a height over {own[-1]}.x, {own[-1]}.y, {own[-1]}.z, parameters and the time, found '{name}' in it."
+            return text, name
+    return None
+
+
+def _constants(contact: Contact) -> tuple[Expr, ...]:
+    """Sizes, places, the restitution and the speed of smooth friction."""
+    smooth = () if contact.smooth is None else (contact.smooth,)
+    return (
+        *contact.sizes,
+        *(x for s in (*contact.starts, contact.end) for x in s.position),
+        contact.restitution,
+        *smooth,
+    )
+
+
+KIND = Kind(
+    Contact,
+    "contact",
+    {"contact": Form(f'":" NAME ["=" sizes] "between" places "and" hold ["height" sum] {options.OPTIONS}', _read)},
+    _written,
+    constants=_constants,
+    fault=_fault,
+)

@@ -1,0 +1,130 @@
+"""Limits of a coordinate, or of any expression of the position."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kineta.errors import Location, ModelError
+from kineta.expr.node import Expr, Scalar, expr
+from kineta.model.constraints import hold
+from kineta.model.contacts import options, sound
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import Record
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+    from kineta.model.system import System
+
+_NONE = expr(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit(Record):
+    """An expression ``value`` of coordinates, points and t that stays above ``lower`` and below ``upper``, one of which may be
+    None; it comes back from them with the ``restitution``, Newton's, or Poisson's where ``poisson`` is set.
+    """
+
+    name: str
+    value: Expr
+    lower: Expr | None = None
+    upper: Expr | None = None
+    restitution: Expr = _NONE
+    poisson: bool = False
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The ends that it has: ``lower``, ``upper``."""
+        return tuple(name for name in ("lower", "upper") if getattr(self, name) is not None)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the limit."""
+        return tuple(x for x in (self.value, self.lower, self.upper, self.restitution) if x is not None)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return ()
+
+
+def limit(
+    name: str,
+    value: Expr,
+    lower: Scalar | None = None,
+    upper: Scalar | None = None,
+    *,
+    restitution: Scalar = 0.0,
+    law: str = "newton",
+) -> Limit:
+    """The :class:`Limit` that *value* stays above *lower* and below *upper*; None for no such end.
+
+    law : of the *restitution*, ``newton`` or ``poisson``
+    """
+    return Limit(name, value, lower, upper, restitution, options.poisson(law))  # type: ignore[arg-type]  # as it is given
+
+
+def _read(
+    source: Source,
+    name: Token,
+    left: Node,
+    first: Token,
+    right: Node,
+    second: Token | None,
+    last: Node | None,
+    *given: Node,
+) -> Limit:
+    rises = [source.rises(relation) for relation in (first, second) if relation is not None]
+    if second is not None and last is not None:
+        if rises[0] != rises[1]:
+            text = f"expected '{first}', so that both comparisons go one way, found '{second}'."
+            raise ModelError(text, source.location(second))
+        ends = [right, *((last, left) if rises[0] else (left, last))]
+    elif source.resting(left) and not source.resting(right):
+        ends = [right, None, left] if rises[0] else [right, left, None]
+    else:
+        ends = [left, right, None] if rises[0] else [left, None, right]
+    node, *bounds = ends
+    value = source.quantity(node)
+    expected = None if value.plain else value.dimension
+    what = f"a bound of limit '{name}'"
+    lower, upper = (None if b is None else source.expression(b, expected, what) for b in bounds)
+    found = options.given(source, given, ("restitution",))
+    back = options.restitution(source, found, f"limit '{name}'")
+    return Limit(str(name), value.value, lower, upper, *back, source.location(name))  # type: ignore[arg-type]
+
+
+def _written(limit: Limit) -> str:
+    if limit.lower is None:
+        shown = f"{limit.value} <= {limit.upper}"
+    elif limit.upper is None:
+        shown = f"{limit.value} >= {limit.lower}"
+    else:
+        shown = f"{limit.lower} <= {limit.value} <= {limit.upper}"
+    return f": {shown}{options.rebound(limit.restitution, limit.poisson)}"
+
+
+def _fault(system: System, limit: Limit) -> tuple[str, str] | None:
+    if limit.lower is None and limit.upper is None:
+        return "expected a lower bound, an upper one, or both, found none.", ""
+    text = sound.idle(system, limit.value) or sound.within(system, limit.restitution, "a restitution", 1)
+    if limit.lower is not None and limit.upper is not None:
+        low, high = hold.known(system, limit.lower), hold.known(system, limit.upper)
+        if not text and low is not None and high is not None and not low < high:
+            text = f"expected a lower bound below the upper one, found {low:g} and {high:g}."
+    return (text, "") if text else None
+
+
+KIND = Kind(
+    Limit,
+    "limit",
+    {"limit": Form(f'":" sum RELATION sum [RELATION sum] {options.OPTIONS}', _read)},
+    _written,
+    positions=lambda limit: (limit.value, *(b for b in (limit.lower, limit.upper) if b is not None)),
+    constants=lambda limit: (limit.restitution,),
+    fault=_fault,
+)

@@ -1,0 +1,67 @@
+"""Limits and dry friction of the joints of a robot, on the coordinates with which they turn or slide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kineta.expr.node import Expr, expr, symbol
+from kineta.model.contacts.friction import Friction
+from kineta.model.contacts.limit import Limit
+from kineta.model.io.urdf_survey import Note, note
+from kineta.model.io.xml import Element
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What holds a joint that turns or slides by ratio * coordinate + offset: a ``friction``, or what ``bounds`` it."""
+
+    element: Element
+    ratio: float
+    coordinate: str
+    offset: float
+    friction: float = 0.0
+    bounds: tuple[float, float] = (0.0, 0.0)
+
+
+def limits(joints: Iterable[Held], notes: list[Note]) -> list[Limit]:
+    """A limit of each coordinate: between the bounds of all the joints that move with it. *notes* get what is not used."""
+    found: dict[str, tuple[float, float, Element]] = {}
+    for joint in joints:
+        if not joint.bounds[0] < joint.bounds[1]:
+            notes.append(note(joint.element, "ignored", "the lower bound is not below the upper one"))
+            continue
+        low, high = sorted((b - joint.offset) / joint.ratio for b in joint.bounds)
+        before, after, first = found.get(joint.coordinate, (low, high, joint.element))
+        if max(low, before) < min(high, after):
+            found[joint.coordinate] = max(low, before), min(high, after), first
+        else:
+            notes.append(note(joint.element, "ignored", "what it mimics never comes between the bounds"))
+    return [
+        Limit(f"{q}_limit", symbol(q), expr(low), expr(high), location=element.location)
+        for q, (low, high, element) in found.items()
+    ]
+
+
+def frictions(joints: Iterable[Held]) -> list[Friction]:
+    """Dry friction on each coordinate: that of all the joints that move with it, which slip together."""
+    found: dict[str, tuple[float, Element]] = {}
+    for joint in joints:
+        before, first = found.get(joint.coordinate, (0.0, joint.element))
+        found[joint.coordinate] = before + abs(joint.ratio) * joint.friction, first
+    return [
+        Friction(f"{q}_friction", expr(force), symbol(q), location=element.location)
+        for q, (force, element) in found.items()
+    ]
+
+
+def start(found: Iterable[Limit], notes: list[Note]) -> dict[str, Expr]:
+    """Coordinates at the nearest of their bounds, where these leave out zero; *notes* say so."""
+    nearest = {}
+    for limit in found:
+        for end, sign in ((limit.lower, 1), (limit.upper, -1)):
+            if end is not None and end.value is not None and limit.location is not None and sign * end.value > 0:
+                nearest[str(limit.value)] = end
+                reason = "zero is outside; the joint starts at the nearest bound"
+                notes.append(Note(limit.location, "<limit>", "moves the start", reason))
+    return nearest

@@ -1,0 +1,166 @@
+"""Switches: what changes at once when an expression passes zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kineta.errors import Location, ModelError, did_you_mean
+from kineta.expr.node import Expr, Scalar
+from kineta.expr.text import number as written_number
+from kineta.model.contacts import sound
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import TAKES, Record, named, scalar
+from kineta.model.motion import coordinate_names
+from kineta.values import number
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+    from kineta.model.system import System
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(Record):
+    """What is done when ``value`` rises through zero in the course of a run, if every one of the ``guards`` holds: parameters
+    that have to have a value then.
+
+    ``sets`` are new values of parameters, coordinates and speeds by name, expressions of the state and the parameters before.
+    A parameter that a switch sets changes in the course of a run. ``stop``: the run ends there.
+    """
+
+    name: str
+    value: Expr
+    guards: tuple[tuple[str, float], ...] = ()
+    sets: tuple[tuple[str, Expr], ...] = ()
+    stop: bool = False
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the switch."""
+        return (self.value, *(value for _, value in self.sets))
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return ()
+
+
+def _guards(value: object, *_: object) -> tuple[tuple[str, float], ...]:
+    pairs = named(value, "values of guards", "{'s': 1}")
+    return tuple((name, number(f"the guard '{name}'", x)) for name, x in pairs)
+
+
+def _sets(value: object, *_: object) -> tuple[tuple[str, Expr], ...]:
+    return tuple((name, scalar(x)) for name, x in named(value, "new values", "{'s': 1}"))
+
+
+TAKES["tuple[tuple[str, float], ...]"] = _guards
+TAKES["tuple[tuple[str, Expr], ...]"] = _sets
+
+
+def switch(
+    name: str,
+    value: Expr,
+    sets: Mapping[str, Scalar] | None = None,
+    *,
+    guards: Mapping[str, float] | None = None,
+    stop: bool = False,
+) -> Switch:
+    """A :class:`Switch`: when *value* rises through zero in a run, names get new values at once, or the run ends.
+
+    sets : new values of parameters, coordinates and speeds by name, expressions of the state and the parameters before
+    guards : values that parameters must have then, by name
+    stop : end the run there
+    """
+    return Switch(name, value, () if guards is None else guards, () if sets is None else sets, stop)  # type: ignore[arg-type]
+
+
+def changed(system: System) -> dict[str, Switch]:
+    """The parameters that switches of *system* set, each with the first that does."""
+    parameters = {p.name for p in system.parameters}
+    found: dict[str, Switch] = {}
+    for own in system.switches:
+        for name, _ in own.sets:
+            if name in parameters:
+                found.setdefault(name, own)
+    return found
+
+
+def _read(source: Source, name: Token, left: Node, relation: Token, right: Node, *rest: Node) -> Switch:
+    rises = source.rises(relation)
+    known = source.quantity(left)
+    expected = None if known.plain else known.dimension
+    bound = source.expression(right, expected, f"the right side of switch '{name}'")
+    value = known.value - bound if rises else bound - known.value
+    guards, sets, stop = [], [], False
+    for node in rest:
+        own, given = node.children
+        if given is not None:
+            what = f"the guard '{own}'" if node.data == "guard" else f"the new value of '{own}'"
+            found = source.expression(given, source.dimension(own), what)
+            if node.data == "guard":
+                guards.append((source.noted(own), source.number(found, given, what)))
+            else:
+                sets.append((source.noted(own), found))
+        elif own == "stop":
+            stop = True
+        else:
+            raise ModelError(f"expected a new value, as in {own} = 0, or stop, found '{own}'.", source.location(own))
+    return Switch(str(name), value, tuple(guards), tuple(sets), stop, source.location(name))
+
+
+def _written(switch: Switch) -> str:
+    guards = "".join(f" and {name} == {written_number(x)}" for name, x in switch.guards)
+    actions = [f"{name} = {value}" for name, value in switch.sets] + ["stop"] * switch.stop
+    return f": {switch.value} >= 0{guards} : {', '.join(actions)}"
+
+
+def _fault(system: System, switch: Switch) -> tuple[str, str] | None:
+    if not switch.sets and not switch.stop:
+        return "expected something to do: new values, or stop, found nothing.", ""
+    resting = {p.name for p in system.parameters} - changed(system).keys()
+    if sound.fixed(system, switch.value, resting):
+        return f"nothing changes '{switch.value}' in a run; expected coordinates, speeds or the time in it.", ""
+    seen: set[str] = set()
+    for name, _ in switch.sets:
+        text = f"'{name}' is set twice." if name in seen else _not_settable(system, switch, name)
+        if text:
+            return text, name
+        seen.add(name)
+    for name, _ in switch.guards:
+        if name not in changed(system):
+            return f"expected a guard on a parameter that a switch sets, found '{name}', which none sets.", name
+    return None
+
+
+def _not_settable(system: System, switch: Switch, name: str) -> str:
+    """Why *name* cannot be set; ``''`` for one that can."""
+    parameters = {p.name: p for p in system.parameters}
+    if name in parameters:
+        constant = parameters[name].fixed
+        return f"'{name}' is a constant, folded into the equations; a parameter may be set." if constant else ""
+    joint = next((m for m in system.joints.values() if name in coordinate_names(m) and ".q" in name), None)
+    if joint is not None:
+        whole = [n for n in coordinate_names(joint) if ".q" in n]
+        missing = set(whole) - {n for n, _ in switch.sets}
+        return f"a quaternion is set as a whole: {', '.join(whole)}." if missing else ""
+    known = (*system.q_names, *system.v_names)
+    if name in known:
+        return ""
+    if name in system.base_speeds:
+        return f"expected one of the speeds {', '.join(system.v_names)}, which are quasi-velocities, found '{name}'."
+    return f"expected a parameter, a coordinate or a speed, found '{name}'.{did_you_mean(name, (*known, *parameters))}"
+
+
+KIND = Kind(
+    Switch,
+    "when",
+    {"when": Form('":" sum RELATION sum ("and" guard)* ":" action ("," action)*', _read)},
+    _written,
+    fault=_fault,
+)
