@@ -226,7 +226,6 @@ __all__ = [
     "Switch",
     "System",
     "SystemGraph",
-    "Sz",
     "acos",
     "asin",
     "assemble",

@@ -72,7 +72,7 @@ class Row:
 
 def rows(symbols: Symbols, elements: Elements, conditions: Sequence[Condition]) -> tuple[Row, ...]:
     """The rows of *conditions*. Raises :class:`ModelError` for one that no motion can change."""
-    states = [_anywhere(symbols, seed) for seed in range(2)] if conditions else []
+    states = [anywhere(symbols, seed) for seed in range(2)] if conditions else []
     return tuple(row for condition in conditions for row in _rows(symbols, elements, condition, states))
 
 
@@ -103,11 +103,11 @@ def repeated(system: System, kept: Sequence[Row]) -> ModelError:
 def _rows(symbols: Symbols, elements: Elements, condition: Condition, states: Sequence[State]) -> Iterator[Row]:
     """The components of *condition* but for those that are zero at all *states*: in a plane a hinge closes two directions."""
     components = RESIDUALS[type(condition)](elements, condition)
-    kept = {name: f for name, f in components.items() if not _vanishes(symbols.graph, f, states)}
+    kept = {name: f for name, f in components.items() if not vanishes(symbols.graph, f, states)}
     if not kept:
         raise _fault(condition, "the motions of the model keep it in any position. Leave it out.")
     for name, f in kept.items():
-        row = _row(symbols, f"{condition.name}.{name}" if name else condition.name, f, condition.location)
+        row = row_of(symbols, f"{condition.name}.{name}" if name else condition.name, f, condition.location)
         if not row.gradient:
             raise _fault(condition, _still(condition, name, symbols.graph.value(f)))
         yield row
@@ -125,7 +125,7 @@ def _fault(condition: Condition, text: str) -> ModelError:
     return ModelError(f"{kind_of(condition).word.capitalize()} '{condition.name}': {text}", condition.location)
 
 
-def _vanishes(graph: Graph, f: Ref, states: Sequence[State]) -> bool:
+def vanishes(graph: Graph, f: Ref, states: Sequence[State]) -> bool:
     """Whether *f* is but rounding errors at all *states*; not where it has no value."""
     (size,) = magnitude(graph, [f])
     try:
@@ -135,13 +135,16 @@ def _vanishes(graph: Graph, f: Ref, states: Sequence[State]) -> bool:
     return all(abs(value) <= ROUNDING * max(1.0, bound) for value, bound in values)
 
 
-def _row(symbols: Symbols, name: str, f: Ref, location: Location | None) -> Row:
-    levels: tuple[Ref, ...] = (f,) if symbols.by_speed(f) else (f, symbols.rates([f])[0])
+def row_of(symbols: Symbols, name: str, f: Ref, location: Location | None = None, order: int | None = None) -> Row:
+    """The row of *f* = 0, of the *order* of *f*, which is looked up where it is not given."""
+    if order is None:
+        order = 1 if symbols.by_speed(f) else 0
+    levels: tuple[Ref, ...] = (f,) if order else (f, symbols.rates([f])[0])
     gradient = symbols.by_speed(levels[-1])
-    return Row(name, 2 - len(levels), levels, gradient, symbols.rates([levels[-1]])[0], location)
+    return Row(name, order, levels, gradient, symbols.rates([levels[-1]])[0], location)
 
 
-def _anywhere(symbols: Symbols, seed: int) -> State:
+def anywhere(symbols: Symbols, seed: int) -> State:
     """A random state with other values of the parameters that may change: what vanishes there vanishes for all of them."""
     chance, names = Random(seed), (*symbols.names, *symbols.system.parameter_names)
     state = random_state(symbols.system, symbols.graph, (), seed)

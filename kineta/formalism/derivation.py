@@ -25,9 +25,11 @@ from kineta.formalism.quantity import placed
 from kineta.formalism.quasi import Forms, forms, reduced, released
 from kineta.formalism.sweeps import Motion, accelerated
 from kineta.formalism.symbols import Symbols, symbols
+from kineta.formalism.touch import Touch, touches
 from kineta.model.body import GROUND, Station
 from kineta.model.extreme import blamed
 from kineta.model.infer import ENERGIES, MULTIPLIER, results
+from kineta.model.infer import touches as touching
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
 from kineta.passes.substitute import substitute
@@ -67,6 +69,7 @@ class Derivation:
         them is but a rounding error
     pull : with which accelerations go back to constraints that are not met (Baumgarte) [1/s]
     strategy : how accelerations and multipliers are solved for, of ``strategies.STRATEGIES``
+    pressed : names of the touches whose forces are part of the equations
     """
 
     symbols: Symbols
@@ -75,6 +78,7 @@ class Derivation:
     watched: bool = False
     pull: float = 0.0
     strategy: str = "multipliers"
+    pressed: frozenset[str] = frozenset()
 
     @property
     def graph(self) -> Graph:
@@ -120,6 +124,16 @@ class Derivation:
         return rows(d.symbols, d.elements, self.symbols.system.constraints)
 
     @once
+    def touches(self) -> tuple[Touch, ...]:
+        """What may touch or stick."""
+        return touches(self.elements)
+
+    @once
+    def pressing(self) -> tuple[Touch, ...]:
+        """Those whose forces are part of the equations."""
+        return tuple(t for t in self.touches if t.name in self.pressed)
+
+    @once
     def released(self) -> Derivation:
         """The derivation of a system with quasi-velocities in the speeds of its motions, without its constraints."""
         return replace(self, symbols=released(self.forms, self.symbols))
@@ -149,6 +163,8 @@ class Derivation:
             return self["forward"].refs[self.symbols.names.index(name[:-1])]
         found = dict(zip(self["multipliers"].labels, self["multipliers"].refs, strict=True))
         if name not in found:
+            if name.removeprefix(MULTIPLIER) in touching(self.symbols.system):
+                return ZERO  # where no run switches it on, or nothing can move along it
             raise ModelError(
                 f"Model '{self.symbols.system.name}': there is no '{name}'; its multipliers are {', '.join(found)}."
                 f"{did_you_mean(name, found)}"

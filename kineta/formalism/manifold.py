@@ -24,7 +24,7 @@ def position(d: Derivation) -> list[Ref]:
     """The coordinates nearer to the constraints on the position, (nq,)."""
     base = d.released if d.symbols.system.quasi else d
     kept = [r for r in d.closures if r.order == 0 and r.constraint not in d.left_out]
-    moved = _retracted(base, _change(base, kept, [r.levels[0] for r in kept]))
+    moved = retracted(base, _change(base, kept, [r.levels[0] for r in kept]))
     if base is d:
         return moved
     return substitute(d.graph, moved, dict(zip(base.symbols.names, d.symbols.speeds, strict=True)))
@@ -53,7 +53,7 @@ def _change(d: Derivation, kept: Sequence[Row], off: Sequence[Ref]) -> list[Ref]
     return bordered(d, kept, orders(d)[0]).solve([ZERO] * n, [neg(f) for f in off])[:n]
 
 
-def _retracted(d: Derivation, change: Sequence[Ref]) -> list[Ref]:
+def retracted(d: Derivation, change: Sequence[Ref]) -> list[Ref]:
     """The coordinates after a *change* in the directions of the speeds."""
     g, s = d.graph, d.symbols
     rates = substitute(g, s.qdot, dict(zip(s.names, change, strict=True)))

@@ -43,7 +43,7 @@ def following(residual: Callable[[Derivation], list[Ref]]) -> Mapping[str, Rule]
         "loop_reactions": _loop_reactions,
         "constraints": _constraints,
         "constraint_jacobian": _constraint_jacobian,
-        "power": _power,
+        "power": power,
     }
 
 
@@ -101,15 +101,21 @@ def _multipliers(d: Derivation) -> Array:
     if not s.system.quasi:
         kept = iter(cheapest(g, _solved(d))[len(s.v) :])
         found = [ZERO if r.constraint in d.left_out else neg(next(kept)) for r in d.closures]
-        return _named([f"{MULTIPLIER}{r.constraint}" for r in d.closures], found)
-    base = d.released.symbols
-    forces = recursion(d.released, base.vdot)
+        return named([f"{MULTIPLIER}{r.constraint}" for r in d.closures], found)
+    names = [f"{MULTIPLIER}{r.constraint}" for r in d.forms.kept]
+    return named(names, of_forms(d, recursion(d.released, d.released.symbols.vdot)))
+
+
+def of_forms(d: Derivation, forces: Sequence[Ref]) -> list[Ref]:
+    """The multipliers of the constraints of a system with quasi-velocities, which take the part of the *forces* on the speeds of
+    the motions that nothing else gives.
+    """
+    g, s, base = d.graph, d.symbols, d.released.symbols
     rates = s.levels.of(s.speeds, 1)
     accelerations = substitute(g, rates, dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True)))
     moved = dict(zip(base.names, s.speeds, strict=True))
     moved |= dict(zip((f"{n}'" for n in base.names), accelerations, strict=True))
-    names = [f"{MULTIPLIER}{r.constraint}" for r in d.forms.kept]
-    return _named(names, multipliers(d.forms, s, substitute(g, forces, moved)))
+    return list(multipliers(d.forms, s, substitute(g, forces, moved)))
 
 
 def _reaction_forces(d: Derivation) -> Array:
@@ -139,12 +145,12 @@ def _constraints(d: Derivation) -> Array:
     """What has to vanish: every constraint, and the rate of those on the position."""
     levels, labels = [x for r in d.closures for x in r.levels], [n for r in d.closures for n in r.labels]
     if not d.symbols.system.quasi:
-        return _named(labels, levels)
+        return named(labels, levels)
     moved = dict(zip(d.released.symbols.names, d.symbols.speeds, strict=True))
-    return _named(labels, [d.symbols.tidy(x) for x in substitute(d.graph, levels, moved)])
+    return named(labels, [d.symbols.tidy(x) for x in substitute(d.graph, levels, moved)])
 
 
-def _named(labels: Sequence[str], refs: Sequence[Ref]) -> Array:
+def named(labels: Sequence[str], refs: Sequence[Ref]) -> Array:
     """A row of expressions with names of their own."""
     return Array((len(refs),), tuple(refs), labels=tuple(labels))
 
@@ -204,10 +210,10 @@ def rate_residual(d: Derivation, vdot: Sequence[Ref]) -> dict[tuple[int, int], R
     return rate_forces(d.mechanism, wrenches)
 
 
-def _power(d: Derivation) -> Array:
+def power(d: Derivation) -> Array:
     """Power of all that is not conservative; d(kinetic + potential energy)/dt is equal to it."""
     g, s = d.graph, d.symbols
-    power = g.sum([d.elements.power, *(g.mul(t, v) for t, v in zip(s.tau, s.v, strict=True))])
+    total = g.sum([d.elements.power, *(g.mul(t, v) for t, v in zip(s.tau, s.v, strict=True))])
     drives = [
         (i, j, rate.by_time)
         for i, link in enumerate(d.mechanism.links)
@@ -216,12 +222,12 @@ def _power(d: Derivation) -> Array:
     ]
     pushed = [r.drive(s) for r in d.closures] if d.rows else []
     if any(p != ZERO for p in pushed):
-        power = g.add(power, g.sum(g.mul(x, p) for x, p in zip(d["multipliers"].refs, pushed, strict=True)))
+        total = g.add(total, g.sum(g.mul(x, p) for x, p in zip(d["multipliers"].refs, pushed, strict=True)))
     drift = inertia.drift(d)
     if drift != ZERO:
         true = dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True))
-        power = g.add(power, *substitute(g, [drift], true))
+        total = g.add(total, *substitute(g, [drift], true))
     if drives:
         phi = rate_residual(d, d["forward"].refs)
-        power = g.add(power, g.sum(g.mul(phi[i, j], speed) for i, j, speed in drives))
-    return scalar(power)
+        total = g.add(total, g.sum(g.mul(phi[i, j], speed) for i, j, speed in drives))
+    return scalar(total)

@@ -12,6 +12,9 @@ from kineta.expr.walk import reachable
 from kineta.model import infer, units
 from kineta.model.constraints import kind_of
 from kineta.model.constraints.plain import Constraint
+from kineta.model.contacts import Unilateral
+from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.limit import Limit
 from kineta.model.infer import ENERGIES, MULTIPLIER, POINT_COMPONENTS
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
@@ -81,9 +84,14 @@ def _symbols(system: System) -> dict[str, Kind]:
 def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Kind]) -> dict[str, Kind]:
     """Kinds of multipliers, where they follow: times what stays zero, or times its integral over the time, one is an energy."""
     conditions = {c.name: c for c in system.expanded.constraints}
-    found = {}
+    touching = {c.name: c for c in system.expanded.contacts}
+    found: dict[str, Kind] = {}
     for full in names:
         name, _, component = full.removeprefix(MULTIPLIER).partition(".")
+        if (contact := touching.get(name)) is not None:
+            kind = _along(contact, known)
+            found |= {} if kind is None else {full: Kind(times(units.ENERGY, kind.dimension, -1))}
+            continue
         if (condition := conditions.get(name)) is None:
             continue
         dimension = kind_of(condition).reaction(condition, component)
@@ -93,6 +101,14 @@ def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Kind]
         if dimension is not None:
             found[full] = Kind(dimension)
     return found
+
+
+def _along(contact: Unilateral, known: Mapping[str, Kind]) -> Known:
+    """What the force of a contact, a limit or friction acts along."""
+    if isinstance(contact, Contact):
+        return Kind(units.LENGTH)
+    kind = _kind(contact.value if isinstance(contact, Limit) else contact.coordinate, known)
+    return None if kind is None or kind.weak else kind
 
 
 def _kind(value: Expr, known: Mapping[str, Kind]) -> Known:

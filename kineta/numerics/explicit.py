@@ -160,6 +160,24 @@ class Run:
         self._reals[layout.T_END] = t1
         self._memory["k"][0, : self.n] = self._rate(t, y)
 
+    def restart(self, problem: Problem, longest: float) -> None:
+        """Go on with another problem of the same size, with steps no longer than *longest* at first. Events that are zero at its
+        start are none of the run's.
+        """
+        t, y = problem.t0, problem.y0
+        if len(problem.h) != len(self._memory["h"]):
+            self._memory["h"] = np.array(problem.h)
+            self._addresses[layout.BLOCKS.index("h")] = self._memory["h"].ctypes.data
+        self.problem, self._events = problem, problem.events or self._events
+        self._reals[layout.T], self._memory["y"][: self.n] = t, y
+        self.go_on(problem.t1, problem.h)
+        self._reals[layout.LOW] = self._low(self._memory["k"][0, : self.n])
+        self._reals[layout.H] = min(self._reals[layout.H], longest)
+        self._ints[[layout.ENDED, layout.JUST_REJECTED, layout.HOPS]] = 0
+        if self._events.n:
+            self._events.noise[:] = self.problem.event_noise()
+            self._memory["work"][layout.BEFORE, : self._events.n] = self.problem.event_values(t, y)
+
     @property
     def evaluations(self) -> int:
         """Evaluations of the right-hand side so far."""

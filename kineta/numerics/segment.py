@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kineta.numerics.problem import Problem
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -18,7 +21,8 @@ class Segment:
 
     ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed. ``zeros`` are those of events that
     the method has found: which event's, (m,), times (m,) and states (m, n). Where ``odd`` is set, they are still to be found
-    over the last step.
+    over the last step. ``problem`` is what was solved, ``mode`` what the caller
+    knows of it, and ``jumped`` tells that (t0, y0) is not where the segment before ended.
     """
 
     t0: float
@@ -29,6 +33,9 @@ class Segment:
     end: str | None
     odd: bool = True
     zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
+    problem: Problem | None = None
+    mode: Any = None
+    jumped: bool = False
 
 
 def failed(t0: float, y0: FloatArray, why: str) -> Segment:

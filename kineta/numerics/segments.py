@@ -88,6 +88,11 @@ class Integration:
             self.problem = replace(self.problem, h=h, t0=t0, t1=t1, y0=y0)
             self._task = replace(self._task, problem=self.problem)
 
+    def restart(self, problem: Problem, longest: float) -> None:
+        """Go on, with a native method, with another problem of the same size, with steps no longer than *longest* at first."""
+        assert self._run is not None
+        self._run.restart(problem, longest)
+
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""
         self._evaluations += 1
@@ -99,7 +104,7 @@ class Integration:
             if piece.dense is not None:
                 solution = DenseOutput(np.r_[piece.t0, piece.t], np.vstack([piece.y0, piece.y]), piece.dense)
             end = None if piece.status in (layout.PAUSED, layout.EVENT) else FAILURES.get(piece.status, "")
-            yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, piece.odd, piece.zeros)
+            yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, piece.odd, piece.zeros, run.problem)
 
     def _foreign(self, steps: Iterator[Segment]) -> Iterator[Segment]:
         """*steps* of a method of others: what it raises is the end of the run, not of its record."""

@@ -30,8 +30,9 @@ class Energies:
 
     @once
     def size(self) -> FloatArray:
-        """The largest change of a form of energy."""
-        changes = (self.kinetic, self.potential - self.potential[..., :1], self.work)
+        """The largest change of a form of energy, or what rounding makes of the potential one."""
+        rounding = _ROUNDING * self.potential
+        changes = (self.kinetic, self.potential - self.potential[..., :1], self.work, rounding)
         return np.asarray(np.maximum.reduce([np.abs(c).max(axis=-1, initial=0.0) for c in changes]))
 
     @once

@@ -16,12 +16,12 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr
 from kineta.expr.program import Program
-from kineta.formalism import manifold
+from kineta.formalism import holding, manifold
 from kineta.formalism.derivation import Derivation
+from kineta.formalism.touch import Touch
 from kineta.formulas import simplified
 from kineta.function import parameter_values
 from kineta.model.dimensions import multiplier_units
-from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
@@ -33,19 +33,35 @@ from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
 
+#: What a change of mode is made from.
+TOUCHED = ("gaps", "laws", "slip", "drift", "delassus", "answers")
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """What stands in the state y of a run behind q and v: the work done, where the power is not identically zero (``works`` is
     1), and the integrals of as many pivots of constraints as are ``watched``. Nothing else depends on these. ``levels`` is how
     many of the last numbers observed have to vanish: constraints, and rates of those on the position; ``multipliers`` are names
-    with units, ``""`` where none is known.
+    with units, ``""`` where none is known. ``touches`` are what may touch or stick; the flags of those *pressed* stand between
+    the parameters and the forces in what h is made of.
     """
 
     works: int
     watched: int = 0
     levels: int = 0
     multipliers: Mapping[str, str] = field(default_factory=dict)
+    touches: tuple[Touch, ...] = ()
+    pressed: frozenset[str] = frozenset()
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Names of the flags of the touches that are pressed."""
+        return tuple(name for touch in self.touches if touch.name in self.pressed for name in touch.flags)
+
+    @property
+    def touch_events(self) -> int:
+        """How many events tell of touches."""
+        return sum((t.normal is not None) + bool(t.tangents and t.smooth is None) for t in self.touches)
 
     @property
     def integrals(self) -> int:
@@ -63,10 +79,12 @@ class Code:
         self._setup_program, self._setup = setup, reference.compile(setup)
         self._programs = programs
 
-    def h(self, p: FloatArray, constant: FloatArray) -> FloatArray:
-        """The block h, from parameters (np,) and constant forces (nv,); with an axis of cases where one of them has it."""
+    def h(self, p: FloatArray, flags: FloatArray, constant: FloatArray) -> FloatArray:
+        """The block h, from parameters (np,), the *flags* of what touches and constant forces (nv,); with an axis of cases where
+        one of them has it.
+        """
         lead = np.broadcast_shapes(p.shape[:-1], constant.shape[:-1])
-        rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, constant)]
+        rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, flags, constant)]
         return self._setup(np.concatenate(rows, axis=-1))
 
     @once
@@ -96,6 +114,21 @@ class Code:
         found = self._programs.get("events")
         return None if found is None else llvm.compile([found]).function("events")
 
+    @once
+    def touch(self) -> llvm.NativeFunction:
+        """What a change of mode is made from, :data:`TOUCHED` one after the other."""
+        return llvm.compile([self._programs["touch"]]).function("touch")
+
+    def settings(self, k: int) -> llvm.NativeFunction:
+        """What the switch number k sets."""
+        return self._settings[k]
+
+    @once
+    def _settings(self) -> list[llvm.NativeFunction]:
+        named = [n for n in self._programs if n.startswith("switch")]
+        made = llvm.compile([self._programs[n] for n in named])
+        return [made.function(n) for n in named]
+
     @property
     def event_address(self) -> int:
         """The address of :attr:`events`, 0 for none."""
@@ -109,22 +142,33 @@ class Code:
 
 @dataclass(frozen=True)
 class Bound:
-    """:class:`Code` with parameters: ``p`` (np,) or (cases, np), the ``forces``, and the block ``h`` made of them."""
+    """:class:`Code` with parameters: ``p`` (np,) or (cases, np), the ``forces``, the ``flags`` of what touches, and the block
+    ``h`` made of them.
+    """
 
     code: Code
     p: FloatArray
     h: FloatArray
     forces: Forces
+    flags: FloatArray
 
     def under(self, constant: FloatArray) -> Bound:
         """The same under other forces that are numbers, (nv,)."""
-        h = self.code.setup(np.concatenate([self.p, constant]))
-        return Bound(self.code, self.p, h, replace(self.forces, constant=constant))
+        h = self.code.setup(np.concatenate([self.p, self.flags, constant]))
+        return replace(self, h=h, forces=replace(self.forces, constant=constant))
+
+    def switched(self, p: FloatArray, flags: FloatArray, code: Code | None = None) -> Bound:
+        """The same with other parameters, and *flags* (touches, flags) of all touches; perhaps with other *code*."""
+        code = self.code if code is None else code
+        layout = code.layout
+        own = flags[[t.name in layout.pressed for t in layout.touches]].ravel()
+        h = code.setup(np.concatenate([p, own, self.forces.constant]))
+        return replace(self, code=code, p=p, flags=own, h=h)
 
     def case(self, i: int) -> Bound:
         """The same for one case."""
         p, h = (x[i] if x.ndim > 1 else x for x in (self.p, self.h))
-        return Bound(self.code, p, h, self.forces.case(i))
+        return replace(self, p=p, h=h, forces=self.forces.case(i))
 
 
 def bound(equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr], kept: str) -> Bound:
@@ -133,20 +177,25 @@ def bound(equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr]
     """
     acting = forces(equations.system, tau)
     made = code(equations, acting, watched, kept)
-    return Bound(made, p, made.h(p, acting.constant), acting)
+    flags = np.zeros(len(made.layout.flags))
+    return Bound(made, p, made.h(p, flags, acting.constant), acting, flags)
 
 
-def code(equations: Equations, forces: Forces, watched: Sequence[Expr], kept: str) -> Code:
-    """The code for runs of *equations* under *forces*, with the events *watched*; made once, then kept with the equations."""
-    key = (Code, forces.none, tuple(forces.expressions.items()), tuple(watched), kept)
-    return equations.kept(key, lambda: Code(*_programs(equations, forces, watched, kept), kept))
+def code(
+    equations: Equations, forces: Forces, watched: Sequence[Expr], kept: str, pressed: frozenset[str] = frozenset()
+) -> Code:
+    """The code for runs of *equations* under *forces*, with the events *watched* and the forces of touches that are *pressed*;
+    made once, then kept with the equations.
+    """
+    key = (Code, forces.none, tuple(forces.expressions.items()), tuple(watched), kept, pressed)
+    return equations.kept(key, lambda: Code(*_programs(equations, forces, watched, kept, pressed), kept))
 
 
 def _programs(
-    equations: Equations, forces: Forces, watched: Sequence[Expr], kept: str
+    equations: Equations, forces: Forces, watched: Sequence[Expr], kept: str, pressed: frozenset[str]
 ) -> tuple[Program, dict[str, Program], Layout]:
     """Setup, programs by name, and what the state is made of."""
-    d = derivation(equations, kept)
+    d = derivation(equations, kept, pressed)
     found, layout = functions(d, forces, watched)
     return *lowered(d, found, layout), layout
 
@@ -156,12 +205,13 @@ def lowered(
 ) -> tuple[Program, dict[str, Program]]:
     """Setup, and *functions* of t, y and, where they contain its symbols, a *direction* as programs by name."""
     system = d.symbols.system
-    own, functions = simplified(d, functions, (*system.parameter_names, *(f"tau.{n}" for n in system.v_names)))
+    constant = (*system.parameter_names, *layout.flags, *(f"tau.{n}" for n in system.v_names))
+    own, functions = simplified(d, functions, constant)
     outputs = {name: {name: ((len(refs),), refs)} for name, refs in functions.items()}
     inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *own.v, *_behind(own.graph, layout))}
     if direction:
         inputs["direction"] = [own.graph.symbol(n) for n in direction]
-    return hoist(own.graph, inputs, outputs, [*own.p, *own.tau], "run")
+    return hoist(own.graph, inputs, outputs, [own.graph.symbol(n) for n in constant], "run")
 
 
 def _behind(graph: Graph, layout: Layout) -> list[Ref]:
@@ -178,7 +228,10 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         (power,) = substitute(d.graph, [power], dict.fromkeys(names, ZERO))
     pivots = manifold.pivots(d) if d.watched else []
     levels, multipliers = (d[q].refs if d.closures else () for q in ("constraints", "multipliers"))
-    layout = Layout(int(power != ZERO), len(pivots), len(levels), _multipliers(d))
+    if d.touches:
+        levels, multipliers = (*levels, *holding.levels(d)), d["multipliers"].refs
+    works = int(power != ZERO or bool(d.touches) or bool(d.symbols.system.switches))
+    layout = Layout(works, len(pivots), len(levels), _multipliers(d), d.touches, d.pressed)
     rate = (*d["state_rate"].refs, *([power] * layout.works), *pivots)
     outputs = d.expression(*(o.value for o in d.symbols.system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
@@ -189,18 +242,27 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         "rate": rate,
         "observed": [*observed, *acting.values(), *multipliers, *levels],
     }
-    if watched:
-        functions["events"] = substitute(d.graph, d.expression(*watched), acting)
+    if d.touches:
+        asked = TOUCHED if d.pressing else TOUCHED[:2]
+        touched = [ref for name in asked for ref in d[name].refs]
+        functions["touch"] = substitute(d.graph, touched, acting)
+    switches = d.symbols.system.switches
+    for k, switch in enumerate(switches):
+        functions[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))
+    watched = (*watched, *(s.value for s in switches))
+    events = [*d.expression(*watched), *(d["touch_events"].refs if d.touches else ())]
+    if events:
+        functions["events"] = substitute(d.graph, events, acting)
     if d.watched:
-        rest = _behind(d.graph, layout)
-        functions["position"] = [*manifold.position(d), *d.symbols.v, *rest]
-        functions["velocity"] = [*d.symbols.q, *manifold.velocity(d), *rest]
+        rest, way = _behind(d.graph, layout), holding if d.pressing else manifold
+        functions["position"] = [*way.position(d), *d.symbols.v, *rest]
+        functions["velocity"] = [*d.symbols.q, *way.velocity(d), *rest]
     return functions, layout
 
 
 def _multipliers(d: Derivation) -> dict[str, str]:
     """Names of the multipliers, with their units where these are known."""
-    names = [f"{MULTIPLIER}{r.constraint}" for r in d.closures]
+    names = d["multipliers"].labels if d.closures or d.touches else ()
     return dict.fromkeys(names, "") | multiplier_units(d.symbols.system, names)
 
 

@@ -23,6 +23,7 @@ from kineta.tasks import outcome, status
 from kineta.tasks.balance import Energies, evident
 from kineta.tasks.cases import Cases
 from kineta.tasks.domain import Domain
+from kineta.tasks.modal import modal
 from kineta.tasks.motion import cannot_start, singular
 from kineta.tasks.motion import move as move_one
 from kineta.tasks.progress import Progress
@@ -38,8 +39,8 @@ IntArray = NDArray[np.int64]
 @dataclass(frozen=True, eq=False)
 class Motions:
     """What became of the cases: how they ended, (cases,); times (cases,) and states (cases, n) that they reached; states at the
-    times recorded (cases, k, n), NaN beyond; counts (cases,); the zeros of events; and the sampled forces at the times
-    recorded and the ends (cases, k + 1, nv), if there are any.
+    times recorded (cases, k, n), NaN beyond; counts (cases,); the zeros of events; and at the times recorded and the ends the
+    sampled forces (cases, k + 1, nv), if there are any, and what was observed (cases, k + 1, m), if the motions have modes.
     """
 
     status: IntArray
@@ -53,11 +54,12 @@ class Motions:
     rejected: IntArray
     zeros: Zeros
     held: FloatArray | None = None
+    values: FloatArray | None = None
 
 
 def move(task: Task, bar: Progress) -> Motions:
     """Carry all cases of *task* to their ends. Raises :class:`SimulationError` where none of them can start."""
-    native = task.method in TABLEAUX and not task.made.forces.sampled and not task.system.constraints
+    native = task.method in TABLEAUX and not changing(task) and not task.system.constraints
     moved = _in_lanes(task, bar) if native else _in_turn(task, range(len(task.y0)), _unmoved(task), bar)
     rows = moved.samples.reshape(math.prod(moved.samples.shape[:-1]), moved.y.shape[1])
     for states in (moved.y, moved.zeros.y, rows):
@@ -189,8 +191,19 @@ def _unmoved(task: Task) -> Motions:
         samples[:, 0], recorded[:] = task.y0, 1
     t, messages = np.full(cases, task.t0), [status.interrupted(task.t0)] * cases
     codes, zeros = np.full(cases, INTERRUPTED), Zeros.listed([], n)
-    held = np.full((cases, len(task.grid) + 1, task.system.nv), np.nan) if task.made.forces.sampled else None
-    return Motions(codes, messages, t, task.y0.copy(), samples, recorded, nfev, steps, rejected, zeros, held)
+    places = cases, len(task.grid) + 1
+    held = np.full((*places, task.system.nv), np.nan) if task.made.forces.sampled else None
+    values = None
+    if changing(task):
+        start = outcome.observed(task.made, np.full((cases, 1), task.t0), task.y0[:, None])
+        values = np.full((*places, start.shape[-1]), np.nan)
+        values[:, [0, -1]] = start
+    return Motions(codes, messages, t, task.y0.copy(), samples, recorded, nfev, steps, rejected, zeros, held, values)
+
+
+def changing(task: Task) -> bool:
+    """Whether something jumps on the way, so that the code or its numbers change."""
+    return bool(task.made.forces.sampled) or modal(task)
 
 
 def _in_turn(task: Task, which: Sequence[int], moved: Motions, bar: Progress) -> Motions:
@@ -219,6 +232,11 @@ def _in_turn(task: Task, which: Sequence[int], moved: Motions, bar: Progress) ->
             if moved.held is not None:
                 moved.held[i] = motion.held(np.append(task.grid, record.reached))
                 moved.held[i, record.on_grid : -1] = np.nan
+            if moved.values is not None:
+                own, (t, y) = task.case(i), record.end
+                moved.values[i] = np.nan
+                moved.values[i, : record.on_grid] = outcome.recorded(own, record)[: record.on_grid]
+                moved.values[i, -1:] = outcome.observed(record.mode or own.made, np.array([t]), y[None])
             found += [(i, e, *zero) for e, zeros in enumerate(motion.watch.found) for zero in zeros]
             bar.ended(cases - len(which) + done, cases)
             if motion.status == INTERRUPTED:
@@ -247,7 +265,8 @@ def result(task: Task, motions: Motions, seconds: float) -> Result:
     system, made, k, cases = task.system, task.made, len(task.grid), len(motions.y)
     t = np.concatenate([np.broadcast_to(task.grid, (cases, k)), motions.t[:, None]], axis=1)
     y = np.concatenate([motions.samples, motions.y[:, None]], axis=1)
-    found = outcome.series(task, t, y, motions.held)
+    values = outcome.observed(made, t, y) if motions.values is None else motions.values
+    found = outcome.series(task, t, y, motions.held, values)
     # The end of a case belongs to its record where an event has ended it.
     kept = np.arange(k + 1) < motions.recorded[:, None]
     kept[:, k] = motions.status == EVENT

@@ -13,6 +13,7 @@ from kineta.expr.node import Expr
 from kineta.numerics.problem import Events, Problem
 from kineta.numerics.roots import AWAY, POLE, inside, reached, root
 from kineta.numerics.segment import Segment
+from kineta.tasks.record import Settled
 from kineta.values import whole, word
 
 FloatArray = NDArray[np.float64]
@@ -51,13 +52,16 @@ def event(value: Expr, *, terminal: bool | int = False, direction: int = 0, name
     return Event(value, terminal, direction, own)
 
 
-def wanted(events: Sequence[Event], address: int) -> Events | None:
-    """What a method is to look for, the values of *events* being those of the function at *address*; None for no events."""
-    if not events:
+def wanted(events: Sequence[Event], address: int, switches: int = 0, touches: int = 0) -> Events | None:
+    """What a method is to look for, the values of *events* being those of the function at *address*, and behind them those of
+    *switches* and of *touches*, each of which ends a mode; None for nothing.
+    """
+    n = len(events) + switches + touches
+    if not n:
         return None
-    directions = np.array([e.direction for e in events], dtype=np.int64)
-    left = np.array([int(e.terminal) for e in events], dtype=np.int64)
-    return Events(address, directions, left, np.full(len(events), -1.0))
+    directions = np.array([*(e.direction for e in events), *[1] * switches, *[-1] * touches], dtype=np.int64)
+    left = np.array([*(int(e.terminal) for e in events), *[1] * (switches + touches)], dtype=np.int64)
+    return Events(address, directions, left, np.full(n, -1.0))
 
 
 class Watch:
@@ -65,8 +69,8 @@ class Watch:
     the one that ended it.
     """
 
-    def __init__(self, events: Sequence[Event], problem: Problem) -> None:
-        self.events, self.problem = events, problem
+    def __init__(self, events: Sequence[Event], problem: Problem, settled: Settled) -> None:
+        self.events, self.problem, self._settled = events, problem, settled
         self.found: list[list[tuple[float, FloatArray]]] = [[] for _ in events]
         self.ended: str | None = None
         if problem.events is not None:
@@ -80,7 +84,9 @@ class Watch:
         if segment.odd:
             zeros += self._over_last_step(segment)
         for i, t, y in sorted(zeros, key=lambda zero: abs(zero[1] - segment.t0)):
-            self.found[i].append((t, y))
+            at = y[None].copy()
+            self._settled(np.array([t]), at, segment.mode)
+            self.found[i].append((t, at[0]))
             if len(self.found[i]) == int(self.events[i].terminal):
                 self.ended = self.events[i].name
                 return t, y
@@ -88,11 +94,12 @@ class Watch:
 
     def _over_last_step(self, segment: Segment) -> Iterator[tuple[int, float, FloatArray]]:
         """The zeros over the last step of *segment*: event, time and state."""
-        step, wanted = Step.last(segment, self.problem.event_values), self.problem.events
+        problem = segment.problem or self.problem
+        step, wanted = Step.last(segment, problem.event_values), problem.events
         assert wanted is not None
         before, after = step.values(step.t0, step.y0), step.values(step.t1, step.y1)
         changed = (np.sign(before) != np.sign(after)) | (wanted.noise >= 0)
-        for i in np.flatnonzero(changed).tolist():
+        for i in np.flatnonzero(changed[: len(self.events)]).tolist():
             t = step.zero(i, before[i], after[i], self.events[i].direction, wanted.noise[i])
             if t is not None:
                 wanted.left[i] -= 1

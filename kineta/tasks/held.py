@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -105,7 +106,7 @@ class Held:
         while True:
             reached = None
             for segment in self._run:
-                yield segment
+                yield replace(segment, mode=self.control.made)
                 if segment.end:
                     return
                 reached, y = float(segment.t[-1]), segment.y[-1]

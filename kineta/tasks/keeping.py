@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kineta.compiler import Equations
+from kineta.formalism import holding
 from kineta.formalism.derivation import Derivation
 from kineta.numerics.foreign import IDA
 from kineta.numerics.tableaux import TABLEAUX
@@ -19,11 +22,15 @@ def keeping(equations: Equations, method: str) -> str:
     """How a run of *equations* by *method* keeps its constraints: native methods project, IDA solves with them, the others know
     nothing of them.
     """
-    if not equations.system.constraints:
+    system = equations.system
+    if not (system.constraints or system.contacts):
         return FREE
     return PROJECTED if method in TABLEAUX else SOLVED if method == IDA else STABILISED
 
 
-def derivation(equations: Equations, kept: str) -> Derivation:
-    """A derivation for a run that has its constraints *kept* so."""
-    return equations.alone(watched=kept == PROJECTED, pull=PULL if kept == STABILISED else 0.0)
+def derivation(equations: Equations, kept: str, pressed: frozenset[str] = frozenset()) -> Derivation:
+    """A derivation for a run that has its constraints *kept* so, with the forces of the touches *pressed*."""
+    d = equations.alone(watched=kept == PROJECTED, pull=PULL if kept == STABILISED else 0.0)
+    if not equations.system.contacts:
+        return d
+    return replace(d, rules=holding.in_mode(d.rules, pressing=bool(pressed)), pressed=pressed)

@@ -22,6 +22,7 @@ from kineta.tasks.jacobian import jacobian
 from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.mass import fault, lost
 from kineta.tasks.met import missed
+from kineta.tasks.modal import Modal, begun, modal
 from kineta.tasks.progress import Progress
 from kineta.tasks.rank import FLAT, FOLDED, folded
 from kineta.tasks.record import Record
@@ -38,16 +39,27 @@ class Motion:
     not defined, and how it ended.
     """
 
-    run: Integration | Held
+    run: Integration | Held | Modal
     record: Record
     watch: Watch
     domain: Domain
     status: int
     message: str
 
+    @property
+    def changes(self) -> tuple[tuple[float, str], ...]:
+        """What happened on the way, with the times."""
+        return tuple(self.run.changes) if isinstance(self.run, Modal) else ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What came to rest after many impacts."""
+        return self.run.touching.notes() if isinstance(self.run, Modal) else ()
+
     def held(self, t: FloatArray) -> FloatArray | None:
         """The sampled forces (k, nv) that were held from the times *t* (k,) on, if there are any."""
-        return self.run.control.at(t) if isinstance(self.run, Held) else None
+        control = None if isinstance(self.run, Integration) else self.run.control
+        return control.at(t) if control is not None and control.times else None
 
 
 def move(task: Task, bar: Progress) -> Motion:
@@ -65,6 +77,11 @@ def move(task: Task, bar: Progress) -> Motion:
         start = task.y0[None].copy()
         settled(np.array([task.t0]), start)
         task = replace(task, y0=start[0])  # what it misses constraints by is rounding
+    changing, change = modal(task), None
+    if changing:
+        task, change = begun(task, control)
+        code, made = control.made.code, control.made
+        settled = Settle(task.quaternions, made)
     problem = Problem(
         rhs=code.rate.address,
         h=made.h,
@@ -73,7 +90,7 @@ def move(task: Task, bar: Progress) -> Motion:
         y0=task.y0,
         quaternions=task.quaternions,
         integrals=code.layout.integrals,
-        events=wanted(task.watched, code.event_address),
+        events=wanted(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
         manifold=_manifold(task),
     )
     run = Integration(
@@ -86,12 +103,14 @@ def move(task: Task, bar: Progress) -> Motion:
         atol=task.atol,
         max_step=task.max_step,
         max_steps=task.max_steps,
-        dense=task.dense_output or task.grid is not None or bool(task.watched),
+        dense=task.dense_output or task.grid is not None or bool(task.watched) or changing,
         kept=task.dense_output,
     )
     record = Record(task.grid, task.states, settled, keep=task.dense_output)
-    watch, domain = Watch(task.watched, problem), Domain(task.equations, task.made)
-    whole = run if first is None else Held(problem, run, control)
+    watch, domain = Watch(task.watched, problem, settled), Domain(task.equations, task.made)
+    whole: Integration | Held | Modal = run if first is None else Held(problem, run, control)
+    if change is not None:
+        whole = Modal(task, problem, run, control, change)
     return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, bar))
 
 
@@ -141,7 +160,7 @@ def singular(task: Task, t: float, y: FloatArray) -> str:
 
 
 def _integrate(
-    task: Task, run: Integration | Held, record: Record, watch: Watch, domain: Domain, bar: Progress
+    task: Task, run: Integration | Held | Modal, record: Record, watch: Watch, domain: Domain, bar: Progress
 ) -> tuple[int, str]:
     """Carry the run to its end; status and message."""
     problem = run.problem
@@ -165,6 +184,8 @@ def _integrate(
         return FAILED, status.refused(record.reached, str(error))
     except KeyboardInterrupt:
         return INTERRUPTED, status.interrupted(record.reached)
+    if isinstance(run, Modal) and run.ended is not None:
+        return EVENT, status.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
         edge = domain.edge(last=True)
         return OUT_OF_STEPS, status.out_of_steps(record.reached, record.steps, record.last_step, edge)

@@ -14,6 +14,7 @@ from kineta.model.dimensions import output_units, variable_units
 from kineta.model.infer import ENERGIES
 from kineta.model.system import System
 from kineta.tasks.balance import Energies, explained
+from kineta.tasks.code import Bound
 from kineta.tasks.events import Watch
 from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.met import MISSED
@@ -49,14 +50,11 @@ class Series:
         return dict(zip(ENERGIES, values, strict=True)) | {"work": e.work} | dict(self.outputs)
 
 
-def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None) -> Series:
-    """The series of *task* for times *t* (..., k), states *y* (..., k, n), and sampled forces *held* then, (..., k, nv)."""
+def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None, values: FloatArray) -> Series:
+    """The series of *task* for times *t* (..., k), states *y* (..., k, n), and sampled forces *held* then, (..., k, nv), from the
+    *values* that were observed.
+    """
     made = task.made
-    if made.h.ndim > 1:
-        values = np.array([made.code.observe(t[i, :, None], y[i], made.h[i]) for i in range(len(t))])
-    else:
-        rows = made.code.observe(t.reshape(-1, 1), y.reshape(t.size, y.shape[-1]), made.h)
-        values = rows.reshape(*t.shape, rows.shape[-1])
     kinetic, potential, *others = np.moveaxis(values, -1, 0)
     levels = len(others) - made.code.layout.levels
     off, others = others[levels:], others[:levels]
@@ -89,7 +87,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
     system, record, watch, run = task.system, motion.record, motion.watch, motion.run
     t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
     y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
-    found = series(task, t, y, motion.held(t))
+    found = series(task, t, y, motion.held(t), recorded(task, record))
     energies, events = found.energies, list(_events(watch, record))
     balance = float(energies.balance)
     status, message = motion.status, motion.message
@@ -126,8 +124,23 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         y_events=tuple(e[1] for e in events),
         event_names=tuple(e.name for e in watch.events),
         sol=record.solution(),
-        notes=task.notes,
+        notes=(*task.notes, *motion.notes),
+        changes=motion.changes,
     )
+
+
+def observed(made: Bound, t: FloatArray, y: FloatArray) -> FloatArray:
+    """What is observed at times *t* (..., k) in states *y* (..., k, n), of cases with their own numbers or not."""
+    if made.h.ndim > 1:
+        return np.array([made.code.observe(t[i, :, None], y[i], made.h[i]) for i in range(len(t))])
+    rows = made.code.observe(t.reshape(-1, 1), y.reshape(t.size, y.shape[-1]), made.h)
+    return np.asarray(rows.reshape(*t.shape, rows.shape[-1]))
+
+
+def recorded(task: Task, record: Record) -> FloatArray:
+    """What is observed at all times of a *record*, each in its mode."""
+    none = observed(task.made, np.empty(0), np.empty((0, len(task.y0))))
+    return np.concatenate([none, *(observed(mode or task.made, t, y) for t, y, mode in record.rows)])
 
 
 def allowed(task: Task, y: FloatArray) -> float:
@@ -155,5 +168,4 @@ def _events(watch: Watch, record: Record) -> Iterator[tuple[FloatArray, FloatArr
     for found in watch.found:
         times = np.array([t for t, _ in found])
         rows = np.array([y for _, y in found]).reshape(len(found), len(record.end[1]))
-        record.settled(times, rows)
         yield times, rows[:, : record.states]

@@ -72,7 +72,7 @@ def _run(file: h5py.File) -> Result:
     k = _declared(file, "time").shape[0]
     t = _numbers(file, "time", (k,), finite=True)
     steps = np.diff(t)
-    if not ((steps > 0).all() or (steps < 0).all()):
+    if not ((steps >= 0).all() or (steps <= 0).all()):
         raise UnfitError("its times are in no order")
     cases = _cases(file, k, len(attributes["event_names"])) if "case.status" in file else None
     lead = () if cases is None else (len(cases),)
@@ -153,6 +153,10 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
+def _is_change(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and _is_number(value[0]) and _is_text(value[1])
+
+
 def _by_name(kind: Callable[[object], bool]) -> Callable[[object], bool]:
     return lambda value: isinstance(value, dict) and all(map(kind, value.values()))
 
@@ -173,6 +177,7 @@ _ATTRIBUTES: Mapping[str, Callable[[object], bool]] = {
     "units": _by_name(_is_text),
     "event_names": _is_texts,
     "notes": _is_texts,
+    "changes": lambda value: isinstance(value, list) and all(map(_is_change, value)),
 }
 
 
@@ -192,7 +197,12 @@ def _attributes(file: h5py.File) -> dict[str, Any]:
             raise UnfitError(f"it has no '{name}'")
         if not fits(found[name]):
             raise UnfitError(f"'{name}' is of another kind than a run has")
-    return {name: tuple(x) if isinstance(x := found[name], list) else x for name in _ATTRIBUTES}
+    return {name: _frozen(found[name]) for name in _ATTRIBUTES}
+
+
+def _frozen(value: object) -> object:
+    """*value* with tuples for lists, all the way down."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _declared(file: h5py.File, name: str) -> h5py.Dataset:

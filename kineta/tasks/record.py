@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,8 @@ from kineta.values import numbers
 FloatArray = NDArray[np.float64]
 
 
-#: Brings states (k, n) at times (k,) back to what they have to meet, in place.
-Settled = Callable[[FloatArray, FloatArray], None]
+#: Brings states (k, n) at times (k,), of a mode of the motion, back to what they have to meet, in place.
+Settled = Callable[[FloatArray, FloatArray, Any], None]
 
 
 def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
@@ -28,16 +29,17 @@ def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
 class Record:
     """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
 
-    ``end`` is the last time and state, recorded or not. Of a state, the first *states* numbers are coordinates and speeds;
-    all are *settled*.
+    ``end`` is the last time and state, recorded or not, ``mode`` the mode of the motion there. Of a state, the first *states*
+    numbers are coordinates and speeds; all are *settled*.
     """
 
     def __init__(self, grid: FloatArray | None, states: int, settled: Settled, *, keep: bool) -> None:
         self.grid, self.states, self.settled, self.keep = grid, states, settled, keep
         # One list for both: an interruption may come between any two statements.
-        self.rows: list[tuple[FloatArray, FloatArray]] = []
+        self.rows: list[tuple[FloatArray, FloatArray, Any]] = []
         self.segments: list[Segment] = []
         self.steps, self.last_step = 0, 0.0
+        self.mode: Any = None
         self.end: tuple[float, FloatArray] = np.nan, np.empty(0)
         self._until: float | None = None
         self._next = 0
@@ -57,7 +59,7 @@ class Record:
         self.end = t, y
         first = self.grid is not None and len(self.grid) > 0 and self.grid[0] == t
         if self.grid is None or first:
-            self._add(np.array([t]), y[None])
+            self._add(np.array([t]), y[None], None)
         self._next = int(first)
 
     def segment(self, segment: Segment, end: tuple[float, FloatArray] | None) -> None:
@@ -70,16 +72,19 @@ class Record:
         if self.keep:
             self.segments.append(segment)
         last, y = (float(segment.t[-1]), segment.y[-1:].copy()) if end is None else (end[0], end[1][None].copy())
-        self.settled(np.array([last]), y)
+        self.settled(np.array([last]), y, segment.mode)
+        self.mode = segment.mode
         self.end = last, y[0]
         direction = np.sign(segment.t[-1] - segment.t0)
+        if segment.jumped and self.grid is None:
+            self._add(np.array([segment.t0]), segment.y0[None].copy(), segment.mode)
         if self.grid is not None:
             self._on_grid(self.grid, segment, last, direction)
         else:
             inside = (segment.t - last) * direction <= 0
-            self._add(segment.t[inside], segment.y[inside])
+            self._add(segment.t[inside], segment.y[inside], segment.mode)
         if end is not None and (not self.rows or self.rows[-1][0][-1] != last):
-            self._add(np.array([last]), y)
+            self._add(np.array([last]), y, segment.mode)
 
     def _on_grid(self, grid: FloatArray, segment: Segment, last: float, direction: float) -> None:
         end = self._next
@@ -87,12 +92,12 @@ class Record:
             end += 1
         times, self._next = grid[self._next : end], end
         if len(times) and segment.solution is not None:
-            self._add(times, np.asarray(segment.solution(times)).T)
+            self._add(times, np.asarray(segment.solution(times)).T, segment.mode)
 
-    def _add(self, t: FloatArray, y: FloatArray) -> None:
+    def _add(self, t: FloatArray, y: FloatArray, mode: Any) -> None:
         if len(t):
-            self.settled(t, y)
-            self.rows.append((t, y))
+            self.settled(t, y, mode)
+            self.rows.append((t, y, mode))
 
     def solution(self) -> Solution | None:
         """The solution of what was kept, up to a terminal event."""
@@ -128,12 +133,12 @@ class Solution:
         if beyond.any():
             raise ArgumentError(f"Expected t between {self.t_min:g} and {self.t_max:g}, found {times[beyond][0]:g}.")
         which = np.searchsorted(self._ends, self._sign * times).clip(0, len(self._ends) - 1)
-        out = np.empty((self._segments[0].y.shape[1], len(times)))
+        out = np.empty((len(times), self._segments[0].y.shape[1]))
         for i in np.unique(which):
-            solution = self._segments[i].solution
+            solution, own = self._segments[i].solution, times[which == i]
             assert solution is not None
-            out[:, which == i] = solution(times[which == i])
-        states = np.ascontiguousarray(out.T)
-        self._settled(times, states)
-        found = states[:, : self._states].T
+            states = np.ascontiguousarray(solution(own).T)
+            self._settled(own, states, self._segments[i].mode)
+            out[which == i] = states
+        found = out[:, : self._states].T
         return found[:, 0] if given.ndim == 0 else found

@@ -59,6 +59,7 @@ class Result:
     energy_balance : largest deviation of energy - work from its value at the start, relative to the energies at play
     residual : by how much constraints, and rates of those on the position, were missed at most
     notes : what else is to be known: constraints that were left out because they say what others say
+    changes : times and words of what happened on the way: ``(1.2, "foot strikes")``; impacts, rest, slip, switches
     parameters : name to value, or to a column (cases, 1); steps, rejected : of the method; seconds : run time
     cases : how each of them ended; None for one motion. All else that is one number is then that of all of them
     """
@@ -89,6 +90,7 @@ class Result:
     sol: Any = field(default=None, repr=False)
     cases: Cases | None = None
     notes: tuple[str, ...] = ()
+    changes: tuple[tuple[float, str], ...] = ()
 
     @property
     def success(self) -> bool:
@@ -152,6 +154,7 @@ class Result:
             "energy_balance": self.energy_balance,
             "residual": self.residual,
             "notes": list(self.notes),
+            "changes": len(self.changes),
             "seconds": self.seconds,
         }
 
@@ -213,6 +216,7 @@ class Result:
             "units": dict(self.units),
             "event_names": list(self.event_names),
             "notes": list(self.notes),
+            "changes": [list(change) for change in self.changes],
         }
 
     def to_pandas(self) -> pandas.DataFrame:

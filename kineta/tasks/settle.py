@@ -28,12 +28,13 @@ class Settle:
         self.quaternions = quaternions
         self._made = made if made.code.kept == PROJECTED else None
 
-    def __call__(self, t: FloatArray, rows: FloatArray) -> None:
-        """The states *rows* (k, n) at the times *t* (k,)."""
+    def __call__(self, t: FloatArray, rows: FloatArray, made: Bound | None = None) -> None:
+        """The states *rows* (k, n) at the times *t* (k,), of a motion with other code if there is one."""
         normalise(rows, self.quaternions)
         if self._made is None or not len(rows):
             return
-        position, velocity = self._made.code.returns
+        made = made or self._made
+        position, velocity = made.code.returns
         for step in (position, position, velocity):
-            nearer = step.batch(t[:, None], rows, self._made.h)
+            nearer = step.batch(t[:, None], rows, made.h)
             rows[:] = np.where(np.isfinite(nearer), nearer, rows)

@@ -45,6 +45,10 @@ def rolling(on: Elements, rolling: Rolling) -> dict[str, Ref]:
     return {"n": gap, "u": u.dot(velocity), "w": w.dot(velocity)}
 
 
+def _point(on: Elements, rolling: Rolling, sight: Sight, n: Vector, sizes: Sequence[Ref]) -> Contact:
+    return Contact(Vector(on.graph), ZERO)
+
+
 def _ball(on: Elements, rolling: Rolling, sight: Sight, n: Vector, sizes: Sequence[Ref]) -> Contact:
     (r,) = sizes
     return Contact(n * neg(r), r)
@@ -75,8 +79,9 @@ def _ellipsoid(on: Elements, rolling: Rolling, sight: Sight, n: Vector, sizes: S
 
 Touch = Callable[[Elements, Rolling, Sight, Vector, Sequence[Ref]], Contact]
 
-#: Where each shape touches a plane.
+#: Where each shape touches a plane; a point does not roll, but slides.
 SHAPES: Mapping[str, Touch] = {
+    "point": _point,
     "wheel": _wheel,
     "disk": _wheel,
     "ball": _ball,

@@ -1,0 +1,389 @@
+"""Forces of contacts and of dry friction in the accelerations, and the way back to what is closed.
+
+With the rows W of all touches, the accelerations x0 that there are without their forces, and the answers Y to unit forces along
+the rows::
+
+    x = x0 + Y lambda          S = W Y          b = W x0 + rest
+
+A row that holds makes S lambda + b zero; one that is let go has no force; where something slips, the force along the tangents is
+the bound, against the slip. The numbers of the block h say which of these: one program serves in every mode.
+
+Rows that say the same share their forces: of all that hold, the least (in squares, weighted with S).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.formalism import manifold
+from kineta.formalism.bordered import Bordered, bordered
+from kineta.formalism.constraint import Row
+from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
+from kineta.formalism.rank import dependent, random_state
+from kineta.formalism.rank import matrix as numbers_of
+from kineta.formalism.residual import named, of_forms, orders, power, recursion
+from kineta.formalism.touch import Touch
+from kineta.model.infer import MULTIPLIER
+from kineta.passes.substitute import substitute
+
+#: Part of itself by which a diagonal entry of S is larger where rows depend on each other; what it changes is taken back.
+SOFT = 1e-9
+#: Part of the direction in which a slip begins, that keeps it in the first instants, relative to a speed of 1 m/s.
+FIRST = 1e-9
+#: Square of a speed that is none.
+NOTHING = 1e-60
+
+
+def closed(g: Graph, touch: Touch) -> Ref:
+    """1 where the normal row of *touch* holds, else 0."""
+    return g.symbol(touch.flags[0])
+
+
+def stuck(g: Graph, touch: Touch) -> Ref:
+    """1 where the tangents of *touch* hold, else 0."""
+    return g.symbol(touch.flags[1])
+
+
+def direction(g: Graph, touch: Touch) -> list[Ref]:
+    """The unit vector against which friction acts: that of the slip, or in a plane its sign, which a run knows. Where slip is
+    smooth it has no size until there is some.
+    """
+    first = [g.symbol(name) for name in touch.flags[3 : 3 + len(touch.tangents)]]
+    slip = [row.levels[0] for row in touch.tangents]
+    if touch.smooth is not None:
+        size = g.sqrt(g.sum([*(g.mul(x, x) for x in slip), g.mul(touch.smooth, touch.smooth)]))
+        return [g.div(x, size) for x in slip]
+    if len(slip) == 1:
+        return first
+    begun = [g.add(x, g.mul(g.const(FIRST), d)) for x, d in zip(slip, first, strict=True)]
+    size = g.sqrt(g.sum([*(g.mul(x, x) for x in begun), g.const(NOTHING)]))
+    return [g.div(x, size) for x in begun]
+
+
+def rows(d: Derivation) -> list[Row]:
+    """The rows of the touches that press."""
+    return [row for touch in d.pressing for row in touch.rows]
+
+
+def holds(d: Derivation) -> list[Ref]:
+    """1 for the rows that hold, else 0."""
+    g, found = d.graph, []
+    for touch in d.pressing:
+        if touch.normal is not None:
+            found.append(closed(g, touch))
+        found += [stuck(g, touch)] * len(touch.tangents)
+    return found
+
+
+# -- the answers to forces ------------------------------------------------------------------------------------------
+
+
+def _factors(d: Derivation) -> Bordered:
+    return bordered(d, d.rows, orders(d)[0])
+
+
+def _answers(d: Derivation) -> Array:
+    """Y: accelerations, and multipliers of constraints with the opposite sign, by unit forces along the rows."""
+    factors, n, m = _factors(d), len(d.symbols.v), len(d.rows)
+    found = [factors.solve([r.gradient.get(k, ZERO) for k in range(n)], [ZERO] * m) for r in rows(d)]
+    return matrix(found, n + m)
+
+
+def _free(d: Derivation) -> Array:
+    """x0: accelerations, then multipliers of constraints with the opposite sign, without forces of touches."""
+    forces = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
+    return vector(_factors(d).solve(forces, [neg(r.rest) for r in d.rows]))
+
+
+def along(g: Graph, row: Row, x: Sequence[Ref]) -> Ref:
+    """The product gradient . x."""
+    return g.sum(g.mul(partial, x[k]) for k, partial in row.gradient.items())
+
+
+def _delassus(d: Derivation) -> Array:
+    """S: accelerations along the rows by unit forces along them."""
+    own, width = rows(d), len(d.symbols.v) + len(d.rows)
+    Y = d["answers"].refs
+    upper = {
+        (i, j): along(d.graph, own[i], Y[j * width : (j + 1) * width]) for i in range(len(own)) for j in range(i + 1)
+    }
+    return matrix([[upper[max(i, j), min(i, j)] for j in range(len(own))] for i in range(len(own))], len(own))
+
+
+def _drift(d: Derivation) -> Array:
+    """b: accelerations along the rows without forces of touches."""
+    return vector([d.graph.add(along(d.graph, r, d["free"].refs), r.rest) for r in rows(d)])
+
+
+def _slip(d: Derivation) -> Array:
+    """Velocities along the rows."""
+    return vector([r.levels[-1] for r in rows(d)])
+
+
+def _gaps(d: Derivation) -> Array:
+    """Gaps of the touches, zero for friction in joints."""
+    return vector([ZERO if t.normal is None else t.normal.levels[0] for t in d.touches])
+
+
+def _laws(d: Derivation) -> Array:
+    """Bound, bound of what sticks, restitution of every touch, and the speed over which friction grows, zero for Coulomb's."""
+    return matrix([[t.bound, t.static, t.restitution, ZERO if t.smooth is None else t.smooth] for t in d.touches], 4)
+
+
+# -- forces ---------------------------------------------------------------------------------------------------------
+
+
+def solved(g: Graph, A: Sequence[Sequence[Ref]], b: Sequence[Ref], soft: Sequence[Ref]) -> list[Ref]:
+    """The x with A x = b, by elimination row by row; with *soft* additions to the diagonal, whose effect is taken back."""
+    n = len(b)
+    U = [list(row) for row in A]
+    for i, more in enumerate(soft):
+        U[i][i] = g.add(U[i][i], more)
+    inverse: list[Ref] = []
+    factors: list[list[tuple[int, Ref]]] = []
+    for k in range(n):
+        inverse.append(g.div(ONE, U[k][k]))
+        factors.append([(i, g.mul(U[i][k], inverse[k])) for i in range(k + 1, n) if U[i][k] != ZERO])
+        for i, share in factors[k]:
+            for j in range(k + 1, n):
+                U[i][j] = g.sub(U[i][j], g.mul(share, U[k][j]))
+
+    def found(right: Sequence[Ref]) -> list[Ref]:
+        x = list(right)
+        for k in range(n):
+            for i, share in factors[k]:
+                x[i] = g.sub(x[i], g.mul(share, x[k]))
+        for k in reversed(range(n)):
+            known = g.sum(g.mul(U[k][j], x[j]) for j in range(k + 1, n))
+            x[k] = g.mul(g.sub(x[k], known), inverse[k])
+        return x
+
+    x = found(b)
+    if any(more != ZERO for more in soft):
+        left = [g.sub(r, g.sum(g.mul(a, v) for a, v in zip(row, x, strict=True))) for row, r in zip(A, b, strict=True)]
+        x = [g.add(v, more) for v, more in zip(x, found(left), strict=True)]
+    return x
+
+
+def softness(d: Derivation, S: Sequence[Sequence[Ref]], kept: Sequence[Row], others: Sequence[Row]) -> list[Ref]:
+    """What is added to the diagonal of S for the rows *kept*: nothing, where they are independent of each other and of
+    *others*.
+    """
+    own = [dict(r.gradient) for r in (*others, *kept)]
+    refs = [ref for gradient in own for ref in gradient.values()]
+    state = random_state(d.symbols.system, d.graph, refs, 0)
+    if not dependent(numbers_of(d.graph, own, len(d.symbols.v), state)):
+        return [ZERO] * len(kept)
+    return [d.graph.mul(d.graph.const(SOFT), S[i][i]) for i in range(len(kept))]
+
+
+def masked(g: Graph, S: Sequence[Sequence[Ref]], flags: Sequence[Ref]) -> list[list[Ref]]:
+    """S where rows hold, the unit matrix where they do not."""
+    n = len(flags)
+    return [
+        [g.add(g.mul(flags[i], S[i][j]), g.sub(ONE, flags[i]) if i == j else ZERO) for j in range(n)] for i in range(n)
+    ]
+
+
+def _forces(d: Derivation) -> Array:
+    """lambda: the forces along the rows."""
+    g, own, flags = d.graph, rows(d), holds(d)
+    n = len(own)
+    S = [d["delassus"].refs[i * n : (i + 1) * n] for i in range(n)]
+    A = masked(g, S, flags)
+    b = [neg(g.mul(flag, x)) for flag, x in zip(flags, d["drift"].refs, strict=True)]
+    place = 0
+    for touch in d.pressing:
+        first = place + (touch.normal is not None)
+        for i, toward in enumerate(direction(g, touch), first):
+            share = g.mul(g.sub(ONE, flags[i]), g.mul(touch.bound, toward))
+            if touch.normal is None:
+                b[i] = g.sub(b[i], share)
+            else:
+                A[i][place] = g.add(A[i][place], share)
+        place += len(touch.rows)
+    soft = [g.mul(flag, x) for flag, x in zip(flags, softness(d, S, own, d.rows), strict=True)]
+    # What slips first: its rows have no other diagonal than 1.
+    order = [i for i, r in enumerate(own) if r.order] + [i for i, r in enumerate(own) if not r.order]
+    x = solved(g, [[A[i][j] for j in order] for i in order], [b[i] for i in order], [soft[i] for i in order])
+    return vector([x[order.index(i)] for i in range(n)])
+
+
+def _moved(d: Derivation) -> list[Ref]:
+    """Accelerations, then multipliers of constraints with the opposite sign, under the forces of touches."""
+    g, width = d.graph, len(d.symbols.v) + len(d.rows)
+    Y, forces = d["answers"].refs, d["forces"].refs
+    return [
+        g.add(x, g.sum(g.mul(Y[r * width + k], f) for r, f in enumerate(forces))) for k, x in enumerate(d["free"].refs)
+    ]
+
+
+def _forward(d: Derivation) -> Array:
+    return vector(_moved(d)[: len(d.symbols.v)])
+
+
+def _power(d: Derivation) -> Array:
+    """As without touches, and what their forces do on the speeds. Where a row holds that is what moves by itself, with a slip of
+    exactly zero.
+    """
+    g, s, total = d.graph, d.symbols, power(d).refs[0]
+    for row, force, flag in zip(rows(d), d["forces"].refs, holds(d), strict=True):
+        slip = row.levels[-1]
+        speed = g.sub(g.mul(g.sub(ONE, flag), slip), s.at_rest(slip)) if row.linear(s) else along(g, row, s.v)
+        total = g.add(total, g.mul(force, speed))
+    return scalar(total)
+
+
+def _events(d: Derivation) -> Array:
+    """What changes its sign, from above, where a touch changes what it does: the gap of one that is open and the normal force of
+    one that is closed; for tangents how much more force they can bear, or the slip along its direction.
+    """
+    g, found, place = d.graph, [], 0
+    for touch in d.touches:
+        presses = touch in d.pressing
+        own = d["forces"].refs[place : place + len(touch.rows)] if presses else ()
+        place += len(own)
+        if touch.normal is not None:
+            found.append(touch.normal.levels[0])
+            if presses:
+                shut = closed(g, touch)
+                found[-1] = g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), found[-1]))
+        if touch.tangents and touch.smooth is None:
+            found.append(_holds_on(g, touch, own) if presses else ONE)
+    return vector(found)
+
+
+def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
+    """The event of the tangents of *touch* under the *forces* along its rows."""
+    pushed = ONE if touch.normal is None else forces[0]
+    tangential, slip = forces[-len(touch.tangents) :], [row.levels[0] for row in touch.tangents]
+    held = stuck(g, touch)
+    margin = g.sub(g.mul(touch.static, pushed), _size(g, tangential))
+    slips = g.symbol(touch.flags[2])
+    in_line = len(slip) == 1
+    moving = g.mul(g.symbol(touch.flags[3]), slip[0]) if in_line else g.sub(_size(g, slip), g.const(NEARLY))
+    # Where it neither sticks nor slips nothing is looked for.
+    other = g.add(g.mul(slips, moving), g.sub(ONE, slips))
+    return g.add(g.mul(held, margin), g.mul(g.sub(ONE, held), other))
+
+
+#: The slip in space below which a contact is looked at: whether it sticks [m/s].
+NEARLY = 1e-7
+
+
+def _size(g: Graph, x: Sequence[Ref]) -> Ref:
+    return g.sqrt(g.sum([*(g.mul(c, c) for c in x), g.const(NOTHING)]))
+
+
+# -- the way back ---------------------------------------------------------------------------------------------------
+
+
+def position(d: Derivation) -> list[Ref]:
+    """The coordinates nearer to the constraints on the position and to what is closed, (nq,)."""
+    base = d.released if d.symbols.system.quasi else d
+    g = base.graph
+    kept = [r for r in d.closures if r.order == 0 and r.constraint not in d.left_out]
+    own = [t.normal for t in base.pressing if t.normal is not None]
+    flags = [closed(g, t) for t in base.pressing if t.normal is not None]
+    change = _change(base, kept, own, flags, [r.levels[0] for r in kept])
+    moved = manifold.retracted(base, change)
+    if base is d:
+        return moved
+    return substitute(d.graph, moved, dict(zip(base.symbols.names, d.symbols.speeds, strict=True)))
+
+
+def velocity(d: Derivation) -> list[Ref]:
+    """The speeds nearer to the constraints on the velocity, and to what is closed or sticks, (nv,)."""
+    change = _change(d, d.rows, rows(d), holds(d), [r.levels[-1] for r in d.rows], last=True)
+    return [d.graph.add(v, x) for v, x in zip(d.symbols.v, change, strict=True)]
+
+
+def _change(
+    d: Derivation,
+    kept: Sequence[Row],
+    own: Sequence[Row],
+    flags: Sequence[Ref],
+    off: Sequence[Ref],
+    *,
+    last: bool = False,
+) -> list[Ref]:
+    """The change of least kinetic energy that meets the rows *kept*, which are *off* by so much, and those of its *own* whose
+    *flags* are set: on the velocity, if *last*, else on the position.
+    """
+    g, n, m = d.graph, len(d.symbols.v), len(kept)
+    factors = bordered(d, kept, orders(d)[0])
+    x = factors.solve([ZERO] * n, [neg(f) for f in off])[:n] if kept else [ZERO] * n
+    Y = [factors.solve([r.gradient.get(k, ZERO) for k in range(n)], [ZERO] * m) for r in own]
+    S = [[along(g, r, y) for y in Y] for r in own]
+    missed = [g.add(r.levels[-1 if last else 0], along(g, r, x)) for r in own]
+    soft = [g.mul(flag, s) for flag, s in zip(flags, softness(d, S, own, kept), strict=True)]
+    pushes = solved(g, masked(g, S, flags), [neg(g.mul(f, e)) for f, e in zip(flags, missed, strict=True)], soft)
+    return [g.add(x[k], g.sum(g.mul(y[k], p) for y, p in zip(Y, pushes, strict=True))) for k in range(n)]
+
+
+def levels(d: Derivation) -> list[Ref]:
+    """What has to vanish of touches: gaps and their rates where they are closed, slips where they stick."""
+    g, found = d.graph, []
+    for touch in d.touches:
+        shut, held = (closed(g, touch), stuck(g, touch)) if touch in d.pressing else (ZERO, ZERO)
+        if touch.normal is not None:
+            found += [g.mul(shut, x) for x in touch.normal.levels]
+        found += [g.mul(held, row.levels[0]) for row in touch.tangents]
+    return found
+
+
+def _multipliers(d: Derivation) -> Array:
+    """Multipliers of constraints, then forces of touches."""
+    if d.symbols.system.quasi:
+        base = d.released
+        left = recursion(base, base.symbols.vdot)
+        for row, force in zip(rows(base), d["forces"].refs, strict=True):
+            for k, partial in row.gradient.items():
+                left[k] = d.graph.sub(left[k], d.graph.mul(partial, force))
+        constrained, found = d.forms.kept, of_forms(d, left)
+    else:
+        kept = iter(_moved(d)[len(d.symbols.v) :])
+        constrained = d.closures
+        found = [ZERO if r.constraint in d.left_out else neg(next(kept)) for r in d.closures]
+    return _with_touches(d, [f"{MULTIPLIER}{r.constraint}" for r in constrained], found)
+
+
+def _with_touches(d: Derivation, labels: Sequence[str], refs: Sequence[Ref]) -> Array:
+    """Multipliers of constraints, then forces of all touches, which are zero for those that do not press."""
+    forces = dict(zip((r.constraint for r in rows(d)), d["forces"].refs, strict=True))
+    names = [r.constraint for t in d.touches for r in t.rows]
+    return named([*labels, *(f"{MULTIPLIER}{n}" for n in names)], [*refs, *(forces.get(n, ZERO) for n in names)])
+
+
+def in_mode(rules: Mapping[str, Rule], *, pressing: bool) -> Mapping[str, Rule]:
+    """*rules* for a run with touches; with those of their forces, if some are *pressing*."""
+    if pressing:
+        return {**rules, **RULES, **FORCES}
+
+    def multipliers(d: Derivation) -> Array:
+        found = rules["multipliers"](d) if d.closures else vector([])
+        return _with_touches(d, found.labels, found.refs)
+
+    return {**rules, **RULES, "forces": lambda _: vector([]), "multipliers": multipliers}
+
+
+#: What a run asks of touches.
+RULES: Mapping[str, Rule] = {
+    "gaps": _gaps,
+    "laws": _laws,
+    "touch_events": _events,
+}
+
+#: The forces of those that press, and what they change.
+FORCES: Mapping[str, Rule] = {
+    "answers": _answers,
+    "free": _free,
+    "delassus": _delassus,
+    "drift": _drift,
+    "slip": _slip,
+    "forces": _forces,
+    "forward": _forward,
+    "multipliers": _multipliers,
+    "power": _power,
+}

@@ -1,0 +1,166 @@
+"""Forces of contacts and of dry friction, from what they may be: the linear complementarity problem with friction cones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+#: Sweeps between two trials to finish exactly, and how many trials.
+SWEEPS, TRIALS = 25, 400
+#: Error of the forces, relative to the largest, that counts as rounding; and one with which they are still believed.
+ROUNDING, BELIEVED = 1e-13, 1e-9
+#: Part of a bound from which on it is reached.
+REACHED = 1 - 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """What the forces along the rows of one contact may be.
+
+    normal : the row along which it pushes with at least the force ``least``; None for friction in a joint
+    tangents : the rows of friction, of which the force is at most ``bound``, times that of the normal if there is one
+    slip : the direction in which it slips, against which the force is at its bound; None where that is not known
+    """
+
+    normal: int | None
+    tangents: tuple[int, ...]
+    bound: float
+    slip: tuple[float, ...] | None = None
+    least: float = 0.0
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """All its rows."""
+        return self.tangents if self.normal is None else (self.normal, *self.tangents)
+
+
+def forces(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | None:
+    """The forces x (r,) along the rows of *cones*, zero along all others; None where none are found. With a = S x + b:
+
+    x >= least, a >= 0, one of both an equation, for normals; for tangents the force is below the bound and a = 0, or at the
+    bound and against a.
+
+    By Gauss and Seidel's sweeps with projections (Jean and Moreau), finished exactly with what these find at work.
+    """
+    x, (S, b, cones, used) = np.zeros(len(b)), _apart(S, b, cones)
+    found = _found(S, b, cones)
+    if found is None:
+        return None
+    x[used] = found
+    return x
+
+
+def _apart(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, FloatArray, list[Cone], list[int]]:
+    """The problem of the rows of *cones* alone, and which these are."""
+    used = [i for cone in cones for i in cone.rows]
+    at = {row: k for k, row in enumerate(used)}
+    own = [
+        replace(c, normal=None if c.normal is None else at[c.normal], tangents=tuple(at[i] for i in c.tangents))
+        for c in cones
+    ]
+    return S[np.ix_(used, used)], b[used], own, used
+
+
+def _found(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | None:
+    x = np.zeros(len(b))
+    matrix, right = S.tolist(), b.tolist()
+    for cone in cones:
+        if cone.normal is not None:
+            x[cone.normal] = cone.least
+    for _ in range(TRIALS):
+        x = _swept(matrix, right, cones, x.tolist())
+        for tried in (_exact(S, b, cones, x), x):
+            if tried is not None and _error(S, b, cones, tried) <= ROUNDING:
+                return tried
+    return x if _error(S, b, cones, x) <= BELIEVED else None
+
+
+def kept(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> bool:
+    """Whether forces *x* are what they may be, with the accelerations they make."""
+    S, b, cones, used = _apart(S, b, cones)
+    return _error(S, b, cones, x[used]) <= BELIEVED
+
+
+def finished(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> FloatArray | None:
+    """The forces, of least size, with those at a bound or at rest that are so in *x*; None where they slip in directions that are
+    still to be found.
+    """
+    whole, (S, b, cones, used) = np.zeros(len(x)), _apart(S, b, cones)
+    found = _exact(S, b, cones, x[used])
+    if found is None:
+        return None
+    whole[used] = found
+    return whole
+
+
+def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float]) -> FloatArray:
+    for _ in range(SWEEPS):
+        for cone in cones:
+            _project(S, b, cone, x)
+    return np.array(x)
+
+
+def _project(S: list[list[float]], b: list[float], cone: Cone, x: list[float]) -> None:
+    """Make the forces of one contact what they may be, from the accelerations under those of all."""
+    pushed, n = 1.0, cone.normal
+    if n is not None:
+        if S[n][n] > 0:
+            a = b[n] + sum(s * f for s, f in zip(S[n], x, strict=True))
+            x[n] = max(cone.least, x[n] - a / S[n][n])
+        pushed = x[n]
+    most = cone.bound * pushed
+    if cone.slip is not None:
+        for i, e in zip(cone.tangents, cone.slip, strict=True):
+            x[i] = -most * e
+        return
+    stiffness = max((S[i][i] for i in cone.tangents), default=0.0)
+    if stiffness <= 0:
+        return
+    tried = [x[i] - (b[i] + sum(s * f for s, f in zip(S[i], x, strict=True))) / stiffness for i in cone.tangents]
+    size = sum(f * f for f in tried) ** 0.5
+    for i, f in zip(cone.tangents, tried, strict=True):
+        x[i] = f if size <= most else f * most / size
+
+
+def _exact(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> FloatArray | None:
+    """As :func:`finished`, of rows that all belong to *cones*."""
+    n = len(b)
+    A, right = np.eye(n), np.zeros(n)
+    for cone in cones:
+        pushes = cone.normal is None or x[cone.normal] > cone.least
+        if cone.normal is not None:
+            right[cone.normal] = cone.least
+            if pushes:
+                A[cone.normal], right[cone.normal] = S[cone.normal], -b[cone.normal]
+        own = list(cone.tangents)
+        if not own or not pushes:
+            continue
+        most = cone.bound * (1.0 if cone.normal is None else x[cone.normal])
+        slip = cone.slip
+        if slip is None and np.linalg.norm(x[own]) >= REACHED * most:
+            if len(own) > 1:
+                return None
+            slip = (-float(np.sign(x[own[0]])),)
+        if slip is None:
+            A[own], right[own] = S[own], -b[own]
+        elif cone.normal is None:
+            right[own] = -cone.bound * np.array(slip)
+        else:
+            A[own, cone.normal] += cone.bound * np.array(slip)
+    return np.asarray(np.linalg.lstsq(A, right, rcond=1e-12)[0])
+
+
+def _error(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> float:
+    """How far forces are from what one more sweep makes of them, relative to the largest that forces might be."""
+    tried = x.tolist()
+    matrix, right = S.tolist(), b.tolist()
+    for cone in cones:
+        _project(matrix, right, cone, tried)
+    diagonal = np.diag(S)
+    scale = np.divide(np.abs(b), diagonal, out=np.zeros_like(b), where=diagonal > 0).max(initial=0.0)
+    return float(np.abs(np.array(tried) - x).max(initial=0.0) / max(scale, np.abs(x).max(initial=0.0), 1e-300))

@@ -1,0 +1,256 @@
+"""Runs made of modes: between two changes nothing jumps; at a change contacts strike, stick, slip or leave, switches set what
+they set, and sampled forces are taken anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.errors import SimulationError
+from kineta.numerics.problem import Problem
+from kineta.numerics.segment import Segment
+from kineta.numerics.segments import Integration
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.tasks.code import Bound, Code, code
+from kineta.tasks.events import Step
+from kineta.tasks.held import Control
+from kineta.tasks.keeping import PROJECTED
+from kineta.tasks.task import Task
+from kineta.tasks.touching import Touching
+
+FloatArray = NDArray[np.float64]
+
+#: Tolerances of a run within which gaps are the same.
+SAME = 10.0
+#: Changes at one time, beyond which a run has no way on.
+AT_ONCE = 60
+#: Times apart by less than this part of themselves are the same.
+_ROUNDING = 64 * 2.0**-52
+
+
+class Modal:
+    """An integration mode after mode, from the state and the code at the start of *task*; iterate over it for its segments.
+
+    Of the events of the problem, those of the user come first, then the switches, then what touches. ``made`` is the code at
+    work, ``changes`` what has happened so far: times and words, ``floor strikes``.
+    """
+
+    def __init__(self, task: Task, problem: Problem, run: Integration, control: Control, touching: Touching) -> None:
+        self.task, self.problem, self.control, self.touching = task, problem, control, touching
+        self._run = run
+        self.changes: list[tuple[float, str]] = []
+        self._at_once = 0
+        self._last = np.nan
+        self.ended: str | None = None
+
+    @property
+    def method(self) -> str:
+        """The method at work."""
+        return self._run.method
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations of the right-hand side so far."""
+        return self._run.evaluations
+
+    @property
+    def rejected(self) -> int:
+        """Steps tried in vain so far."""
+        return self._run.rejected
+
+    def __iter__(self) -> Iterator[Segment]:
+        end, jumped = self._run.problem.t1, False
+        while True:
+            t, y, fired = self.task.t0, self.problem.y0, None
+            for segment in self._run:
+                segment, fired = self._cut(segment)
+                yield replace(segment, jumped=jumped, mode=self.control.made)
+                jumped = False
+                if segment.end and fired is None:
+                    return
+                if len(segment.t):
+                    t, y = float(segment.t[-1]), segment.y[-1]
+                if fired is not None:
+                    break
+            if fired is None and (t != end or end == self.task.t1):
+                return
+            if fired is None:
+                following = self.control.take(y)
+                if following is None:
+                    return
+                end = following
+            y = self._changed(t, y, fired or [])
+            if self.ended is not None:
+                yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
+                return
+            self._run.restart(replace(posed(self.problem, self.control.made), t0=t, y0=y, t1=end), self.touching.flight)
+            jumped = True
+
+    # -- where a mode ends ------------------------------------------------------------------------------------------------
+
+    def _cut(self, segment: Segment) -> tuple[Segment, list[int] | None]:
+        """*segment* up to the first change in it, and the places of the events that make it, switches first; None for none."""
+        own = len(self.task.watched)
+        found = self._zeros(segment)
+        firing = [(i, t, y) for i, t, y in found if i >= own]
+        if not firing:
+            return segment, None
+        _, t, y = min(firing, key=lambda zero: zero[1])
+        tolerance = _ROUNDING * max(abs(t), abs(self.task.t1 - self.task.t0))
+        fired = [i - own for i, at, _ in firing if at <= t + tolerance]
+        events = self.problem.events
+        assert events is not None
+        events.left[own:] = 1
+        kept = [(i, min(at, t), state) for i, at, state in found if i < own and at <= t + tolerance]
+        for i, at, _ in found:
+            if i < own and at > t + tolerance:
+                events.left[i] += 1
+        before = segment.t < t
+        times, states = np.append(segment.t[before], t), np.vstack([segment.y[before], y])
+        zeros = (
+            np.array([i for i, *_ in kept], dtype=np.int64),
+            np.array([at for _, at, _ in kept]),
+            np.array([state for *_, state in kept]).reshape(len(kept), len(y)),
+        )
+        return replace(segment, t=times, y=states, end=None, odd=False, zeros=zeros), fired
+
+    def _zeros(self, segment: Segment) -> list[tuple[int, float, FloatArray]]:
+        """The zeros of all events over *segment*: those of its last step are looked for, where the method could not."""
+        own = len(self.task.watched)
+        which, times, states = segment.zeros or (np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, 0)))
+        found = list(zip(which.tolist(), times.tolist(), states, strict=True))
+        if segment.odd and len(segment.t):
+            events = self.problem.events
+            assert events is not None
+            assert segment.problem is not None
+            step = Step.last(segment, segment.problem.event_values)
+            before, after = step.values(step.t0, step.y0), step.values(step.t1, step.y1)
+            for i in range(own, events.n):
+                if np.sign(before[i]) != np.sign(after[i]) or events.noise[i] >= 0:
+                    direction = int(events.directions[i])
+                    t = step.zero(i, before[i], after[i], direction, events.noise[i])
+                    if t is not None:
+                        found.append((i, t, step.state(t)))
+        return found
+
+    # -- a change -------------------------------------------------------------------------------------------------------
+
+    def _changed(self, t: float, y: FloatArray, fired: list[int]) -> FloatArray:
+        """The state with which the next mode starts."""
+        self._at_once = self._at_once + 1 if abs(t - self._last) <= _ROUNDING * abs(t) else 0
+        self._last = t
+        if self._at_once > AT_ONCE:
+            last = "; ".join(what for _, what in self.changes[-4:])
+            raise SimulationError(f"at t = {t:g} s one change follows another without end ({last})")
+        made, y = self.control.made, y.copy()
+        before = self._energy(t, y, made)
+        if made.code.kept == PROJECTED:
+            position, velocity = made.code.returns
+            y = velocity(np.array([t]), position(np.array([t]), y, made.h), made.h)
+        for _ in range(AT_ONCE):
+            values = self._switches(t, y, made)
+            y, made = self._switched(t, y, made, fired)
+            y, made = self.touching.change(t, y, made)
+            self.changes += ((t, what) for what in self.touching.said)
+            fired = np.flatnonzero((values < 0) & (self._switches(t, y, made) >= 0)).tolist()
+            if not fired or self.ended is not None:
+                break
+        self.control.made = made
+        if made.code.layout.works:
+            y[self.task.states] += self._energy(t, y, made) - before
+        return y
+
+    def _switches(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
+        """The values of the switches."""
+        first = len(self.task.watched)
+        if made.code.events is None:
+            return np.empty(0)
+        return made.code.events(np.array([t]), y, made.h)[first : first + len(self.task.system.switches)]
+
+    def _energy(self, t: float, y: FloatArray, made: Bound) -> float:
+        return float(made.code.observe(np.array([[t]]), y[None], made.h)[0, :2].sum())
+
+    def _switched(self, t: float, y: FloatArray, made: Bound, fired: list[int]) -> tuple[FloatArray, Bound]:
+        """The state and the code after the switches that have *fired*, one after the other."""
+        system = self.task.system
+        for k, switch in enumerate(system.switches):
+            p = dict(zip(system.parameter_names, made.p.tolist(), strict=True))
+            if k not in fired or any(p[name] != value for name, value in switch.guards):
+                continue
+            self.changes.append((t, f"{switch.name} switches"))
+            if switch.stop:
+                self.ended = switch.name
+            values = made.code.settings(k)(np.array([t]), y, made.h)
+            for (name, _), value in zip(switch.sets, values, strict=True):
+                if name in p:
+                    p[name] = float(value)
+                else:
+                    y[(*system.q_names, *system.v_names).index(name)] = value
+            made = made.switched(np.array([*p.values()]), self.touching.flags)
+            if made.code.kept == PROJECTED:
+                y = self._loose(t, y, made)
+        return y, made
+
+    def _loose(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
+        """The state brought back to the constraints, whatever touches."""
+        h = made.switched(made.p, np.zeros_like(self.touching.flags)).h
+        for step in (*made.code.returns[:1] * 2, made.code.returns[1]):
+            y = step(np.array([t]), y, h)
+        return y
+
+
+def modal(task: Task) -> bool:
+    """Whether the motion of *task* is made of modes."""
+    return bool(task.system.contacts or task.system.switches)
+
+
+def posed(problem: Problem, made: Bound) -> Problem:
+    """*problem* with the code *made*."""
+    code, manifold, events = made.code, problem.manifold, problem.events
+    if manifold is not None:
+        position, velocity = code.returns
+        manifold = replace(manifold, position=position.address, velocity=velocity.address)
+    if events is not None:
+        events = replace(events, address=code.event_address)
+    return replace(problem, rhs=code.rate.address, h=made.h, manifold=manifold, events=events)
+
+
+def begun(task: Task, control: Control) -> tuple[Task, Touching]:
+    """*task* with the state in which its first mode starts, under the *control* whose code that is to be; and its touches.
+
+    Raises :class:`SimulationError` for a start in which one body is inside another, and for what runs do not do in modes.
+    """
+    name, layout = task.system.name, task.made.code.layout
+    if task.method not in TABLEAUX:
+        known = " or ".join(TABLEAUX)
+        raise SimulationError(
+            f"Model '{name}': contacts and switches are found by the methods {known}, expected one of these, found "
+            f"'{task.method}'."
+        )
+    if task.t1 < task.t0:
+        raise SimulationError(
+            f"Model '{name}': contacts and switches work forwards in time only; t falls from {task.t0:g} s."
+        )
+    size = max(1.0, float(np.abs(task.y0[: task.system.nq]).max(initial=0.0)))
+    watched = [e.value for e in task.watched]
+
+    def codes(pressed: frozenset[str]) -> Code:
+        return code(task.equations, task.made.forces, watched, task.made.code.kept, pressed)
+
+    same = SAME * (task.rtol * size + task.atol)
+    touching = Touching(layout.touches, task.system.nq, task.system.nv, same, codes)
+    if not layout.touches:
+        return task, touching
+    made = control.made
+    try:
+        y, control.made = touching.change(task.t0, task.y0.copy(), made)
+    except SimulationError as error:
+        raise SimulationError(f"Model '{name}': {error}.") from error
+    if layout.works:
+        energies = [made.code.observe(np.array([[task.t0]]), x[None], made.h)[0, :2].sum() for x in (task.y0, y)]
+        y[task.states] += energies[1] - energies[0]
+    return replace(task, y0=y, made=control.made), touching

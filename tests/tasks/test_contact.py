@@ -1,0 +1,284 @@
+"""Contact, impacts, dry friction, limits and switches, by closed forms and by what must hold in any motion."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kineta as kn
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+G = 9.81
+
+
+def example(name: str) -> kn.System:
+    return kn.load(EXAMPLES / f"{name}.kin")
+
+
+def words(result: kn.Result) -> list[str]:
+    return [what for _, what in result.changes]
+
+
+def times(result: kn.Result, what: str) -> np.ndarray:
+    return np.array([t for t, word in result.changes if word == what])
+
+
+# -- impacts ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("e", [0.3, 0.7, 0.9])
+def test_a_ball_bounces_at_the_times_of_its_closed_form_and_comes_to_rest(e: float) -> None:
+    v = math.sqrt(2 * G)
+    run = kn.simulate(example("bouncing_ball"), 4 * v / G / (1 - e), p={"e": e})
+    strikes = times(run, "floor strikes")
+    expected = v / G * (1 + 2 * np.cumsum(e ** np.arange(1, 9)))
+    assert np.abs(strikes[1:9] - expected[: len(strikes[1:9])]).max() < 1e-9
+    assert times(run, "floor rests") == pytest.approx(v / G * (1 + e) / (1 - e), abs=1e-7 / (1 - e))
+    assert run.notes == (f"'floor' came to rest at t = {strikes[-1]:.6g} s after {len(strikes)} impacts.",)
+    assert run["lambda.floor.n"][-1] == pytest.approx(0.2 * G, rel=1e-12)
+    assert run.residual < 1e-12
+
+
+def test_newton_and_poisson_agree_where_one_ball_strikes() -> None:
+    text = (EXAMPLES / "bouncing_ball.kin").read_text()
+    poisson = kn.loads(text.replace("restitution = e", "restitution = e poisson"))
+    runs = [kn.simulate(s, 2.0, samples=50) for s in (example("bouncing_ball"), poisson)]
+    assert np.abs(runs[0].y - runs[1].y).max() < 1e-12
+
+
+def test_a_rocking_block_loses_what_housner_says() -> None:
+    run = kn.simulate(example("rocking_block"), 4.0)
+    ratio = 1 - 1.5 * 0.1**2 / (0.1**2 + 0.3**2)
+    t, rate = run.t, run["q'"]
+    jumps = np.flatnonzero(np.diff(t) == 0)
+    early = [k for k in jumps if abs(rate[k]) > 1e-3]
+    assert len(early) > 20
+    assert [rate[k + 1] / rate[k] for k in early] == pytest.approx([ratio] * len(early), rel=1e-6)
+    assert np.abs(run.v[-1]).max() < 1e-15
+    assert run["lambda.floor.Left.n"][-1] == pytest.approx(G / 2, rel=1e-9)
+
+
+def test_balls_in_a_row_pass_their_momentum_on() -> None:
+    row = kn.loads(
+        "A | Sx(a) = 1; B | Sx(b) = 1; C | Sx(c) = 2; coordinates a, b, c;"
+        "limit ab : b - a >= 0.1, restitution = 1; limit bc : c - b >= 0.1, restitution = 0.5;"
+        "initial b = 0.5, c = 1.0, a' = 1;"
+    )
+    run = kn.simulate(row, 3.0)
+    a, b, c = run.v[-1]
+    assert (a, b, c) == pytest.approx((0.0, 0.0, 0.5), abs=1e-12)
+    assert words(run)[:2] == ["ab.lower strikes", "ab.lower leaves"] or "ab.lower strikes" in words(run)
+
+
+def test_a_pendulum_leaves_its_stop_with_the_part_of_its_speed_that_is_restored() -> None:
+    text = "gravity 9.81; A | Ry(q1), Sz(-1) = 1; limit stop : q1 >= 0, restitution = 0.6 {}; initial q1 = 1;"
+    for law in ("", "poisson"):
+        run = kn.simulate(kn.loads(text.format(law)), 1.5)
+        (k,) = np.flatnonzero(np.diff(run.t) == 0)[:1]
+        assert run["q1'"][k] == pytest.approx(-math.sqrt(2 * G * (1 - math.cos(1))), rel=1e-9)
+        assert run["q1'"][k + 1] == pytest.approx(-0.6 * run["q1'"][k], rel=1e-12)
+
+
+def test_no_impact_gives_energy() -> None:
+    """Newton's law with friction may: a rod that strikes slanting, with Kane's paradox in it."""
+    rod = kn.loads(
+        "gravity 9.81; Rod | Sx(x), Sz(z), Ry(q) = m(1), Jy(1/12); point Tip on Rod = (0.5, 0, 0);"
+        "contact floor : point between Tip and ground axis (0, 0, 1), restitution = 0.9, friction = 1.2;"
+        "initial z = 0.6, x' = -2, q = 1; coordinates x, z, q;"
+    )
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        v = rng.normal(size=3) * [3, 1, 6]
+        run = kn.simulate(rod, 0.8, v=v)
+        lost = np.diff(run.energy)[np.diff(run.t) == 0]
+        assert (lost <= 1e-9).all()
+
+
+# -- friction -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_block_on_a_slope_sticks_and_slips_at_the_angles_of_its_coefficients() -> None:
+    run = kn.simulate(example("sliding_block"), 6.0)
+    assert run.changes == ((pytest.approx(10 * math.atan(0.5), abs=1e-9), "slope slips"),)
+
+
+def test_a_block_that_slips_comes_to_rest_after_its_way() -> None:
+    block = kn.loads(
+        "gravity 9.81; B | Sx(x), Sy(y), Sz(z) = 1; coordinates x, y, z;"
+        "contact floor : point between B and ground axis (0, 0, 1), friction = 0.3;"
+    )
+    for v in ([1.0, 0.0, 0.0], [0.6, -0.8, 0.0]):
+        run = kn.simulate(block, 1.0, v=v)
+        assert run.q[-1] == pytest.approx(np.array(v) / (2 * 0.3 * G), abs=1e-9)
+        assert times(run, "floor sticks") == pytest.approx(1 / (0.3 * G), abs=1e-6)
+        assert np.abs(run.v[-1]).max() == 0
+
+
+def test_an_oscillator_with_dry_friction_stops_where_the_closed_form_says() -> None:
+    run = kn.simulate(example("friction_oscillator"), 20.0)
+    assert run["x"][-1] == pytest.approx(0.05, abs=1e-8)
+    assert run.changes == ((pytest.approx(7 * math.pi / 2, abs=1e-7), "floor sticks"),)
+    assert run["x'"][-1] == 0
+
+
+def test_what_sticks_holds_more_than_what_slips() -> None:
+    block = kn.loads("B | Sx(x) = 1; coordinates x; friction dry = 1, static = 2 on x;")
+    t = kn.symbol("t")
+    run = kn.simulate(block, 3.0, tau={"x'": t})
+    assert run.changes == ((pytest.approx(2.0, abs=1e-9), "dry slips"),)
+    assert run["x'"][-1] == pytest.approx(3**2 / 2 - 2**2 / 2 - 1, abs=1e-8)
+
+
+def test_smooth_friction_comes_near_to_dry_friction() -> None:
+    text = (EXAMPLES / "friction_oscillator.kin").read_text()
+    smooth = kn.loads(text.replace("friction floor = F on x", "friction floor = F, smooth = 1e-4 on x"))
+    run = kn.simulate(smooth, 5.0)
+    exact = kn.simulate(example("friction_oscillator"), 5.0)
+    assert run["x"][-1] == pytest.approx(exact["x"][-1], abs=1e-3)
+    assert not run.changes
+
+
+# -- what must hold in any motion ----------------------------------------------------------------------------------------
+
+
+def test_forces_push_stay_in_their_cone_and_never_meet_a_gap() -> None:
+    box = example("thrown_box")
+    corners = "ABCDEFGH"
+    more = {f"gap {c}": kn.symbol(f"{c}.z") for c in corners}
+    run = kn.simulate(
+        box.replace(outputs=[*box.outputs, *(kn.Output(n.replace(" ", "_"), x) for n, x in more.items())]), 2.0
+    )
+    for c in corners:
+        gap, normal = run[f"gap_{c}"], run[f"lambda.floor.{c}.n"]
+        along = np.hypot(run[f"lambda.floor.{c}.u"], run[f"lambda.floor.{c}.w"])
+        assert gap.min() > -1e-9
+        assert normal.min() > -1e-9
+        assert (along <= 0.4 * normal + 1e-6).all()
+        assert np.abs(gap * normal).max() < 1e-9
+    assert (np.diff(run.energy) <= 1e-7).all()
+    assert np.abs(run.v[-1]).max() < 1e-12
+    assert run["box.z"][-1] == pytest.approx(min((0.2, 0.15, 0.1), key=lambda s: abs(s - run["box.z"][-1])), abs=1e-9)
+    assert sum(run[f"lambda.floor.{c}.n"][-1] for c in corners) == pytest.approx(G, rel=1e-9)
+
+
+def test_a_run_with_the_code_of_all_contacts_is_that_with_the_code_of_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = []
+    for rows in (0, 100):
+        monkeypatch.setattr("kineta.tasks.touching.SMALL", rows)
+        runs.append(kn.simulate(example("rocking_block"), 1.0, samples=20).y)
+    assert np.abs(runs[0] - runs[1]).max() < 1e-8
+
+
+def test_closed_loops_touch_too() -> None:
+    """A hanging chain of two rods closed to a triangle that falls onto a floor: as the same triangle welded together."""
+    text = """
+    gravity 9.81;
+    A | Sx(x), Sz(z), Ry(q) = m(1), Jy(0.1);
+    B ~ A | Ry(p) = m(1), com = (0.5, 0, 0), Jy(0.02);
+    point P on B = (1, 0, 0); point Q on A = (0.6, 0, 0.8);
+    coordinates x, z, q, p;
+    {}
+    contact floor : point between A, P and ground axis (0, 0, 1), restitution = 0.2, friction = 0.5;
+    initial z = 0.5, q = 0.3, p = {};
+    """
+    angle = -math.atan2(0.8, 0.6)
+    closed = kn.loads(text.format("loop c : ball between P and Q;", angle))
+    held = kn.loads(text.format("constraint c : p = " + repr(angle) + ";", angle))
+    runs = [kn.simulate(s, 0.9, samples=30) for s in (closed, held)]
+    assert runs[0].success
+    assert runs[1].success
+    assert np.abs(runs[0].y - runs[1].y).max() < 1e-6
+
+
+def test_the_work_of_impacts_and_friction_belongs_to_the_balance() -> None:
+    for name, end in (
+        ("thrown_box", 2.0),
+        ("friction_oscillator", 8.0),
+        ("rocking_block", 1.5),
+        ("sliding_block", 6.0),
+    ):
+        assert kn.simulate(example(name), end).energy_balance < 1e-7
+
+
+def test_cases_move_as_each_alone() -> None:
+    ball = example("bouncing_ball")
+    e = np.array([[0.05, 0.7], [0.05, 0.4]])
+    p = np.column_stack([np.full(2, 0.2), e])
+    cases = kn.simulate(ball, 3.0, p=p, samples=40)
+    for i in range(2):
+        assert (cases.case(i).y == kn.simulate(ball, 3.0, p=p[i], samples=40).y).all()
+    assert cases["lambda.floor.n"][:, -1] == pytest.approx(0.2 * G)
+
+
+def test_events_at_an_impact_are_found_once() -> None:
+    ball = example("bouncing_ball")
+    run = kn.simulate(ball, 1.5, events=[kn.event(kn.symbol("z") - 0.05, name="down")])
+    assert run.t_events[0] == pytest.approx(times(run, "floor strikes"), abs=1e-12)
+
+
+def test_sampled_forces_and_contact_share_a_run() -> None:
+    block = kn.loads("B | Sx(x) = 1; coordinates x; friction dry = 1 on x;")
+    run = kn.simulate(block, 2.0, tau={"x'": kn.sampled([0.0, 0.5], [0.9, 1.5])})
+    assert run["x"][-1] == pytest.approx(0.5 * 1.5**2 / 2, abs=1e-9)
+    assert run.changes[0] == (pytest.approx(0.5), "dry slips")
+
+
+def test_what_happened_is_saved(tmp_path: Path) -> None:
+    run = kn.simulate(example("friction_oscillator"), 12.0)
+    run.save(tmp_path / "run.nc")
+    assert kn.load_result(tmp_path / "run.nc").changes == run.changes
+
+
+def test_the_solution_between_times_knows_the_modes() -> None:
+    run = kn.simulate(example("bouncing_ball"), 1.0, dense_output=True)
+    strike = times(run, "floor strikes")[0]
+    assert run.sol(strike - 1e-9)[3] == pytest.approx(-math.sqrt(2 * G), rel=1e-7)
+    assert run.sol(strike + 1e-9)[3] == pytest.approx(0.7 * math.sqrt(2 * G), rel=1e-7)
+
+
+# -- switches -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_switch_sets_parameters_coordinates_and_speeds() -> None:
+    clock = kn.loads(
+        "parameters n = 0; C | Rz(q) = Jz(1); when round : q >= 1 : q = q - 1, q' = 2*q', n = n + 1; initial q' = 1;"
+        "when late : n >= 2.5 : stop; output n;"
+    )
+    run = kn.simulate(clock, 10.0)
+    assert times(run, "round switches") == pytest.approx([1, 1.5, 1.75], abs=1e-9)
+    assert run["n"][-1] == 3
+
+
+def test_a_guard_keeps_a_switch_from_what_it_does() -> None:
+    text = (
+        "parameters on = {}; C | Sx(x) = 1; coordinates x; when past : x >= 1 and on == 1 : x' = -x'; initial x' = 1;"
+    )
+    text += "when never : x >= 9 : on = 2;"
+    ends = [kn.simulate(kn.loads(text.format(on)), 2.0)["x"][-1] for on in (0, 1)]
+    assert ends == pytest.approx([2.0, 0.0])
+
+
+# -- what cannot be -----------------------------------------------------------------------------------------------------
+
+
+def test_a_start_inside_the_ground_is_refused() -> None:
+    with pytest.raises(kn.SimulationError, match=r"'floor' is 0.05 beyond its contact; expected a gap of zero"):
+        kn.simulate(example("bouncing_ball"), 1.0, q=[0, 0])
+
+
+def test_other_methods_and_times_that_fall_are_refused() -> None:
+    with pytest.raises(kn.SimulationError, match="dop853 or dopri5"):
+        kn.simulate(example("bouncing_ball"), 1.0, method="RK45")
+    with pytest.raises(kn.SimulationError, match="forwards in time"):
+        kn.simulate(example("bouncing_ball"), (1.0, 0.0))
+
+
+def test_switches_that_set_each_other_off_end_in_a_sentence() -> None:
+    chatter = kn.loads(
+        "C | Sx(x) = 1; coordinates x; when a : x >= 1 : x = 0.5; when b : x <= 0.5 : x = 1; initial x' = 1;"
+    )
+    run = kn.simulate(chatter, 3.0)
+    assert run.t[-1] <= 3.0
