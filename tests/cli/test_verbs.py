@@ -274,7 +274,7 @@ def test_simulate_writes_what_it_says(kineta: Command, here: Path) -> None:
     found = done.json
     assert list(found) == [
         "model", "method", "outcome", "success", "t", "steps", "rejected", "evaluations", "energy_balance",
-        "residual", "notes", "seconds",
+        "residual", "notes", "changes", "seconds",
         "parameters", "final",
     ]  # fmt: skip
     assert (found["t"], found["success"], found["parameters"]["m1"]) == ([0.0, 0.5], True, 2.5)
