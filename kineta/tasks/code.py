@@ -33,6 +33,8 @@ from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
 
+#: The flags of code in which nothing touches.
+UNSWITCHED: FloatArray = np.zeros(0)
 #: What a change of mode is made from.
 TOUCHED = ("gaps", "laws", "slip", "drift", "delassus", "answers")
 
@@ -79,7 +81,7 @@ class Code:
         self._setup_program, self._setup = setup, reference.compile(setup)
         self._programs = programs
 
-    def h(self, p: FloatArray, flags: FloatArray, constant: FloatArray) -> FloatArray:
+    def h(self, p: FloatArray, constant: FloatArray, flags: FloatArray = UNSWITCHED) -> FloatArray:
         """The block h, from parameters (np,), the *flags* of what touches and constant forces (nv,); with an axis of cases where
         one of them has it.
         """
@@ -150,7 +152,7 @@ class Bound:
     p: FloatArray
     h: FloatArray
     forces: Forces
-    flags: FloatArray
+    flags: FloatArray = UNSWITCHED
 
     def under(self, constant: FloatArray) -> Bound:
         """The same under other forces that are numbers, (nv,)."""
@@ -178,7 +180,7 @@ def bound(equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr]
     acting = forces(equations.system, tau)
     made = code(equations, acting, watched, kept)
     flags = np.zeros(len(made.layout.flags))
-    return Bound(made, p, made.h(p, flags, acting.constant), acting, flags)
+    return Bound(made, p, made.h(p, acting.constant, flags), acting, flags)
 
 
 def code(
