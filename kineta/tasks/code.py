@@ -152,7 +152,7 @@ class Bound:
     p: FloatArray
     h: FloatArray
     forces: Forces
-    flags: FloatArray = UNSWITCHED
+    flags: FloatArray = field(default_factory=lambda: UNSWITCHED)
 
     def under(self, constant: FloatArray) -> Bound:
         """The same under other forces that are numbers, (nv,)."""

@@ -179,7 +179,7 @@ SENTENCES: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), SENTENCES, ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(("call", "message"), SENTENCES, ids=[text[:40] for _, text in SENTENCES])
 def test_what_makes_no_sense_gets_a_sentence(call: Any, message: str) -> None:
     with pytest.raises(kn.KinetaError) as caught:
         call()
