@@ -41,9 +41,10 @@ class Loop(Zeros):
         self.steering = self._get("ints", layout.N)
         self.padded = self._get("ints", layout.N_PADDED)
         self.y, self.k, self.tolerances = self.at["y"], self.at["k"], self.at["tolerances"]
-        self.new, self.between, self.before, self.after, self.values, *self.nearer = (
+        self.new, self.between, *known, self.values, first, second = (
             self._row(self.at["work"], r) for r in range(layout.WORK)
         )
+        self.known, self.nearer = known, (first, second)
         self.directions, self.noise = self.at["directions"], self.at["noise"]
         self._write()
 
@@ -142,7 +143,8 @@ class Loop(Zeros):
     def _events(self, t: Any, h: Any, end: Any) -> None:
         """Find the zeros of the event functions over the step from t to *end*, or say that it must be looked at."""
         b, count = self.b, self._get("ints", layout.N_EVENTS)
-        self._event_values(end, self.new, self.after)
+        self._event_values(end, self.new, self.known[-1])
+        self._sample(t, h)
 
         def look(i: Any) -> None:
             missing = b.zext(self._missing(i), INT)
@@ -153,14 +155,11 @@ class Loop(Zeros):
 
             def find(i: Any) -> None:
                 with b.if_then(self._likely(i), likely=False):
-                    x, proper = self._zero(i, t, h)
-                    with b.if_then(proper):
-                        at = b.select(b.fcmp_ordered("==", x, constant(1.0)), end, b.fadd(t, b.fmul(x, h)))
-                        self._found(i, at)
+                    self._zeros_of(i, t, h, lambda x: self._found(i, self._time(x, t, h, end)))
                 self._settle(i)
 
             self._for(count, find)
-        self._copy(self.after, self.before)
+        self._copy(self.known[-1], self.known[0])
 
     def _event_values(self, t: Any, y: Any, out: Any) -> None:
         self._call("events", t, y, out)

@@ -17,6 +17,7 @@ from kineta.codegen.emitter import FUNCTION, INT, LANES_FUNCTION, REAL, constant
 from kineta.codegen.step import compiled
 from kineta.codegen.zeros import Zeros
 from kineta.numerics import lanes as layout
+from kineta.numerics.roots import MOST, PARTS
 from kineta.numerics.tableaux import Tableau
 
 #: What is no part of a step.
@@ -43,7 +44,8 @@ class _Lanes(Zeros):
         self.new = self._address(self.at["x"], number(lanes))  # behind t, before h
         self.keep, self.unit = (self._row(self.at["work"], r) for r in (layout.KEEP, layout.UNIT))
         self.ints = ir.VectorType(INT, lanes)
-        self.until, self.cut, self.ended = self.b.alloca(REAL), self.b.alloca(REAL), self.b.alloca(INT)
+        self.until, self.cut = (self.b.alloca(REAL) for _ in range(2))
+        self.ended, self.wanted, self.zeros = (self.b.alloca(INT) for _ in range(3))
         self.directions, self.between, self.values = (self.at[n] for n in ("directions", "between", "tried"))
         self._write()
 
@@ -131,15 +133,16 @@ class _Lanes(Zeros):
         with b.if_then(b.not_(self._some(active)), likely=False):
             b.ret(number(layout.ALL_DONE))
         t, h = self._try(active)
-        with b.if_then(b.icmp_signed(">", self.n_events, number(0))):
-            self._for_each_lane(layout.GOOD, self._look)
-        marked = b.or_(self._flags(layout.DUE), self._flags(layout.CROSSED))
-        self._set_flags(layout.DUE, marked)
-        with b.if_then(self._some(b.icmp_signed("!=", marked, self._whole(0)))):
+        watched = b.icmp_signed(">", self.n_events, number(0))
+        due = b.select(watched, self._flags(layout.GOOD), self._flags(layout.DUE))
+        self._set_flags(layout.DUE, due)
+        with b.if_then(self._some(b.icmp_signed("!=", due, self._whole(0)))):
             self._interpolant(t, h, self.keep, self.at["dense"])
+            with b.if_then(watched):
+                self._for_each_lane(layout.GOOD, self._look)
             self._for_each_lane(layout.DUE, self._record)
-        with b.if_then(b.icmp_signed(">", self.n_events, number(0))):
-            self._for_each_lane(layout.GOOD, self._carry)
+            with b.if_then(watched):
+                self._for_each_lane(layout.GOOD, self._carry)
         self._commit()
         self._tally()
         b.branch(loop)
@@ -149,7 +152,7 @@ class _Lanes(Zeros):
         b = self.b
         steps = self._int_at("allowed", layout.STEPS)
         room = b.sub(self._int_at("allowed", layout.ROOM), self._int_at("allowed", layout.LOGGED))
-        full = b.icmp_signed("<", room, b.mul(self.n_events, number(self.lanes)))
+        full = b.icmp_signed("<", room, b.mul(self.n_events, number(MOST * self.lanes)))
         with b.if_then(b.or_(b.icmp_signed("<=", steps, number(0)), full), likely=False):
 
             def keep(lane: Any) -> None:
@@ -185,8 +188,9 @@ class _Lanes(Zeros):
         b.store(number(layout.RUNNING), self._count_of(case, layout.STATUS))
         for column, row in layout.COUNTED.items():
             b.store(b.load(self._count_of(case, column), typ=INT), self._lane(row, lane))
-        for block, own in (("values", "before"), ("noise", "lane_noise")):
-            self._copy_row(self._row_of(block, case, self.n_events), self._row_of(own, lane, self.n_events))
+        self._in_lane(lane, case)
+        for block, own in (("values", self.known[0]), ("noise", self.noise)):
+            self._copy_row(self._row_of(block, case, self.n_events), own)
         for row, block in ((layout.T, "t"), (layout.H, "size")):
             b.store(b.load(self._address(self.at[block], case), typ=REAL), self._lane_real(row, lane))
         h = self._address(self.new, self.padded)
@@ -323,11 +327,12 @@ class _Lanes(Zeros):
 
     def _in_lane(self, lane: Any, case: Any) -> None:
         """From here on it is this case of which a state is worked out and events are looked at."""
+        b = self.b
         self.lane = lane
         self.h = self._row_of("h", case, self._size_of(layout.H_STRIDE))
-        self.before, self.after, self.noise = (
-            self._row_of(block, lane, self.n_events) for block in ("before", "after", "lane_noise")
-        )
+        first = self._row_of("known", lane, b.mul(self.n_events, number(len(PARTS))))
+        self.known = [self._address(first, b.mul(self.n_events, number(k))) for k in range(len(PARTS))]
+        self.noise = self._row_of("lane_noise", lane, self.n_events)
 
     def _state(self, x: Any) -> None:
         self._state_at(x, self.between)
@@ -355,7 +360,9 @@ class _Lanes(Zeros):
         b = self.b
         self._in_lane(lane, case)
         self._gather(self.unit, lane, self.between)
-        self._event_values(b.load(self._lane_real(layout.REACHED, lane), typ=REAL), self.between, self.after)
+        start, end, h = (b.load(self._lane_real(r, lane), typ=REAL) for r in (layout.T, layout.REACHED, layout.SIZE))
+        self._event_values(end, self.between, self.known[-1])
+        self._sample(start, h)
 
         def look(i: Any) -> None:
             place = self._lane(layout.CROSSED, lane)
@@ -371,7 +378,7 @@ class _Lanes(Zeros):
 
         def carry(i: Any) -> None:
             self._settle(i)
-            self.b.store(self._value(self.after, i), self._address(self.before, i))
+            self.b.store(self._value(self.known[-1], i), self._address(self.known[0], i))
 
         self._for(self.n_events, carry)
 
@@ -407,39 +414,44 @@ class _Lanes(Zeros):
         """The zeros of the step of a case, up to the first that ends it."""
         b, lane = self.b, self.lane
         h = b.load(self._lane_real(layout.SIZE, lane), typ=REAL)
-        zeros, left = self.at["zeros"], self._address(self.at["left"], b.mul(case, self.n_events), INT)
+        left = self._address(self.at["left"], b.mul(case, self.n_events), INT)
         b.store(constant(_NEVER), self.cut)
         b.store(self.n_events, self.ended)
+        b.store(number(0), self.zeros)
 
         def find(i: Any) -> None:
-            b.store(constant(_NEVER), self._address(zeros, i))
-            with b.if_then(self._likely(i)):
-                x, proper = self._zero(i, start, h)
-                last = b.icmp_signed("==", b.load(self._address(left, i, INT), typ=INT), number(1))
-                with b.if_then(proper):
-                    b.store(x, self._address(zeros, i))
-                with b.if_then(b.and_(b.and_(proper, last), b.fcmp_ordered("<", x, b.load(self.cut, typ=REAL)))):
+            b.store(b.load(self._address(left, i, INT), typ=INT), self.wanted)
+
+            def note(x: Any) -> None:
+                place, wanted = b.load(self.zeros, typ=INT), b.load(self.wanted, typ=INT)
+                b.store(x, self._address(self.at["zeros"], place))
+                b.store(i, self._address(self.at["zeros_of"], place, INT))
+                b.store(b.add(place, number(1)), self.zeros)
+                b.store(b.sub(wanted, number(1)), self.wanted)
+                last = b.icmp_signed("==", wanted, number(1))
+                with b.if_then(b.and_(last, b.fcmp_ordered("<", x, b.load(self.cut, typ=REAL)))):
                     b.store(x, self.cut)
                     b.store(i, self.ended)
+
+            with b.if_then(self._likely(i)):
+                self._zeros_of(i, start, h, note)
 
         self._for(self.n_events, find)
         cut, ended = b.load(self.cut, typ=REAL), b.load(self.ended, typ=INT)
 
-        def time(x: Any) -> Any:
-            return b.select(b.fcmp_ordered("==", x, constant(1.0)), end, b.fadd(start, b.fmul(x, h)))
-
-        def log(i: Any) -> None:
-            x, place = self._value(zeros, i), self._address(left, i, INT)
+        def log(k: Any) -> None:
+            x, i = self._value(self.at["zeros"], k), b.load(self._address(self.at["zeros_of"], k, INT), typ=INT)
             with_it = b.and_(b.fcmp_ordered("==", x, cut), b.icmp_signed("<=", i, ended))
-            counts = b.or_(b.fcmp_ordered("<", x, cut), with_it)
-            with b.if_then(b.and_(counts, b.fcmp_ordered("<=", x, constant(1.0)))):
+            with b.if_then(b.or_(b.fcmp_ordered("<", x, cut), with_it)):
+                place = self._address(left, i, INT)
                 b.store(b.sub(b.load(place, typ=INT), number(1)), place)
-                self._log(case, i, x, time(x))
+                self._log(case, i, x, self._time(x, start, h, end))
 
-        self._for(self.n_events, log)
+        self._for(b.load(self.zeros, typ=INT), log)
         with b.if_then(b.fcmp_ordered("<=", cut, constant(1.0))):
-            b.store(time(cut), self.until)
-            b.store(time(cut), self._lane_real(layout.REACHED, lane))
+            time = self._time(cut, start, h, end)
+            b.store(time, self.until)
+            b.store(time, self._lane_real(layout.REACHED, lane))
             b.store(number(layout.EVENT), self._lane(layout.ENDS, lane))
             b.store(ended, self._count_of(case, layout.ENDED))
             self._state(cut)

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 from llvmlite import ir
 
 from kineta.codegen.emitter import INT, REAL, constant, number
 from kineta.codegen.step import Step
-from kineta.numerics.roots import AWAY, POLE
+from kineta.numerics.roots import ACCURACY, AWAY, DIP, MOST, PARTS, POLE, SPAN
 from kineta.numerics.tableaux import Tableau
 
 
 class Zeros(Step, ABC):
-    """Writer of the search, for one event of one state.
+    """Writer of the search, for one event of one state; :mod:`kineta.numerics.roots` has the same in Python.
 
     What writes the rest of the loop sets the places of what is known of the events, ``directions`` and ``noise`` as in
-    :class:`~kineta.numerics.problem.Events`; of their values at the ends of the step, ``before`` and ``after``; and of a state
+    :class:`~kineta.numerics.problem.Events`; of their values at the :data:`PARTS` of the step, ``known``; and of a state
     within it and the values there, ``between`` and ``values``.
     """
 
     directions: Any
     noise: Any
-    before: Any
-    after: Any
+    known: Sequence[Any]
     between: Any
     values: Any
 
@@ -33,8 +34,9 @@ class Zeros(Step, ABC):
         self, tableau: Tableau, functions: Mapping[str, ir.Type], blocks: Sequence[str], lanes: int, *, several: bool
     ) -> None:
         super().__init__(tableau, functions, blocks, lanes, several=several)
-        self.argument = self.b.alloca(REAL)
+        self.argument, self.first, self.points = self.b.alloca(REAL), self.b.alloca(INT), self.b.alloca(INT)
         self.bracket = {name: self.b.alloca(REAL) for name in ("a", "fa", "b", "fb", "c", "fc", "share")}
+        self.sampled, self.x, self.f = (self._room(number(8 * (MOST + 1))) for _ in range(3))
 
     @abstractmethod
     def _state(self, x: Any) -> None:
@@ -44,22 +46,42 @@ class Zeros(Step, ABC):
     def _event_values(self, t: Any, y: Any, out: Any) -> None:
         """The values of the event functions."""
 
+    def _sample(self, t: Any, h: Any) -> None:
+        """The values of all events within the step, where they are ``known`` in the end."""
+        for part, out in zip(PARTS[1:-1], self.known[1:-1], strict=True):
+            self._state(constant(part))
+            self._event_values(self.b.fadd(t, self.b.fmul(constant(part), h)), self.between, out)
+
     def _event_value(self, i: Any, t: Any, h: Any, x: Any) -> Any:
         """The value of event i at the part x of the step; the state there is left in ``between``."""
         self._state(x)
         self._event_values(self.b.fadd(t, self.b.fmul(x, h)), self.between, self.values)
         return self._value(self.values, i)
 
+    def _time(self, x: Any, t: Any, h: Any, end: Any) -> Any:
+        """The time at the part x of the step from t to *end*."""
+        return self.b.select(self.b.fcmp_ordered("==", x, constant(1.0)), end, self.b.fadd(t, self.b.fmul(x, h)))
+
     def _value(self, values: Any, i: Any) -> Any:
         return self.b.load(self._address(values, i), typ=REAL)
 
-    def _missing(self, i: Any) -> Any:
-        """Whether event i has a value at one end of the step only."""
-        return self.b.xor(*(self.b.fcmp_unordered("uno", v, v) for v in self._ends(i)))
+    def _abs(self, value: Any) -> Any:
+        return self._intrinsic("fabs", value)
 
-    def _ends(self, i: Any) -> tuple[Any, Any]:
-        """The values of event i at the ends of the step."""
-        return self._value(self.before, i), self._value(self.after, i)
+    def _least(self, values: Sequence[Any]) -> Any:
+        """The least size of some values."""
+        return reduce(lambda a, b: self._intrinsic("minnum", a, b), map(self._abs, values))
+
+    def _values_of(self, i: Any) -> list[Any]:
+        """The values of event i at the :data:`PARTS` of the step."""
+        return [self._value(values, i) for values in self.known]
+
+    # -- whether to look --------------------------------------------------------------------------------------------------
+
+    def _missing(self, i: Any) -> Any:
+        """Whether event i has a value at some of the :data:`PARTS` only."""
+        missing = [self.b.fcmp_unordered("uno", v, v) for v in self._values_of(i)]
+        return self.b.xor(reduce(self.b.or_, missing), reduce(self.b.and_, missing))
 
     def _starting(self, i: Any) -> Any:
         """Whether event i has been zero since the start of the run."""
@@ -67,69 +89,161 @@ class Zeros(Step, ABC):
 
     def _away(self, i: Any, value: Any) -> Any:
         """Whether a *value* is no zero of event i."""
-        return self.b.fcmp_ordered(">", self._intrinsic("fabs", value), self._value(self.noise, i))
+        return self.b.fcmp_ordered(">", self._abs(value), self._value(self.noise, i))
+
+    def _leaves(self, i: Any) -> Any:
+        """Whether event i is away from the zero at which it started somewhere in the step."""
+        return reduce(self.b.or_, (self._away(i, value) for value in self._values_of(i)[1:]))
 
     def _settle(self, i: Any) -> None:
-        """After the step: event i is no longer at the zero at which it started, if it is away from it."""
-        place = self._address(self.noise, i)
-        noise = self.b.select(self._away(i, self._value(self.after, i)), constant(-1.0), self._value(self.noise, i))
-        self.b.store(noise, place)
+        """After the step: event i is no longer at the zero at which it started, if it has left it."""
+        noise = self.b.select(self._leaves(i), constant(-1.0), self._value(self.noise, i))
+        self.b.store(noise, self._address(self.noise, i))
 
     def _likely(self, i: Any) -> Any:
-        """Whether event i may have reached or passed zero within the step, in a direction that counts."""
-        old, new = self._ends(i)
-        leaves = self.b.and_(self._starting(i), self._away(i, new))
-        return self.b.or_(leaves, self.b.and_(self.b.not_(self._starting(i)), self._passes(i, old, new)))
+        """Whether event i may have reached or passed zero within the step."""
+        b, values = self.b, self._values_of(i)
+        passes = reduce(b.or_, (b.or_(*self._passes(*ends)) for ends in pairwise(values)))
+        comes_near = b.fcmp_ordered("<", self._least(values), self._bend(values))
+        return b.select(self._starting(i), self._leaves(i), b.or_(passes, comes_near))
 
-    def _passes(self, i: Any, old: Any, new: Any) -> Any:
-        """Whether values of event i reach or pass zero in a direction that counts."""
+    def _passes(self, old: Any, new: Any) -> tuple[Any, Any]:
+        """Whether values reach or pass zero upwards, and downwards."""
         b, zero = self.b, constant(0.0)
         rises = b.and_(b.fcmp_ordered("<", old, zero), b.fcmp_ordered(">=", new, zero))
         falls = b.and_(b.fcmp_ordered(">", old, zero), b.fcmp_ordered("<=", new, zero))
+        return rises, falls
+
+    def _counts(self, i: Any, old: Any, new: Any) -> Any:
+        """Whether values of event i reach or pass zero in a direction that counts."""
+        b, (rises, falls) = self.b, self._passes(old, new)
         direction = b.load(self._address(self.directions, i, INT), typ=INT)
         up, down = b.icmp_signed(">=", direction, number(0)), b.icmp_signed("<=", direction, number(0))
         return b.or_(b.and_(rises, up), b.and_(falls, down))
 
-    def _begin(self, i: Any, t: Any, h: Any) -> None:
-        """Where the search begins: at the start of the step, or where the event has left the zero at which the run started."""
-        b, (old, new) = self.b, self._ends(i)
-        b.store(constant(0.0), self.bracket["a"])
-        b.store(old, self.bracket["fa"])
+    def _bend(self, values: Sequence[Any]) -> Any:
+        """How far *values* may come nearer to zero between two of the :data:`PARTS`."""
+        differences = [values]
+        for _ in range(4):
+            differences.append([self.b.fsub(b, a) for a, b in pairwise(differences[-1])])
+        most = [reduce(lambda a, b: self._intrinsic("maxnum", a, b), map(self._abs, some)) for some in differences[2:]]
+        return self.b.fmul(constant(DIP), self.b.fadd(self.b.fadd(most[0], most[1]), most[2]))
+
+    # -- the points between which there is a zero at most --------------------------------------------------------------
+
+    def _zeros_of(self, i: Any, t: Any, h: Any, found: Callable[[Any], None]) -> None:
+        """*found* with the part of the step at every zero of event i, one after the other; its state is then in ``between``."""
+        b = self.b
+        self._set_points(i, t, h)
+
+        def pair(j: Any) -> None:
+            ends = [(self._value(self.x, k), self._value(self.f, k)) for k in (j, b.add(j, number(1)))]
+            with b.if_then(self._counts(i, ends[0][1], ends[1][1])):
+                x, proper = self._zero(i, t, h, *ends)
+                with b.if_then(proper):
+                    found(x)
+
+        self._for(b.sub(b.load(self.points, typ=INT), number(1)), pair)
+
+    def _put(self, x: Any, f: Any) -> None:
+        """One point more: the part x of the step, where the value is f."""
+        b, count = self.b, self.b.load(self.points, typ=INT)
+        b.store(x, self._address(self.x, count))
+        b.store(f, self._address(self.f, count))
+        b.store(b.add(count, number(1)), self.points)
+
+    def _set_points(self, i: Any, t: Any, h: Any) -> None:
+        """The points: the parts of the step, and between them where a value that comes near to zero reaches it."""
+        b, values = self.b, self._values_of(i)
+        near = self._bend(values)
+        for k, value in enumerate(values):
+            b.store(value, self._address(self.sampled, number(k)))
+        self._begin(i, t, h, values)
+
+        def one(k: Any) -> None:
+            last = b.sub(b.load(self.points, typ=INT), number(1))
+            a, fa = self._value(self.x, last), self._value(self.f, last)
+            x, f = b.fmul(b.sitofp(k, REAL), constant(PARTS[1])), self._value(self.sampled, k)
+            with b.if_then(b.icmp_signed(">", k, b.load(self.first, typ=INT))):
+                same = b.fcmp_ordered(">", b.fmul(fa, f), constant(0.0))
+                with b.if_then(b.and_(same, b.fcmp_ordered("<", self._least([fa, f]), near)), likely=False):
+                    self._dip(i, t, h, a, fa, x, f)
+                self._put(x, f)
+
+        self._for(number(len(PARTS)), one)
+
+    def _begin(self, i: Any, t: Any, h: Any, values: Sequence[Any]) -> None:
+        """The first point: the start of the step, or where the event has left the zero at which the run started."""
+        b = self.b
+
+        def begin(part: float, value: Any, behind: int) -> None:
+            b.store(number(0), self.points)
+            b.store(number(behind), self.first)
+            self._put(constant(part), value)
+
+        begin(0.0, values[0], 0)
         with b.if_then(self._starting(i), likely=False):
-            b.store(constant(1.0), self.bracket["a"])
-            b.store(new, self.bracket["fa"])
+            for k in reversed(range(1, len(PARTS))):
+                with b.if_then(self._away(i, values[k])):
+                    begin(PARTS[k], values[k], k)
             for part in reversed(AWAY):
                 value = self._event_value(i, t, h, constant(part))
                 with b.if_then(self._away(i, value)):
-                    b.store(constant(part), self.bracket["a"])
-                    b.store(value, self.bracket["fa"])
+                    begin(part, value, 0)
 
-    def _zero(self, i: Any, t: Any, h: Any) -> tuple[Any, Any]:
-        """The part of the step at which event i has reached zero or just passed it, and whether that is a zero and no pole.
-
-        Chandrupatla's method, as in :mod:`kineta.numerics.roots`. The state there is left in ``between``.
+    def _dip(self, i: Any, t: Any, h: Any, a: Any, fa: Any, end: Any, fb: Any) -> None:
+        """A point where event i, of one sign at the parts a and *end* of the step, is nearest to zero between them, if it
+        reaches it.
         """
-        b, at, new = self.b, self.bracket, self._value(self.after, i)
-        self._begin(i, t, h)
-        start = b.load(at["fa"], typ=REAL)
-        for name, value in {"b": 1.0, "c": 1.0, "share": 0.5}.items():
-            b.store(constant(value), at[name])
-        b.store(new, at["fb"])
-        b.store(new, at["fc"])
-        ends = self._intrinsic("maxnum", self._intrinsic("fabs", t), self._intrinsic("fabs", b.fadd(t, h)))
-        tolerance = b.fdiv(b.fmul(ends, constant(4 * 2.0**-52)), self._intrinsic("fabs", h))
+        b, zero, span = self.b, constant(0.0), constant(SPAN)
+
+        def value(x: Any) -> Any:
+            return self._event_value(i, t, h, x)
+
+        def slope(x: Any) -> Any:
+            return b.fsub(value(b.fadd(x, span)), value(x))
+
+        low = b.fsub(end, span)
+        left, right = b.fsub(value(b.fadd(a, span)), fa), b.fsub(fb, value(low))
+        nearer, farther = b.fcmp_ordered("<", b.fmul(fa, left), zero), b.fcmp_ordered(">", b.fmul(fb, right), zero)
+        with b.if_then(b.and_(nearer, farther)):
+            self._open(a, left, low, right)
+            self._while(lambda: self._narrowed(slope, constant(ACCURACY)))
+            x = b.fadd(b.load(self.bracket["a"], typ=REAL), b.fmul(constant(0.5), span))
+            least = value(x)
+            with b.if_then(b.not_(b.fcmp_ordered(">", b.fmul(fa, least), zero))):
+                self._put(x, least)
+
+    # -- one zero -----------------------------------------------------------------------------------------------------
+
+    def _open(self, a: Any, fa: Any, end: Any, fb: Any) -> None:
+        """The bracket with which a search starts."""
+        half = constant(0.5)
+        for name, value in {"a": a, "fa": fa, "b": end, "fb": fb, "c": end, "fc": fb, "share": half}.items():
+            self.b.store(value, self.bracket[name])
+
+    def _zero(self, i: Any, t: Any, h: Any, start: tuple[Any, Any], end: tuple[Any, Any]) -> tuple[Any, Any]:
+        """The part of the step at which event i has reached zero or just passed it between two points, and whether that is a
+        zero and no pole.
+
+        Chandrupatla's method. The state there is left in ``between``.
+        """
+        b, at, old, new = self.b, self.bracket, start[1], end[1]
+        self._open(*start, *end)
+        ends = self._intrinsic("maxnum", self._abs(t), self._abs(b.fadd(t, h)))
+        tolerance = b.fdiv(b.fmul(ends, constant(4 * 2.0**-52)), self._abs(h))
         tolerance = self._intrinsic("maxnum", tolerance, constant(2.0**-52))
-        passes = self._passes(i, start, new)
         ends_at_zero = b.fcmp_ordered("==", new, constant(0.0))
-        with b.if_then(b.and_(passes, b.not_(ends_at_zero))):
-            self._while(lambda: self._narrowed(i, t, h, tolerance))
-        with b.if_then(b.and_(passes, ends_at_zero), likely=False):
-            self._while(lambda: self._halved(i, t, h, tolerance))
+        with b.if_else(ends_at_zero, likely=False) as (then, otherwise):
+            with then:
+                self._while(lambda: self._halved(i, t, h, tolerance))
+            with otherwise:
+                self._while(lambda: self._narrowed(lambda x: self._event_value(i, t, h, x), tolerance))
         passed = b.and_(b.not_(ends_at_zero), self._same_side(b.load(at["fa"], typ=REAL), new))
         x = b.select(passed, b.load(at["a"], typ=REAL), b.load(at["b"], typ=REAL))
-        there = self._intrinsic("fabs", self._event_value(i, t, h, x))
-        most = self._intrinsic("maxnum", self._intrinsic("fabs", start), self._intrinsic("fabs", new))
-        return x, b.and_(passes, b.fcmp_ordered("<=", there, b.fmul(most, constant(POLE))))
+        there = self._abs(self._event_value(i, t, h, x))
+        most = self._intrinsic("maxnum", self._abs(old), self._abs(new))
+        return x, b.fcmp_ordered("<=", there, b.fmul(most, constant(POLE)))
 
     def _same_side(self, a: Any, b: Any) -> Any:
         """Whether *a* is zero, or has the sign of *b*."""
@@ -150,13 +264,12 @@ class Zeros(Step, ABC):
         met = b.or_(b.fcmp_ordered("==", x, left), b.fcmp_ordered("==", x, right))
         return b.and_(wide, b.not_(met))
 
-    def _narrowed(self, i: Any, t: Any, h: Any, tolerance: Any) -> Any:
-        """One turn of the search; whether there is to be another."""
+    def _narrowed(self, value: Callable[[Any], Any], tolerance: Any) -> Any:
+        """One turn of the search for a zero of *value*; whether there is to be another."""
         b, at, half = self.b, self.bracket, constant(0.5)
         old = {name: b.load(at[name], typ=REAL) for name in at}
         x = b.fadd(old["a"], b.fmul(old["share"], b.fsub(old["b"], old["a"])))
-        f = self._event_value(i, t, h, x)
-        zero = constant(0.0)
+        f, zero = value(x), constant(0.0)
         same = b.icmp_unsigned("==", b.fcmp_ordered(">", f, zero), b.fcmp_ordered(">", old["fa"], zero))
         c, fc = (b.select(same, old[name], old[other]) for name, other in (("a", "b"), ("fa", "fb")))
         e, fe = (b.select(same, old[name], old[other]) for name, other in (("b", "a"), ("fb", "fa")))

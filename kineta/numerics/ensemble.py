@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.numerics import lanes as layout
+from kineta.numerics.roots import MOST, PARTS
 from kineta.numerics.steering import first_steps, steering, tolerances
 from kineta.numerics.tableaux import Tableau
 
@@ -224,7 +225,7 @@ class Runs:
         """The memory of one thread."""
         e, tableau, n, lanes = self.ensemble, self.tableau, self.n, self.ensemble.lanes
         events = len(e.directions)
-        room = max(ROOM, 2 * lanes * events)
+        room = max(ROOM, 2 * lanes * events * MOST)
         lane = np.zeros((layout.LANE, lanes), dtype=np.int64)
         lane[layout.CASE] = -1
         return {
@@ -236,10 +237,12 @@ class Runs:
             "k": aligned(tableau.stages + 1 + len(tableau.extra), n, lanes),
             "work": aligned(layout.WORK, n, lanes),
             "dense": aligned(tableau.coefficients, n, lanes),
-            **{name: np.zeros((lanes, events)) for name in ("before", "after", "lane_noise")},
+            "known": np.zeros((lanes, len(PARTS), events)),
+            "lane_noise": np.zeros((lanes, events)),
             "between": np.zeros(n),
             "tried": np.zeros(events),
-            "zeros": np.zeros(events),
+            "zeros": np.zeros(events * MOST),
+            "zeros_of": np.zeros(events * MOST, dtype=np.int64),
             "log": np.zeros((room if events else 0, 2), dtype=np.int64),
             "log_reals": np.zeros((room if events else 0, 1 + n)),
         }

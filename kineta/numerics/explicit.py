@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kineta.numerics import layout
 from kineta.numerics.problem import Events, Problem
+from kineta.numerics.roots import MOST
 from kineta.numerics.steering import first_steps, tolerances
 from kineta.numerics.tableaux import Tableau
 
@@ -21,7 +22,7 @@ IntArray = NDArray[np.int64]
 
 #: Steps between two pauses at most, the bytes that their record may take, and how long they should take [s].
 CHUNK, CHUNK_BYTES, PAUSE = 4096, 2**26, 0.1
-#: Zeros of events that are kept between two pauses, and those of one step.
+#: Zeros of events that are kept between two pauses, beside those of the last step.
 _ZEROS = 64
 #: Steps between two pauses at least, unless no more are allowed.
 _FEW = 16
@@ -98,7 +99,7 @@ class Run:
         y[: self.n] = p.y0
         steps = np.array([np.ones(padded), np.zeros(padded)])
         steps[:, : self.n] = tolerances(self.n, p.integrals, rtol, atol)
-        room = _ZEROS + events.n
+        room = _ZEROS + MOST * events.n
         return {
             "h": np.array(p.h),
             "reals": np.array([p.t0, 0.0, p.t1, max_step, 1.0]),

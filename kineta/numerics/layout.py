@@ -6,6 +6,8 @@ The integrator is a function of addresses: of :data:`FUNCTIONS`, then of :data:`
 
 from __future__ import annotations
 
+from kineta.numerics.roots import PARTS
+
 #: State vectors are padded to a multiple of this many doubles, so that they can be worked on vector by vector.
 LANES = 8
 
@@ -23,9 +25,10 @@ N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, ROOM, DENSE = range(7)
 EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, 14)
 WATCHED, PIVOTS, VELOCITY, HOPS = range(14, INTS)
 
-#: Vectors of work: the state tried, one between, values of event functions before and after the step, and between; two states
-#: on the way to the constraints.
-WORK, BEFORE = 7, 2
+#: Vectors of work: the state tried, one between; values of event functions at the :data:`~kineta.numerics.roots.PARTS` of the
+#: step, from BEFORE on, and anywhere between; two states on the way to the constraints.
+BEFORE = 2
+WORK = BEFORE + len(PARTS) + 3
 
 #: What the integrator returns. EVENT: after a step with LOOK or ENDED, unless it is the last of the run.
 DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE = range(5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from kineta.errors import ArgumentError, shown
 from kineta.expr.node import Expr
 from kineta.numerics.problem import Events, Problem
-from kineta.numerics.roots import AWAY, POLE, inside, reached, root
+from kineta.numerics.roots import AWAY, PARTS, POLE, bend, dip, inside, reached, root
 from kineta.numerics.segment import Segment
 from kineta.tasks.record import Settled
 from kineta.values import whole, word
@@ -27,9 +28,10 @@ class Event:
     terminal : True ends the run at the first zero, a number n at the n-th
     direction : 1 counts zeros where the value rises as the run goes on, -1 where it falls, 0 both
 
-    A zero at the start, up to rounding, is none of a run. Zeros are looked for where the value has changed its sign over a
-    step, or has come to be a number or ceased to be one: of two within one step nothing is seen, unless ``max_step`` parts
-    them. A jump through zero is one; a pole is not. The state of a zero is on it, or just past it.
+    A zero at the start, up to rounding, is none of a run. Of every step the ends and three places between them are looked at:
+    zeros are where the value has changed its sign from one to the next, or has come to be a number or ceased to be one, and on
+    both sides of a dip through zero between two of them. A jump through zero is one; a pole is not. The state of a zero is
+    on it, or just past it.
     """
 
     value: Expr
@@ -97,14 +99,10 @@ class Watch:
         problem = segment.problem or self.problem
         step, wanted = Step.last(segment, problem.event_values), problem.events
         assert wanted is not None
-        before, after = step.values(step.t0, step.y0), step.values(step.t1, step.y1)
-        changed = (np.sign(before) != np.sign(after)) | (wanted.noise >= 0)
-        for i in np.flatnonzero(changed[: len(self.events)]).tolist():
-            t = step.zero(i, before[i], after[i], self.events[i].direction, wanted.noise[i])
-            if t is not None:
-                wanted.left[i] -= 1
-                yield i, t, step.state(t)
-        wanted.noise[np.abs(after) > wanted.noise] = -1.0
+        for i, t in step.zeros(wanted, range(len(self.events))):
+            wanted.left[i] -= 1
+            yield i, t, step.state(t)
+        wanted.noise[(np.abs(step.known[1:]) > wanted.noise).any(axis=0)] = -1.0
 
 
 def _given(segment: Segment) -> Iterator[tuple[int, float, FloatArray]]:
@@ -116,7 +114,9 @@ def _given(segment: Segment) -> Iterator[tuple[int, float, FloatArray]]:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a run, from (t0, y0) to (t1, y1), its *solution*, and the event functions."""
+    """One step of a run, from (t0, y0) to (t1, y1), its *solution*, the event functions, and what is ``known`` of these: their
+    values (5, n) at the :data:`~kineta.numerics.roots.PARTS` of the step.
+    """
 
     t0: float
     y0: FloatArray
@@ -124,39 +124,71 @@ class Step:
     y1: FloatArray
     solution: Callable[[FloatArray], FloatArray]
     values: Values
+    known: FloatArray
 
     @classmethod
     def last(cls, segment: Segment, values: Values) -> Step:
         """The last step of *segment*."""
         assert segment.solution is not None
         t0, y0 = (float(segment.t[-2]), segment.y[-2]) if len(segment.t) > 1 else (segment.t0, segment.y0)
-        return cls(t0, y0, float(segment.t[-1]), segment.y[-1], segment.solution, values)
+        t1, y1 = float(segment.t[-1]), segment.y[-1]
+        within = t0 + np.array(PARTS[1:-1]) * (t1 - t0)
+        states = zip(within.tolist(), np.asarray(segment.solution(within)).T, strict=True)
+        known = np.array([values(t, y) for t, y in ((t0, y0), *states, (t1, y1))])
+        return cls(t0, y0, t1, y1, segment.solution, values, known)
 
     def state(self, t: float) -> FloatArray:
         """The state at *t*."""
         ends = {self.t0: self.y0, self.t1: self.y1}
         return ends[t] if t in ends else np.asarray(self.solution(np.array([t])))[:, 0]
 
-    def zero(self, i: int, before: float, after: float, direction: int, noise: float) -> float | None:
-        """The time at which event i, of these values at the ends, has reached zero or just passed it; None where it has not, or
-        in another *direction*. With *noise* it starts at zero, and is looked at from where it exceeds that.
-        """
+    def zeros(self, events: Events, which: Sequence[int]) -> Iterator[tuple[int, float]]:
+        """The times at which the events numbered *which* have reached zero or just passed it, in a direction that counts."""
+        for i in which:
+            known = self.known[:, i].tolist()
+            changed = len({np.sign(f) for f in known}) > 1 or min(map(abs, known)) < bend(known)
+            if changed or events.noise[i] >= 0:
+                for t in self._zeros(i, known, float(events.noise[i]), int(events.directions[i])):
+                    yield i, t
+
+    def _zeros(self, i: int, known: list[float], noise: float, direction: int) -> Iterator[float]:
+        tolerance = 4 * np.finfo(float).eps * max(abs(self.t0), abs(self.t1))
 
         def value(t: float) -> float:
             return float(self.values(t, self.state(t))[i])
 
-        a, b, fa, fb = self.t0, self.t1, before, after
+        for (a, fa), (b, fb) in pairwise(self._points(value, known, noise)):
+            if np.isnan(fa) and not np.isnan(fb):
+                a = inside(value, a, b, tolerance)
+                fa = value(a)
+            elif np.isnan(fb) and not np.isnan(fa):
+                b = inside(value, b, a, tolerance)
+                fb = value(b)
+            if not (fa < 0 <= fb or fa > 0 >= fb) or direction * (fb - fa) < 0:
+                continue
+            t = root(value, a, b, fa, fb, tolerance) if fb else reached(value, a, b, fa, tolerance)
+            if abs(value(t)) <= POLE * max(abs(fa), abs(fb)):
+                yield t
+
+    def _points(
+        self, value: Callable[[float], float], known: list[float], noise: float
+    ) -> Iterator[tuple[float, float]]:
+        """Times and values between which there is one zero at most. With *noise* the event starts at zero, and is looked at from
+        where it exceeds that.
+        """
+        size = self.t1 - self.t0
+        given = [(self.t0 + x * size, f) for x, f in zip(PARTS[:-1], known[:-1], strict=True)]
+        given.append((self.t1, known[-1]))
         if noise >= 0:
-            places = (self.t0 + x * (self.t1 - self.t0) for x in AWAY)
-            a, fa = next(((t, f) for t in places if abs(f := value(t)) > noise), (b, fb))
-        tolerance = 4 * np.finfo(float).eps * max(abs(self.t0), abs(self.t1))
-        if np.isnan(fa) and not np.isnan(fb):
-            a = inside(value, a, b, tolerance)
-            fa = value(a)
-        elif np.isnan(fb) and not np.isnan(fa):
-            b = inside(value, b, a, tolerance)
-            fb = value(b)
-        if not (fa < 0 <= fb or fa > 0 >= fb) or direction * (fb - fa) < 0:
-            return None
-        t = root(value, a, b, fa, fb, tolerance) if fb else reached(value, a, b, fa, tolerance)
-        return t if abs(value(t)) <= POLE * max(abs(fa), abs(fb)) else None
+            early = ((t, value(t)) for t in (self.t0 + x * size for x in AWAY))
+            given = [*early, *given[1:]]
+            while given and not abs(given[0][1]) > noise:
+                del given[0]
+        near = bend(known)
+        yield from given[:1]
+        for (a, fa), (b, fb) in pairwise(given):
+            close = fa * fb > 0 and min(abs(fa), abs(fb)) < near
+            least = dip(value, a, b, fa, fb, size) if close else None
+            if least is not None and not (f := value(least)) * fa > 0:
+                yield least, f
+            yield b, fb

@@ -128,13 +128,7 @@ class Modal:
             assert events is not None
             assert segment.problem is not None
             step = Step.last(segment, segment.problem.event_values)
-            before, after = step.values(step.t0, step.y0), step.values(step.t1, step.y1)
-            for i in range(own, events.n):
-                if np.sign(before[i]) != np.sign(after[i]) or events.noise[i] >= 0:
-                    direction = int(events.directions[i])
-                    t = step.zero(i, before[i], after[i], direction, events.noise[i])
-                    if t is not None:
-                        found.append((i, t, step.state(t)))
+            found += [(i, t, step.state(t)) for i, t in step.zeros(events, range(own, events.n))]
         return found
 
     # -- a change -------------------------------------------------------------------------------------------------------
