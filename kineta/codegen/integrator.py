@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
+from itertools import islice
 from typing import Any
 
 from kineta.codegen.emitter import FUNCTION, INT, REAL, constant, number
@@ -41,10 +42,9 @@ class Loop(Zeros):
         self.steering = self._get("ints", layout.N)
         self.padded = self._get("ints", layout.N_PADDED)
         self.y, self.k, self.tolerances = self.at["y"], self.at["k"], self.at["tolerances"]
-        self.new, self.between, *known, self.values, first, second = (
-            self._row(self.at["work"], r) for r in range(layout.WORK)
-        )
-        self.known, self.nearer = known, (first, second)
+        work = (self._row(self.at["work"], r) for r in range(layout.WORK))
+        self.new, self.between, self.values = islice(work, 3)
+        self.known, self.within, self.nearer = (tuple(islice(work, n)) for n in layout.SEVERAL)
         self.directions, self.noise = self.at["directions"], self.at["noise"]
         self._write()
 
@@ -144,6 +144,7 @@ class Loop(Zeros):
         """Find the zeros of the event functions over the step from t to *end*, or say that it must be looked at."""
         b, count = self.b, self._get("ints", layout.N_EVENTS)
         self._event_values(end, self.new, self.known[-1])
+        self._states_within()
         self._sample(t, h)
 
         def look(i: Any) -> None:
@@ -165,18 +166,10 @@ class Loop(Zeros):
         self._call("events", t, y, out)
 
     def _state(self, x: Any) -> None:
-        b = self.b
-        wide, rest = self._wide(x), self._wide(b.fsub(constant(1.0), x))
+        self._for_lanes(lambda k: self._store(self._interpolated(k, x), self.between, k))
 
-        def lanes(k: Any) -> None:
-            change: Any = None
-            for r in reversed(range(self.tableau.coefficients)):
-                row = self._load(self._row(self.interpolant, r), k)
-                change = row if change is None else b.fadd(change, row)
-                change = b.fmul(change, rest if r % 2 else wide)
-            self._store(b.fadd(self._load(self.y, k), change), self.between, k)
-
-        self._for_lanes(lanes)
+    def _state_within(self, place: Any) -> Any:
+        return place
 
     def _found(self, i: Any, t: Any) -> None:
         """A zero of event i at the time t, in the state ``between``: recorded, and counted."""

@@ -43,6 +43,8 @@ class _Lanes(Zeros):
         self.y, self.k, self.tolerances = self.at["lane_y"], self.at["k"], self.at["tolerances"]
         self.new = self._address(self.at["x"], number(lanes))  # behind t, before h
         self.keep, self.unit = (self._row(self.at["work"], r) for r in (layout.KEEP, layout.UNIT))
+        self.within = [self._row(self.at["within"], k) for k in range(len(PARTS) - 2)]
+        self.interpolant = self.at["dense"]
         self.ints = ir.VectorType(INT, lanes)
         self.until, self.cut = (self.b.alloca(REAL) for _ in range(2))
         self.ended, self.wanted, self.zeros = (self.b.alloca(INT) for _ in range(3))
@@ -137,8 +139,9 @@ class _Lanes(Zeros):
         due = b.select(watched, self._flags(layout.GOOD), self._flags(layout.DUE))
         self._set_flags(layout.DUE, due)
         with b.if_then(self._some(b.icmp_signed("!=", due, self._whole(0)))):
-            self._interpolant(t, h, self.keep, self.at["dense"])
+            self._interpolant(t, h, self.keep, self.interpolant)
             with b.if_then(watched):
+                self._states_within()
                 self._for_each_lane(layout.GOOD, self._look)
             self._for_each_lane(layout.DUE, self._record)
             with b.if_then(watched):
@@ -337,6 +340,10 @@ class _Lanes(Zeros):
     def _state(self, x: Any) -> None:
         self._state_at(x, self.between)
 
+    def _state_within(self, place: Any) -> Any:
+        self._gather(place, self.lane, self.between)
+        return self.between
+
     def _state_at(self, x: Any, out: Any) -> None:
         b = self.b
         rest = b.fsub(constant(1.0), x)
@@ -344,7 +351,7 @@ class _Lanes(Zeros):
         def component(i: Any) -> None:
             change: Any = None
             for r in reversed(range(self.tableau.coefficients)):
-                F = b.load(self._in(self._row(self.at["dense"], r), i, self.lane), typ=REAL)
+                F = b.load(self._in(self._row(self.interpolant, r), i, self.lane), typ=REAL)
                 change = F if change is None else b.fadd(change, F)
                 change = b.fmul(change, rest if r % 2 else x)
             b.store(b.fadd(b.load(self._in(self.y, i, self.lane), typ=REAL), change), self._address(out, i))

@@ -21,7 +21,8 @@ class Zeros(Step, ABC):
 
     What writes the rest of the loop sets the places of what is known of the events, ``directions`` and ``noise`` as in
     :class:`~kineta.numerics.problem.Events`; of their values at the :data:`PARTS` of the step, ``known``; and of a state
-    within it and the values there, ``between`` and ``values``.
+    within it and the values there, ``between`` and ``values``. States at the parts within the step are worked out vector by
+    vector, to ``within``, from the ``interpolant``.
     """
 
     directions: Any
@@ -29,6 +30,8 @@ class Zeros(Step, ABC):
     known: Sequence[Any]
     between: Any
     values: Any
+    within: Sequence[Any]
+    interpolant: Any
 
     def __init__(
         self, tableau: Tableau, functions: Mapping[str, ir.Type], blocks: Sequence[str], lanes: int, *, several: bool
@@ -46,11 +49,34 @@ class Zeros(Step, ABC):
     def _event_values(self, t: Any, y: Any, out: Any) -> None:
         """The values of the event functions."""
 
+    @abstractmethod
+    def _state_within(self, place: Any) -> Any:
+        """The place of the state of which events are looked at, of all states at the *place*."""
+
     def _sample(self, t: Any, h: Any) -> None:
-        """The values of all events within the step, where they are ``known`` in the end."""
-        for part, out in zip(PARTS[1:-1], self.known[1:-1], strict=True):
-            self._state(constant(part))
-            self._event_values(self.b.fadd(t, self.b.fmul(constant(part), h)), self.between, out)
+        """The values of all events at the parts within the step."""
+        for part, place, out in zip(PARTS[1:-1], self.within, self.known[1:-1], strict=True):
+            self._event_values(self.b.fadd(t, self.b.fmul(constant(part), h)), self._state_within(place), out)
+
+    def _states_within(self) -> None:
+        """The states at the parts within the step."""
+
+        def lanes(k: Any) -> None:
+            found = [self._interpolated(k, constant(part)) for part in PARTS[1:-1]]
+            for value, place in zip(found, self.within, strict=True):
+                self._store(value, place, k)
+
+        self._for_lanes(lanes)
+
+    def _interpolated(self, k: Any, x: Any) -> Any:
+        """The lanes from k on of the state at the part x of the step."""
+        b, change = self.b, None
+        wide, rest = self._wide(x), self._wide(b.fsub(constant(1.0), x))
+        for r in reversed(range(self.tableau.coefficients)):
+            row = self._load(self._row(self.interpolant, r), k)
+            change = row if change is None else b.fadd(change, row)
+            change = b.fmul(change, rest if r % 2 else wide)
+        return b.fadd(self._load(self.y, k), change)
 
     def _event_value(self, i: Any, t: Any, h: Any, x: Any) -> Any:
         """The value of event i at the part x of the step; the state there is left in ``between``."""
@@ -70,7 +96,13 @@ class Zeros(Step, ABC):
 
     def _least(self, values: Sequence[Any]) -> Any:
         """The least size of some values."""
-        return reduce(lambda a, b: self._intrinsic("minnum", a, b), map(self._abs, values))
+        return reduce(self._lesser, map(self._abs, values))
+
+    def _lesser(self, a: Any, b: Any) -> Any:
+        return self.b.select(self.b.fcmp_ordered("<", a, b), a, b)
+
+    def _greater(self, a: Any, b: Any) -> Any:
+        return self.b.select(self.b.fcmp_ordered(">", a, b), a, b)
 
     def _values_of(self, i: Any) -> list[Any]:
         """The values of event i at the :data:`PARTS` of the step."""

@@ -237,6 +237,7 @@ class Runs:
             "k": aligned(tableau.stages + 1 + len(tableau.extra), n, lanes),
             "work": aligned(layout.WORK, n, lanes),
             "dense": aligned(tableau.coefficients, n, lanes),
+            "within": aligned(len(PARTS) - 2, n, lanes),
             "known": np.zeros((lanes, len(PARTS), events)),
             "lane_noise": np.zeros((lanes, events)),
             "between": np.zeros(n),

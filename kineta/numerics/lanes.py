@@ -19,7 +19,7 @@ CASES = ("next", "queue", "counts", "t", "size", "y", "rate", "h", "samples", "v
 #: what belongs to the caller's thread: steps allowed, what is in the lanes, and room to work in.
 OWN = (
     *("allowed", "lane", "lane_reals", "x", "lane_y", "k", "work", "dense"),
-    *("known", "lane_noise", "between", "tried", "zeros", "zeros_of", "log", "log_reals"),
+    *("within", "known", "lane_noise", "between", "tried", "zeros", "zeros_of", "log", "log_reals"),
 )
 BLOCKS = (*SHARED, *CASES, *OWN)
 

@@ -25,10 +25,10 @@ N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, ROOM, DENSE = range(7)
 EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, 14)
 WATCHED, PIVOTS, VELOCITY, HOPS = range(14, INTS)
 
-#: Vectors of work: the state tried, one between; values of event functions at the :data:`~kineta.numerics.roots.PARTS` of the
-#: step, from BEFORE on, and anywhere between; two states on the way to the constraints.
-BEFORE = 2
-WORK = BEFORE + len(PARTS) + 3
+#: Vectors of work: the state tried, one between, and values of event functions there; such values at all
+#: :data:`~kineta.numerics.roots.PARTS` of the step, from BEFORE on; states at those within it; two on the way to the constraints.
+SEVERAL = (len(PARTS), len(PARTS) - 2, 2)
+BEFORE, WORK = 3, 3 + sum(SEVERAL)
 
 #: What the integrator returns. EVENT: after a step with LOOK or ENDED, unless it is the last of the run.
 DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE = range(5)
