@@ -42,6 +42,20 @@ def test_a_ball_bounces_at_the_times_of_its_closed_form_and_comes_to_rest(e: flo
     assert run.residual < 1e-12
 
 
+def test_a_ball_that_only_grazes_the_ceiling_strikes_it() -> None:
+    """It would be beyond the ceiling for a tenth of a millisecond, within a step of half a second."""
+    for length in (1e-2, 1e-4):
+        reached = math.sqrt(2 * G * (1 + G * (length / 2) ** 2 / 2))
+        ball = kn.loads(
+            "gravity 9.81; coordinates z; B | Sz(z) = 1;"
+            f"limit ceiling : z <= 1, restitution = 0.5; initial z' = {reached!r};"
+        )
+        run = kn.simulate(ball, 0.9)
+        assert words(run) == ["ceiling.upper strikes"]
+        assert times(run, "ceiling.upper strikes") == pytest.approx(reached / G - length / 2, abs=1e-9)
+        assert run["z"].max() < 1 + 1e-9
+
+
 def test_newton_and_poisson_agree_where_one_ball_strikes() -> None:
     text = (EXAMPLES / "bouncing_ball.kin").read_text()
     poisson = kn.loads(text.replace("restitution = e", "restitution = e poisson"))

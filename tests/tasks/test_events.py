@@ -175,11 +175,25 @@ def test_a_zero_in_the_step_that_enters_or_leaves_the_domain_is_found(method: st
     assert near.t_events[0] == pytest.approx([np.pi / 12, 5 * np.pi / 12], abs=1e-5)
 
 
-def test_max_step_parts_what_would_fall_into_one_step() -> None:
-    narrow = x - np.cos(0.02)  # above zero for 0.02 s about every full turn
-    times = kn.simulate(OSCILLATOR, 4.0, q=[0.5], v=[np.sqrt(3)], events=[narrow], max_step=0.01).t_events[0]
-    turn = np.pi / 6 + np.pi * np.arange(2)
-    assert times == pytest.approx(np.sort([*(turn - 0.01), *(turn + 0.01)]), abs=1e-8)
+@BOTH
+@pytest.mark.parametrize("width", [0.02, 1e-4, 1e-6])
+def test_both_zeros_of_a_dip_within_a_step_are_found(method: str, width: float) -> None:
+    """Above cos(width) the value is for as long as *width* about every full turn."""
+    start = {"q": [0.5], "v": [np.sqrt(3)], "method": method, "rtol": 1e-11, "atol": 1e-13, "dense_output": True}
+    top = kn.simulate(OSCILLATOR, 4.0, events=rate, **start).y_events[0][[0, 2], 0]
+    for k, turn in enumerate(np.pi / 6 + np.pi * np.arange(2)):
+        (times,) = kn.simulate(OSCILLATOR, 4.0, events=x - top[k] * np.cos(width), **start).t_events
+        pair = times[np.abs(times - turn) < 1]
+        assert pair == pytest.approx([turn - width / 2, turn + width / 2], abs=width / 10 + 1e-9)
+
+
+def test_a_domain_that_is_left_and_entered_within_a_step() -> None:
+    """sqrt((x - 50)^2 - 400) is no number between 30 and 70, which lies within the last step of a motion at constant speed."""
+    slider = kn.loads("coordinates x; A | Sx(x) = 1; initial x' = 1;")
+    for method in ("dop853", "dopri5", "RK45"):
+        run = kn.simulate(slider, 100.0, events=kn.sqrt((x - 50) ** 2 - 400) - 5, method=method)
+        assert run.t[-2] < 25
+        assert run.t_events[0] == pytest.approx([50 - np.sqrt(425), 50 + np.sqrt(425)], abs=1e-9)
 
 
 def test_events_of_points_energies_parameters_and_time() -> None:
