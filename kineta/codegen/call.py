@@ -87,6 +87,19 @@ def call(
     return abi.builtin(function.program.name, code["call"], given, code, function, bound, starts, shapes)
 
 
+def quick(function: NativeFunction) -> Callable[..., FloatArray]:
+    """*function* of one state: of its input blocks, arrays of doubles, or a number for one of the name ``t``."""
+    blocks = function.program.inputs
+
+    def checked(*given: Any, **_: Any) -> FloatArray:
+        return function(*(np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in given[: len(blocks)]))
+
+    if not abi.available():
+        return checked
+    kinds = [Kind.NUMBER if block.name == "t" else Kind.ARRAY for block in blocks]
+    return call(checked, function, kinds, np.empty(0))
+
+
 @cache
 def _code(kinds: tuple[Kind, ...], outputs: int) -> Any:
     """The loaded code of calls with inputs of these *kinds* and so many *outputs*."""

@@ -176,7 +176,7 @@ class Run:
         self._reals[layout.H] = min(self._reals[layout.H], longest)
         self._ints[[layout.ENDED, layout.JUST_REJECTED, layout.HOPS]] = 0
         if self._events.n:
-            self._events.noise[:] = self.problem.event_noise()
+            self._events.noise[:] = self.problem.event_noise(self._memory["k"][0, : self.n])
             self._memory["work"][layout.BEFORE, : self._events.n] = self.problem.event_values(t, y)
 
     @property

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +16,8 @@ from kineta.numerics.steering import steering
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-#: What counts as rounding of times and states.
-_ROUNDING = 64 * 2.0**-52
+#: What counts as rounding of times and states, and how many directions of it are tried.
+_ROUNDING, _TRIED = 64 * 2.0**-52, 4
 
 _FUNCTION = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 
@@ -94,38 +96,49 @@ class Problem:
         """The event functions, (n,)."""
         return np.empty(0) if self.events is None else self._value(self.events.address, self.events.n, t, y)
 
-    def event_noise(self) -> FloatArray:
-        """The noise of the events at the start, as in :class:`Events`."""
-
-        def values(t: FloatArray, y: FloatArray) -> FloatArray:
-            return np.array([self.event_values(float(t[0]), y[0])])
-
-        rate = self.rate(self.t0, self.y0)
-        return np.asarray(event_noise(values, self.t0, self.t1, self.y0[None], rate[None])[0])
+    def event_noise(self, rate: FloatArray) -> FloatArray:
+        """The noise of the events at the start, where the rate is *rate*, as in :class:`Events`."""
+        if self.events is None:
+            return np.empty(0)
+        times, states = nearby(self.t0, self.t1, self.y0, rate)
+        return noise(self._values(self.events.address, self.events.n, times, states))
 
     def _value(self, address: int, size: int, t: float, y: FloatArray) -> FloatArray:
-        time, out = np.array([t], dtype=np.float64), np.empty(size)
-        blocks = (time, np.ascontiguousarray(y, dtype=np.float64), np.ascontiguousarray(self.h), out)
-        _FUNCTION(address)(*[b.ctypes.data for b in blocks])
+        return self._values(address, size, np.array([t], dtype=np.float64), np.array([y], dtype=np.float64))[0]
+
+    def _values(self, address: int, size: int, t: FloatArray, y: FloatArray) -> FloatArray:
+        """The results (k, size) of a function at times (k,) and in states (k, n)."""
+        out, function = np.empty((len(t), size)), _FUNCTION(address)
+        time, state, h, result = (b.ctypes.data for b in (t, y, np.ascontiguousarray(self.h), out))
+        for k in range(len(t)):
+            function(time + 8 * k, state + k * y.strides[0], h, result + k * out.strides[0])
         return out
 
 
-def event_noise(
-    values: Callable[[FloatArray, FloatArray], FloatArray],
-    t0: float,
-    t1: float,
-    y0: FloatArray,
-    rates0: FloatArray,
-) -> FloatArray:
-    """The noise of events, as in :class:`Events`, of motions from the states *y0* (m, n) with the rates *rates0*: (m, k).
+@cache
+def signs(rows: int, n: int) -> FloatArray:
+    """Directions (rows, n) in which states are changed to see what rounding does: always the same."""
+    found = np.random.default_rng(0).choice([-1.0, 1.0], (rows, n))
+    found.flags.writeable = False
+    return found
 
-    values : the event functions (m, k) of times (m,) and states (m, n). How much of them may be rounding, of the state or of
-        the time, is tried.
+
+def nearby(t0: float, t1: float, y0: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Times (k,) and states (k, ..., n) that are the start *t0*, *y0* (..., n) of motions with this *rate*, which is the first
+    of them, but for rounding of the time and of the states.
     """
-    times = np.full(len(y0), t0)
-    moment = np.sign(t1 - t0) * _ROUNDING * max(abs(t0), abs(t1))
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (4, y0.shape[1]))
-    near = [(times + moment, y0 + moment * rates0), *((times, y0 * (1 + _ROUNDING * s)) for s in signs)]
-    at_start = values(times, y0)
-    noise = np.max([np.abs(values(*place) - at_start) for place in near], axis=0)
-    return np.where(np.abs(at_start) <= noise, noise, -1.0)
+    moment = math.copysign(_ROUNDING, t1 - t0) * max(abs(t0), abs(t1))
+    changed = signs(_TRIED, y0.shape[-1]).reshape(_TRIED, *[1] * (y0.ndim - 1), -1)
+    times = np.full(_TRIED + 2, t0)
+    times[1] += moment
+    states = np.empty((_TRIED + 2, *y0.shape))
+    states[0], states[1], states[2:] = y0, y0 + moment * rate, y0 * (1 + _ROUNDING * changed)
+    return times, states
+
+
+def noise(values: FloatArray) -> FloatArray:
+    """The noise of events, as in :class:`Events`, from their *values* (k, ...) where :func:`nearby` says: how much of them may be
+    rounding is tried.
+    """
+    size = np.abs(values[1:] - values[0]).max(axis=0)
+    return np.where(np.abs(values[0]) <= size, size, -1.0)

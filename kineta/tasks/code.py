@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
+from kineta.codegen.call import quick
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph, Ref
@@ -32,6 +33,8 @@ from kineta.tasks.weights import check_weights
 from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
+#: A function called as machine code.
+Quick = Callable[..., FloatArray]
 
 #: The flags of code in which nothing touches.
 UNSWITCHED: FloatArray = np.zeros(0)
@@ -80,6 +83,10 @@ class Code:
         self.layout, self.kept = layout, kept
         self._setup_program, self._setup = setup, reference.compile(setup)
         self._programs = programs
+        pressed = [touch.name in layout.pressed for touch in layout.touches]
+        #: Which touches press, and the rows of these among those of all.
+        self.presses = np.array(pressed, dtype=bool)
+        self.rows = np.flatnonzero(np.repeat(self.presses, [len(touch.rows) for touch in layout.touches]))
 
     def h(self, p: FloatArray, constant: FloatArray, flags: FloatArray = UNSWITCHED) -> FloatArray:
         """The block h, from parameters (np,), the *flags* of what touches and constant forces (nv,); with an axis of cases where
@@ -90,9 +97,9 @@ class Code:
         return self._setup(np.concatenate(rows, axis=-1))
 
     @once
-    def setup(self) -> llvm.NativeFunction:
+    def setup(self) -> Quick:
         """The block h again and again, for forces that change in the course of a run."""
-        return llvm.compile([self._setup_program]).function(self._setup_program.name)
+        return quick(llvm.compile([self._setup_program]).function(self._setup_program.name))
 
     @once
     def rate(self) -> llvm.NativeFunction:
@@ -117,9 +124,20 @@ class Code:
         return None if found is None else llvm.compile([found]).function("events")
 
     @once
-    def touch(self) -> llvm.NativeFunction:
-        """What a change of mode is made from, :data:`TOUCHED` one after the other."""
-        return llvm.compile([self._programs["touch"]]).function("touch")
+    def touch(self) -> Quick:
+        """What a change of mode is made from, :data:`TOUCHED` one after the other, of a time, a state and h."""
+        return quick(llvm.compile([self._programs["touch"]]).function("touch"))
+
+    @once
+    def nearer(self) -> tuple[Quick, Quick]:
+        """The :attr:`returns` of a time, a state and h."""
+        position, velocity = self.returns
+        return quick(position), quick(velocity)
+
+    @once
+    def seen(self) -> Quick:
+        """As :attr:`observe`, of a time, a state and h."""
+        return quick(self._observed)
 
     def settings(self, k: int) -> llvm.NativeFunction:
         """What the switch number k sets."""
@@ -139,7 +157,11 @@ class Code:
     @once
     def observe(self) -> Any:
         """Energies, outputs and forces that are expressions, for rows of states."""
-        return llvm.compile([self._programs["observed"]]).function("observed").batch
+        return self._observed.batch
+
+    @once
+    def _observed(self) -> llvm.NativeFunction:
+        return llvm.compile([self._programs["observed"]]).function("observed")
 
 
 @dataclass(frozen=True)
@@ -162,10 +184,8 @@ class Bound:
     def switched(self, p: FloatArray, flags: FloatArray, code: Code | None = None) -> Bound:
         """The same with other parameters, and *flags* (touches, flags) of all touches; perhaps with other *code*."""
         code = self.code if code is None else code
-        layout = code.layout
-        own = flags[[t.name in layout.pressed for t in layout.touches]].ravel()
-        h = code.setup(np.concatenate([p, own, self.forces.constant]))
-        return replace(self, code=code, p=p, flags=own, h=h)
+        own = flags[code.presses].ravel()
+        return Bound(code, p, code.setup(np.concatenate([p, own, self.forces.constant])), self.forces, own)
 
     def case(self, i: int) -> Bound:
         """The same for one case."""

@@ -16,7 +16,7 @@ from kineta.codegen.lanes import lanes_integrator
 from kineta.errors import KinetaWarning, SimulationError
 from kineta.numerics import lanes, layout
 from kineta.numerics.ensemble import Ensemble, Runs, Zeros, cores
-from kineta.numerics.problem import event_noise
+from kineta.numerics.problem import nearby, noise
 from kineta.numerics.segments import FAILURES
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.tasks import outcome, status
@@ -117,7 +117,9 @@ def _in_lanes(task: Task, bar: Progress) -> Motions:
         events=code.event_address,
         values0=values(np.full(cases, task.t0), y0),
         left=np.tile(np.array(terminal, dtype=np.int64), (cases, 1)),
-        noise=event_noise(values, task.t0, task.t1, y0, rate0),
+        noise=noise(
+            np.array([values(np.full(cases, t), y) for t, y in zip(*nearby(task.t0, task.t1, y0, rate0), strict=True)])
+        ),
         directions=[e.direction for e in task.watched],
     )
     tableau = TABLEAUX[task.method]

@@ -14,6 +14,7 @@ from kineta.tasks.code import Bound
 
 FloatArray = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,14 @@ def places(touches: Sequence[Touch]) -> tuple[Place, ...]:
 class Look:
     """m touches with r rows at one state; what belongs to those that do not press is zero but for the gaps and the laws.
 
+    normals : (m,) the normal rows, r for friction in joints
     gaps, bound, static, restitution, smooth : (m,) of the touches
     slip : (r,) velocities along the rows; drift : (r,) accelerations along them without forces
     S : (r, r) accelerations along the rows by unit forces; Y : (r, nv) speeds by unit impulses
     """
 
     places: tuple[Place, ...]
+    normals: IntArray
     gaps: FloatArray
     bound: FloatArray
     static: FloatArray
@@ -62,7 +65,7 @@ class Look:
 
     def normal(self, along: FloatArray) -> FloatArray:
         """Of values (r,) along the rows those of the normals, (m,); zero for friction in joints."""
-        return np.array([0.0 if p.normal is None else along[p.normal] for p in self.places])
+        return np.append(along, 0.0)[self.normals]
 
     @property
     def quick(self) -> float:
@@ -75,17 +78,23 @@ class Look:
         return Cone(self.places[i].normal, self.places[i].tangents, float(bound), slip, least)
 
 
-def look(touches: Sequence[Touch], at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -> Look:
-    """The *touches* at a state of the motion with the code *made*."""
-    pressed, m = made.code.layout.pressed, len(touches)
-    own = [row for touch, place in zip(touches, at, strict=True) if touch.name in pressed for row in place.rows]
-    r, count = len(own), sum(len(place.rows) for place in at)
-    found = made.code.touch(np.array([t]), y, made.h)
-    gaps, laws, slip, drift, S, Y = np.split(found, np.cumsum([m, 4 * m, r, r, r * r]))
-    rows, matrix, answers = np.zeros((2, count)), np.zeros((count, count)), np.zeros((count, nv))
-    if r:
-        rows[:, own] = slip, drift
-        matrix[np.ix_(own, own)] = S.reshape(r, r)
-        answers[own] = Y.reshape(r, -1)[:, :nv]
-    bound, static, restitution, smooth = laws.reshape(m, 4).T
-    return Look(at, gaps, bound, static, restitution, smooth, rows[0], rows[1], matrix, answers)
+def normals(at: tuple[Place, ...]) -> IntArray:
+    """The normal rows of touches, as in :class:`Look`."""
+    count = sum(len(place.rows) for place in at)
+    return np.array([count if place.normal is None else place.normal for place in at], dtype=np.int64)
+
+
+def look(at: tuple[Place, ...], rows: IntArray, t: float, y: FloatArray, nv: int, made: Bound) -> Look:
+    """The touches *at* these places, with these normal *rows*, at a state of the motion with the code *made*."""
+    own, m, count = made.code.rows, len(at), sum(len(place.rows) for place in at)
+    r, found = len(own), made.code.touch(t, y, made.h)
+    gaps, laws, (slip, drift) = found[:m], found[m : 5 * m].reshape(m, 4).T, found[5 * m : 5 * m + 2 * r].reshape(2, r)
+    S = found[5 * m + 2 * r :][: r * r].reshape(r, r)
+    Y = found[5 * m + (2 + r) * r :].reshape(r, -1)[:, :nv] if r else np.zeros((0, nv))
+    if r < count:
+        few, (slip, drift) = (slip, drift), np.zeros((2, count))
+        slip[own], drift[own] = few
+        few, S, Y = (S, Y), np.zeros((count, count)), np.zeros((count, nv))
+        S[np.ix_(own, own)], Y[own] = few
+    bound, static, restitution, smooth = laws
+    return Look(at, rows, gaps, bound, static, restitution, smooth, slip, drift, S, Y)

@@ -143,8 +143,8 @@ class Modal:
         made, y = self.control.made, y.copy()
         before = self._energy(t, y, made)
         if made.code.kept == PROJECTED:
-            position, velocity = made.code.returns
-            y = velocity(np.array([t]), position(np.array([t]), y, made.h), made.h)
+            position, velocity = made.code.nearer
+            y = velocity(t, position(t, y, made.h), made.h)
         for _ in range(AT_ONCE):
             values = self._switches(t, y, made)
             y, made = self._switched(t, y, made, fired)
@@ -161,12 +161,13 @@ class Modal:
     def _switches(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
         """The values of the switches."""
         first = len(self.task.watched)
-        if made.code.events is None:
+        if made.code.events is None or not self.task.system.switches:
             return np.empty(0)
         return made.code.events(np.array([t]), y, made.h)[first : first + len(self.task.system.switches)]
 
     def _energy(self, t: float, y: FloatArray, made: Bound) -> float:
-        return float(made.code.observe(np.array([[t]]), y[None], made.h)[0, :2].sum())
+        kinetic, potential = made.code.seen(t, y, made.h)[:2].tolist()
+        return kinetic + potential
 
     def _switched(self, t: float, y: FloatArray, made: Bound, fired: list[int]) -> tuple[FloatArray, Bound]:
         """The state and the code after the switches that have *fired*, one after the other."""

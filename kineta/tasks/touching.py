@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from kineta.errors import SimulationError
 from kineta.formalism.touch import FLAGS, Touch
+from kineta.numerics.problem import signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import grip
 from kineta.tasks.impact import impulses
-from kineta.tasks.look import Look, look, places
+from kineta.tasks.look import Look, look, normals, places
 
 FloatArray = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -57,6 +58,7 @@ class Touching:
     def __post_init__(self) -> None:
         m = len(self.touches)
         self.places = places(self.touches)
+        self.normals = normals(self.places)
         self.closed, self.flags = np.zeros(m, dtype=bool), np.zeros((m, len(FLAGS)))
         self.impacts = np.zeros(m, dtype=np.int64)
         self.smooth = np.array([touch.smooth is not None for touch in self.touches], dtype=bool)
@@ -65,7 +67,7 @@ class Touching:
 
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
         """The touches at a state."""
-        return look(self.touches, self.places, t, y, self.nv, made)
+        return look(self.places, self.normals, t, y, self.nv, made)
 
     def code(self, near: Bools) -> Code:
         """The code for motions in which those *near* may press, and friction in joints; in a small system all, or none."""
@@ -101,8 +103,8 @@ class Touching:
         self._tell(found.closed, found.flags)
         self.closed, self.flags = found.closed, found.flags
         made = made.switched(made.p, self.flags, self.code(self.closed))
-        _, velocity = made.code.returns
-        return velocity(np.array([t]), y, made.h), made
+        _, velocity = made.code.nearer
+        return velocity(t, y, made.h), made
 
     def _closed(self, t: float, y: FloatArray, near: Bools, made: Bound) -> FloatArray:
         """The state with the gaps closed that are as good as closed."""
@@ -110,9 +112,9 @@ class Touching:
             return y
         flags = np.zeros_like(self.flags)
         flags[near, 0] = 1.0
-        position, _ = made.code.returns
+        position, _ = made.code.nearer
         h = made.switched(made.p, flags).h
-        return position(np.array([t]), position(np.array([t]), y, h), h)
+        return position(t, position(t, y, h), h)
 
     def _struck(self, t: float, y: FloatArray, near: Bools, made: Bound) -> Bools:
         """Let impacts change the speeds of *y*; which contacts are left then, or were about to."""
@@ -148,8 +150,7 @@ class Touching:
         height = speed * speed / (2 * np.maximum(-seen.normal(seen.drift), 1e-300))
         if height.min(initial=np.inf) > self.same:
             return np.zeros(len(speed), dtype=bool)
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (2, len(y)))
-        beside = [self.look(t, y * (1 + ROUNDOFF * s), made).gaps for s in signs]
+        beside = [self.look(t, y * (1 + ROUNDOFF * s), made).gaps for s in signs(2, len(y))]
         return np.asarray(height < TOLD * np.max([np.abs(gaps - seen.gaps) for gaps in beside], axis=0))
 
     def _jammed(self, t: float, near: Bools, what: str) -> SimulationError:
