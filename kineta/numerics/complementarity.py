@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -45,14 +46,49 @@ def forces(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | 
     x >= least, a >= 0, one of both an equation, for normals; for tangents the force is below the bound and a = 0, or at the
     bound and against a.
 
-    By Gauss and Seidel's sweeps with projections (Jean and Moreau), finished exactly with what these find at work.
+    Of one contact in closed form, where there is one; else by Gauss and Seidel's sweeps with projections (Jean and Moreau),
+    finished exactly with what these find at work.
     """
-    x, (S, b, cones, used) = np.zeros(len(b)), _apart(S, b, cones)
+    x = np.zeros(len(b))
+    if not cones:
+        return x
+    if len(cones) == 1 and (alone := _alone(S, b, cones[0])):
+        x[list(cones[0].rows)] = alone
+        return x
+    S, b, cones, used = _apart(S, b, cones)
     found = _found(S, b, cones)
     if found is None:
         return None
     x[used] = found
     return x
+
+
+def _alone(S: FloatArray, b: FloatArray, cone: Cone) -> list[float]:
+    """The forces along the rows of the only contact: the least, where it lets go; those that hold it; or those with which it
+    slips. None of them where that is in a direction in space that is to be found, or where friction jams it.
+    """
+    n, tangents, bound = cone.normal, list(cone.tangents), cone.bound
+    if n is None or (cone.least and tangents) or not S[n, n] > 0:
+        return []
+    if b[n] + S[n, n] * cone.least >= 0:
+        return [cone.least, *[0.0] * len(tangents)]
+    directions = [()] if not tangents else [cone.slip] if cone.slip else [(1.0,), (-1.0,)]
+    if tangents and cone.slip is None:
+        rows = [n, *tangents]
+        held: list[float] = np.linalg.solve(S[np.ix_(rows, rows)], -b[rows]).tolist()
+        if held[0] >= 0 and math.hypot(*held[1:]) <= bound * held[0]:
+            return held
+        if len(tangents) > 1:
+            return []
+    for direction in directions:
+        stiffness = S[n, n] - bound * sum(S[n, i] * e for i, e in zip(tangents, direction, strict=True))
+        if stiffness <= 0:
+            return []
+        pushed = float(-b[n] / stiffness)
+        found = [pushed, *(-bound * pushed * e for e in direction)]
+        if cone.slip or not tangents or (b[tangents[0]] + S[tangents[0], [n, *tangents]] @ found) * direction[0] >= 0:
+            return found
+    return []
 
 
 def _apart(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, FloatArray, list[Cone], list[int]]:

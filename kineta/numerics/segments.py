@@ -102,7 +102,8 @@ class Integration:
         for piece in run:
             solution = None
             if piece.dense is not None:
-                solution = DenseOutput(np.r_[piece.t0, piece.t], np.vstack([piece.y0, piece.y]), piece.dense)
+                t, y = (np.concatenate([[a], b]) for a, b in ((piece.t0, piece.t), (piece.y0, piece.y)))
+                solution = DenseOutput(t, y, piece.dense)
             end = None if piece.status in (layout.PAUSED, layout.EVENT) else FAILURES.get(piece.status, "")
             yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, piece.odd, piece.zeros, run.problem)
 

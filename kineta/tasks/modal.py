@@ -109,8 +109,9 @@ class Modal:
         for i, at, _ in found:
             if i < own and at > t + tolerance:
                 events.left[i] += 1
-        before = segment.t < t
-        times, states = np.append(segment.t[before], t), np.vstack([segment.y[before], y])
+        last = int(np.searchsorted(segment.t, t))
+        times, states = segment.t[: last + 1].copy(), segment.y[: last + 1].copy()
+        times[last], states[last] = t, y
         zeros = (
             np.array([i for i, *_ in kept], dtype=np.int64),
             np.array([at for _, at, _ in kept]),

@@ -29,7 +29,7 @@ def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
 class Record:
     """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
 
-    ``end`` is the last time and state, recorded or not, ``mode`` the mode of the motion there. Of a state, the first *states*
+    ``mode`` is that of the motion at its last time, recorded or not. Of a state, the first *states*
     numbers are coordinates and speeds; all are *settled*.
     """
 
@@ -40,14 +40,21 @@ class Record:
         self.segments: list[Segment] = []
         self.steps, self.last_step = 0, 0.0
         self.mode: Any = None
-        self.end: tuple[float, FloatArray] = np.nan, np.empty(0)
+        self._end: tuple[float, FloatArray] = np.nan, np.empty(0)
         self._until: float | None = None
         self._next = 0
 
     @property
     def reached(self) -> float:
         """The time that the run has reached [s]."""
-        return self.end[0]
+        return self._end[0]
+
+    @property
+    def end(self) -> tuple[float, FloatArray]:
+        """The last time and state."""
+        t, y = self._end[0], self._end[1][None].copy()
+        self.settled(np.array([t]), y, self.mode)
+        return t, y[0]
 
     @property
     def on_grid(self) -> int:
@@ -56,7 +63,7 @@ class Record:
 
     def start(self, t: float, y: FloatArray) -> None:
         """The initial state."""
-        self.end = t, y
+        self._end = t, y
         first = self.grid is not None and len(self.grid) > 0 and self.grid[0] == t
         if self.grid is None or first:
             self._add(np.array([t]), y[None], None)
@@ -71,10 +78,8 @@ class Record:
         self._until = until
         if self.keep:
             self.segments.append(segment)
-        last, y = (float(segment.t[-1]), segment.y[-1:].copy()) if end is None else (end[0], end[1][None].copy())
-        self.settled(np.array([last]), y, segment.mode)
         self.mode = segment.mode
-        self.end = last, y[0]
+        self._end = last, y = (float(segment.t[-1]), segment.y[-1]) if end is None else end
         direction = np.sign(segment.t[-1] - segment.t0)
         if segment.jumped and self.grid is None:
             self._add(np.array([segment.t0]), segment.y0[None].copy(), segment.mode)
@@ -84,7 +89,7 @@ class Record:
             inside = (segment.t - last) * direction <= 0
             self._add(segment.t[inside], segment.y[inside], segment.mode)
         if end is not None and (not self.rows or self.rows[-1][0][-1] != last):
-            self._add(np.array([last]), y, segment.mode)
+            self._add(np.array([last]), y[None].copy(), segment.mode)
 
     def _on_grid(self, grid: FloatArray, segment: Segment, last: float, direction: float) -> None:
         end = self._next
