@@ -104,7 +104,8 @@ class Problem:
         return noise(self._values(self.events.address, self.events.n, times, states))
 
     def _value(self, address: int, size: int, t: float, y: FloatArray) -> FloatArray:
-        return self._values(address, size, np.array([t], dtype=np.float64), np.array([y], dtype=np.float64))[0]
+        found = self._values(address, size, np.array([t], dtype=np.float64), np.array([y], dtype=np.float64))
+        return np.asarray(found[0])
 
     def _values(self, address: int, size: int, t: FloatArray, y: FloatArray) -> FloatArray:
         """The results (k, size) of a function at times (k,) and in states (k, n)."""

@@ -168,7 +168,7 @@ class Modal:
 
     def _energy(self, t: float, y: FloatArray, made: Bound) -> float:
         kinetic, potential = made.code.seen(t, y, made.h)[:2].tolist()
-        return kinetic + potential
+        return float(kinetic + potential)
 
     def _switched(self, t: float, y: FloatArray, made: Bound, fired: list[int]) -> tuple[FloatArray, Bound]:
         """The state and the code after the switches that have *fired*, one after the other."""
