@@ -80,6 +80,12 @@ PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
     "bicycle": (6.0, over_time("lean", "steer")),
     "skate": (10.0, path("x", "y", (6, 1.8))),
     "euler_top": (60.0, over_time("p", "q", "r")),
+    "bouncing_ball": (3.0, over_time("Ball.z")),
+    "rocking_block": (2.5, over_time("q")),
+    "sliding_block": (6.0, over_time("lambda.slope.n", "lambda.slope.u")),
+    "friction_oscillator": (13.0, over_time("x", "lambda.floor")),
+    "thrown_box": (1.2, over_time("Box.z", "Box.x")),
+    "hopper": (4.0, over_time("Hull.z", "Foot.z")),
 }
 
 

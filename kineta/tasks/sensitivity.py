@@ -195,7 +195,7 @@ def carried(
         moved = move(task, bar)
     if moved.status != DONE:
         raise SimulationError(f"Model '{model.name}': {moved.message}.")
-    times, rows = (np.concatenate(x) for x in zip(*moved.record.rows, strict=True))
+    times, rows = (np.concatenate(x) for x in zip(*(row[:2] for row in moved.record.rows), strict=True))
     states = rows[:, : (n + g) * (m + 1)].reshape(len(rows), m + 1, n + g)
     change = np.moveaxis(states[:, 1:], 1, -1)
     series = made.observe(times[:, None], rows, task.made.h).reshape(len(rows), m + 1, len(seen))
