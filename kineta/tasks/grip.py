@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,24 +23,27 @@ STILL = 1e-10
 FIRM = 1e12
 #: Accelerations below this part of the largest are rounding.
 ROUNDING = 1e-9
+#: Part of a bound that has been reached where the run has seen that it was.
+NEARLY_REACHED = 1 - 1e-5
 #: How often what begins to slip is looked at again, as its friction changes with it.
 TURNS = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Grip:
-    """Which touches are ``closed``, (m,), and the ``flags`` of the code, (m, flags)."""
+    """Which touches are ``closed``, (m,), the ``flags`` of the code, (m, flags), and accelerations ``a`` along the rows, (r,)."""
 
     closed: Bools
     flags: FloatArray
+    a: FloatArray
 
 
-def grip(look: Look, near: Bools, smooth: Bools) -> Grip | None:
+def grip(look: Look, near: Bools, smooth: Bools, giving: Collection[int] = ()) -> Grip | None:
     """What the touches that are *near* do from here on, friction being *smooth* where that is said; None where the laws have no
-    solution.
+    solution. Those *giving* way are just at the bound of what sticks, up to rounding.
     """
     slipping = dict(_slipping(look, near, smooth))
-    sought = _sought(look, near, slipping)
+    sought = _sought(look, near, slipping, giving)
     if sought is None:
         return None
     found, slips, begun = sought
@@ -48,7 +51,9 @@ def grip(look: Look, near: Bools, smooth: Bools) -> Grip | None:
     a = look.S @ found + look.drift
     least = ROUNDING * max(float(np.abs(look.drift).max(initial=0.0)), 1e-300)
     moving = {
-        i for i, d in (slips | begun).items() if i in slipping or float(np.dot(_tangential(look, a, i), d)) > least
+        i
+        for i, d in (slips | begun).items()
+        if i in slipping or i in giving or float(np.dot(_tangential(look, a, i), d)) > least
     }
     held_back = [i for i in begun if i not in moving]
     if held_back and _may_share(look, cones, found, held_back):
@@ -64,11 +69,11 @@ def grip(look: Look, near: Bools, smooth: Bools) -> Grip | None:
         flags[i, 0] = closed[i]
         if place.tangents and not smooth[i] and (closed[i] or place.normal is None):
             flags[i, 1:] = _flags((slips | begun).get(i), moves=i in moving)
-    return Grip(closed, flags)
+    return Grip(closed, flags, a)
 
 
 def _sought(
-    look: Look, near: Bools, slipping: Mapping[int, Direction]
+    look: Look, near: Bools, slipping: Mapping[int, Direction], giving: Collection[int]
 ) -> tuple[FloatArray, dict[int, Direction], dict[int, Direction]] | None:
     """The forces along the rows; the directions of what slips, with the friction of slip; and those of what is at the bound of
     what sticks. None where the laws have no solution.
@@ -78,7 +83,7 @@ def _sought(
         found = forces(look.S, look.drift, list(_cones(look, near, slips)))
         if found is None:
             return None
-        begun = {i: d for i, d in _beginning(look, near, found) if i not in slips}
+        begun = {i: d for i, d in _beginning(look, near, found, giving) if i not in slips}
         if turn == TURNS - 1 or not any(look.static[i] > look.bound[i] for i in begun):
             return found, slips, begun
         slips |= begun
@@ -121,12 +126,13 @@ def _slipping(look: Look, near: Bools, smooth: Bools) -> Iterator[tuple[int, Dir
             yield i, tuple((slip / size).tolist())
 
 
-def _beginning(look: Look, near: Bools, found: FloatArray) -> Iterator[tuple[int, Direction]]:
-    """The touches whose forces are at their bound, with the directions in which they would slip."""
+def _beginning(look: Look, near: Bools, found: FloatArray, giving: Collection[int]) -> Iterator[tuple[int, Direction]]:
+    """The touches whose forces are at their bound, or that are *giving* way, with the directions in which they would slip."""
     for i in _may_slip(look, near):
         normal, force = look.places[i].normal, _tangential(look, found, i)
         size = float(np.linalg.norm(force))
-        if size > 0 and size >= REACHED * look.static[i] * (1.0 if normal is None else found[normal]):
+        share = NEARLY_REACHED if i in giving else REACHED
+        if size > 0 and size >= share * look.static[i] * (1.0 if normal is None else found[normal]):
             yield i, tuple((-force / size).tolist())
 
 

@@ -76,6 +76,8 @@ class Modal:
                     t, y = float(segment.t[-1]), segment.y[-1]
                 if fired is not None:
                     break
+            if fired is None and self.touching.touches:
+                self.touching.check(t, y, self.control.made)
             if fired is None and (t != end or end == self.task.t1):
                 return
             if fired is None:
@@ -146,10 +148,11 @@ class Modal:
         if made.code.kept == PROJECTED:
             position, velocity = made.code.nearer
             y = velocity(t, position(t, y, made.h), made.h)
+        switches = len(self.task.system.switches)
         for _ in range(AT_ONCE):
             values = self._switches(t, y, made)
             y, made = self._switched(t, y, made, fired)
-            y, made = self.touching.change(t, y, made)
+            y, made = self.touching.change(t, y, made, [k - switches for k in fired if k >= switches])
             self.changes += ((t, what) for what in self.touching.said)
             fired = np.flatnonzero((values < 0) & (self._switches(t, y, made) >= 0)).tolist()
             if not fired or self.ended is not None:

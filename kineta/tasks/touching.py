@@ -25,6 +25,8 @@ REST = 1e-12
 NOISE, RESTING = 1e-13, 1e-9
 #: By how many times the gaps that are the same something may be beyond its contact, and be at it.
 BEYOND = 100.0
+#: Part of the largest acceleration with which something must be pressed again to stay where its force came to zero.
+PULLED = 1e-6
 #: Impacts before a rest is worth a word.
 FEW = 2
 #: Rounding of a state; and by how many times what it does to a gap a body must rise to be seen to have left.
@@ -61,6 +63,12 @@ class Touching:
         self.normals = normals(self.places)
         self.closed, self.flags = np.zeros(m, dtype=bool), np.zeros((m, len(FLAGS)))
         self.impacts = np.zeros(m, dtype=np.int64)
+        self.events = [
+            (i, normal)
+            for i, touch in enumerate(self.touches)
+            for normal, there in ((True, touch.normal), (False, touch.tangents and touch.smooth is None))
+            if there
+        ]
         self.smooth = np.array([touch.smooth is not None for touch in self.touches], dtype=bool)
         self.poisson = np.array([touch.poisson for touch in self.touches], dtype=bool)
         self.contact = np.array([touch.normal is not None for touch in self.touches], dtype=bool)
@@ -77,27 +85,27 @@ class Touching:
             wanted = {touch.name for touch in self.touches}
         return self.codes(frozenset(wanted))
 
-    def change(self, t: float, y: FloatArray, made: Bound) -> tuple[FloatArray, Bound]:
-        """The state after what happens at *t*, and the code for the motion from there on.
+    def change(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> tuple[FloatArray, Bound]:
+        """The state after what happens at *t*, where the events *fired*, and the code for the motion from there on.
 
         Raises :class:`SimulationError` where one body is inside another, and where the laws of contact have no solution.
         """
         self.said = []
         if not self.touches:
             return y, made
-        gaps = self.look(t, y, made).gaps
-        if gaps.min() < -BEYOND * self.same:
-            k = int(gaps.argmin())
-            raise SimulationError(
-                f"at t = {t:g} s '{self.touches[k].name}' is {-gaps[k]:.3g} beyond its contact; expected a gap of zero or more"
-            )
-        near = self.contact & (gaps <= self.same)
+        self.check(t, y, made)
+        loose, giving = self._letting_go(fired)
+        near = self.contact & (self.look(t, y, made).gaps <= self.same)
         made = made.switched(made.p, self.flags, self.code(near))
         y = self._closed(t, y, near, made)
         leaving = self._struck(t, y, near, made)
         seen = self.look(t, y, made)
         self.flight = _flight(seen, leaving)
-        found = grip(seen, near & ~leaving, self.smooth)
+        found = grip(seen, near & ~leaving & ~loose, self.smooth, giving)
+        if found is not None and (seen.normal(found.a)[loose] < -PULLED * np.abs(seen.drift).max(initial=0.0)).any():
+            found = grip(
+                seen, near & ~leaving, self.smooth, giving
+            )  # what let go is pressed again by what changed with it
         if found is None:
             raise self._jammed(t, near, "forces")
         self._tell(found.closed, found.flags)
@@ -105,6 +113,26 @@ class Touching:
         made = made.switched(made.p, self.flags, self.code(self.closed))
         _, velocity = made.code.nearer
         return velocity(t, y, made.h), made
+
+    def check(self, t: float, y: FloatArray, made: Bound) -> None:
+        """Raise :class:`SimulationError` where one body is inside another."""
+        gaps = self.look(t, y, made).gaps
+        if gaps.min(initial=0.0) < -BEYOND * self.same:
+            k = int(gaps.argmin())
+            raise SimulationError(
+                f"at t = {t:g} s '{self.touches[k].name}' is {-gaps[k]:.3g} beyond its contact; expected a gap of zero or more"
+            )
+
+    def _letting_go(self, fired: Sequence[int]) -> tuple[Bools, list[int]]:
+        """Which contacts let go, by events of normal forces that *fired*, and which touches give way, by those of friction."""
+        loose, giving = np.zeros(len(self.touches), dtype=bool), []
+        for k in fired:
+            i, normal = self.events[k]
+            if normal:
+                loose[i] = self.closed[i]
+            elif self.flags[i, 1]:
+                giving.append(i)
+        return loose, giving
 
     def _closed(self, t: float, y: FloatArray, near: Bools, made: Bound) -> FloatArray:
         """The state with the gaps closed that are as good as closed."""

@@ -186,6 +186,25 @@ def test_a_run_with_the_code_of_all_contacts_is_that_with_the_code_of_some(monke
     assert np.abs(runs[0] - runs[1]).max() < 1e-8
 
 
+@pytest.mark.parametrize("samples", [None, 601])
+def test_the_foot_of_a_hopper_is_never_pulled(samples: int | None) -> None:
+    run = kn.simulate(example("hopper"), 6.0, samples=samples)
+    assert run["lambda.ground.n"].min() > -1e-6
+    assert run["Foot.z"].min() > -1e-12
+    hops = times(run, "ground leaves")
+    assert len(hops) > 8
+    assert len(times(run, "compressed switches")) == pytest.approx(len(hops), abs=1)
+    assert np.array_equal(
+        words(run)[:6],
+        [
+            *("ground " + w for w in ("strikes", "rests", "sticks")),
+            "compressed switches",
+            "ground leaves",
+            "airborne switches",
+        ],
+    )
+
+
 def test_closed_loops_touch_too() -> None:
     """A hanging chain of two rods closed to a triangle that falls onto a floor: as the same triangle welded together."""
     text = """
