@@ -194,15 +194,15 @@ def test_the_foot_of_a_hopper_is_never_pulled(samples: int | None) -> None:
     hops = times(run, "ground leaves")
     assert len(hops) > 8
     assert len(times(run, "compressed switches")) == pytest.approx(len(hops), abs=1)
-    assert np.array_equal(
-        words(run)[:6],
-        [
-            *("ground " + w for w in ("strikes", "rests", "sticks")),
-            "compressed switches",
-            "ground leaves",
-            "airborne switches",
-        ],
-    )
+    first = [
+        "ground strikes",
+        "ground rests",
+        "ground sticks",
+        "compressed switches",
+        "ground leaves",
+        "airborne switches",
+    ]
+    assert words(run)[:6] == first
 
 
 def test_closed_loops_touch_too() -> None:
