@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, shown
 from kineta.model.given import records
-from kineta.values import whole
+from kineta.values import numbers, whole, word
 
 FloatArray = NDArray[np.float64]
 ComplexArray = NDArray[np.complex128]
@@ -125,6 +125,19 @@ class Linear:
         if self.several:
             raise ArgumentError(f"Expected one state for {what}, found {len(self.A)} of them: choose one, linear[0].")
         return self
+
+    def plot(self, over: ArrayLike | None = None, name: str = "") -> Any:
+        """Draw the eigenvalues of several, real parts and imaginary ones, over the numbers *over* (their order, if not given) of
+        this *name*; returns the Matplotlib figure. Raises :class:`ArgumentError` for one alone, and for other numbers.
+        """
+        from kineta.views.linear import eigenvalues as draw
+
+        if not self.several:
+            raise ArgumentError(f"Expected several states, to draw eigenvalues over something, found {self!r}.")
+        at = np.arange(float(len(self.A))) if over is None else numbers("over", over)
+        if at.shape != (len(self.A),):
+            raise ArgumentError(f"Expected {len(self.A)} numbers to draw over, found shape {at.shape}.")
+        return draw(self, at, word(name, "a name as text"))
 
     def control(self) -> Any:
         """The same as ``StateSpace`` of the package python-control, names included."""

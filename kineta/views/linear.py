@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kineta.views.plot import pyplot
 
 if TYPE_CHECKING:
     from kineta.tasks.fit import Fit
+    from kineta.tasks.linear import Linear
     from kineta.tasks.modes import Modes
     from kineta.tasks.response import Response
     from kineta.tasks.sensitivity import Sensitivity
+
+FloatArray = NDArray[np.float64]
 
 #: Shapes that are drawn, at most, and coordinates of each.
 MOST, COORDINATES = 12, 24
@@ -68,6 +72,26 @@ def _plane(found: Modes, ax: Any) -> None:
     ax.set_xlabel("growth, 1/s")
     ax.set_ylabel("rad/s")
     ax.margins(0.1)
+
+
+def eigenvalues(found: Linear, over: FloatArray, name: str) -> Any:
+    """Real and imaginary parts of the eigenvalues over a row of numbers; returns the figure."""
+    fig, axes = pyplot().subplots(2, 1, figsize=(6.5, 5.2), sharex=True, layout="constrained")
+    values = found.eigenvalues
+    turning = np.abs(values.imag) > LITTLE * np.abs(values).max(initial=0.0)
+    for ax, part, label in zip(axes, (values.real, values.imag), ("growth, 1/s", "rad/s"), strict=True):
+        x = np.broadcast_to(over[:, None], part.shape)
+        ax.plot(x[~turning], part[~turning], ".", color="C0", markersize=3, label="does not oscillate")
+        ax.plot(x[turning], part[turning], ".", color="C1", markersize=3, label="oscillates")
+        ax.axhline(0.0, color="black", linewidth=0.6)
+        ax.set_ylabel(label)
+        ax.grid(visible=True, linewidth=0.3)
+    calm = values.real.max(axis=1) <= LITTLE * np.abs(values).max(initial=0.0)
+    axes[0].fill_between(over, 0, 1, where=calm, transform=axes[0].get_xaxis_transform(), color="C2", alpha=0.15)
+    axes[0].legend(fontsize="small")
+    axes[1].set_xlabel(name)
+    fig.suptitle(f"{found.model}: eigenvalues", fontsize="medium")
+    return fig
 
 
 def response(found: Response) -> Any:

@@ -105,6 +105,7 @@ def test_pictures_are_drawn() -> None:
     plt.switch_backend("agg")
     figures = [kn.modes(chain(3)).plot(), kn.response(kn.loads(OSCILLATOR)).plot()]
     figures.append(kn.response(kn.loads(OSCILLATOR), time=[0, 1, 2]).plot())
-    assert [len(f.axes) for f in figures] == [4, 2, 1]
+    figures.append(upright(np.linspace(0, 10, 5)).plot(np.linspace(0, 10, 5), "m/s"))
+    assert [len(f.axes) for f in figures] == [4, 2, 1, 2]
     for figure in figures:
         plt.close(figure)
