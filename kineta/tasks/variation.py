@@ -26,7 +26,7 @@ from kineta.formalism.derivation import Derivation
 from kineta.formalism.derivatives import DIRECTIONS, Direction, multiplier_symbols, residuals, turning
 from kineta.formulas import simplified
 from kineta.inputs import flat
-from kineta.model.infer import ENERGIES, MULTIPLIER, results
+from kineta.model.infer import ENERGIES, MULTIPLIER, results, touches
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from kineta.passes.hoist import hoist
@@ -157,7 +157,8 @@ def _state(d: Derivation) -> dict[str, Block]:
 def _slopes(d: Derivation, inputs: Sequence[Input], outputs: Mapping[str, Expr]) -> dict[str, Block]:
     s, multipliers = d.symbols, multiplier_symbols(d)
     moved = {f"{name}'": a for name, a in zip(s.names, s.vdot, strict=True)}
-    pushed = {f"{MULTIPLIER}{row.constraint}": x for row, x in zip(d.rows, multipliers, strict=True)}
+    pushed = {f"{MULTIPLIER}{name}": ZERO for name in touches(s.system)}  # which do not act
+    pushed |= {f"{MULTIPLIER}{row.constraint}": x for row, x in zip(d.rows, multipliers, strict=True)}
     held = [r for r in d.closures if r.constraint not in d.left_out]
     _check_results(d, outputs, {*moved, *pushed})
     shown = d.elements.expression(*outputs.values(), more={**_energies(d, outputs), **moved, **pushed})

@@ -50,8 +50,15 @@ class Varied:
 
 def varied(system: System, by: Iterable[str]) -> Varied:
     """The record for the names *by*: of parameters, of coordinates and speeds for their initial values, ``tau.q1'`` for the
-    force on a speed. Raises :class:`ArgumentError` for other names, for none, and for one that is there twice.
+    force on a speed. Raises :class:`ArgumentError` for other names, for none, for one that is there twice, and for a system whose
+    motions jump.
     """
+    jumps = [c.name for c in (*system.contacts, *system.switches)]
+    if jumps:
+        raise ArgumentError(
+            f"Model '{system.name}': motions that jump, as at {', '.join(jumps[:4])}, have no derivatives here; "
+            "system.replace(contacts=(), switches=()) leaves out what they jump at."
+        )
     names = records(by, str, "names of what varies", "'m1'")
     states, forces = state_names(system), tuple(f"tau.{n}" for n in system.v_names)
     known = (*system.parameter_names, *states, *forces)

@@ -196,6 +196,13 @@ def test_every_example_has_a_linearisation(name: str) -> None:
     assert linear.C.shape == (len(example(name).outputs), len(linear.states))
 
 
+def test_what_touches_has_no_part_in_it_and_is_named() -> None:
+    with pytest.warns(kn.KinetaWarning, match=r"'bouncing_ball': floor has no part in a linearisation"):
+        linear = kn.linearize(example("bouncing_ball"))
+    assert not linear.A[2:].any()
+    assert not linear.C[list(linear.outputs).index("lambda.floor.n")].any()
+
+
 def test_a_state_without_derivatives_has_their_limit_or_says_so() -> None:
     rope = "model rope; coordinates x, y; parameters m = 1, k = {}; B | Sx(x), Sy(y) = m; potential u = {};"
     smooth = kn.loads(rope.format(3, "k*(x^2 + y^2)^1.5"))

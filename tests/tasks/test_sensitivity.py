@@ -134,6 +134,10 @@ def test_a_closed_mechanism_is_fitted() -> None:
 T = np.linspace(0, 1, 5)
 SENTENCES: list[tuple[Any, str]] = [
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m3"]), "has no parameter, coordinate or speed 'm3' to vary."),
+    (
+        lambda: kn.sensitivity(example("bouncing_ball"), 1.0, ["r"]),
+        "motions that jump, as at floor, have no derivatives here; system.replace(contacts=(), switches=())",
+    ),
     (lambda: kn.sensitivity(PENDULUM, 1.0, []), "Expected names of what varies, found none"),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m1", "m1"]), "Expected each name once, found 'm1' twice."),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m1"], method="Radau"), "Expected a native method"),
