@@ -15,6 +15,7 @@ from kineta.model.dimensions import variable_units
 from kineta.model.given import records
 from kineta.model.system import System
 from kineta.numerics.newton import Found, Functions, misses, nearest_zero
+from kineta.tasks.apart import warn_without
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.forces import forces
@@ -186,6 +187,7 @@ def searched(
     """What is looked for, and the state from which."""
     equations = given_equations(system)
     model, t = equations.system, number("t", t)
+    warn_without(model, "an equilibrium")
     values = parameters(model, p)
     q0, v0 = initial_state(model, q, v, values)
     acting = forces(model, tau)

@@ -16,6 +16,7 @@ from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.passes.magnitude import magnitude
 from kineta.passes.substitute import substitute
+from kineta.tasks.apart import warn_without
 from kineta.tasks.regular import regular_states
 from kineta.tasks.result import Result
 from kineta.tasks.sampling import States, quantity, values
@@ -70,6 +71,7 @@ def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
     but a system or equations, :class:`SimulationError` where too few random states meet the constraints and have accelerations.
     """
     equations = given_equations(system)
+    warn_without(equations.system, "what is kept")
     equations, sampled = regular_states(equations, STATES, enough=ENOUGH)
     g = equations.graph
     found: list[FirstIntegral] = []

@@ -28,6 +28,7 @@ from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System, a_system
 from kineta.model.units import POWER, symbol, times
 from kineta.passes.differentiate import forward, gradient
+from kineta.tasks.apart import warn_without
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.result import force_name
@@ -179,6 +180,7 @@ class Unknown:
 def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] | None = None) -> Kinetostatics:
     """The forces *names* under which the motion *path* comes to be."""
     system, e = path.system, path.equations
+    warn_without(system, "the inverse problem")
     unknown = _unknown(system, names)
     W = _weights(system, unknown, weights)
     p = path.p.copy()

@@ -315,3 +315,9 @@ def test_switches_that_set_each_other_off_end_in_a_sentence() -> None:
     )
     run = kn.simulate(chatter, 3.0)
     assert run.t[-1] <= 3.0
+
+
+def test_tasks_that_know_nothing_of_contact_say_so() -> None:
+    ball = example("bouncing_ball")
+    with pytest.warns(kn.KinetaWarning, match="what is kept is of its equations without floor"):
+        kn.first_integrals(ball)
