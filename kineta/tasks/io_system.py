@@ -30,7 +30,7 @@ def io_system(
     """*system* as a ``NonlinearIOSystem`` of python-control: its states are coordinates and speeds, its rates are compiled.
 
     inputs, outputs : as for :func:`~kineta.tasks.linearize.linearize`; outputs are functions of the state. Dots in names become
-    underscores. p : the parameters
+    underscores. p : the parameters. Where constraints hold, the rates keep to them, but for the errors of whose method goes on
 
     Raises :class:`ArgumentError` for names that do not exist, and :class:`MissingPackageError` without python-control.
     """
@@ -42,6 +42,11 @@ def io_system(
     for name, e in taken.items():
         if forced := sorted(results(model, e.symbols())):
             raise ArgumentError(f"Expected outputs of the state, found '{name}', which names {forced[0]}.")
+    if jumps := [c.name for c in (*model.contacts, *model.switches)]:
+        raise ArgumentError(
+            f"Model '{model.name}': a system for python-control has rates alone, no jumps, as at {', '.join(jumps[:4])}; "
+            "system.replace(contacts=(), switches=()) leaves out what it jumps at."
+        )
     try:
         import control
     except ImportError:

@@ -1,0 +1,93 @@
+"""``kineta linearize``, ``modes``, ``response``, ``sensitivity`` and ``fit``: what they print and write, and what they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.conftest import Command
+from tests.support import EXAMPLES
+
+PENDULUM = str(EXAMPLES / "double_pendulum.kin")
+REST = ("--q", "q1=0,q2=0")
+
+
+def test_a_linearisation_is_data(kineta: Command) -> None:
+    found = kineta("linearize", PENDULUM, *REST, "--input", "q1'", "--output", "q2", "--json").json
+    assert (found["states"], found["inputs"], found["outputs"]) == (["q1", "q2", "q1'", "q2'"], ["tau.q1'"], ["q2"])
+    assert np.allclose(found["A"][2:], [[-19.62, 9.81, 0, 0], [19.62, -19.62, 0, 0]])
+    assert found["D"] == [[0.0]]
+    nearest = kineta("linearize", PENDULUM, "--q", "q1=0.1,q2=0", "--equilibrium", "--json").json
+    assert np.allclose(nearest["A"], found["A"])
+    written = kineta("linearize", PENDULUM, *REST, "--formulas", "--json").json
+    assert "A[q1',q2] = 9.81*m2/(m1*l1)" in written["formulas"]
+
+
+def test_modes_and_responses_are_data_and_pictures(kineta: Command, here: Path) -> None:
+    found = kineta("modes", PENDULUM, *REST, "--plot", "modes.png", "--json").json
+    assert found["stable"] is True
+    assert np.allclose([m["frequency"] for m in found["modes"]], [0.381526, 0.921086], rtol=1e-5)
+    assert (here / "modes.png").stat().st_size > 1000
+    step = kineta("response", PENDULUM, *REST, "--input", "q1'", "--output", "q1", "--step", "2", "--json").json
+    assert np.shape(step["values"]) == (501, 1, 1)
+    band = ("--from", "0.1", "--to", "2")
+    swept = kineta("response", PENDULUM, *REST, "--output", "q1", *band, "--plot", "bode.svg", "--json").json
+    assert np.shape(swept["values"]) == (400, 1, 2, 2)
+    assert (here / "bode.svg").exists()
+
+
+def test_a_fit_finds_what_made_the_table(kineta: Command, here: Path) -> None:
+    made = ("--to", "1", "--samples", "40", "--set", "m2=1.4", "--save", "data.csv", "--json")
+    assert kineta("simulate", PENDULUM, *made).code == 0
+    found = kineta("fit", PENDULUM, "data.csv", "--by", "m2", "--series", "q1,q2", "--plot", "fit.png", "--json").json
+    assert found["values"]["m2"] == pytest.approx(1.4, abs=1e-6)
+    assert (here / "fit.png").exists()
+    slopes = kineta("sensitivity", PENDULUM, "--by", "m2,q1", "--plot", "slopes.png", "--json").json
+    assert slopes["series"]["q1"]["by"] == pytest.approx([0.274259, 0.696347], rel=1e-5)
+
+
+WRONG = [
+    (
+        ("linearize", PENDULUM, "--equilibrium", "--v", "0,0"),
+        "--v: at rest there are no speeds; leave out --v or --equilibrium.",
+    ),
+    (
+        ("linearize", PENDULUM, "--formulas", "--state", "q1"),
+        "--formulas: expected no --state, --tau or --at beside it.",
+    ),
+    (("linearize", PENDULUM, "--state", "q7"), "Model 'double_pendulum' has no state 'q7'."),
+    (("modes", PENDULUM, "--plot", "modes.xyz", *REST), "found 'modes.xyz'."),
+    (
+        ("response", PENDULUM, "--from", "2", "--to", "1"),
+        "Expected frequencies above 0 that rise, found --from 2 --to 1.",
+    ),
+    (("response", PENDULUM, "--step", "-1"), "--step: expected a time above 0, found -1."),
+    (
+        ("sensitivity", PENDULUM),
+        "--by: expected names of parameters, coordinates or speeds, as in --by m1,q1, found none.",
+    ),
+    (("fit", PENDULUM, "none.csv", "--by", "m1"), "The table 'none.csv' cannot be read (No such file or directory)."),
+    (("fit", PENDULUM, "empty.csv", "--by", "m1"), "empty.csv: expected a column 't' with the times, found nothing."),
+    (("fit", PENDULUM, "ragged.csv", "--by", "m1"), "ragged.csv:3: expected 2 numbers, found 1."),
+    (("fit", PENDULUM, "words.csv", "--by", "m1"), "words.csv:2: expected a number under 'q1', found 'many'."),
+    (
+        ("fit", PENDULUM, "other.csv", "--by", "m1"),
+        "other.csv: expected series that the model has, as q1, found speed.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[message[:40] for _, message in WRONG])
+def test_what_makes_no_sense_gets_a_sentence(
+    kineta: Command, here: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    tables = {"empty": "", "ragged": "t,q1\n0,1\n1\n", "words": "t,q1\n0,many\n", "other": "t,speed\n0,1\n1,2\n"}
+    for name, text in tables.items():
+        (here / f"{name}.csv").write_text(text)
+    done = kineta(*arguments)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("kineta: ")
+    assert done.err.count("\n") == 1
+    assert message in done.err
