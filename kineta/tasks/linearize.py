@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations, given_equations
-from kineta.errors import ArgumentError, did_you_mean, shown, warn
+from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr, symbol
 from kineta.inputs import flat
-from kineta.model.contacts.limit import Limit
 from kineta.model.given import entries, records
 from kineta.model.system import System
 from kineta.tasks import arguments
+from kineta.tasks.apart import warn_without
 from kineta.tasks.code import parameters
 from kineta.tasks.forces import forces
 from kineta.tasks.linear import Linear
@@ -62,7 +62,7 @@ def linearize(
     """
     equations = given_equations(system)
     model = equations.system
-    check_smooth(model)
+    warn_without(model, "a linearisation")
     given, taken, kept = put_in(model, inputs), put_out(model, outputs), _states(model, states)
     at = _rows(model, about, t, p, tau)
     t0, q0, v0, _, p0 = (flat(x)[0] for x in at)
@@ -184,16 +184,6 @@ def _states(system: System, names: Iterable[str] | None) -> list[str]:
         if name not in known:
             raise ArgumentError(f"Model '{system.name}' has no state '{name}'.{did_you_mean(name, known)}")
     return list(found)
-
-
-def check_smooth(system: System) -> None:
-    """Warn of what acts in runs but has no part in a linearisation."""
-    names = [c.name for c in (*system.contacts, *system.switches) if not isinstance(c, Limit)]
-    if names:
-        warn(
-            f"Model '{system.name}': {', '.join(names)} {'has' if len(names) == 1 else 'have'} no part in a linearisation: it "
-            "holds where nothing touches, sticks or switches."
-        )
 
 
 def _check_met(
