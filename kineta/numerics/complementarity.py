@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+Numbers = Sequence[float]
+Matrix = Sequence[Numbers]
 
 #: Sweeps between two trials to finish exactly, and how many trials.
 SWEEPS, TRIALS = 25, 400
@@ -40,7 +43,12 @@ class Cone:
         return self.tangents if self.normal is None else (self.normal, *self.tangents)
 
 
-def forces(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | None:
+def product(a: Numbers, b: Numbers) -> float:
+    """The sum of the products."""
+    return float(sum(map(mul, a, b)))
+
+
+def forces(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float] | None:
     """The forces x (r,) along the rows of *cones*, zero along all others; None where none are found. With a = S x + b:
 
     x >= least, a >= 0, one of both an equation, for normals; for tangents the force is below the bound and a = 0, or at the
@@ -49,57 +57,59 @@ def forces(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | 
     Of one contact in closed form, where there is one; else by Gauss and Seidel's sweeps with projections (Jean and Moreau),
     finished exactly with what these find at work.
     """
-    x = np.zeros(len(b))
-    if not cones:
-        return x
-    if len(cones) == 1 and (alone := _alone(S, b, cones[0])):
-        x[list(cones[0].rows)] = alone
-        return x
-    S, b, cones, used = _apart(S, b, cones)
-    found = _found(S, b, cones)
-    if found is None:
-        return None
-    x[used] = found
+    used = [i for cone in cones for i in cone.rows]
+    found = _alone(S, b, cones[0]) if len(cones) == 1 else []
+    if used and not found:
+        solved = _found(*_apart(S, b, cones, used))
+        if solved is None:
+            return None
+        found = solved.tolist()
+    x = [0.0] * len(b)
+    for i, force in zip(used, found, strict=True):
+        x[i] = force
     return x
 
 
-def _alone(S: FloatArray, b: FloatArray, cone: Cone) -> list[float]:
+def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
     """The forces along the rows of the only contact: the least, where it lets go; those that hold it; or those with which it
     slips. None of them where that is in a direction in space that is to be found, or where friction jams it.
     """
-    n, tangents, bound = cone.normal, list(cone.tangents), cone.bound
-    if n is None or (cone.least and tangents) or not S[n, n] > 0:
+    n, tangents, bound, rows = cone.normal, cone.tangents, cone.bound, cone.rows
+    if n is None or (cone.least and tangents) or not S[n][n] > 0:
         return []
-    if b[n] + S[n, n] * cone.least >= 0:
+    if b[n] + S[n][n] * cone.least >= 0:
         return [cone.least, *[0.0] * len(tangents)]
-    directions = [()] if not tangents else [cone.slip] if cone.slip else [(1.0,), (-1.0,)]
-    if tangents and cone.slip is None:
-        rows = [n, *tangents]
-        held: list[float] = np.linalg.solve(S[np.ix_(rows, rows)], -b[rows]).tolist()
+    if not tangents:
+        return [-b[n] / S[n][n]]
+    directions = [cone.slip] if cone.slip else [(1.0,), (-1.0,)]
+    if cone.slip is None:
+        matrix = [[S[i][j] for j in rows] for i in rows]
+        held: list[float] = np.linalg.solve(matrix, [-b[i] for i in rows]).tolist()
         if held[0] >= 0 and math.hypot(*held[1:]) <= bound * held[0]:
             return held
         if len(tangents) > 1:
             return []
     for direction in directions:
-        stiffness = S[n, n] - bound * sum(S[n, i] * e for i, e in zip(tangents, direction, strict=True))
+        stiffness = S[n][n] - bound * product([S[n][i] for i in tangents], direction)
         if stiffness <= 0:
             return []
-        pushed = float(-b[n] / stiffness)
-        found = [pushed, *(-bound * pushed * e for e in direction)]
-        if cone.slip or not tangents or (b[tangents[0]] + S[tangents[0], [n, *tangents]] @ found) * direction[0] >= 0:
+        found = [-b[n] / stiffness, *(bound * b[n] / stiffness * e for e in direction)]
+        moves = b[tangents[0]] + product([S[tangents[0]][i] for i in rows], found)
+        if cone.slip or moves * direction[0] >= 0:
             return found
     return []
 
 
-def _apart(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, FloatArray, list[Cone], list[int]]:
-    """The problem of the rows of *cones* alone, and which these are."""
-    used = [i for cone in cones for i in cone.rows]
+def _apart(
+    S: Matrix, b: Numbers, cones: Sequence[Cone], used: Sequence[int]
+) -> tuple[FloatArray, FloatArray, list[Cone]]:
+    """The problem of the rows of *cones* alone, the *used* ones."""
     at = {row: k for k, row in enumerate(used)}
     own = [
         replace(c, normal=None if c.normal is None else at[c.normal], tangents=tuple(at[i] for i in c.tangents))
         for c in cones
     ]
-    return S[np.ix_(used, used)], b[used], own, used
+    return np.array(S)[np.ix_(used, used)], np.array(b)[used], own
 
 
 def _found(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | None:
@@ -116,22 +126,14 @@ def _found(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | 
     return x if _error(S, b, cones, x) <= BELIEVED else None
 
 
-def kept(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> bool:
-    """Whether forces *x* are what they may be, with the accelerations they make."""
-    S, b, cones, used = _apart(S, b, cones)
-    return _error(S, b, cones, x[used]) <= BELIEVED
-
-
-def finished(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> FloatArray | None:
-    """The forces, of least size, with those at a bound or at rest that are so in *x*; None where they slip in directions that are
-    still to be found.
+def shared(S: Matrix, b: Numbers, cones: Sequence[Cone], x: Numbers) -> bool:
+    """Whether there are forces, of those with the same at a bound or at rest as in *x* the least, that are what they may be with
+    the accelerations they make.
     """
-    whole, (S, b, cones, used) = np.zeros(len(x)), _apart(S, b, cones)
-    found = _exact(S, b, cones, x[used])
-    if found is None:
-        return None
-    whole[used] = found
-    return whole
+    used = [i for cone in cones for i in cone.rows]
+    problem = _apart(S, b, cones, used)
+    found = _exact(*problem, np.array(x)[used])
+    return found is not None and _error(*problem, found) <= BELIEVED
 
 
 def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float]) -> FloatArray:
@@ -164,7 +166,9 @@ def _project(S: list[list[float]], b: list[float], cone: Cone, x: list[float]) -
 
 
 def _exact(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> FloatArray | None:
-    """As :func:`finished`, of rows that all belong to *cones*."""
+    """The forces, of least size, with those at a bound or at rest that are so in *x*; None where they slip in directions that are
+    still to be found.
+    """
     n = len(b)
     A, right = np.eye(n), np.zeros(n)
     for cone in cones:

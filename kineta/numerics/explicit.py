@@ -146,6 +146,8 @@ class Run:
     def _low(self, rate: FloatArray) -> float:
         """How low the lowest pivot of a constraint is, relative to the largest that it has been."""
         largest = self._memory["largest"]
+        if not len(largest):
+            return 1.0
         sizes = np.abs(rate[self.n - len(largest) :])
         return float(np.min(np.divide(sizes, largest, out=np.ones_like(sizes), where=largest > 0), initial=1.0))
 
@@ -169,15 +171,16 @@ class Run:
         if len(problem.h) != len(self._memory["h"]):
             self._memory["h"] = np.array(problem.h)
             self._addresses[layout.BLOCKS.index("h")] = self._memory["h"].ctypes.data
+        self._memory["h"][:] = problem.h
         self.problem, self._events = problem, problem.events or self._events
-        self._reals[layout.T], self._memory["y"][: self.n] = t, y
-        self.go_on(problem.t1, problem.h)
-        self._reals[layout.LOW] = self._low(self._memory["k"][0, : self.n])
+        self._reals[layout.T], self._reals[layout.T_END], self._memory["y"][: self.n] = t, problem.t1, y
+        self._memory["k"][0, : self.n] = rate = self._rate(t, y)
+        self._reals[layout.LOW] = self._low(rate)
         self._reals[layout.H] = min(self._reals[layout.H], longest)
-        self._ints[[layout.ENDED, layout.JUST_REJECTED, layout.HOPS]] = 0
+        for place in (layout.ENDED, layout.JUST_REJECTED, layout.HOPS):
+            self._ints[place] = 0
         if self._events.n:
-            self._events.noise[:] = self.problem.event_noise(self._memory["k"][0, : self.n])
-            self._memory["work"][layout.BEFORE, : self._events.n] = self.problem.event_values(t, y)
+            self._memory["work"][layout.BEFORE, : self._events.n], self._events.noise[:] = problem.starting(rate)
 
     @property
     def evaluations(self) -> int:
@@ -204,7 +207,8 @@ class Run:
     def _piece(self) -> Piece:
         t0, y0 = float(self._reals[layout.T]), self._memory["y"][: self.n].copy()
         self._ints[layout.ALLOWED] = min(self._steps, self.left)
-        self._ints[[layout.ACCEPTED, layout.FOUND, layout.LOOK]] = 0
+        for place in (layout.ACCEPTED, layout.FOUND, layout.LOOK):
+            self._ints[place] = 0
         began = time.perf_counter()
         m = self.problem.manifold
         functions = (self.problem.rhs, self._events.address, *((m.position, m.velocity) if m is not None else (0, 0)))

@@ -19,7 +19,7 @@ IntArray = NDArray[np.int64]
 #: What counts as rounding of times and states, and how many directions of it are tried.
 _ROUNDING, _TRIED = 64 * 2.0**-52, 4
 
-_FUNCTION = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
+_function = cache(ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +96,12 @@ class Problem:
         """The event functions, (n,)."""
         return np.empty(0) if self.events is None else self._value(self.events.address, self.events.n, t, y)
 
-    def event_noise(self, rate: FloatArray) -> FloatArray:
-        """The noise of the events at the start, where the rate is *rate*, as in :class:`Events`."""
+    def starting(self, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The event functions at the start, where the rate is *rate*, and their noise, as in :class:`Events`."""
         if self.events is None:
-            return np.empty(0)
-        times, states = nearby(self.t0, self.t1, self.y0, rate)
-        return noise(self._values(self.events.address, self.events.n, times, states))
+            return np.empty(0), np.empty(0)
+        found = self._values(self.events.address, self.events.n, *nearby(self.t0, self.t1, self.y0, rate))
+        return np.asarray(found[0]), noise(found)
 
     def _value(self, address: int, size: int, t: float, y: FloatArray) -> FloatArray:
         found = self._values(address, size, np.array([t], dtype=np.float64), np.array([y], dtype=np.float64))
@@ -109,10 +109,10 @@ class Problem:
 
     def _values(self, address: int, size: int, t: FloatArray, y: FloatArray) -> FloatArray:
         """The results (k, size) of a function at times (k,) and in states (k, n)."""
-        out, function = np.empty((len(t), size)), _FUNCTION(address)
-        time, state, h, result = (b.ctypes.data for b in (t, y, np.ascontiguousarray(self.h), out))
+        h, out, function = np.ascontiguousarray(self.h), np.empty((len(t), size)), _function(address)
+        time, state, given, result = (b.ctypes.data for b in (t, y, h, out))
         for k in range(len(t)):
-            function(time + 8 * k, state + k * y.strides[0], h, result + k * out.strides[0])
+            function(time + 8 * k, state + k * y.strides[0], given, result + k * out.strides[0])
         return out
 
 

@@ -76,7 +76,7 @@ class Watch:
         self.found: list[list[tuple[float, FloatArray]]] = [[] for _ in events]
         self.ended: str | None = None
         if problem.events is not None:
-            problem.events.noise[:] = problem.event_noise(problem.rate(problem.t0, problem.y0))
+            problem.events.noise[:] = problem.starting(problem.rate(problem.t0, problem.y0))[1]
 
     def look(self, segment: Segment) -> tuple[float, FloatArray] | None:
         """Record the events of *segment*; time and state of the one that ends the run, if any."""

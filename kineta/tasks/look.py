@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.formalism.touch import Touch
-from kineta.numerics.complementarity import Cone
+from kineta.numerics.complementarity import Cone, product
 from kineta.tasks.code import Bound
 
 FloatArray = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-IntArray = NDArray[np.int64]
+#: Numbers along rows, or of touches: few, and cheaper one by one.
+Numbers = Sequence[float]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,56 +48,58 @@ def places(touches: Sequence[Touch]) -> tuple[Place, ...]:
 class Look:
     """m touches with r rows at one state; what belongs to those that do not press is zero but for the gaps and the laws.
 
-    normals : (m,) the normal rows, r for friction in joints
     gaps, bound, static, restitution, smooth : (m,) of the touches
     slip : (r,) velocities along the rows; drift : (r,) accelerations along them without forces
     S : (r, r) accelerations along the rows by unit forces; Y : (r, nv) speeds by unit impulses
+    quick : the fastest velocity along a row, or 1 m/s: what rounding of velocities is measured by
     """
 
     places: tuple[Place, ...]
-    normals: IntArray
-    gaps: FloatArray
-    bound: FloatArray
-    static: FloatArray
-    restitution: FloatArray
-    smooth: FloatArray
-    slip: FloatArray
-    drift: FloatArray
-    S: FloatArray
+    gaps: Numbers
+    bound: Numbers
+    static: Numbers
+    restitution: Numbers
+    smooth: Numbers
+    slip: Numbers
+    drift: Numbers
+    S: Sequence[Numbers]
     Y: FloatArray
+    quick: float
 
-    def normal(self, along: FloatArray) -> FloatArray:
+    def normal(self, along: Numbers) -> list[float]:
         """Of values (r,) along the rows those of the normals, (m,); zero for friction in joints."""
-        return np.append(along, 0.0)[self.normals]
+        return [0.0 if p.normal is None else along[p.normal] for p in self.places]
 
-    @property
-    def quick(self) -> float:
-        """The fastest velocity along a row, or 1 m/s: what rounding of velocities is measured by."""
-        return max(1.0, float(np.abs(self.slip).max(initial=0.0)))
+    def after(self, impulse: Numbers) -> list[float]:
+        """The velocities along the rows after an *impulse* (r,) along them."""
+        return [v + product(row, impulse) for v, row in zip(self.slip, self.S, strict=True)]
 
     def cone(self, i: int, *, sticks: bool, slip: tuple[float, ...] | None = None, least: float = 0.0) -> Cone:
         """What the forces of a touch may be, if it *sticks* or may begin to slip, or slips in a direction."""
         bound = self.static[i] if sticks else self.bound[i]
-        return Cone(self.places[i].normal, self.places[i].tangents, float(bound), slip, least)
+        return Cone(self.places[i].normal, self.places[i].tangents, bound, slip, least)
 
 
-def normals(at: tuple[Place, ...]) -> IntArray:
-    """The normal rows of touches, as in :class:`Look`."""
-    count = sum(len(place.rows) for place in at)
-    return np.array([count if place.normal is None else place.normal for place in at], dtype=np.int64)
-
-
-def look(at: tuple[Place, ...], rows: IntArray, t: float, y: FloatArray, nv: int, made: Bound) -> Look:
-    """The touches *at* these places, with these normal *rows*, at a state of the motion with the code *made*."""
+def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -> Look:
+    """The touches *at* these places at a state of the motion with the code *made*."""
     own, m, count = made.code.rows, len(at), sum(len(place.rows) for place in at)
     r, found = len(own), made.code.touch(t, y, made.h)
-    gaps, laws, (slip, drift) = found[:m], found[m : 5 * m].reshape(m, 4).T, found[5 * m : 5 * m + 2 * r].reshape(2, r)
-    S = found[5 * m + 2 * r :][: r * r].reshape(r, r)
-    Y = found[5 * m + (2 + r) * r :].reshape(r, -1)[:, :nv] if r else np.zeros((0, nv))
+    numbers, first = found.tolist(), 5 * m + 2 * r
+    gaps, laws, slip, drift = numbers[:m], numbers[m : 5 * m], numbers[5 * m : 5 * m + r], numbers[5 * m + r : first]
+    S, Y = [numbers[first + k * r : first + (k + 1) * r] for k in range(r)], np.zeros((count, nv))
+    if r:
+        Y[own] = found[first + r * r :].reshape(r, -1)[:, :nv]
     if r < count:
-        few, (slip, drift) = (slip, drift), np.zeros((2, count))
-        slip[own], drift[own] = few
-        few, S, Y = (S, Y), np.zeros((count, count)), np.zeros((count, nv))
-        S[np.ix_(own, own)], Y[own] = few
-    bound, static, restitution, smooth = laws
-    return Look(at, rows, gaps, bound, static, restitution, smooth, slip, drift, S, Y)
+        places = own.tolist()
+        slip, drift = (_spread(some, places, count, 0.0) for some in (slip, drift))
+        S = _spread([_spread(row, places, count, 0.0) for row in S], places, count, [0.0] * count)
+    quick = max(1.0, *map(abs, slip)) if slip else 1.0
+    return Look(at, gaps, laws[::4], laws[1::4], laws[2::4], laws[3::4], slip, drift, S, Y, quick)
+
+
+def _spread(some: Sequence[T], places: Sequence[int], count: int, none: T) -> list[T]:
+    """*some* at their *places*, and elsewhere *none*."""
+    found = [none] * count
+    for place, value in zip(places, some, strict=True):
+        found[place] = value
+    return found

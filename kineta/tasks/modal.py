@@ -89,7 +89,7 @@ class Modal:
             if self.ended is not None:
                 yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
                 return
-            self._run.restart(replace(posed(self.problem, self.control.made), t0=t, y0=y, t1=end), self.touching.flight)
+            self._run.restart(posed(self.problem, self.control.made, t, y, end), self.touching.flight)
             jumped = True
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
@@ -207,15 +207,15 @@ def modal(task: Task) -> bool:
     return bool(task.system.contacts or task.system.switches)
 
 
-def posed(problem: Problem, made: Bound) -> Problem:
-    """*problem* with the code *made*."""
+def posed(problem: Problem, made: Bound, t0: float, y0: FloatArray, t1: float) -> Problem:
+    """*problem* with the code *made*, from *t0*, *y0* to *t1*."""
     code, manifold, events = made.code, problem.manifold, problem.events
     if manifold is not None:
         position, velocity = code.returns
         manifold = replace(manifold, position=position.address, velocity=velocity.address)
     if events is not None:
         events = replace(events, address=code.event_address)
-    return replace(problem, rhs=code.rate.address, h=made.h, manifold=manifold, events=events)
+    return replace(problem, rhs=code.rate.address, h=made.h, t0=t0, t1=t1, y0=y0, manifold=manifold, events=events)
 
 
 def begun(task: Task, control: Control) -> tuple[Task, Touching]:

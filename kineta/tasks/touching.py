@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,10 +15,9 @@ from kineta.numerics.problem import signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import grip
 from kineta.tasks.impact import impulses
-from kineta.tasks.look import Look, look, normals, places
+from kineta.tasks.look import Look, Numbers, look, places
 
 FloatArray = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 #: Part of the fastest approach below which a contact comes to rest instead of leaving again.
 REST = 1e-12
@@ -60,30 +60,34 @@ class Touching:
     def __post_init__(self) -> None:
         m = len(self.touches)
         self.places = places(self.touches)
-        self.normals = normals(self.places)
-        self.closed, self.flags = np.zeros(m, dtype=bool), np.zeros((m, len(FLAGS)))
-        self.impacts = np.zeros(m, dtype=np.int64)
+        self.closed: Set[int] = frozenset()
+        self.impacts = [0] * m
+        self.flags = np.zeros((m, len(FLAGS)))
         self.events = [
             (i, normal)
             for i, touch in enumerate(self.touches)
             for normal, there in ((True, touch.normal), (False, touch.tangents and touch.smooth is None))
             if there
         ]
-        self.smooth = np.array([touch.smooth is not None for touch in self.touches], dtype=bool)
-        self.poisson = np.array([touch.poisson for touch in self.touches], dtype=bool)
-        self.contact = np.array([touch.normal is not None for touch in self.touches], dtype=bool)
+        self.smooth = [touch.smooth is not None for touch in self.touches]
+        self.poisson = [touch.poisson for touch in self.touches]
+        self.contacts = [i for i, touch in enumerate(self.touches) if touch.normal is not None]
+        self._codes: dict[frozenset[int], Code] = {}
 
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
         """The touches at a state."""
-        return look(self.places, self.normals, t, y, self.nv, made)
+        return look(self.places, t, y, self.nv, made)
 
-    def code(self, near: Bools) -> Code:
+    def code(self, near: Set[int]) -> Code:
         """The code for motions in which those *near* may press, and friction in joints; in a small system all, or none."""
-        joints = {touch.name for touch in self.touches if touch.normal is None}
-        wanted = joints | {self.touches[i].name for i in np.flatnonzero(near).tolist()}
-        if wanted != joints and sum(len(place.rows) for place in self.places) <= SMALL:
-            wanted = {touch.name for touch in self.touches}
-        return self.codes(frozenset(wanted))
+        found = self._codes.get(frozenset(near))
+        if found is None:
+            wanted = [i for i, touch in enumerate(self.touches) if i in near or touch.normal is None]
+            if near and sum(len(place.rows) for place in self.places) <= SMALL:
+                wanted = [*range(len(self.touches))]
+            found = self.codes(frozenset(self.touches[i].name for i in wanted))
+            self._codes[frozenset(near)] = found
+        return found
 
     def change(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> tuple[FloatArray, Bound]:
         """The state after what happens at *t*, where the events *fired*, and the code for the motion from there on.
@@ -93,19 +97,17 @@ class Touching:
         self.said = []
         if not self.touches:
             return y, made
-        self.check(t, y, made)
+        gaps = self.check(t, y, made)
         loose, giving = self._letting_go(fired)
-        near = self.contact & (self.look(t, y, made).gaps <= self.same)
+        near = {i for i in self.contacts if gaps[i] <= self.same}
         made = made.switched(made.p, self.flags, self.code(near))
         y = self._closed(t, y, near, made)
         leaving = self._struck(t, y, near, made)
         seen = self.look(t, y, made)
         self.flight = _flight(seen, leaving)
-        found = grip(seen, near & ~leaving & ~loose, self.smooth, giving)
-        if found is not None and (seen.normal(found.a)[loose] < -PULLED * np.abs(seen.drift).max(initial=0.0)).any():
-            found = grip(
-                seen, near & ~leaving, self.smooth, giving
-            )  # what let go is pressed again by what changed with it
+        found = grip(seen, near - leaving - loose, self.smooth, giving)
+        if found is not None and self._pulled(seen, found.a, loose):
+            found = grip(seen, near - leaving, self.smooth, giving)
         if found is None:
             raise self._jammed(t, near, "forces")
         self._tell(found.closed, found.flags)
@@ -114,92 +116,98 @@ class Touching:
         _, velocity = made.code.nearer
         return velocity(t, y, made.h), made
 
-    def check(self, t: float, y: FloatArray, made: Bound) -> None:
-        """Raise :class:`SimulationError` where one body is inside another."""
+    def check(self, t: float, y: FloatArray, made: Bound) -> Numbers:
+        """The gaps. Raises :class:`SimulationError` where one body is inside another."""
         gaps = self.look(t, y, made).gaps
-        if gaps.min(initial=0.0) < -BEYOND * self.same:
-            k = int(gaps.argmin())
+        if min(gaps) < -BEYOND * self.same:
+            k = gaps.index(min(gaps))
             raise SimulationError(
                 f"at t = {t:g} s '{self.touches[k].name}' is {-gaps[k]:.3g} beyond its contact; expected a gap of zero or more"
             )
+        return gaps
 
-    def _letting_go(self, fired: Sequence[int]) -> tuple[Bools, list[int]]:
+    def _letting_go(self, fired: Sequence[int]) -> tuple[Set[int], list[int]]:
         """Which contacts let go, by events of normal forces that *fired*, and which touches give way, by those of friction."""
-        loose, giving = np.zeros(len(self.touches), dtype=bool), []
-        for k in fired:
-            i, normal = self.events[k]
-            if normal:
-                loose[i] = self.closed[i]
-            elif self.flags[i, 1]:
-                giving.append(i)
-        return loose, giving
+        events = [self.events[k] for k in fired]
+        loose = {i for i, normal in events if normal and i in self.closed}
+        return loose, [i for i, normal in events if not normal and self.flags[i, 1]]
 
-    def _closed(self, t: float, y: FloatArray, near: Bools, made: Bound) -> FloatArray:
+    def _pulled(self, seen: Look, a: Numbers, loose: Set[int]) -> bool:
+        """Whether what let go is pressed again by what changed with it, at accelerations *a* along the rows."""
+        along, least = seen.normal(a), PULLED * max(map(abs, seen.drift), default=0.0)
+        return any(along[i] < -least for i in loose)
+
+    def _closed(self, t: float, y: FloatArray, near: Set[int], made: Bound) -> FloatArray:
         """The state with the gaps closed that are as good as closed."""
-        if not near.any():
+        if not near:
             return y
         flags = np.zeros_like(self.flags)
-        flags[near, 0] = 1.0
+        flags[[*near], 0] = 1.0
         position, _ = made.code.nearer
         h = made.switched(made.p, flags).h
         return position(t, position(t, y, h), h)
 
-    def _struck(self, t: float, y: FloatArray, near: Bools, made: Bound) -> Bools:
+    def _struck(self, t: float, y: FloatArray, near: Set[int], made: Bound) -> Set[int]:
         """Let impacts change the speeds of *y*; which contacts are left then, or were about to."""
+        if not near:
+            return near
         seen = self.look(t, y, made)
         speed = seen.normal(seen.slip)
-        hits = near & (speed < np.where(self.closed, -RESTING, -NOISE) * seen.quick)
-        if not hits.any():
-            return near & (speed > NOISE * seen.quick)
-        self.fastest = max(self.fastest, -float(speed[hits].min()))
-        tired = hits & (speed >= -REST * self.fastest)
-        impulse, leaving = self._rebound(t, seen, near, hits & ~tired)
-        low = leaving & self._is_low(t, y, seen, impulse, made)
-        if low.any():
+        hits = {i for i in near if speed[i] < -seen.quick * (RESTING if i in self.closed else NOISE)}
+        if not hits:
+            return {i for i in near if speed[i] > NOISE * seen.quick}
+        self.fastest = max(self.fastest, -min(speed[i] for i in hits))
+        tired = {i for i in hits if speed[i] >= -REST * self.fastest}
+        impulse, leaving = self._rebound(t, seen, near, hits - tired)
+        if low := self._low(t, y, seen, impulse, leaving, made):
             tired |= low
-            impulse, leaving = self._rebound(t, seen, near, hits & ~tired)
-        y[self.nq : self.nq + self.nv] += seen.Y.T @ impulse
-        self.impacts += hits
-        self.said += [f"{self.touches[i].name} strikes" for i in np.flatnonzero(hits).tolist()]
-        for i in np.flatnonzero(tired & (self.impacts > FEW)).tolist():
-            self.calm.setdefault(self.touches[i].name, (t, int(self.impacts[i])))
-        return leaving & ~tired
+            impulse, leaving = self._rebound(t, seen, near, hits - tired)
+        y[self.nq : self.nq + self.nv] += impulse @ seen.Y
+        for i in sorted(hits):
+            self.impacts[i] += 1
+            self.said.append(f"{self.touches[i].name} strikes")
+        for i in sorted(tired):
+            if self.impacts[i] > FEW:
+                self.calm.setdefault(self.touches[i].name, (t, self.impacts[i]))
+        return leaving - tired
 
-    def _rebound(self, t: float, seen: Look, near: Bools, keen: Bools) -> tuple[FloatArray, Bools]:
+    def _rebound(self, t: float, seen: Look, near: Set[int], keen: Set[int]) -> tuple[list[float], Set[int]]:
         """The impulses along the rows, with restitution where contacts are *keen*, and which contacts leave with them."""
-        impulse = impulses(seen, near, np.where(keen, seen.restitution, 0.0), self.poisson)
+        restitution = [e if i in keen else 0.0 for i, e in enumerate(seen.restitution)]
+        impulse = impulses(seen, near, restitution, self.poisson)
         if impulse is None:
             raise self._jammed(t, near, "impulses")
-        return impulse, near & (seen.normal(seen.slip + seen.S @ impulse) > NOISE * seen.quick)
+        speed = seen.normal(seen.after(impulse))
+        return impulse, {i for i in near if speed[i] > NOISE * seen.quick}
 
-    def _is_low(self, t: float, y: FloatArray, seen: Look, impulse: FloatArray, made: Bound) -> Bools:
-        """Whether contacts rise no higher after an *impulse* than gaps can be told from each other."""
-        speed = seen.normal(seen.slip + seen.S @ impulse)
-        height = speed * speed / (2 * np.maximum(-seen.normal(seen.drift), 1e-300))
-        if height.min(initial=np.inf) > self.same:
-            return np.zeros(len(speed), dtype=bool)
+    def _low(self, t: float, y: FloatArray, seen: Look, impulse: Numbers, leaving: Set[int], made: Bound) -> Set[int]:
+        """Which of those *leaving* with an *impulse* rise no higher than gaps can be told from each other."""
+        speed, fall = seen.normal(seen.after(impulse)), seen.normal(seen.drift)
+        height = {i: speed[i] ** 2 / (2 * max(-fall[i], 1e-300)) for i in leaving}
+        if all(high > self.same for high in height.values()):
+            return frozenset()
         beside = [self.look(t, y * (1 + ROUNDOFF * s), made).gaps for s in signs(2, len(y))]
-        return np.asarray(height < TOLD * np.max([np.abs(gaps - seen.gaps) for gaps in beside], axis=0))
+        return {i for i, high in height.items() if high < TOLD * max(abs(gaps[i] - seen.gaps[i]) for gaps in beside)}
 
-    def _jammed(self, t: float, near: Bools, what: str) -> SimulationError:
-        names = ", ".join(f"'{self.touches[i].name}'" for i in np.flatnonzero(near | ~self.contact).tolist())
+    def _jammed(self, t: float, near: Set[int], what: str) -> SimulationError:
+        names = ", ".join(f"'{x.name}'" for i, x in enumerate(self.touches) if i in near or x.normal is None)
         return SimulationError(
             f"at t = {t:g} s no {what} of {names} keep to the laws of contact and friction: with so much friction rigid bodies "
             "may jam (Painleve). Use less friction, or a law that is smooth"
         )
 
-    def _tell(self, closed: Bools, flags: FloatArray) -> None:
+    def _tell(self, closed: Set[int], flags: FloatArray) -> None:
         """Say what changes."""
         for i, touch in enumerate(self.touches):
-            if closed[i] != self.closed[i]:
-                self.said.append(f"{touch.name} {'rests' if closed[i] else 'leaves'}")
+            if (i in closed) != (i in self.closed):
+                self.said.append(f"{touch.name} {'rests' if i in closed else 'leaves'}")
             for k, word in ((1, "sticks"), (2, "slips")):
                 if flags[i, k] and not self.flags[i, k]:
                     self.said.append(f"{touch.name} {word}")
 
     def notes(self) -> tuple[str, ...]:
         """Sentences on the contacts that rest after many impacts."""
-        still = {touch.name for touch, closed in zip(self.touches, self.closed, strict=True) if closed}
+        still = {self.touches[i].name for i in self.closed}
         return tuple(
             f"'{name}' came to rest at t = {t:.6g} s after {n} impacts."
             for name, (t, n) in self.calm.items()
@@ -207,7 +215,7 @@ class Touching:
         )
 
 
-def _flight(seen: Look, leaving: Bools) -> float:
+def _flight(seen: Look, leaving: Set[int]) -> float:
     """When the first of those *leaving* turns back, which is before it may touch again."""
-    speed, fall = seen.normal(seen.slip)[leaving], seen.normal(seen.drift)[leaving]
-    return float(np.min(-speed[fall < 0] / fall[fall < 0], initial=np.inf))
+    speed, fall = seen.normal(seen.slip), seen.normal(seen.drift)
+    return min((-speed[i] / fall[i] for i in leaving if fall[i] < 0), default=math.inf)
