@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks import call, closed, derivation, dynamics, ensemble, linear, machine, motions, operations, simulation
+from benchmarks import (
+    call,
+    closed,
+    contact,
+    derivation,
+    dynamics,
+    ensemble,
+    linear,
+    machine,
+    motions,
+    operations,
+    simulation,
+)
 
 BENCHMARKS = {
     "operations": operations.main,
@@ -14,6 +26,7 @@ BENCHMARKS = {
     "simulation": simulation.main,
     "ensemble": ensemble.main,
     "closed": closed.main,
+    "contact": contact.main,
     "linear": linear.main,
     "motions": motions.main,
 }

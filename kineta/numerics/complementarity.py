@@ -14,8 +14,8 @@ FloatArray = NDArray[np.float64]
 Numbers = Sequence[float]
 Matrix = Sequence[Numbers]
 
-#: Sweeps between two trials to finish exactly, and how many trials.
-SWEEPS, TRIALS = 25, 400
+#: Sweeps before the first trial to finish exactly, and between two at most: twice as many from one to the next; and how many trials.
+FEW, SWEEPS, TRIALS = 2, 25, 400
 #: Error of the forces, relative to the largest, that counts as rounding; and one with which they are still believed.
 ROUNDING, BELIEVED = 1e-13, 1e-9
 #: Part of a bound from which on it is reached.
@@ -118,8 +118,8 @@ def _found(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | 
     for cone in cones:
         if cone.normal is not None:
             x[cone.normal] = cone.least
-    for _ in range(TRIALS):
-        x = _swept(matrix, right, cones, x.tolist())
+    for trial in range(TRIALS):
+        x = _swept(matrix, right, cones, x.tolist(), min(FEW << min(trial, 8), SWEEPS))
         for tried in (_exact(S, b, cones, x), x):
             if tried is not None and _error(S, b, cones, tried) <= ROUNDING:
                 return tried
@@ -136,8 +136,8 @@ def shared(S: Matrix, b: Numbers, cones: Sequence[Cone], x: Numbers) -> bool:
     return found is not None and _error(*problem, found) <= BELIEVED
 
 
-def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float]) -> FloatArray:
-    for _ in range(SWEEPS):
+def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float], sweeps: int) -> FloatArray:
+    for _ in range(sweeps):
         for cone in cones:
             _project(S, b, cone, x)
     return np.array(x)
