@@ -14,7 +14,7 @@ FloatArray = NDArray[np.float64]
 Numbers = Sequence[float]
 Matrix = Sequence[Numbers]
 
-#: Sweeps before the first trial to finish exactly, and between two at most: twice as many from one to the next; and how many trials.
+#: Sweeps before the first trial to finish exactly; between two at most, twice as many from one to the next; and how many trials.
 FEW, SWEEPS, TRIALS = 2, 25, 400
 #: Error of the forces, relative to the largest, that counts as rounding; and one with which they are still believed.
 ROUNDING, BELIEVED = 1e-13, 1e-9
