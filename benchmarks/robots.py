@@ -85,8 +85,8 @@ class Source:
     model: Callable[[], pin.Model]
 
     def robot(self) -> Robot:
-        """Both of them. Joint damping is left out: Pinocchio's algorithms have none."""
-        return Robot(self.name, self.system().replace(elements=()), self.model())
+        """Both of them. Joint damping, friction and limits are left out: Pinocchio's algorithms have none."""
+        return Robot(self.name, self.system().replace(elements=(), contacts=()), self.model())
 
 
 def _on_a_floating_base(name: str, path: str) -> Source:
