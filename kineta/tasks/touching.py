@@ -32,7 +32,7 @@ FEW = 2
 #: Rounding of a state; and by how many times what it does to a gap a body must rise to be seen to have left.
 ROUNDOFF, TOLD = 64 * 2.0**-52, 10.0
 #: Rows of a system, all of whose touches are pressed where one of them is.
-SMALL = 16
+SMALL = 6
 
 
 @dataclass(eq=False)
@@ -73,20 +73,23 @@ class Touching:
         self.poisson = [touch.poisson for touch in self.touches]
         self.contacts = [i for i, touch in enumerate(self.touches) if touch.normal is not None]
         self._codes: dict[frozenset[int], Code] = {}
+        self._met: set[int] = set()
 
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
         """The touches at a state."""
         return look(self.places, t, y, self.nv, made)
 
     def code(self, near: Set[int]) -> Code:
-        """The code for motions in which those *near* may press, and friction in joints; in a small system all, or none."""
-        found = self._codes.get(frozenset(near))
+        """The code for motions in which those *near* may press, and friction in joints: in a small system that of all, else of
+        all that have been near so far, or that of none.
+        """
+        small = sum(len(place.rows) for place in self.places) <= SMALL
+        self._met |= set(range(len(self.touches))) if near and small else near
+        pressed = frozenset(self._met) if near else frozenset()
+        found = self._codes.get(pressed)
         if found is None:
-            wanted = [i for i, touch in enumerate(self.touches) if i in near or touch.normal is None]
-            if near and sum(len(place.rows) for place in self.places) <= SMALL:
-                wanted = [*range(len(self.touches))]
-            found = self.codes(frozenset(self.touches[i].name for i in wanted))
-            self._codes[frozenset(near)] = found
+            names = (t.name for i, t in enumerate(self.touches) if i in pressed or t.normal is None)
+            found = self._codes[pressed] = self.codes(frozenset(names))
         return found
 
     def change(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> tuple[FloatArray, Bound]:
