@@ -24,6 +24,7 @@ from kineta.errors import ArgumentError, ExpressionError, SimulationError, did_y
 from kineta.expr.node import Expr, symbol
 from kineta.expr.program import program
 from kineta.files import path_of
+from kineta.model.contacts.limit import Limit
 from kineta.model.infer import TIME
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
@@ -110,6 +111,11 @@ def _of_run(equations: Equations, run: Result, t: Any, p: Any) -> Trajectory:
     system = equations.system
     if (run.q_names, run.v_names) != (system.q_names, system.v_names):
         raise ArgumentError(f"Expected a run of '{system.name}', found one of '{run.model}' with other coordinates.")
+    if names := ", ".join(c.name for c in system.contacts if not isinstance(c, Limit)):
+        raise ArgumentError(
+            f"Model '{system.name}': {names} act in its run, and are not known along it here; give the motion as arrays, "
+            "q and times, and forces of your own in place of them."
+        )
     if run.cases is not None:
         raise ArgumentError(
             f"Run of '{run.model}': expected one motion, found {len(run.cases)} cases; take run.case(i)."
