@@ -222,7 +222,7 @@ def power(d: Derivation) -> Array:
     ]
     pushed = [r.drive(s) for r in d.closures] if d.rows else []
     if any(p != ZERO for p in pushed):
-        total = g.add(total, g.sum(g.mul(x, p) for x, p in zip(d["multipliers"].refs, pushed, strict=True)))
+        total = g.add(total, g.sum(g.mul(x, p) for x, p in zip(d["multipliers"].refs, pushed, strict=False)))
     drift = inertia.drift(d)
     if drift != ZERO:
         true = dict(zip((f"{n}'" for n in s.names), d["forward"].refs, strict=True))

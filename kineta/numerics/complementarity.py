@@ -84,7 +84,7 @@ def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
     directions = [cone.slip] if cone.slip else [(1.0,), (-1.0,)]
     if cone.slip is None:
         matrix = [[S[i][j] for j in rows] for i in rows]
-        held: list[float] = np.linalg.solve(matrix, [-b[i] for i in rows]).tolist()
+        held: list[float] = np.linalg.lstsq(matrix, [-b[i] for i in rows], rcond=1e-12)[0].tolist()
         if held[0] >= 0 and math.hypot(*held[1:]) <= bound * held[0]:
             return held
         if len(tangents) > 1:
@@ -134,6 +134,18 @@ def shared(S: Matrix, b: Numbers, cones: Sequence[Cone], x: Numbers) -> bool:
     problem = _apart(S, b, cones, used)
     found = _exact(*problem, np.array(x)[used])
     return found is not None and _error(*problem, found) <= BELIEVED
+
+
+def held(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float]:
+    """The least forces with which normals keep closed, and tangents hold or slip in the directions that are known."""
+    used = [i for cone in cones for i in cone.rows]
+    matrix, right, own = _apart(S, b, cones, used)
+    pushing = np.zeros(len(used))
+    pushing[[c.normal for c in own if c.normal is not None]] = 1.0
+    found = _exact(matrix, right, own, pushing)
+    x = np.zeros(len(b))
+    x[used] = 0.0 if found is None else found
+    return [float(force) for force in x]
 
 
 def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float], sweeps: int) -> FloatArray:
@@ -192,7 +204,8 @@ def _exact(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -
             right[own] = -cone.bound * np.array(slip)
         else:
             A[own, cone.normal] += cone.bound * np.array(slip)
-    return np.asarray(np.linalg.lstsq(A, right, rcond=1e-12)[0])
+    weight = np.sqrt(np.where(np.diag(S) > 0, np.diag(S), 1.0))
+    return np.asarray(np.linalg.lstsq(A / weight, right, rcond=1e-12)[0] / weight)
 
 
 def _error(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> float:

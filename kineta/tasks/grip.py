@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kineta.formalism.holding import NEARLY
 from kineta.formalism.touch import FLAGS
-from kineta.numerics.complementarity import REACHED, Cone, forces, product, shared
+from kineta.numerics.complementarity import REACHED, Cone, forces, held, product, shared
 from kineta.tasks.look import Look, Numbers
 
 FloatArray = NDArray[np.float64]
@@ -23,8 +23,10 @@ STILL = 1e-10
 FIRM = 1e12
 #: Accelerations below this part of the largest are rounding.
 ROUNDING = 1e-9
-#: Part of a bound that has been reached where the run has seen that it was.
-NEARLY_REACHED = 1 - 1e-5
+#: Part of a bound that may as well be the bound, where others have just reached theirs.
+NEARLY_REACHED = 1 - 1e-6
+#: Bounds below this are none; and the part of its own by which a motion is free that others do not hold.
+NOTHING, HELD = 1e-200, 1e-9
 #: How often what begins to slip is looked at again, as its friction changes with it.
 TURNS = 8
 
@@ -42,22 +44,12 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], giving: Collection[
     """What the touches that are *near* do from here on, friction being *smooth* where that is said; None where the laws have no
     solution. Those *giving* way are just at the bound of what sticks, up to rounding.
     """
-    slipping = dict(_slipping(look, near, smooth))
-    sought = _sought(look, near, slipping, giving)
+    sought = _sought(look, near, dict(_slipping(look, near, smooth)), giving)
     if sought is None:
         return None
-    found, slips, begun = sought
-    cones = list(_cones(look, near, slips))
+    found, slips, begun, moving = sought
     a = [b + product(row, found) for b, row in zip(look.drift, look.S, strict=True)]
     least = ROUNDING * max(map(abs, look.drift), default=0.0)
-    moving = {
-        i
-        for i, d in (slips | begun).items()
-        if i in slipping or i in giving or product(_tangential(look, a, i), d) > least
-    }
-    held_back = [i for i in begun if i not in moving]
-    if held_back and _may_share(look, cones, found, held_back):
-        begun = {i: d for i, d in begun.items() if i in moving}
     closed = {
         i
         for i, p in enumerate(look.places)
@@ -67,33 +59,111 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], giving: Collection[
     for i, place in enumerate(look.places):
         flags[i, 0] = i in closed
         if place.tangents and not smooth[i] and (i in closed or place.normal is None):
-            flags[i, 1:] = _flags((slips | begun).get(i), moves=i in moving)
+            direction = (slips | begun).get(i)
+            if direction is not None or look.static[i] > NOTHING:
+                pushed = i not in moving and i not in slips and look.bound[i] > NOTHING
+                flags[i, 1:] = _flags(direction, look.static[i] / look.bound[i] if pushed else 1.0, moves=not pushed)
     return Grip(closed, flags, a)
 
 
 def _sought(
     look: Look, near: Set[int], slipping: Mapping[int, Direction], giving: Collection[int]
-) -> tuple[list[float], dict[int, Direction], dict[int, Direction]] | None:
-    """The forces along the rows; the directions of what slips, with the friction of slip; and those of what is at the bound of
-    what sticks. None where the laws have no solution.
+) -> tuple[list[float], dict[int, Direction], dict[int, Direction], set[int]] | None:
+    """The forces along the rows; the directions of what slips, with the friction of slip; those of what is at the bound of what
+    sticks; and which of these begin to move. None where the laws have no solution.
     """
     slips = dict(slipping)
     for turn in range(TURNS):
-        found = forces(look.S, look.drift, list(_cones(look, near, slips)))
-        if found is None:
+        found, begun = _at_bounds(look, near, slips, giving)
+        if not found:
             return None
-        begun = {i: d for i, d in _beginning(look, near, found, giving) if i not in slips}
-        if turn == TURNS - 1 or not any(look.static[i] > look.bound[i] for i in begun):
-            return found, slips, begun
-        slips |= begun
+        moving = {i for i, d in begun.items() if _is_free(look, near, {*slips, *begun}, i, d)}
+        lighter = {i: begun[i] for i in moving if look.static[i] > look.bound[i]}
+        if turn == TURNS - 1 or not lighter:
+            return found, slips, begun, moving
+        slips |= lighter
     return None
 
 
-def _flags(direction: Direction | None, *, moves: bool) -> tuple[float, float, float, float]:
-    """Whether something sticks, whether it slips, and where to: what is only pushed there goes nowhere else."""
+def _at_bounds(
+    look: Look, near: Set[int], slips: Mapping[int, Direction], giving: Collection[int]
+) -> tuple[list[float], dict[int, Direction]]:
+    """The forces along the rows, none where the laws have no solution, and the directions of what is at the bound of what
+    sticks. Where some are *giving* way, the others hold what they can.
+    """
+    if giving:
+        found, begun = _handed_on(look, near, slips, giving)
+        if all(found[p.normal] >= 0 for i, p in enumerate(look.places) if i in near and p.normal is not None):
+            return found, begun
+    found = forces(look.S, look.drift, list(_cones(look, near, slips))) or []
+    if not found:
+        return [], {}
+    begun = {i: d for i, d in _beginning(look, near, found) if i not in slips}
+    a = [b + product(row, found) for b, row in zip(look.drift, look.S, strict=True)]
+    least = ROUNDING * max(map(abs, look.drift), default=0.0)
+    still = [i for i, d in begun.items() if product(_tangential(look, a, i), d) <= least]
+    if still and _may_share(look, list(_cones(look, near, slips)), found, still):
+        begun = {i: d for i, d in begun.items() if i not in still}
+    return found, begun
+
+
+def _handed_on(
+    look: Look, near: Set[int], slips: Mapping[int, Direction], giving: Collection[int]
+) -> tuple[list[float], dict[int, Direction]]:
+    """The forces where those *giving* way are at their bounds, and then those for which the rest is too much; with the directions
+    of all these.
+    """
+    begun: dict[int, Direction] = {}
+    found, over = _holding(look, near, slips, begun), [i for i in giving if i not in slips]
+    while over:
+        begun |= {i: _against(look, found, i) for i in over}
+        found = _holding(look, near, slips, begun)
+        over = [i for i in _may_slip(look, near) if i not in slips and i not in begun and _exceeds(look, found, i)]
+    return found, begun
+
+
+def _holding(look: Look, near: Set[int], slips: Mapping[int, Direction], begun: Mapping[int, Direction]) -> list[float]:
+    """The least forces that hold all but what slips and what has *begun* to."""
+    cones = [
+        look.cone(i, sticks=i not in slips, slip=slips.get(i, begun.get(i)))
+        for i, place in enumerate(look.places)
+        if place.normal is None or i in near
+    ]
+    return held(look.S, look.drift, cones)
+
+
+def _against(look: Look, found: Numbers, i: int) -> Direction:
+    """The direction against the force of friction."""
+    force = _tangential(look, found, i)
+    size = math.hypot(*force)
+    return tuple(-f / size for f in force) if size > 0 else (1.0, *[0.0] * (len(force) - 1))
+
+
+def _exceeds(look: Look, found: Numbers, i: int) -> bool:
+    """Whether friction of something that sticks is at its bound, or beyond."""
+    normal = look.places[i].normal
+    most = look.static[i] * (1.0 if normal is None else found[normal])
+    return look.static[i] > NOTHING and math.hypot(*_tangential(look, found, i)) > NEARLY_REACHED * most
+
+
+def _is_free(look: Look, near: Set[int], loose: Set[int], i: int, direction: Direction) -> bool:
+    """Whether a touch can slip in a *direction*, whatever its own force, where all that is not *loose* holds."""
+    held = [p.normal for k, p in enumerate(look.places) if k in near and p.normal is not None]
+    sticking = (k for k in _may_slip(look, near) if k not in loose and look.static[k] > NOTHING)
+    held += [row for k in sticking for row in look.places[k].tangents]
+    S, own = np.array(look.S), list(look.places[i].tangents)
+    across, stiffness = S[np.ix_(held, own)] @ direction, direction @ S[np.ix_(own, own)] @ direction
+    left = stiffness - across @ np.linalg.lstsq(S[np.ix_(held, held)], across, rcond=HELD)[0]
+    return bool(left > HELD * stiffness)
+
+
+def _flags(direction: Direction | None, share: float, *, moves: bool) -> tuple[float, float, float, float]:
+    """Whether something sticks, whether it slips, and where to. What is only pushed there goes nowhere else; in a line with the
+    *share* by which it is held more than what slips.
+    """
     if direction is None:
         return 1.0, 0.0, 0.0, 0.0
-    firm = FIRM if len(direction) > 1 and not moves else 1.0
+    firm = share if len(direction) == 1 or moves else FIRM
     u, w = (*direction, 0.0)[:2]
     return 0.0, float(moves), firm * u, firm * w
 
@@ -125,14 +195,13 @@ def _slipping(look: Look, near: Set[int], smooth: Sequence[bool]) -> Iterator[tu
             yield i, tuple(v / size for v in slip)
 
 
-def _beginning(look: Look, near: Set[int], found: Numbers, giving: Collection[int]) -> Iterator[tuple[int, Direction]]:
-    """The touches whose forces are at their bound, or that are *giving* way, with the directions in which they would slip."""
+def _beginning(look: Look, near: Set[int], found: Numbers) -> Iterator[tuple[int, Direction]]:
+    """The touches whose forces are at their bound, with the directions in which they would slip."""
     for i in _may_slip(look, near):
-        normal, force = look.places[i].normal, _tangential(look, found, i)
-        size = math.hypot(*force)
-        share = NEARLY_REACHED if i in giving else REACHED
-        if size > 0 and size >= share * look.static[i] * (1.0 if normal is None else found[normal]):
-            yield i, tuple(-f / size for f in force)
+        normal, size = look.places[i].normal, math.hypot(*_tangential(look, found, i))
+        most = look.static[i] * (1.0 if normal is None else found[normal])
+        if look.static[i] > NOTHING and size > 0 and size >= REACHED * most:
+            yield i, _against(look, found, i)
 
 
 def _may_share(look: Look, cones: Sequence[Cone], found: Numbers, pushed: Sequence[int]) -> bool:

@@ -241,7 +241,7 @@ def begun(task: Task, control: Control) -> tuple[Task, Touching]:
         return code(task.equations, task.made.forces, watched, task.made.code.kept, pressed)
 
     same = SAME * (task.rtol * size + task.atol)
-    touching = Touching(layout.touches, task.system.nq, task.system.nv, same, codes)
+    touching = Touching(layout.touches, task.system.nq, task.system.nv, same, codes, max(abs(task.t0), abs(task.t1)))
     if not layout.touches:
         return task, touching
     made = control.made

@@ -41,6 +41,7 @@ class Touching:
 
     same : gaps below this are closed [m]
     codes : the code for runs with the forces of some touches
+    until : the largest time of the motion, forwards or backwards from zero [s]
     fastest : the fastest approach to a contact so far
     flight : how long what has just left goes away, about [s]
     said : what happened in the last change
@@ -52,6 +53,7 @@ class Touching:
     nv: int
     same: float
     codes: Callable[[frozenset[str]], Code]
+    until: float
     fastest: float = 0.0
     flight: float = np.inf
     said: list[str] = field(default_factory=list)
@@ -120,8 +122,12 @@ class Touching:
         return velocity(t, y, made.h), made
 
     def check(self, t: float, y: FloatArray, made: Bound) -> Numbers:
-        """The gaps. Raises :class:`SimulationError` where one body is inside another."""
-        gaps = self.look(t, y, made).gaps
+        """The gaps. Raises :class:`SimulationError` where one body is inside another, and for laws that are none."""
+        seen = self.look(t, y, made)
+        gaps = seen.gaps
+        for i, touch in enumerate(self.touches):
+            if wrong := _wrong(seen, i):
+                raise SimulationError(f"at t = {t:g} s '{touch.name}' has {wrong}")
         if min(gaps) < -BEYOND * self.same:
             k = gaps.index(min(gaps))
             raise SimulationError(
@@ -158,12 +164,13 @@ class Touching:
         speed = seen.normal(seen.slip)
         hits = {i for i in near if speed[i] < -seen.quick * (RESTING if i in self.closed else NOISE)}
         if not hits:
-            return {i for i in near if speed[i] > NOISE * seen.quick}
+            away = {i for i in near if speed[i] > NOISE * seen.quick}
+            return away - self._low(t, y, seen, speed, away, made)
         self.fastest = max(self.fastest, -min(speed[i] for i in hits))
-        tired = {i for i in hits if speed[i] >= -REST * self.fastest}
+        tired: Set[int] = {i for i in hits if speed[i] >= -REST * self.fastest}
         impulse, leaving = self._rebound(t, seen, near, hits - tired)
-        if low := self._low(t, y, seen, impulse, leaving, made):
-            tired |= low
+        if low := self._low(t, y, seen, seen.normal(seen.after(impulse)), leaving, made):
+            tired = tired | low
             impulse, leaving = self._rebound(t, seen, near, hits - tired)
         y[self.nq : self.nq + self.nv] += impulse @ seen.Y
         for i in sorted(hits):
@@ -183,21 +190,26 @@ class Touching:
         speed = seen.normal(seen.after(impulse))
         return impulse, {i for i in near if speed[i] > NOISE * seen.quick}
 
-    def _low(self, t: float, y: FloatArray, seen: Look, impulse: Numbers, leaving: Set[int], made: Bound) -> Set[int]:
-        """Which of those *leaving* with an *impulse* rise no higher than gaps can be told from each other."""
-        speed, fall = seen.normal(seen.after(impulse)), seen.normal(seen.drift)
+    def _low(self, t: float, y: FloatArray, seen: Look, speed: Numbers, leaving: Set[int], made: Bound) -> Set[int]:
+        """Which of those *leaving* with a *speed* rise no higher than gaps, or their times, can be told from each other."""
+        fall = seen.normal(seen.drift)
         height = {i: speed[i] ** 2 / (2 * max(-fall[i], 1e-300)) for i in leaving}
         if all(high > self.same for high in height.values()):
             return frozenset()
         beside = [self.look(t, y * (1 + ROUNDOFF * s), made).gaps for s in signs(2, len(y))]
-        return {i for i, high in height.items() if high < TOLD * max(abs(gaps[i] - seen.gaps[i]) for gaps in beside)}
+        told = {
+            i: max(abs(gaps[i] - seen.gaps[i]) for gaps in beside) + ROUNDOFF * self.until * speed[i] for i in leaving
+        }
+        return {i for i, high in height.items() if high < TOLD * told[i]}
 
     def _jammed(self, t: float, near: Set[int], what: str) -> SimulationError:
         names = ", ".join(f"'{x.name}'" for i, x in enumerate(self.touches) if i in near or x.normal is None)
-        return SimulationError(
-            f"at t = {t:g} s no {what} of {names} keep to the laws of contact and friction: with so much friction rigid bodies "
-            "may jam (Painleve). Use less friction, or a law that is smooth"
+        why = (
+            "with so much friction rigid bodies may jam (Painleve). Use less friction, or a law that is smooth"
+            if any(x.tangents for x in self.touches)
+            else "they are squeezed together and nothing gives way"
         )
+        return SimulationError(f"at t = {t:g} s no {what} of {names} keep to the laws of contact and friction: {why}")
 
     def _tell(self, closed: Set[int], flags: FloatArray) -> None:
         """Say what changes."""
@@ -216,6 +228,19 @@ class Touching:
             for name, (t, n) in self.calm.items()
             if name in still
         )
+
+
+def _wrong(seen: Look, i: int) -> str:
+    """What is wrong with the numbers of a touch; ``''`` where they are sound."""
+    if not math.isfinite(seen.gaps[i]):
+        return "a gap without a value; an expression has left its domain"
+    if not seen.bound[i] >= 0:
+        return f"the friction {seen.bound[i]:.3g}; expected zero or more"
+    if not seen.static[i] >= seen.bound[i] * (1 - 1e-12):
+        return f"less friction where it sticks, {seen.static[i]:.3g}, than where it slips, {seen.bound[i]:.3g}"
+    if not 0 <= seen.restitution[i] <= 1:
+        return f"the restitution {seen.restitution[i]:.3g}; expected a number from 0 to 1"
+    return ""
 
 
 def _flight(seen: Look, leaving: Set[int]) -> float:
