@@ -24,7 +24,7 @@ FIRM = 1e12
 #: Accelerations below this part of the largest are rounding.
 ROUNDING = 1e-9
 #: Part of a bound that may as well be the bound, where others have just reached theirs.
-NEARLY_REACHED = 1 - 1e-6
+NEARLY_REACHED = 1 - 1e-4
 #: Bounds below this are none; and the part of its own by which a motion is free that others do not hold.
 NOTHING, HELD = 1e-200, 1e-9
 #: How often what begins to slip is looked at again, as its friction changes with it.

@@ -4,6 +4,7 @@ they set, and sampled forces are taken anew.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -28,6 +29,8 @@ FloatArray = NDArray[np.float64]
 SAME = 10.0
 #: Changes at one time, beyond which a run has no way on.
 AT_ONCE = 60
+#: Changes without an impact beyond which a run chatters, if they happen within this part of it.
+CHATTER, BRIEF = 200, 1e-6
 #: Times apart by less than this part of themselves are the same.
 _ROUNDING = 64 * 2.0**-52
 
@@ -45,6 +48,7 @@ class Modal:
         self.changes: list[tuple[float, str]] = []
         self._at_once = 0
         self._last = np.nan
+        self._since: deque[float] = deque(maxlen=CHATTER)
         self.ended: str | None = None
 
     @property
@@ -140,7 +144,11 @@ class Modal:
         """The state with which the next mode starts."""
         self._at_once = self._at_once + 1 if abs(t - self._last) <= _ROUNDING * abs(t) else 0
         self._last = t
-        if self._at_once > AT_ONCE:
+        if any("strikes" in what for what in self.touching.said):
+            self._since.clear()
+        self._since.append(t)
+        chatters = len(self._since) == CHATTER and t - self._since[0] < BRIEF * (self.task.t1 - self.task.t0)
+        if self._at_once > AT_ONCE or chatters:
             last = "; ".join(what for _, what in self.changes[-4:])
             raise SimulationError(f"at t = {t:g} s one change follows another without end ({last})")
         made, y = self.control.made, y.copy()
