@@ -126,16 +126,6 @@ def _found(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | 
     return x if _error(S, b, cones, x) <= BELIEVED else None
 
 
-def shared(S: Matrix, b: Numbers, cones: Sequence[Cone], x: Numbers) -> bool:
-    """Whether there are forces, of those with the same at a bound or at rest as in *x* the least, that are what they may be with
-    the accelerations they make.
-    """
-    used = [i for cone in cones for i in cone.rows]
-    problem = _apart(S, b, cones, used)
-    found = _exact(*problem, np.array(x)[used])
-    return found is not None and _error(*problem, found) <= BELIEVED
-
-
 def held(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float]:
     """The least forces with which normals keep closed, and tangents hold or slip in the directions that are known."""
     used = [i for cone in cones for i in cone.rows]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kineta.formalism.holding import NEARLY
 from kineta.formalism.touch import FLAGS
-from kineta.numerics.complementarity import REACHED, Cone, forces, held, product, shared
+from kineta.numerics.complementarity import REACHED, Cone, forces, held, product
 from kineta.tasks.look import Look, Numbers
 
 FloatArray = NDArray[np.float64]
@@ -23,8 +23,8 @@ STILL = 1e-10
 FIRM = 1e12
 #: Accelerations below this part of the largest are rounding.
 ROUNDING = 1e-9
-#: Part of a bound that may as well be the bound, where others have just reached theirs.
-NEARLY_REACHED = 1 - 1e-4
+#: Part of a bound that may as well be the bound, where others have just reached theirs; and part beyond it that is rounding.
+NEARLY_REACHED, LOST = 1 - 1e-4, 1e-9
 #: Bounds below this are none; and the part of its own by which a motion is free that others do not hold.
 NOTHING, HELD = 1e-200, 1e-9
 #: How often what begins to slip is looked at again, as its friction changes with it.
@@ -92,8 +92,8 @@ def _at_bounds(
     sticks. Where some are *giving* way, the others hold what they can.
     """
     if giving:
-        found, begun = _handed_on(look, near, slips, giving)
-        if all(found[p.normal] >= 0 for i, p in enumerate(look.places) if i in near and p.normal is not None):
+        found, begun = _handed_on(look, near, slips, {}, giving)
+        if _pushes(look, near, found):
             return found, begun
     found = forces(look.S, look.drift, list(_cones(look, near, slips))) or []
     if not found:
@@ -101,24 +101,37 @@ def _at_bounds(
     begun = {i: d for i, d in _beginning(look, near, found) if i not in slips}
     a = [b + product(row, found) for b, row in zip(look.drift, look.S, strict=True)]
     least = ROUNDING * max(map(abs, look.drift), default=0.0)
-    still = [i for i, d in begun.items() if product(_tangential(look, a, i), d) <= least]
-    if still and _may_share(look, list(_cones(look, near, slips)), found, still):
-        begun = {i: d for i, d in begun.items() if i not in still}
-    return found, begun
+    going = {i: d for i, d in begun.items() if product(_tangential(look, a, i), d) > least}
+    shared = _holding(look, near, slips, going)
+    over = [
+        i for i in _may_slip(look, near) if i not in slips and i not in going and _exceeds(look, shared, i, 1 + LOST)
+    ]
+    if over:
+        shared, going = _handed_on(look, near, slips, going, over)
+    return (shared, going) if _pushes(look, near, shared) else (found, begun)
+
+
+def _pushes(look: Look, near: Set[int], found: Numbers) -> bool:
+    """Whether no contact that is *near* is pulled."""
+    return all(found[p.normal] >= 0 for i, p in enumerate(look.places) if i in near and p.normal is not None)
 
 
 def _handed_on(
-    look: Look, near: Set[int], slips: Mapping[int, Direction], giving: Collection[int]
+    look: Look, near: Set[int], slips: Mapping[int, Direction], going: Mapping[int, Direction], giving: Collection[int]
 ) -> tuple[list[float], dict[int, Direction]]:
-    """The forces where those *giving* way are at their bounds, and then those for which the rest is too much; with the directions
-    of all these.
+    """The forces where those *giving* way are at their bounds, beside those *going* already, and then those for which the rest is
+    too much; with the directions of all these.
     """
-    begun: dict[int, Direction] = {}
+    begun = dict(going)
     found, over = _holding(look, near, slips, begun), [i for i in giving if i not in slips]
     while over:
         begun |= {i: _against(look, found, i) for i in over}
         found = _holding(look, near, slips, begun)
-        over = [i for i in _may_slip(look, near) if i not in slips and i not in begun and _exceeds(look, found, i)]
+        over = [
+            i
+            for i in _may_slip(look, near)
+            if i not in slips and i not in begun and _exceeds(look, found, i, NEARLY_REACHED)
+        ]
     return found, begun
 
 
@@ -139,11 +152,11 @@ def _against(look: Look, found: Numbers, i: int) -> Direction:
     return tuple(-f / size for f in force) if size > 0 else (1.0, *[0.0] * (len(force) - 1))
 
 
-def _exceeds(look: Look, found: Numbers, i: int) -> bool:
-    """Whether friction of something that sticks is at its bound, or beyond."""
+def _exceeds(look: Look, found: Numbers, i: int, share: float) -> bool:
+    """Whether friction of something that sticks is beyond a *share* of its bound."""
     normal = look.places[i].normal
     most = look.static[i] * (1.0 if normal is None else found[normal])
-    return look.static[i] > NOTHING and math.hypot(*_tangential(look, found, i)) > NEARLY_REACHED * most
+    return look.static[i] > NOTHING and math.hypot(*_tangential(look, found, i)) > share * most
 
 
 def _is_free(look: Look, near: Set[int], loose: Set[int], i: int, direction: Direction) -> bool:
@@ -202,9 +215,3 @@ def _beginning(look: Look, near: Set[int], found: Numbers) -> Iterator[tuple[int
         most = look.static[i] * (1.0 if normal is None else found[normal])
         if look.static[i] > NOTHING and size > 0 and size >= REACHED * most:
             yield i, _against(look, found, i)
-
-
-def _may_share(look: Look, cones: Sequence[Cone], found: Numbers, pushed: Sequence[int]) -> bool:
-    """Whether those *pushed* to their bounds, though they do not move, may as well share the forces with those that hold them."""
-    free = {row for i in pushed for row in look.places[i].tangents}
-    return shared(look.S, look.drift, cones, [0.0 if row in free else force for row, force in enumerate(found)])

@@ -321,3 +321,56 @@ def test_tasks_that_know_nothing_of_contact_say_so() -> None:
     ball = example("bouncing_ball")
     with pytest.warns(kn.KinetaWarning, match="what is kept is of its equations without floor"):
         kn.first_integrals(ball)
+
+
+@pytest.mark.parametrize(("static", "slips"), [("", 3.0), (", static = 0.4", 4.0)])
+@pytest.mark.parametrize("turns", ["", ", Rz(p)"])
+def test_two_feet_slip_together_when_both_can_hold_no_more(static: str, slips: float, turns: str) -> None:
+    """However they share what they hold: their normal forces differ as the force pushes above them."""
+    block = kn.loads(
+        f"gravity (0, -10, 0); R | Sx(x), Sy(y){turns} = m(1), Jz(0.1); coordinates x, y{', p' * bool(turns)};"
+        "point P on R = (0.5, -0.2, 0); point Q on R = (-0.5, -0.2, 0); force F on R = (t, 0, 0); initial y = 0.2;"
+        f"contact feet : point between P, Q and ground axis (0, 1, 0), friction = 0.3{static};"
+    )
+    run = kn.simulate(block, 6.0)
+    assert run["x"][-1] == pytest.approx(
+        (6**3 - slips**3) / 6 - slips**2 / 2 * (6 - slips) - 3 * (6 - slips) ** 2 / 2, abs=1e-6
+    )
+    assert times(run, "feet.P slips") == pytest.approx(slips, abs=1e-6)
+
+
+def test_friction_beside_a_stop_holds_no_more_than_it_can() -> None:
+    bob = kn.loads(
+        "gravity 9.81; B | Sz(z) = 1; coordinates z; limit floor : z >= 0; friction guide = 0.3 on z; initial z = 1;"
+    )
+    run = kn.simulate(bob, 2.0)
+    assert (run["lambda.guide"][-1], run["lambda.floor.lower"][-1]) == pytest.approx((0.3, 9.51), abs=1e-9)
+
+
+def test_friction_of_zero_holds_nothing() -> None:
+    clutch = kn.loads(
+        "parameters on = 1; A | Sx(x) = 1; coordinates x; force f = 1 on x; friction c = 2*on on x; when off : t >= 1 : on = 0;"
+    )
+    assert kn.simulate(clutch, 3.0)["x"][-1] == pytest.approx(2.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("e", [0.1, 0.5])
+def test_what_hops_lower_than_times_can_tell_is_at_rest(e: float) -> None:
+    ball = example("bouncing_ball")
+    assert kn.simulate(ball, 200.0, p={"e": e})["z"][-1] == pytest.approx(0.05, abs=1e-12)
+    assert kn.simulate(ball, 1e4, q={"z": 0.05}, v={"z'": 1e-9})["z"][-1] == pytest.approx(0.05, abs=1e-12)
+
+
+def test_laws_that_are_none_are_refused_when_they_come_to_be() -> None:
+    text = (EXAMPLES / "bouncing_ball.kin").read_text()
+    worn = kn.loads(text + "when worn : t >= 1 : e = 1.5;")
+    run = kn.simulate(worn, 3.0)
+    assert not run.success
+    assert "'floor' has the restitution 1.5; expected a number from 0 to 1" in run.message
+
+
+def test_constraints_of_the_time_and_contact_share_a_run() -> None:
+    sled = kn.loads(
+        "B | Sx(x), Sy(y) = 1; coordinates x, y; friction f = 1 on x; constraint c : y = sin(t); initial y' = 1, x' = 1;"
+    )
+    assert kn.simulate(sled, 2.0)["x"][-1] == pytest.approx(0.5, abs=1e-9)
