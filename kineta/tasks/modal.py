@@ -45,7 +45,7 @@ class Modal:
     def __init__(self, task: Task, problem: Problem, run: Integration, control: Control, touching: Touching) -> None:
         self.task, self.problem, self.control, self.touching = task, problem, control, touching
         self._run = run
-        self.changes: list[tuple[float, str]] = []
+        self.changes = [(task.t0, what) for what in touching.said if what.endswith("strikes")]
         self._at_once = 0
         self._last = np.nan
         self._since: deque[float] = deque(maxlen=CHATTER)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, shown
 from kineta.files import path_of, write
-from kineta.model.infer import ENERGIES
+from kineta.model.infer import ENERGIES, MULTIPLIER, touches
 from kineta.tasks.cases import Cases, case
 from kineta.tasks.digest import digest
 from kineta.tasks.status import DONE, EVENT
@@ -37,10 +37,12 @@ def force_name(speed: str) -> str:
 
 
 def series_names(equations: Equations) -> tuple[str, ...]:
-    """Names of the series that a run of *equations* has: coordinates, speeds, energies, outputs, multipliers of constraints."""
+    """Names of the series that a run of *equations* has: coordinates, speeds, energies, outputs, multipliers of
+    constraints, forces of contacts.
+    """
     system = equations.system
     named = (*system.q_names, *system.v_names, *_ENERGIES, *(o.name for o in system.outputs), *equations.multipliers)
-    return tuple(dict.fromkeys(named))
+    return tuple(dict.fromkeys((*named, *(f"{MULTIPLIER}{n}" for n in touches(system)))))
 
 
 @dataclass(frozen=True, eq=False)
