@@ -18,7 +18,7 @@ from kineta.numerics.segments import Integration
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.tasks.code import Bound, Code, code
 from kineta.tasks.events import Step
-from kineta.tasks.held import Control
+from kineta.tasks.held import Control, Held
 from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.task import Task
 from kineta.tasks.touching import Touching
@@ -35,7 +35,7 @@ CHATTER, BRIEF = 200, 1e-6
 _ROUNDING = 64 * 2.0**-52
 
 
-class Modal:
+class Modal(Held):
     """An integration mode after mode, from the state and the code at the start of *task*; iterate over it for its segments.
 
     Of the events of the problem, those of the user come first, then the switches, then what touches. ``made`` is the code at
@@ -43,28 +43,13 @@ class Modal:
     """
 
     def __init__(self, task: Task, problem: Problem, run: Integration, control: Control, touching: Touching) -> None:
-        self.task, self.problem, self.control, self.touching = task, problem, control, touching
-        self._run = run
+        super().__init__(problem, run, control)
+        self.task, self.touching = task, touching
         self.changes = [(task.t0, what) for what in touching.said if what.endswith("strikes")]
         self._at_once = 0
         self._last = np.nan
         self._since: deque[float] = deque(maxlen=CHATTER)
         self.ended: str | None = None
-
-    @property
-    def method(self) -> str:
-        """The method at work."""
-        return self._run.method
-
-    @property
-    def evaluations(self) -> int:
-        """Evaluations of the right-hand side so far."""
-        return self._run.evaluations
-
-    @property
-    def rejected(self) -> int:
-        """Steps tried in vain so far."""
-        return self._run.rejected
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped = self._run.problem.t1, False

@@ -39,7 +39,7 @@ class Motion:
     not defined, and how it ended.
     """
 
-    run: Integration | Held | Modal
+    run: Integration | Held
     record: Record
     watch: Watch
     domain: Domain
@@ -108,7 +108,7 @@ def move(task: Task, bar: Progress) -> Motion:
     )
     record = Record(task.grid, task.states, settled, keep=task.dense_output)
     watch, domain = Watch(task.watched, problem, settled), Domain(task.equations, task.made)
-    whole: Integration | Held | Modal = run if first is None else Held(problem, run, control)
+    whole: Integration | Held = run if first is None else Held(problem, run, control)
     if change is not None:
         whole = Modal(task, problem, run, control, change)
     return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, bar))
@@ -160,7 +160,7 @@ def singular(task: Task, t: float, y: FloatArray) -> str:
 
 
 def _integrate(
-    task: Task, run: Integration | Held | Modal, record: Record, watch: Watch, domain: Domain, bar: Progress
+    task: Task, run: Integration | Held, record: Record, watch: Watch, domain: Domain, bar: Progress
 ) -> tuple[int, str]:
     """Carry the run to its end; status and message."""
     problem = run.problem
