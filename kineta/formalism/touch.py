@@ -20,7 +20,7 @@ from kineta.formalism.constraint import Row, anywhere, row_of, vanishes
 from kineta.formalism.elements import Elements
 from kineta.model.body import Station
 from kineta.model.constraints.rolling import Rolling
-from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.contact import Contact, names
 from kineta.model.contacts.friction import Friction
 from kineta.model.contacts.limit import Limit
 from kineta.passes.differentiate import gradient
@@ -80,17 +80,11 @@ def _contact(on: Elements, contact: Contact) -> Iterator[Touch]:
     given = (contact.restitution, contact.friction, contact.friction if contact.static is None else contact.static)
     restitution, bound, static = on.expression(*given)
     smooth = None if contact.smooth is None else on.expression(contact.smooth)[0]
-    for i, start in enumerate(contact.starts):
-        name = contact.name if len(contact.starts) == 1 else f"{contact.name}.{place(on, start, i)}"
+    for place, start in zip(names(on.mechanism.symbols.system, contact), contact.starts, strict=True):
+        name = contact.name if len(contact.starts) == 1 else f"{contact.name}.{place}"
         n, u, w = _on_ground(on, contact, name) if contact.height is not None else _on_plane(on, contact, start, name)
         tangents = () if bound == ZERO else (u, w)
         yield Touch(name, n, tangents, bound, static, smooth, restitution, contact.poisson)
-
-
-def place(on: Elements, station: Station, i: int) -> str:
-    """What one of several places is called: by the point or body that it is, or by its number."""
-    named = (name for name, known in on.stations.items() if known == station)
-    return next(named, str(i + 1))
 
 
 def _on_plane(on: Elements, contact: Contact, start: Station, name: str) -> tuple[Row, Row, Row]:
