@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import mul
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Numbers = Sequence[float]
 Matrix = Sequence[Numbers]
+
+T = TypeVar("T")
 
 #: Sweeps before the first trial to finish exactly; between two at most, twice as many from one to the next; and how many trials.
 FEW, SWEEPS, TRIALS = 2, 25, 400
@@ -48,6 +51,14 @@ def product(a: Numbers, b: Numbers) -> float:
     return float(sum(map(mul, a, b)))
 
 
+def spread(some: Sequence[T], places: Sequence[int], count: int, none: T) -> list[T]:
+    """*some* at their *places*, and elsewhere *none*."""
+    found = [none] * count
+    for place, value in zip(places, some, strict=True):
+        found[place] = value
+    return found
+
+
 def forces(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float] | None:
     """The forces x (r,) along the rows of *cones*, zero along all others; None where none are found. With a = S x + b:
 
@@ -64,10 +75,7 @@ def forces(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float] | None:
         if solved is None:
             return None
         found = solved.tolist()
-    x = [0.0] * len(b)
-    for i, force in zip(used, found, strict=True):
-        x[i] = force
-    return x
+    return spread(found, used, len(b), 0.0)
 
 
 def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
@@ -133,9 +141,7 @@ def held(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float]:
     pushing = np.zeros(len(used))
     pushing[[c.normal for c in own if c.normal is not None]] = 1.0
     found = _exact(matrix, right, own, pushing)
-    x = np.zeros(len(b))
-    x[used] = 0.0 if found is None else found
-    return [float(force) for force in x]
+    return [0.0] * len(b) if found is None else spread(found.tolist(), used, len(b), 0.0)
 
 
 def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float], sweeps: int) -> FloatArray:
@@ -150,8 +156,7 @@ def _project(S: list[list[float]], b: list[float], cone: Cone, x: list[float]) -
     pushed, n = 1.0, cone.normal
     if n is not None:
         if S[n][n] > 0:
-            a = b[n] + sum(s * f for s, f in zip(S[n], x, strict=True))
-            x[n] = max(cone.least, x[n] - a / S[n][n])
+            x[n] = max(cone.least, x[n] - (b[n] + product(S[n], x)) / S[n][n])
         pushed = x[n]
     most = cone.bound * pushed
     if cone.slip is not None:
@@ -161,8 +166,8 @@ def _project(S: list[list[float]], b: list[float], cone: Cone, x: list[float]) -
     stiffness = max((S[i][i] for i in cone.tangents), default=0.0)
     if stiffness <= 0:
         return
-    tried = [x[i] - (b[i] + sum(s * f for s, f in zip(S[i], x, strict=True))) / stiffness for i in cone.tangents]
-    size = sum(f * f for f in tried) ** 0.5
+    tried = [x[i] - (b[i] + product(S[i], x)) / stiffness for i in cone.tangents]
+    size = math.hypot(*tried)
     for i, f in zip(cone.tangents, tried, strict=True):
         x[i] = f if size <= most else f * most / size
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,13 @@ from kineta.tasks.look import Look, Numbers
 
 FloatArray = NDArray[np.float64]
 Direction = tuple[float, ...]
+#: Of nothing that slips.
+NONE: Mapping[int, Direction] = MappingProxyType({})
 
 #: Slip along a line that is none, relative to the fastest speed; in space what the run looks at counts as none.
 STILL = 1e-10
 #: A direction of slip that no slip changes.
 FIRM = 1e12
-#: Accelerations below this part of the largest are rounding.
-ROUNDING = 1e-9
 #: Part of a bound that may as well be the bound, where others have just reached theirs; and part beyond it that is rounding.
 NEARLY_REACHED, LOST = 1 - 1e-4, 1e-9
 #: Bounds below this are none; and the part of its own by which a motion is free that others do not hold.
@@ -48,12 +49,11 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], giving: Collection[
     if sought is None:
         return None
     found, slips, begun, moving = sought
-    a = [b + product(row, found) for b, row in zip(look.drift, look.S, strict=True)]
-    least = ROUNDING * max(map(abs, look.drift), default=0.0)
+    a = look.under(found)
     closed = {
         i
         for i, p in enumerate(look.places)
-        if i in near and p.normal is not None and (found[p.normal] > 0 or a[p.normal] <= least)
+        if i in near and p.normal is not None and (found[p.normal] > 0 or a[p.normal] <= look.rounding)
     }
     flags = np.zeros((len(look.places), len(FLAGS)))
     for i, place in enumerate(look.places):
@@ -95,13 +95,12 @@ def _at_bounds(
         found, begun = _handed_on(look, near, slips, {}, giving)
         if _pushes(look, near, found):
             return found, begun
-    found = forces(look.S, look.drift, list(_cones(look, near, slips))) or []
+    found = forces(look.S, look.drift, _cones(look, near, slips)) or []
     if not found:
         return [], {}
     begun = {i: d for i, d in _beginning(look, near, found) if i not in slips}
-    a = [b + product(row, found) for b, row in zip(look.drift, look.S, strict=True)]
-    least = ROUNDING * max(map(abs, look.drift), default=0.0)
-    going = {i: d for i, d in begun.items() if product(_tangential(look, a, i), d) > least}
+    a = look.under(found)
+    going = {i: d for i, d in begun.items() if product(_tangential(look, a, i), d) > look.rounding}
     shared = _holding(look, near, slips, going)
     over = [
         i for i in _may_slip(look, near) if i not in slips and i not in going and _exceeds(look, shared, i, 1 + LOST)
@@ -137,12 +136,7 @@ def _handed_on(
 
 def _holding(look: Look, near: Set[int], slips: Mapping[int, Direction], begun: Mapping[int, Direction]) -> list[float]:
     """The least forces that hold all but what slips and what has *begun* to."""
-    cones = [
-        look.cone(i, sticks=i not in slips, slip=slips.get(i, begun.get(i)))
-        for i, place in enumerate(look.places)
-        if place.normal is None or i in near
-    ]
-    return held(look.S, look.drift, cones)
+    return held(look.S, look.drift, _cones(look, near, slips, begun))
 
 
 def _against(look: Look, found: Numbers, i: int) -> Direction:
@@ -154,19 +148,23 @@ def _against(look: Look, found: Numbers, i: int) -> Direction:
 
 def _exceeds(look: Look, found: Numbers, i: int, share: float) -> bool:
     """Whether friction of something that sticks is beyond a *share* of its bound."""
+    return look.static[i] > NOTHING and _size(look, found, i) > share * _most(look, found, i)
+
+
+def _most(look: Look, found: Numbers, i: int) -> float:
+    """The bound of the friction of something that sticks."""
     normal = look.places[i].normal
-    most = look.static[i] * (1.0 if normal is None else found[normal])
-    return look.static[i] > NOTHING and math.hypot(*_tangential(look, found, i)) > share * most
+    return look.static[i] * (1.0 if normal is None else found[normal])
 
 
 def _is_free(look: Look, near: Set[int], loose: Set[int], i: int, direction: Direction) -> bool:
     """Whether a touch can slip in a *direction*, whatever its own force, where all that is not *loose* holds."""
-    held = [p.normal for k, p in enumerate(look.places) if k in near and p.normal is not None]
+    rows = [p.normal for k, p in enumerate(look.places) if k in near and p.normal is not None]
     sticking = (k for k in _may_slip(look, near) if k not in loose and look.static[k] > NOTHING)
-    held += [row for k in sticking for row in look.places[k].tangents]
+    rows += [row for k in sticking for row in look.places[k].tangents]
     S, own = np.array(look.S), list(look.places[i].tangents)
-    across, stiffness = S[np.ix_(held, own)] @ direction, direction @ S[np.ix_(own, own)] @ direction
-    left = stiffness - across @ np.linalg.lstsq(S[np.ix_(held, held)], across, rcond=HELD)[0]
+    across, stiffness = S[np.ix_(rows, own)] @ direction, direction @ S[np.ix_(own, own)] @ direction
+    left = stiffness - across @ np.linalg.lstsq(S[np.ix_(rows, rows)], across, rcond=HELD)[0]
     return bool(left > HELD * stiffness)
 
 
@@ -186,15 +184,23 @@ def _may_slip(look: Look, near: Set[int]) -> Iterator[int]:
     return (i for i, p in enumerate(look.places) if p.tangents and (p.normal is None or i in near))
 
 
-def _cones(look: Look, near: Set[int], slips: Mapping[int, Direction]) -> Iterator[Cone]:
-    """What forces may be where touches slip in these directions, and stick elsewhere."""
-    for i, place in enumerate(look.places):
-        if place.normal is None or i in near:
-            yield look.cone(i, sticks=i not in slips, slip=slips.get(i))
+def _cones(
+    look: Look, near: Set[int], slips: Mapping[int, Direction], begun: Mapping[int, Direction] = NONE
+) -> list[Cone]:
+    """What forces may be where touches slip in these directions, or have *begun* to, and stick elsewhere."""
+    return [
+        look.cone(i, sticks=i not in slips, slip=slips.get(i, begun.get(i)))
+        for i, place in enumerate(look.places)
+        if place.normal is None or i in near
+    ]
 
 
 def _tangential(look: Look, along: Numbers, i: int) -> list[float]:
     return [along[row] for row in look.places[i].tangents]
+
+
+def _size(look: Look, along: Numbers, i: int) -> float:
+    return math.hypot(*_tangential(look, along, i))
 
 
 def _slipping(look: Look, near: Set[int], smooth: Sequence[bool]) -> Iterator[tuple[int, Direction]]:
@@ -211,7 +217,6 @@ def _slipping(look: Look, near: Set[int], smooth: Sequence[bool]) -> Iterator[tu
 def _beginning(look: Look, near: Set[int], found: Numbers) -> Iterator[tuple[int, Direction]]:
     """The touches whose forces are at their bound, with the directions in which they would slip."""
     for i in _may_slip(look, near):
-        normal, size = look.places[i].normal, math.hypot(*_tangential(look, found, i))
-        most = look.static[i] * (1.0 if normal is None else found[normal])
-        if look.static[i] > NOTHING and size > 0 and size >= REACHED * most:
+        size = _size(look, found, i)
+        if look.static[i] > NOTHING and size > 0 and size >= REACHED * _most(look, found, i):
             yield i, _against(look, found, i)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.formalism.touch import Touch
-from kineta.numerics.complementarity import Cone, product
+from kineta.numerics.complementarity import Cone, product, spread
 from kineta.tasks.code import Bound
 
 FloatArray = NDArray[np.float64]
 #: Numbers along rows, or of touches: few, and cheaper one by one.
 Numbers = Sequence[float]
 
-T = TypeVar("T")
+#: Part of the largest acceleration that is rounding.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +74,15 @@ class Look:
         """The velocities along the rows after an *impulse* (r,) along them."""
         return [v + product(row, impulse) for v, row in zip(self.slip, self.S, strict=True)]
 
+    def under(self, forces: Numbers) -> list[float]:
+        """The accelerations along the rows under *forces* (r,) along them."""
+        return [b + product(row, forces) for b, row in zip(self.drift, self.S, strict=True)]
+
+    @property
+    def rounding(self) -> float:
+        """Accelerations along the rows below this are rounding."""
+        return ROUNDING * max(map(abs, self.drift), default=0.0)
+
     def cone(self, i: int, *, sticks: bool, slip: tuple[float, ...] | None = None, least: float = 0.0) -> Cone:
         """What the forces of a touch may be, if it *sticks* or may begin to slip, or slips in a direction."""
         bound = self.static[i] if sticks else self.bound[i]
@@ -91,15 +100,7 @@ def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -
         Y[own] = found[first + r * r :].reshape(r, -1)[:, :nv]
     if r < count:
         places = own.tolist()
-        slip, drift = (_spread(some, places, count, 0.0) for some in (slip, drift))
-        S = _spread([_spread(row, places, count, 0.0) for row in S], places, count, [0.0] * count)
+        slip, drift = (spread(some, places, count, 0.0) for some in (slip, drift))
+        S = spread([spread(row, places, count, 0.0) for row in S], places, count, [0.0] * count)
     quick = max(1.0, *map(abs, slip)) if slip else 1.0
     return Look(at, gaps, laws[::4], laws[1::4], laws[2::4], laws[3::4], slip, drift, S, Y, quick)
-
-
-def _spread(some: Sequence[T], places: Sequence[int], count: int, none: T) -> list[T]:
-    """*some* at their *places*, and elsewhere *none*."""
-    found = [none] * count
-    for place, value in zip(places, some, strict=True):
-        found[place] = value
-    return found
