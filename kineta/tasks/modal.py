@@ -45,7 +45,7 @@ class Modal(Held):
     def __init__(self, task: Task, problem: Problem, run: Integration, control: Control, touching: Touching) -> None:
         super().__init__(problem, run, control)
         self.task, self.touching = task, touching
-        self.changes = [(task.t0, what) for what in touching.said if what.endswith("strikes")]
+        self.changes = [(task.t0, f"{touching.touches[i].name} strikes") for i in touching.struck]
         self._at_once = 0
         self._last = np.nan
         self._since: deque[float] = deque(maxlen=CHATTER)
@@ -129,7 +129,7 @@ class Modal(Held):
         """The state with which the next mode starts."""
         self._at_once = self._at_once + 1 if abs(t - self._last) <= _ROUNDING * abs(t) else 0
         self._last = t
-        if any("strikes" in what for what in self.touching.said):
+        if self.touching.struck:
             self._since.clear()
         self._since.append(t)
         chatters = len(self._since) == CHATTER and t - self._since[0] < BRIEF * (self.task.t1 - self.task.t0)

@@ -44,7 +44,7 @@ class Touching:
     until : the largest time of the motion, forwards or backwards from zero [s]
     fastest : the fastest approach to a contact so far
     flight : how long what has just left goes away, about [s]
-    said : what happened in the last change
+    said, struck : what happened in the last change, and which contacts were struck in it
     impacts : of every contact so far; ``calm`` is when it came to rest after how many
     """
 
@@ -57,6 +57,7 @@ class Touching:
     fastest: float = 0.0
     flight: float = np.inf
     said: list[str] = field(default_factory=list)
+    struck: list[int] = field(default_factory=list)
     calm: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -99,7 +100,7 @@ class Touching:
 
         Raises :class:`SimulationError` where one body is inside another, and where the laws of contact have no solution.
         """
-        self.said = []
+        self.said, self.struck = [], []
         if not self.touches:
             return y, made
         gaps = self.check(t, y, made)
@@ -107,8 +108,7 @@ class Touching:
         near = {i for i in self.contacts if gaps[i] <= self.same}
         made = made.switched(made.p, self.flags, self.code(near))
         y = self._closed(t, y, near, made)
-        leaving = self._struck(t, y, near, made)
-        seen = self.look(t, y, made)
+        seen, leaving = self._struck(t, y, near, made)
         self.flight = _flight(seen, leaving)
         found = grip(seen, near - leaving - loose, self.smooth, giving)
         if found is not None and self._pulled(seen, found.a, loose):
@@ -156,16 +156,14 @@ class Touching:
         h = made.switched(made.p, flags).h
         return position(t, position(t, y, h), h)
 
-    def _struck(self, t: float, y: FloatArray, near: Set[int], made: Bound) -> Set[int]:
-        """Let impacts change the speeds of *y*; which contacts are left then, or were about to."""
-        if not near:
-            return near
+    def _struck(self, t: float, y: FloatArray, near: Set[int], made: Bound) -> tuple[Look, Set[int]]:
+        """Let impacts change the speeds of *y*; the touches after them, and which contacts are left then, or were about to."""
         seen = self.look(t, y, made)
         speed = seen.normal(seen.slip)
         hits = {i for i in near if speed[i] < -seen.quick * (RESTING if i in self.closed else NOISE)}
         if not hits:
             away = {i for i in near if speed[i] > NOISE * seen.quick}
-            return away - self._low(t, y, seen, speed, away, made)
+            return seen, away - self._low(t, y, seen, speed, away, made)
         self.fastest = max(self.fastest, -min(speed[i] for i in hits))
         tired: Set[int] = {i for i in hits if speed[i] >= -REST * self.fastest}
         impulse, leaving = self._rebound(t, seen, near, hits - tired)
@@ -173,13 +171,14 @@ class Touching:
             tired = tired | low
             impulse, leaving = self._rebound(t, seen, near, hits - tired)
         y[self.nq : self.nq + self.nv] += impulse @ seen.Y
-        for i in sorted(hits):
+        self.struck = sorted(hits)
+        for i in self.struck:
             self.impacts[i] += 1
             self.said.append(f"{self.touches[i].name} strikes")
         for i in sorted(tired):
             if self.impacts[i] > FEW:
                 self.calm.setdefault(self.touches[i].name, (t, self.impacts[i]))
-        return leaving - tired
+        return self.look(t, y, made), leaving - tired
 
     def _rebound(self, t: float, seen: Look, near: Set[int], keen: Set[int]) -> tuple[list[float], Set[int]]:
         """The impulses along the rows, with restitution where contacts are *keen*, and which contacts leave with them."""
