@@ -52,12 +52,12 @@ def direction(g: Graph, touch: Touch) -> list[Ref]:
     first = [g.symbol(name) for name in touch.flags[3 : 3 + len(touch.tangents)]]
     slip = [row.levels[0] for row in touch.tangents]
     if touch.smooth is not None:
-        size = g.sqrt(g.sum([*(g.mul(x, x) for x in slip), g.mul(touch.smooth, touch.smooth)]))
+        size = _size(g, slip, g.mul(touch.smooth, touch.smooth))
         return [g.div(x, size) for x in slip]
     if len(slip) == 1:
         return first
     begun = [g.add(x, g.mul(g.const(FIRST), d)) for x, d in zip(slip, first, strict=True)]
-    size = g.sqrt(g.sum([*(g.mul(x, x) for x in begun), g.const(NOTHING)]))
+    size = _size(g, begun)
     return [g.div(x, size) for x in begun]
 
 
@@ -272,8 +272,9 @@ def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
 NEARLY = 1e-7
 
 
-def _size(g: Graph, x: Sequence[Ref]) -> Ref:
-    return g.sqrt(g.sum([*(g.mul(c, c) for c in x), g.const(NOTHING)]))
+def _size(g: Graph, x: Sequence[Ref], more: Ref | None = None) -> Ref:
+    """The length of a vector, never zero; with *more* in its square."""
+    return g.sqrt(g.sum([*(g.mul(c, c) for c in x), g.const(NOTHING) if more is None else more]))
 
 
 # -- the way back ---------------------------------------------------------------------------------------------------

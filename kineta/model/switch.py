@@ -77,7 +77,8 @@ def switch(
     guards : values that parameters must have then, by name
     stop : end the run there
     """
-    return Switch(name, value, () if guards is None else guards, () if sets is None else sets, stop)  # type: ignore[arg-type]
+    given = (name, value, {} if guards is None else guards, {} if sets is None else sets, stop)
+    return Switch(*given)  # type: ignore[arg-type]  # a record takes what it is given
 
 
 def changed(system: System) -> dict[str, Switch]:

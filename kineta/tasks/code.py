@@ -18,7 +18,7 @@ from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr
 from kineta.expr.program import Program
 from kineta.formalism import holding, manifold
-from kineta.formalism.derivation import Derivation
+from kineta.formalism.derivation import Derivation, vector
 from kineta.formalism.touch import Touch
 from kineta.formulas import simplified
 from kineta.function import parameter_values
@@ -249,11 +249,11 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         names = (f"tau.{n}" for n in d.symbols.system.v_names)
         (power,) = substitute(d.graph, [power], dict.fromkeys(names, ZERO))
     pivots = manifold.pivots(d) if d.watched else []
-    levels, multipliers = (d[q].refs if d.closures else () for q in ("constraints", "multipliers"))
-    if d.touches:
-        levels, multipliers = (*levels, *holding.levels(d)), d["multipliers"].refs
+    levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *holding.levels(d))
+    held = d["multipliers"] if d.closures or d.touches else vector([])
+    multipliers: Sequence[Ref] = held.refs
     works = int(power != ZERO or bool(d.touches) or bool(d.symbols.system.switches))
-    layout = Layout(works, len(pivots), len(levels), _multipliers(d), d.touches, d.pressed)
+    layout = Layout(works, len(pivots), len(levels), _multipliers(d, held.labels), d.touches, d.pressed)
     rate = (*d["state_rate"].refs, *([power] * layout.works), *pivots)
     outputs = d.expression(*(o.value for o in d.symbols.system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
@@ -282,9 +282,8 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     return functions, layout
 
 
-def _multipliers(d: Derivation) -> dict[str, str]:
-    """Names of the multipliers, with their units where these are known."""
-    names = d["multipliers"].labels if d.closures or d.touches else ()
+def _multipliers(d: Derivation, names: Sequence[str]) -> dict[str, str]:
+    """The *names* of multipliers, with their units where these are known."""
     return dict.fromkeys(names, "") | multiplier_units(d.symbols.system, names)
 
 

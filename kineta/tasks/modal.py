@@ -137,7 +137,7 @@ class Modal(Held):
             last = "; ".join(what for _, what in self.changes[-4:])
             raise SimulationError(f"at t = {t:g} s one change follows another without end ({last})")
         made, y = self.control.made, y.copy()
-        before = self._energy(t, y, made)
+        before = energy(t, y, made)
         if made.code.kept == PROJECTED:
             position, velocity = made.code.nearer
             y = velocity(t, position(t, y, made.h), made.h)
@@ -151,8 +151,7 @@ class Modal(Held):
             if not fired or self.ended is not None:
                 break
         self.control.made = made
-        if made.code.layout.works:
-            y[self.task.states] += self._energy(t, y, made) - before
+        y[self.task.states] += energy(t, y, made) - before
         return y
 
     def _switches(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
@@ -161,10 +160,6 @@ class Modal(Held):
         if made.code.events is None or not self.task.system.switches:
             return np.empty(0)
         return made.code.events(np.array([t]), y, made.h)[first : first + len(self.task.system.switches)]
-
-    def _energy(self, t: float, y: FloatArray, made: Bound) -> float:
-        kinetic, potential = made.code.seen(t, y, made.h)[:2].tolist()
-        return float(kinetic + potential)
 
     def _switched(self, t: float, y: FloatArray, made: Bound, fired: list[int]) -> tuple[FloatArray, Bound]:
         """The state and the code after the switches that have *fired*, one after the other."""
@@ -190,14 +185,19 @@ class Modal(Held):
     def _loose(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
         """The state brought back to the constraints, whatever touches."""
         h = made.switched(made.p, np.zeros_like(self.touching.flags)).h
-        for step in (*made.code.returns[:1] * 2, made.code.returns[1]):
-            y = step(np.array([t]), y, h)
-        return y
+        position, velocity = made.code.nearer
+        return velocity(t, position(t, position(t, y, h), h), h)
 
 
 def modal(task: Task) -> bool:
     """Whether the motion of *task* is made of modes."""
     return bool(task.system.contacts or task.system.switches)
+
+
+def energy(t: float, y: FloatArray, made: Bound) -> float:
+    """Kinetic and potential energy of a state: what jumps at a change is part of the work done."""
+    kinetic, potential = made.code.seen(t, y, made.h)[:2].tolist()
+    return float(kinetic + potential)
 
 
 def posed(problem: Problem, made: Bound, t0: float, y0: FloatArray, t1: float) -> Problem:
@@ -242,7 +242,5 @@ def begun(task: Task, control: Control) -> tuple[Task, Touching]:
         y, control.made = touching.change(task.t0, task.y0.copy(), made)
     except SimulationError as error:
         raise SimulationError(f"Model '{name}': {error}.") from error
-    if layout.works:
-        energies = [made.code.observe(np.array([[task.t0]]), x[None], made.h)[0, :2].sum() for x in (task.y0, y)]
-        y[task.states] += energies[1] - energies[0]
+    y[task.states] += energy(task.t0, y, made) - energy(task.t0, task.y0, made)
     return replace(task, y0=y, made=control.made), touching

@@ -111,8 +111,9 @@ def contact(
     friction, static : coefficients of what slips, and of what sticks, if that is another one
     smooth : a speed of slip over which friction grows, in place of sticking [m/s]
     """
-    given = (restitution, options.poisson(law), friction, static, smooth)
-    return Contact(name, word(shape, "a shape"), sizes, starts, end, normal, axis, height, *given)  # type: ignore[arg-type]
+    shape, poisson = word(shape, "a shape"), options.poisson(law)
+    given = (name, shape, sizes, starts, end, normal, axis, height, restitution, poisson, friction, static, smooth)
+    return Contact(*given)  # type: ignore[arg-type]  # a record takes what it is given
 
 
 def names(system: System, contact: Contact) -> tuple[str, ...]:
@@ -166,7 +167,7 @@ def _read(
         normal,
         axis,
         None if height is None else source.expression(height, units.LENGTH, f"the height of contact '{name}'"),
-        *options.restitution(source, found, f"contact '{name}'"),  # type: ignore[arg-type]  # a record takes numbers too
+        *options.restitution(source, found, f"contact '{name}'"),
         _NONE if friction is None else friction,
         quantity("static", units.NUMBER, "the static friction"),
         quantity("smooth", units.VELOCITY, "the speed smooth"),

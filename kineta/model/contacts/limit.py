@@ -95,7 +95,7 @@ def _read(
     lower, upper = (None if b is None else source.expression(b, expected, what) for b in bounds)
     found = options.given(source, given, ("restitution",))
     back = options.restitution(source, found, f"limit '{name}'")
-    return Limit(str(name), value.value, lower, upper, *back, source.location(name))  # type: ignore[arg-type]
+    return Limit(str(name), value.value, lower, upper, *back, source.location(name))
 
 
 def _written(limit: Limit) -> str:

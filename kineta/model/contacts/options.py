@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kineta.errors import ModelError, did_you_mean, one_of
-from kineta.expr.node import Expr
+from kineta.expr.node import Expr, expr
 from kineta.model import units
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def given(source: Source, nodes: Iterable[Node], known: Sequence[str]) -> dict[s
     return found
 
 
-def restitution(source: Source, options: dict[str, Node], what: str) -> tuple[Expr | float, bool]:
+def restitution(source: Source, options: dict[str, Node], what: str) -> tuple[Expr, bool]:
     """The restitution that *options* give, zero if they give none, and whether it is Poisson's; *what* has it."""
     value = options.get("restitution")
     if value is None:
-        return 0.0, False
+        return expr(0), False
     return source.expression(value, units.NUMBER, f"the restitution of {what}"), options.get("law") == "poisson"
 
 
