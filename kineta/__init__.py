@@ -72,9 +72,11 @@ if TYPE_CHECKING:
     from kineta.model.io import dumps, load, loads
     from kineta.model.let import Let
     from kineta.model.motion import Ball, Free, R, Rotation, Rx, Ry, Rz, S, Shift, Sx, Sy, Sz
+    from kineta.model.program import Control, Program, control, program
     from kineta.model.quasi import Quasi, quasi
     from kineta.model.switch import Switch, switch
     from kineta.model.system import Output, Parameter, System
+    from kineta.model.vectors import vector
     from kineta.tasks.assemble import Assembly, assemble
     from kineta.tasks.base_parameters import BaseParameters, Identification, base_parameters, identify
     from kineta.tasks.certificate import Certificate
@@ -131,6 +133,8 @@ _FROM = {
     "kineta.model.let": "Let",
     "kineta.model.motion": "Ball Free R Rotation Rx Ry Rz S Shift Sx Sy Sz",
     "kineta.model.quasi": "Quasi quasi",
+    "kineta.model.program": "Control Program control program",
+    "kineta.model.vectors": "vector",
     "kineta.model.switch": "Switch switch",
     "kineta.model.system": "Output Parameter System",
     "kineta.tasks.assemble": "Assembly assemble",
@@ -173,6 +177,7 @@ __all__ = [
     "Certificate",
     "Constraint",
     "Contact",
+    "Control",
     "Equations",
     "Equilibrium",
     "Event",
@@ -204,6 +209,7 @@ __all__ = [
     "Parameter",
     "Placement",
     "Point",
+    "Program",
     "Quasi",
     "R",
     "Reactions",
@@ -235,6 +241,7 @@ __all__ = [
     "body",
     "constraint",
     "contact",
+    "control",
     "cos",
     "cosh",
     "couple",
@@ -278,6 +285,7 @@ __all__ = [
     "objective",
     "point",
     "potential",
+    "program",
     "quasi",
     "reactions",
     "regressor",
@@ -300,6 +308,7 @@ __all__ = [
     "system_graph",
     "tan",
     "tanh",
+    "vector",
     "verify",
 ]
 

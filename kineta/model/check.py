@@ -23,13 +23,16 @@ from kineta.model.infer import (
     IN_ANGLE,
     TIME,
     base_first,
+    derivatives,
     likely_results,
     point_components,
     point_velocities,
     results,
+    vectors,
 )
 from kineta.model.motion import Ball, Free, Motion, quaternion_names
 from kineta.model.plausible import impossible, turning
+from kineta.model.program import Program
 from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch
 from kineta.passes.evaluate import evaluate
@@ -80,7 +83,7 @@ def check(system: System) -> None:
 Kinded = Element | Condition | Unilateral | Switch
 
 
-def word(record: Body | Point | Kinded | Output | Let | Quasi | Parameter) -> str:
+def word(record: Body | Point | Kinded | Program | Output | Let | Quasi | Parameter) -> str:
     """What the language calls *record*."""
     return elements.kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
 
@@ -111,7 +114,7 @@ def _names(system: System) -> None:
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
-    acting = (*system.constraints, *system.contacts, *system.switches)
+    acting = (*system.constraints, *system.contacts, *system.switches, *system.programs)
     _distinct([(word(c), c.name, c.location) for c in acting], {})
     own = dict.fromkeys((*system.q_names, *(p.name for p in system.parameters)), "a coordinate or parameter")
     _distinct([("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name], reserved | own)
@@ -276,7 +279,7 @@ def _symbols(system: System) -> None:
                         message = f"{misplaced} has no place here; expected {words} only.{hint}"
                     raise fault(message, symbol=name)
 
-    def record(item: Body | Point | Kinded | Output | Let | Quasi) -> Callable[..., CheckError]:
+    def record(item: Body | Point | Kinded | Program | Output | Let | Quasi) -> Callable[..., CheckError]:
         return partial(CheckError, word(item), item.name, item.location)
 
     for let in system.lets:
@@ -306,6 +309,11 @@ def _symbols(system: System) -> None:
             only(parameters, "parameters", kind.constants(condition), record(condition))
             only(resting, without, kind.positions(condition), record(condition))
             only(seen, words, condition.expressions, record(condition))
+    controlled = [x for own in system.programs for x in own.expressions] + list(system.control.expressions)
+    named = {n for x in system.expand(*controlled) for n in x.symbols()}
+    moved = seen | derivatives(system, named).keys() | vectors(system, named).keys()
+    for program in system.programs:
+        only(moved, f"{words} and their derivatives", program.expressions, record(program))
     for form in system.quasi:
         only(seen - {w.name for w in system.quasi} | set(system.base_speeds), words, [form.value], record(form))
     shown = everything | results(system, (n for o in system.outputs for n in o.value.symbols()))
@@ -392,6 +400,8 @@ def check_inertias(system: System, bodies: Sequence[Body], values: Mapping[str, 
 
 def _initial(system: System) -> None:
     known = {*system.q_names, *system.v_names}
+    if system.programs:
+        known |= derivatives(system, (n for n, _ in system.initial)).keys()
     seen: set[str] = set()
     for name, _ in system.initial:
         part = f"initial {name}"

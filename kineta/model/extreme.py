@@ -44,7 +44,7 @@ def blamed(system: System) -> Iterator[None]:
 
 def _records(system: System) -> Iterator[Any]:
     constants = (p for p in system.parameters if p.fixed)
-    acting = (system.elements, system.constraints, system.contacts, system.switches, system.quasi)
+    acting = (system.elements, system.constraints, system.contacts, system.switches, system.quasi, system.programs)
     return chain(constants, system.bodies, system.points, *acting, system.outputs, system.lets)
 
 

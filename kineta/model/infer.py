@@ -14,6 +14,7 @@ from kineta.model.contacts.contact import Contact, names
 from kineta.model.contacts.limit import Limit
 from kineta.model.elements import kind_of
 from kineta.model.motion import Ball, Free, Rotation, coordinate_names, speed_names
+from kineta.model.vectors import KINDS, Part, part
 
 if TYPE_CHECKING:
     from kineta.model.let import Let
@@ -74,8 +75,33 @@ def infer_coordinates(
 
 def moving(initial: Iterable[tuple[str, Expr]], expressions: Iterable[Expr]) -> set[str]:
     """Names with an initial value, or with a speed in *expressions* or among the *initial* values: no parameters have these."""
-    named = {n for n, _ in initial} | {n for e in expressions for n in e.symbols() if n.endswith("'")}
+    rates = (n for e in expressions for n in e.symbols() if n.endswith("'") and "(" not in n)
+    named = {n for n, _ in initial} | set(rates)
     return {n.rstrip("'") for n in named}
+
+
+def derivatives(system: System, names: Iterable[str]) -> dict[str, int]:
+    """Those of *names* that are derivatives of speeds, ``q1''``, ``b.wx'``, each with its order: 2 for accelerations."""
+    speeds, found = set(system.v_names), {}
+    for name in names:
+        bare = name.rstrip("'")
+        own = next((n for n in (bare, f"{bare}'") if n in speeds), None)
+        if own is not None and len(name) > len(own):
+            found[name] = 1 + len(name) - len(own)
+    return found
+
+
+def vectors(system: System, names: Iterable[str]) -> dict[str, Part]:
+    """Those of *names* that are parts of vectors of bodies and points of *system*: ``a(Tip).x``, ``|w(Hull)|``."""
+    points = {p.name for p in system.points}
+    found = {name: part(name) for name in names if "(" in name}
+    return {
+        name: x
+        for name, x in found.items()
+        if x is not None
+        and (x.vector.of in system.frames or (x.vector.of in points and not KINDS[x.vector.kind].turns))
+        and x.vector.frame in system.frames
+    }
 
 
 def results(system: System, names: Iterable[str]) -> set[str]:
@@ -127,7 +153,7 @@ def infer_parameters(system: System, lets: Iterable[Let] = ()) -> dict[str, str]
     every = (expression.symbols() for expression in (*expressions(system), *(let.value for let in lets)))
     for own in (*every, *((name,) for name in switched)):
         for name in _by_number(own):
-            if name not in known and not {".", "'"} & set(name):
+            if name not in known and not {".", "'", "("} & set(name):
                 found[name] = CONSTANT if name in constant else IN_SHIFT if name in shifts else ELSEWHERE
     return found
 
@@ -225,7 +251,7 @@ def described(system: System) -> Iterable[Expr]:
         yield from point.position
     for element in system.elements:
         yield from element.expressions
-    for record in (*system.constraints, *system.contacts, *system.switches):
+    for record in (*system.constraints, *system.contacts, *system.switches, *system.programs, system.control):
         yield from record.expressions
     yield from (w.value for w in system.quasi)
 

@@ -14,11 +14,12 @@ from kineta.model.check import check, check_inferred
 from kineta.model.constraints import Condition
 from kineta.model.contacts import Unilateral
 from kineta.model.elements import Element
-from kineta.model.given import TAKES, Record, Vector3, named, records, scalar, vector
+from kineta.model.given import TAKES, Record, Vector3, named, record, records, scalar, vector
 from kineta.model.infer import DECLARED, LISTED, base_first, doubts, infer_coordinates, infer_parameters, moving
 from kineta.model.let import Let, closed, put_in
 from kineta.model.mapped import mapped
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
+from kineta.model.program import Control, Program
 from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch, changed
 from kineta.model.units import Dimension
@@ -97,6 +98,7 @@ class System:
     quasi : quasi-velocities, which are then the speeds of the equations
     contacts : contacts, limits and dry friction, which act in runs
     switches : what changes at once in the course of a run
+    programs : programs of motion, which controls hold in runs; control : the law by which they do
 
     Raises :class:`~kineta.errors.ModelError` for whatever :func:`kineta.model.check.check` finds wrong.
     """
@@ -115,6 +117,8 @@ class System:
     quasi: tuple[Quasi, ...]
     contacts: tuple[Unilateral, ...]
     switches: tuple[Switch, ...]
+    programs: tuple[Program, ...]
+    control: Control
 
     def __init__(
         self,
@@ -133,6 +137,8 @@ class System:
         quasi: Iterable[Quasi] = (),
         contacts: Iterable[Unilateral] = (),
         switches: Iterable[Switch] = (),
+        programs: Iterable[Program] = (),
+        control: Control | None = None,
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
@@ -149,6 +155,8 @@ class System:
         put("quasi", records(quasi, Quasi, "quasi-velocities", "kn.quasi(name, expression)"))
         put("contacts", records(contacts, Unilateral, "contacts", "kn.limit(name, q1, lower=0)"))
         put("switches", records(switches, Switch, "switches", "kn.switch(name, expression, sets={})"))
+        put("programs", records(programs, Program, "programs", "kn.program(name, expression)"))
+        put("control", Control() if control is None else record(control, Control, "kn.control('kineta')"))
         put("outputs", records(outputs, Output, "outputs", "kn.Output(name, value)"))
         if isinstance(lets, Mapping):
             lets = [Let(n, scalar(v)) for n, v in lets.items()]
@@ -175,7 +183,7 @@ class System:
 
         taken: dict[str, str] = {} if declared is None else dict.fromkeys((p.name for p in declared), DECLARED)
         if listed is None:
-            acting = (*plain.elements, *plain.constraints, *plain.contacts, *plain.switches)
+            acting = (*plain.elements, *plain.constraints, *plain.contacts, *plain.switches, *plain.programs)
             named_in = [*(x for r in acting for x in r.expressions), *(o.value for o in plain.outputs)]
             set_ = [pair for s in plain.switches for pair in s.sets if pair[0].endswith("'")]
             found = infer_coordinates(plain.bodies, taken.keys(), moving([*self.initial, *set_], named_in))
@@ -274,10 +282,10 @@ class System:
 
     @property
     def unconstrained(self) -> System:
-        """The motions alone: without constraints, quasi-velocities, what acts, and speeds at the start."""
+        """The motions alone: without constraints, quasi-velocities, programs, what acts, and speeds at the start."""
         start = [(name, value) for name, value in self.initial if name in self.q_names]
-        nothing = ("constraints", "quasi", "elements", "outputs", "contacts", "switches")
-        changes = {**dict.fromkeys(nothing, ()), "initial": tuple(start)}
+        nothing = ("constraints", "quasi", "elements", "outputs", "contacts", "switches", "programs")
+        changes = {**dict.fromkeys(nothing, ()), "initial": tuple(start), "control": Control()}
         plain = object.__new__(System)  # not checked: coordinates may be those of inertia elements alone
         for name in (*(f.name for f in fields(self)), "_inferred", "_taken"):
             object.__setattr__(plain, name, changes.get(name, getattr(self, name)))

@@ -183,7 +183,7 @@ class _Statements:
             outputs=self.outputs,
             quasi=self.quasi,
             lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
-            **self.records,
+            **self.records,  # type: ignore[arg-type]  # lists of records, by the arguments that take them
         )
 
     def _listed(self) -> list[str] | None:
