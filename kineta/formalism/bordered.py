@@ -44,10 +44,16 @@ class Bordered:
 
 
 def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int]) -> Bordered:
-    """The mass matrix with the gradients of the rows *kept* as its border, factored; the speeds in the sequence *order* first.
+    """The mass matrix with the gradients of the rows *kept* as its border, factored once for a derivation; the speeds in the
+    sequence *order* first.
 
     Raises :class:`ModelError` where a speed moves no inertia, and for a constraint that binds only what others bind.
     """
+    border = tuple(tuple(row.gradient.items()) for row in kept)
+    return d.kept((Bordered, border, tuple(order)), lambda: _bordered(d, kept, order))
+
+
+def _bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int]) -> Bordered:
     try:
         return _factored(d, kept, order, added=False)
     except SingularError as error:

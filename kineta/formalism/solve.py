@@ -106,7 +106,7 @@ def factored(
             raise SingularError(k)
         inverse = graph.div(ONE, A[k][k])
         own = not (watched and bounds[k] == ZERO)
-        regular = [stands(graph, A[k][k], sizes[k], *tests[k])] if own else tests[k]
+        regular = [stands(graph, A[k][k], sizes[k], *tests[k])] if own else _all(graph, tests[k])
         active = sorted((i for i in A[k] if turn[i] > turn[k]), key=turn.__getitem__)
         L = [(i, mul(A[k][i], inverse)) for i in active]
         for i, L_ki in L:
@@ -127,6 +127,11 @@ def factored(
     for row in reversed(found):
         stand[row.row] = stand[row.factors[0][0]] if row.factors else tests[row.row]
     return Factors(graph, tuple(found), stand)
+
+
+def _all(graph: Graph, tests: Sequence[Ref]) -> list[Ref]:
+    """One test instead of *tests*: of a constraint's row, which has met those of all that it holds, each entry needs but one."""
+    return [reduce(graph.guard, tests)] if tests else []
 
 
 def _set(A: list[dict[int, Ref]], i: int, j: int, entry: Ref) -> None:

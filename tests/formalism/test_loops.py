@@ -10,8 +10,13 @@ import pytest
 
 import kineta as kn
 from kineta.expr.graph import ONE
+from kineta.expr.walk import reachable
+from kineta.formalism.bordered import bordered
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
+from kineta.tasks.code import functions
+from kineta.tasks.forces import forces
+from kineta.tasks.keeping import PROJECTED, derivation
 
 a, b, c, d, e = kn.symbols("q1 q2 q3 q4 q5")
 GRAVITY = (0.3, -1.1, -9.0)
@@ -103,6 +108,26 @@ def test_windows_cost_the_same_however_many_there_are() -> None:
     counts = [kn.derive(windows(n)).operations("forward").total for n in (5, 10, 20)]
     assert counts[2] - counts[1] == 2 * (counts[1] - counts[0])
     assert counts[1] - counts[0] <= 5 * 180
+
+
+def test_what_a_run_computes_grows_with_the_windows_and_no_faster() -> None:
+    """Counted with all that only tells whether values stand."""
+
+    def sizes(n: int) -> np.ndarray:
+        system = windows(n)
+        d = derivation(kn.derive(system), PROJECTED)
+        found, _ = functions(d, forces(system, 0.0), ())
+        return np.array([len(reachable(d.graph, refs)) for refs in found.values()])
+
+    few, some, many = map(sizes, (5, 10, 20))
+    assert (abs((many - some) - 2 * (some - few)) <= 2).all()
+
+
+def test_a_derivation_factors_its_constraints_once() -> None:
+    d = kn.derive(windows(2)).derivation
+    first = bordered(d, d.rows, range(5)[::-1])
+    assert bordered(d, list(d.rows), [4, 3, 2, 1, 0]) is first
+    assert bordered(d, d.rows[:2], range(5)[::-1]) is not first
 
 
 def test_what_no_motion_changes_is_subtracted_before_the_rest() -> None:
