@@ -8,7 +8,8 @@ the rows::
 A row that holds makes S lambda + b zero; one that is let go has no force; where something slips, the force along the tangents is
 the bound, against the slip. The numbers of the block h say which of these: one program serves in every mode.
 
-Rows that say the same share their forces: of all that hold, the least (in squares, weighted with S).
+Rows that say the same share their forces: of all that hold, the least (in squares, weighted with S), or those nearest to
+what the block h gives.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ from kineta.model.infer import MULTIPLIER
 from kineta.passes.substitute import substitute
 
 #: Part of itself by which a diagonal entry of S is larger where rows depend on each other; what it changes is taken back.
-SOFT = 1e-9
-#: Part of the direction in which a slip begins, that keeps it in the first instants, relative to a speed of 1 m/s.
-FIRST = 1e-9
+SOFT = 1e-7
+#: What is added to the slip in space in the direction that it had when it was looked at last, so that it has one always; more,
+#: where it begins from rest, since friction turns with a slip the faster the smaller that is [m/s].
+FIRST, BEGINS = 1e-9, 1e-5
+#: The slip in space at which it no longer begins, and the one below which a contact is looked at: whether it sticks [m/s].
+BEGUN, NEARLY = 1e-3, 1e-7
 #: Square of a speed that is none.
 NOTHING = 1e-60
 
@@ -56,9 +60,10 @@ def direction(g: Graph, touch: Touch) -> list[Ref]:
         return [g.div(x, size) for x in slip]
     if len(slip) == 1:
         return first
-    begun = [g.add(x, g.mul(g.const(FIRST), d)) for x, d in zip(slip, first, strict=True)]
-    size = _size(g, begun)
-    return [g.div(x, size) for x in begun]
+    trace = g.add(g.const(FIRST), g.mul(g.const(BEGINS), g.symbol(touch.flags[6])))
+    traced = [g.add(x, g.mul(trace, d)) for x, d in zip(slip, first, strict=True)]
+    size = _size(g, traced)
+    return [g.div(x, size) for x in traced]
 
 
 def rows(d: Derivation) -> list[Row]:
@@ -134,8 +139,12 @@ def _laws(d: Derivation) -> Array:
 # -- forces ---------------------------------------------------------------------------------------------------------
 
 
-def solved(g: Graph, A: Sequence[Sequence[Ref]], b: Sequence[Ref], soft: Sequence[Ref]) -> list[Ref]:
-    """The x with A x = b, by elimination row by row; with *soft* additions to the diagonal, whose effect is taken back."""
+def solved(
+    g: Graph, A: Sequence[Sequence[Ref]], b: Sequence[Ref], soft: Sequence[Ref], near: Sequence[Ref] = ()
+) -> list[Ref]:
+    """The x with A x = b, by elimination row by row; with *soft* additions to the diagonal, whose effect is taken back, the one
+    that is *near* to some, or to zero.
+    """
     n = len(b)
     U = [list(row) for row in A]
     for i, more in enumerate(soft):
@@ -159,8 +168,10 @@ def solved(g: Graph, A: Sequence[Sequence[Ref]], b: Sequence[Ref], soft: Sequenc
             x[k] = g.mul(g.sub(x[k], known), inverse[k])
         return x
 
-    x = found(b)
-    if any(more != ZERO for more in soft):
+    if all(more == ZERO for more in soft):
+        return found(b)
+    x = list(near or [ZERO] * n)
+    for _ in range(2):
         left = [g.sub(r, g.sum(g.mul(a, v) for a, v in zip(row, x, strict=True))) for row, r in zip(A, b, strict=True)]
         x = [g.add(v, more) for v, more in zip(x, found(left), strict=True)]
     return x
@@ -186,6 +197,15 @@ def masked(g: Graph, S: Sequence[Sequence[Ref]], flags: Sequence[Ref]) -> list[l
     ]
 
 
+def _given(d: Derivation) -> list[str]:
+    """The names of the forces beside the least ones, by row."""
+    names: list[str] = []
+    for touch in d.pressing:
+        tangents = touch.flags[3 : 3 + len(touch.tangents)]
+        names += tangents if touch.normal is None else (touch.flags[5], *tangents)
+    return names
+
+
 def _forces(d: Derivation) -> Array:
     """lambda: the forces along the rows."""
     g, own, flags = d.graph, rows(d), holds(d)
@@ -206,7 +226,9 @@ def _forces(d: Derivation) -> Array:
     soft = [g.mul(flag, x) for flag, x in zip(flags, softness(d, S, own, d.rows), strict=True)]
     # What slips first: its rows have no other diagonal than 1.
     order = [i for i, r in enumerate(own) if r.order] + [i for i, r in enumerate(own) if not r.order]
-    x = solved(g, [[A[i][j] for j in order] for i in order], [b[i] for i in order], [soft[i] for i in order])
+    near = [g.mul(flag, g.symbol(name)) for flag, name in zip(flags, _given(d), strict=True)]
+    ordered = ([part[i] for i in order] for part in (b, soft, near))
+    x = solved(g, [[A[i][j] for j in order] for i in order], *ordered)
     return vector([x[order.index(i)] for i in range(n)])
 
 
@@ -261,15 +283,18 @@ def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
     held = stuck(g, touch)
     margin = g.sub(g.mul(touch.static, pushed), _size(g, tangential))
     slips = g.symbol(touch.flags[2])
-    in_line = len(slip) == 1
-    moving = g.mul(g.symbol(touch.flags[3]), slip[0]) if in_line else g.sub(_size(g, slip), g.const(NEARLY))
+    forwards = g.sum(g.mul(g.symbol(name), x) for name, x in zip(touch.flags[3:], slip, strict=False))
+    moving = forwards if len(slip) == 1 else _moves(g, touch, forwards, _size(g, slip))
     # Where it neither sticks nor slips nothing is looked for.
     other = g.add(g.mul(slips, moving), g.sub(ONE, slips))
     return g.add(g.mul(held, margin), g.mul(g.sub(ONE, held), other))
 
 
-#: The slip in space below which a contact is looked at: whether it sticks [m/s].
-NEARLY = 1e-7
+def _moves(g: Graph, touch: Touch, forwards: Ref, size: Ref) -> Ref:
+    """The event of a slip of this *size* in space: where it nearly ends; of one that begins, where it turns back or has begun."""
+    begins = g.symbol(touch.flags[6])
+    ahead = g.mul(forwards, g.sub(g.const(BEGUN), size))
+    return g.add(g.mul(begins, ahead), g.mul(g.sub(ONE, begins), g.sub(size, g.const(NEARLY))))
 
 
 def _size(g: Graph, x: Sequence[Ref], more: Ref | None = None) -> Ref:

@@ -3,7 +3,8 @@
 A *touch* is one place that may touch, one end of a limit, or one joint that may stick. Its normal row keeps a gap closed, by a
 force that pushes; its tangents keep it from slipping, by forces up to a bound. What it does at an instant are numbers of the
 block h: whether it is ``closed``, whether it is ``stuck`` or ``slips``, and the direction in which it slips, or begins to.
-What neither sticks nor slips is pushed to its bound in that direction, but held by others.
+Where more is closed or stuck than motion tells apart, forces along n, u and w may be given instead that are there beside the
+least ones. Slip in space that just begins from rest keeps to its direction more firmly than one that goes on.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector
 
 #: The numbers of a touch that a run switches.
-FLAGS = ("closed", "stuck", "slips", "along u", "along w")
+FLAGS = ("closed", "stuck", "slips", "along u", "along w", "along n", "begins")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def forces(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float] | None:
     used = [i for cone in cones for i in cone.rows]
     found = _alone(S, b, cones[0]) if len(cones) == 1 else []
     if used and not found:
-        solved = _found(*_apart(S, b, cones, used))
+        solved = _found(*apart(S, b, cones, used))
         if solved is None:
             return None
         found = solved.tolist()
@@ -108,7 +108,7 @@ def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
     return []
 
 
-def _apart(
+def apart(
     S: Matrix, b: Numbers, cones: Sequence[Cone], used: Sequence[int]
 ) -> tuple[FloatArray, FloatArray, list[Cone]]:
     """The problem of the rows of *cones* alone, the *used* ones."""
@@ -132,16 +132,6 @@ def _found(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | 
             if tried is not None and _error(S, b, cones, tried) <= ROUNDING:
                 return tried
     return x if _error(S, b, cones, x) <= BELIEVED else None
-
-
-def held(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float]:
-    """The least forces with which normals keep closed, and tangents hold or slip in the directions that are known."""
-    used = [i for cone in cones for i in cone.rows]
-    matrix, right, own = _apart(S, b, cones, used)
-    pushing = np.zeros(len(used))
-    pushing[[c.normal for c in own if c.normal is not None]] = 1.0
-    found = _exact(matrix, right, own, pushing)
-    return [0.0] * len(b) if found is None else spread(found.tolist(), used, len(b), 0.0)
 
 
 def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float], sweeps: int) -> FloatArray:
@@ -176,6 +166,19 @@ def _exact(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -
     """The forces, of least size, with those at a bound or at rest that are so in *x*; None where they slip in directions that are
     still to be found.
     """
+    system = working(S, b, cones, x)
+    if system is None:
+        return None
+    A, right, weight = system
+    return np.asarray(np.linalg.lstsq(A / weight, right, rcond=1e-12)[0] / weight)
+
+
+def working(
+    S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """A and c of the equations A f = c of forces f of which those are at a bound or at rest that are so in *x*, with the weights
+    of their size; None where they slip in directions that are still to be found.
+    """
     n = len(b)
     A, right = np.eye(n), np.zeros(n)
     for cone in cones:
@@ -199,8 +202,7 @@ def _exact(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -
             right[own] = -cone.bound * np.array(slip)
         else:
             A[own, cone.normal] += cone.bound * np.array(slip)
-    weight = np.sqrt(np.where(np.diag(S) > 0, np.diag(S), 1.0))
-    return np.asarray(np.linalg.lstsq(A / weight, right, rcond=1e-12)[0] / weight)
+    return A, right, np.sqrt(np.where(np.diag(S) > 0, np.diag(S), 1.0))
 
 
 def _error(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> float:

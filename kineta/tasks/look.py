@@ -16,6 +16,8 @@ FloatArray = NDArray[np.float64]
 #: Numbers along rows, or of touches: few, and cheaper one by one.
 Numbers = Sequence[float]
 
+#: Bounds of friction below this are none.
+NOTHING = 1e-200
 #: Part of the largest acceleration that is rounding.
 ROUNDING = 1e-9
 
@@ -85,8 +87,10 @@ class Look:
 
     def cone(self, i: int, *, sticks: bool, slip: tuple[float, ...] | None = None, least: float = 0.0) -> Cone:
         """What the forces of a touch may be, if it *sticks* or may begin to slip, or slips in a direction."""
-        bound = self.static[i] if sticks else self.bound[i]
-        return Cone(self.places[i].normal, self.places[i].tangents, bound, slip, least)
+        place, bound = self.places[i], self.static[i] if sticks else self.bound[i]
+        if slip is None and bound <= NOTHING:
+            slip = (0.0,) * len(place.tangents)
+        return Cone(place.normal, place.tangents, bound, slip, least)
 
 
 def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -> Look:

@@ -13,7 +13,7 @@ from kineta.errors import SimulationError
 from kineta.formalism.touch import FLAGS, Touch
 from kineta.numerics.problem import signs
 from kineta.tasks.code import Bound, Code
-from kineta.tasks.grip import grip
+from kineta.tasks.grip import Grip, grip
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import Look, Numbers, look, places
 
@@ -104,15 +104,17 @@ class Touching:
         if not self.touches:
             return y, made
         gaps = self.check(t, y, made)
-        loose, giving = self._letting_go(fired)
+        loose = self._letting_go(fired)
         near = {i for i in self.contacts if gaps[i] <= self.same}
         made = made.switched(made.p, self.flags, self.code(near))
         y = self._closed(t, y, near, made)
         seen, leaving = self._struck(t, y, near, made)
         self.flight = _flight(seen, leaving)
-        found = grip(seen, near - leaving - loose, self.smooth, giving)
+        found = grip(seen, near - leaving - loose, self.smooth)
         if found is not None and self._pulled(seen, found.a, loose):
-            found = grip(seen, near - leaving, self.smooth, giving)
+            found = grip(seen, near - leaving, self.smooth)
+        if found is not None and self._full(t, y, found, made):
+            found = grip(seen, found.closed, self.smooth, full=True)
         if found is None:
             raise self._jammed(t, near, "forces")
         self._tell(found.closed, found.flags)
@@ -120,6 +122,14 @@ class Touching:
         made = made.switched(made.p, self.flags, self.code(self.closed))
         _, velocity = made.code.nearer
         return velocity(t, y, made.h), made
+
+    def _full(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
+        """Whether the code, to its rounding, sees no room up to the bound of something that sticks and shares its force."""
+        if not found.flags[found.flags[:, 1] > 0, 3:].any() or made.code.events is None:
+            return False
+        values = made.code.events(np.array([t]), y, made.switched(made.p, found.flags).h)[-len(self.events) :]
+        told = zip(self.events, values, strict=True)
+        return any(value <= 0 and not normal and found.flags[i, 1] > 0 for (i, normal), value in told)
 
     def check(self, t: float, y: FloatArray, made: Bound) -> Numbers:
         """The gaps. Raises :class:`SimulationError` where one body is inside another, and for laws that are none."""
@@ -135,11 +145,9 @@ class Touching:
             )
         return gaps
 
-    def _letting_go(self, fired: Sequence[int]) -> tuple[Set[int], list[int]]:
-        """Which contacts let go, by events of normal forces that *fired*, and which touches give way, by those of friction."""
-        events = [self.events[k] for k in fired]
-        loose = {i for i, normal in events if normal and i in self.closed}
-        return loose, [i for i, normal in events if not normal and self.flags[i, 1]]
+    def _letting_go(self, fired: Sequence[int]) -> Set[int]:
+        """Which contacts let go, by events of normal forces that *fired*."""
+        return {i for i, normal in (self.events[k] for k in fired) if normal and i in self.closed}
 
     def _pulled(self, seen: Look, a: Numbers, loose: Set[int]) -> bool:
         """Whether what let go is pressed again by what changed with it, at accelerations *a* along the rows."""

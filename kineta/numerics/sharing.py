@@ -1,0 +1,121 @@
+"""How contacts that hold more than motion tells apart may share their forces: as far within all bounds of friction as they can.
+
+With the forces of least size T0, and Z the changes of forces that move nothing, the largest part s of a bound that is at work is
+made small by an interior point method (Boyd and Vandenberghe, Convex Optimization, 11.3)::
+
+    minimise  tau s - sum log(s^2 - |T0_i + Z_i c|^2 / most_i^2)        for growing tau
+
+On this way s is above the least one by at most 2 m / tau, with m contacts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.numerics.complementarity import Cone, Matrix, Numbers, apart, spread, working
+
+FloatArray = NDArray[np.float64]
+
+#: Part of itself by which an acceleration that is held may be missed; singular values below this part are none.
+MISSED, RANK = 1e-9, 1e-11
+#: Part of a bound up to which the least forces are well within it.
+FULL = 0.999
+#: By how much tau grows from one stage to the next; Newton's steps in one; and how near to the least s is near enough.
+FASTER, NEWTON, NEAR = 8.0, 30, 1e-11
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Forces ``x`` (r,) along rows, and the ``least`` ones that hold as much. Of a bound of what sticks no more than the part
+    ``most`` is at work, and no forces need less than the part ``best``.
+    """
+
+    x: list[float]
+    least: list[float]
+    most: float
+    best: float
+
+
+def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
+    """Forces with which normals keep closed, and tangents stick or slip in the directions that are known: the least, if they are
+    within the bounds, else some with room up to these, if there are; None where nothing holds so, or where normals would pull.
+    """
+    used = [i for cone in cones for i in cone.rows]
+    matrix, right, own = apart(S, b, cones, used)
+    pushing = np.zeros(len(used))
+    pushing[[c.normal for c in own if c.normal is not None]] = 1.0
+    system = working(matrix, right, own, pushing)
+    if system is None:
+        return None
+    A, goal, weight = system
+    U, sizes, V = np.linalg.svd(A / weight)
+    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    least = (V[:rank].T @ ((U[:, :rank].T @ goal) / sizes[:rank])) / weight
+    if np.abs(A @ least - goal).max(initial=0.0) > MISSED * np.abs(goal).max(initial=0.0):
+        return None
+    Z = V[rank:].T / weight[:, None]
+    x, most, best = _inside(least, Z, [c for c in own if c.tangents and c.slip is None])
+    if any(x[c.normal] < 0 for c in own if c.normal is not None):
+        return None
+    whole, smallest = (spread(forces.tolist(), used, len(b), 0.0) for forces in (x, least))
+    return Shares(whole, smallest, most, best)
+
+
+def _inside(x: FloatArray, Z: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, float, float]:
+    """Forces x + Z c inside of all *cones*, or those nearest to that; the largest part of a bound that is at work, and a bound
+    of it from below.
+    """
+    work = _squares(x, cones)
+    s, m = float(np.sqrt(work.max(initial=0.0))), len(cones)
+    if s < FULL or not Z.shape[1] or not np.isfinite(s):
+        return x, s, s
+    s, tau = 1.1 * s, 2 * m / s
+    while True:
+        x, s = _centred(x, Z, cones, s, tau)
+        gap = 2 * m / tau
+        if 1 - s >= gap or s - gap > 1 + NEAR or gap < NEAR:
+            return x, float(np.sqrt(_squares(x, cones).max())), s - gap
+        tau *= FASTER
+
+
+def _centred(x: FloatArray, Z: FloatArray, cones: Sequence[Cone], s: float, tau: float) -> tuple[FloatArray, float]:
+    """Forces x and the part s in the middle of what is left with *tau*, by Newton's method."""
+    k = Z.shape[1]
+    for _ in range(NEWTON):
+        slope, bend = np.zeros(k + 1), np.zeros((k + 1, k + 1))
+        slope[k] = tau
+        for cone in cones:
+            own, most = list(cone.tangents), _bound(x, cone)
+            R, J = x[own] / most, Z[own] / most
+            room, down = s * s - R @ R, np.append(J.T @ R, -s)
+            slope += 2 * down / room
+            bend[:k, :k] += 2 * J.T @ J / room
+            bend[k, k] -= 2 / room
+            bend += 4 * np.outer(down, down) / room**2
+        step = -np.linalg.lstsq(bend, slope, rcond=None)[0]
+        share = 1.0
+        while share > 1e-6 and not _room(x + share * (Z @ step[:k]), cones, s + share * float(step[k])):
+            share /= 2
+        x, s = x + share * (Z @ step[:k]), s + share * float(step[k])
+        if -(slope @ step) < 1e-6 and share == 1:
+            break
+    return x, s
+
+
+def _room(x: FloatArray, cones: Sequence[Cone], s: float) -> bool:
+    return s > 0 and bool((_squares(x, cones) < s * s).all())
+
+
+def _squares(x: FloatArray, cones: Sequence[Cone]) -> FloatArray:
+    """The squares of the parts of their bounds that are at work."""
+    sizes = [float(np.hypot.reduce(x[list(c.tangents)])) for c in cones]
+    return np.array([(size / _bound(x, c)) ** 2 if size else 0.0 for size, c in zip(sizes, cones, strict=True)])
+
+
+def _bound(x: FloatArray, cone: Cone) -> float:
+    """The bound of the friction of a *cone*, more than zero."""
+    return max(cone.bound * (1.0 if cone.normal is None else float(x[cone.normal])), 1e-100)
