@@ -21,8 +21,8 @@ Direction = tuple[float, ...]
 #: Slip along a line that is none, relative to the fastest speed; in space what the run looks at counts as none, and up to this
 #: speed what friction can hold comes to rest together [m/s].
 STILL, SLOW = 1e-10, 1e-6
-#: Part of a bound from which on nothing is left of it, and part beyond it that is rounding.
-SPENT, LOST = 1 - 1e-8, 1e-9
+#: Part of a bound from which on nothing is left of it, and part beyond it up to which what slips is what would at the bound.
+SPENT, LOST = 1 - 1e-8, 1e-2
 #: Part of the largest part of a bound that is at work, from which on something slips with what slips first.
 WITH = 1 - 1e-6
 #: How often what begins to slip is looked at again, as its friction changes with it.
@@ -36,6 +36,11 @@ class Grip:
     closed: Set[int]
     flags: FloatArray
     a: Numbers
+
+    @property
+    def shared(self) -> bool:
+        """Whether what sticks has other forces than the least ones."""
+        return bool(self.flags[self.flags[:, 1] > 0, 3:].any())
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,7 +164,7 @@ def _integrate(
 ) -> tuple[int, str]:
     """Carry the run to its end; status and message."""
     problem = run.problem
-    record.start(problem.t0, problem.y0.copy())
+    record.start(problem.t0, problem.y0.copy(), None if isinstance(run, Integration) else run.control.made)
     domain.look(np.array([problem.t0]), problem.y0[None])
     try:
         for segment in run:

@@ -61,12 +61,12 @@ class Record:
         """How many of the times of the grid the run has reached."""
         return self._next
 
-    def start(self, t: float, y: FloatArray) -> None:
-        """The initial state."""
+    def start(self, t: float, y: FloatArray, mode: Any = None) -> None:
+        """The initial state, and its mode."""
         self._end = t, y
         first = self.grid is not None and len(self.grid) > 0 and self.grid[0] == t
         if self.grid is None or first:
-            self._add(np.array([t]), y[None], None)
+            self._add(np.array([t]), y[None], mode)
         self._next = int(first)
 
     def segment(self, segment: Segment, end: tuple[float, FloatArray] | None) -> None:

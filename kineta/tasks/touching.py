@@ -42,8 +42,8 @@ class Touching:
     same : gaps below this are closed [m]
     codes : the code for runs with the forces of some touches
     until : the largest time of the motion, forwards or backwards from zero [s]
-    fastest : the fastest approach to a contact so far
-    flight : how long what has just left goes away, about [s]
+    fastest : the fastest approach to a contact so far; ``changed`` is when the last change was
+    flight : how long what has just left goes away, about, or forces that are shared stay within their bounds [s]
     said, struck : what happened in the last change, and which contacts were struck in it
     impacts : of every contact so far; ``calm`` is when it came to rest after how many
     """
@@ -56,6 +56,7 @@ class Touching:
     until: float
     fastest: float = 0.0
     flight: float = np.inf
+    changed: float = np.nan
     said: list[str] = field(default_factory=list)
     struck: list[int] = field(default_factory=list)
     calm: dict[str, tuple[float, int]] = field(default_factory=dict)
@@ -113,20 +114,22 @@ class Touching:
         found = grip(seen, near - leaving - loose, self.smooth)
         if found is not None and self._pulled(seen, found.a, loose):
             found = grip(seen, near - leaving, self.smooth)
-        if found is not None and self._full(t, y, found, made):
+        shared = found is not None and found.shared
+        if found is not None and shared and self._full(t, y, found, made):
             found = grip(seen, found.closed, self.smooth, full=True)
         if found is None:
             raise self._jammed(t, near, "forces")
         self._tell(found.closed, found.flags)
-        self.closed, self.flags = found.closed, found.flags
+        if shared and t > self.changed:  # room is left for a part of the time that went before
+            self.flight = min(self.flight, t - self.changed)
+        self.closed, self.flags, self.changed = found.closed, found.flags, t
         made = made.switched(made.p, self.flags, self.code(self.closed))
         _, velocity = made.code.nearer
         return velocity(t, y, made.h), made
 
     def _full(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
         """Whether the code, to its rounding, sees no room up to the bound of something that sticks and shares its force."""
-        if not found.flags[found.flags[:, 1] > 0, 3:].any() or made.code.events is None:
-            return False
+        assert made.code.events is not None
         values = made.code.events(np.array([t]), y, made.switched(made.p, found.flags).h)[-len(self.events) :]
         told = zip(self.events, values, strict=True)
         return any(value <= 0 and not normal and found.flags[i, 1] > 0 for (i, normal), value in told)

@@ -1,0 +1,121 @@
+"""Bodies on several feet: they share what holds them and slip together, by closed forms and by the theory of plastic limits."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, minimize_scalar
+
+import kineta as kn
+
+BOX = np.array([(0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
+TRIPOD = np.array([(0.5, 0.0), (-0.25, 0.4), (-0.25, -0.4)])
+MU, G, J = 0.3, 10.0, 0.1
+
+
+def body(feet: np.ndarray, below: float = 0.2, law: str = f"friction = {MU}", more: str = "") -> kn.System:
+    """A body of 1 kg that stands on feet under its centre of mass."""
+    points = "".join(f"point P{i} on B = ({x}, {y}, {-below});" for i, (x, y) in enumerate(feet.tolist()))
+    names = ", ".join(f"P{i}" for i in range(len(feet)))
+    return kn.loads(
+        f"B | Free(b) = 1, {J}, {J}, {J}; {points} {more}"
+        f"contact c : point between {names} and ground axis (0, 0, 1), {law}; initial b.z = {below};"
+    )
+
+
+def pulled(
+    feet: np.ndarray, force: str, below: float = 0.2, law: str = f"friction = {MU}", arm: float = 0.0
+) -> kn.System:
+    """The body pulled along x, beside its centre."""
+    more = f"gravity {G}; point Q on B = (0, {arm}, 0); force F on Q = ({force}, 0, 0) in ground;"
+    return body(feet, below, law, more)
+
+
+def times(run: kn.Result, what: str) -> list[float]:
+    return [t for t, word in run.changes if word.endswith(what)]
+
+
+def forces(run: kn.Result, i: int) -> np.ndarray:
+    """Normal force and friction of a foot, (3, k)."""
+    return np.array([run[f"lambda.c.P{i}.{k}"] for k in "nuw"])
+
+
+@pytest.mark.parametrize(("feet", "below"), [(BOX, 0.2), (BOX, 0.0), (TRIPOD, 0.2)])
+def test_feet_hold_what_all_can_and_slip_together(feet: np.ndarray, below: float) -> None:
+    run = kn.simulate(pulled(feet, "t", below), 6.0)
+    assert times(run, "slips") == pytest.approx([MU * G] * len(feet), abs=1e-6)
+    assert run["b.x"][-1] == pytest.approx((6 - MU * G) ** 3 / 6, abs=1e-6)
+    assert np.abs(run["b.y"]).max() < 1e-9
+    assert run.energy_balance < 1e-9
+    for i in range(len(feet)):
+        n, u, w = forces(run, i)
+        assert (np.hypot(u, w) <= MU * n * (1 + 1e-7)).all()
+
+
+def test_feet_that_stick_reach_the_bound_of_what_sticks() -> None:
+    run = kn.simulate(pulled(BOX, "t", law="friction = 0.3, static = 0.4"), 6.0)
+    assert times(run, "slips") == pytest.approx([4.0] * 4, abs=1e-6)
+    assert run["b.x"][-1] == pytest.approx((6**3 - 4**3) / 6 - 8 * 2 - 3 * 2**2 / 2, abs=1e-6)
+    n, u, w = forces(run, 0)
+    assert (np.hypot(u, w) / n).max() == pytest.approx(0.4, abs=1e-6)
+
+
+def test_a_force_beside_the_centre_turns_the_body_at_its_plastic_limit() -> None:
+    """The least force over all centres of rotation under which friction at its bounds does as much work."""
+    arm = 0.3
+
+    def limit(y: float) -> float:
+        return float(MU * G / 4 * np.hypot(BOX[:, 0], BOX[:, 1] - y).sum() / abs(arm - y))
+
+    least = minimize_scalar(limit, bounds=(-20, arm - 0.01), method="bounded", options={"xatol": 1e-9})
+    run = kn.simulate(pulled(BOX, "t", 0.0, arm=arm), least.fun + 0.1, samples=2001)
+    assert times(run, "slips") == pytest.approx([least.fun] * 4, abs=1e-6)
+    assert -run["b.vx"][-1] / run["b.wz"][-1] == pytest.approx(-least.x, rel=0.02)
+    after = run.t > least.fun + 1e-3
+    for i, foot in enumerate(BOX):
+        n, u, w = forces(run, i)
+        slipping = foot - [0, least.x]
+        against = run["b.wz"][-1] * np.array([slipping[1], -slipping[0]]) / np.hypot(*slipping)
+        assert np.abs(np.hypot(u, w) / n - MU)[after].max() < 1e-6
+        assert np.array([u, w])[:, after][:, 0] / (MU * n[0]) == pytest.approx(against / np.hypot(*against), abs=1e-3)
+
+
+def test_friction_begins_against_the_acceleration_of_each_foot() -> None:
+    run = kn.simulate(pulled(TRIPOD, "3.5", arm=0.2), 0.1)
+    held = [forces(run, i)[:, 0] for i in range(3)]
+    a = np.array([3.5, 0]) + np.sum([f[1:] for f in held], axis=0)
+    turn = (sum(r[0] * f[2] - r[1] * f[1] for r, f in zip(TRIPOD, held, strict=True)) - 0.2 * 3.5) / J
+    for r, (n, *along) in zip(TRIPOD, held, strict=True):
+        own = a + turn * np.array([-r[1], r[0]])
+        assert along == pytest.approx(-MU * n * own / np.hypot(*own), abs=1e-7)
+
+
+def test_a_box_slides_down_a_plane_in_space_along_the_steepest_line() -> None:
+    box = body(BOX, more="parameters gx = 3, gy = -2; gravity (gx, gy, -9);")
+    run = kn.simulate(box, 2.0)
+    steep = np.array([3.0, -2.0]) / math.hypot(3, 2)
+    way = (math.hypot(3, 2) - MU * 9) * 2**2 / 2
+    assert run.q[-1][:2] == pytest.approx(way * steep, abs=1e-8)
+    held = kn.simulate(box, 2.0, p={"gx": 2.0, "gy": -1.5})
+    assert np.abs(held.q[-1][:2]).max() < 1e-12
+
+
+def test_feet_that_spin_come_to_rest_together() -> None:
+    run = kn.simulate(body(BOX, more=f"gravity {G};"), 1.0, v={"b.wz": 3.0})
+    assert times(run, "sticks") == pytest.approx([J * 3 / (MU * G * math.hypot(0.5, 0.5))] * 4, abs=1e-6)
+    gliding = kn.simulate(body(TRIPOD, more=f"gravity {G};"), 1.0, v={"b.wz": 3.0, "b.vx": 1.0})
+    stops = times(gliding, "sticks")
+    assert len(stops) == 3
+    assert np.ptp(stops) < 1e-9
+    assert np.abs(gliding.v[-1]).max() < 1e-12
+
+
+def test_a_force_beyond_the_bound_for_a_moment_moves_the_feet_that_long() -> None:
+    most = 3.02
+    run = kn.simulate(pulled(BOX, f"{most}*sin(t)"), 2.0)
+    begun = math.asin(MU * G / most)
+    stop = brentq(lambda t: most * (math.cos(begun) - math.cos(t)) - MU * G * (t - begun), begun + 0.1, 2.0)
+    assert times(run, "slips") == pytest.approx([begun] * 4, abs=1e-6)
+    assert times(run, "sticks") == pytest.approx([stop] * 4, abs=1e-4)
