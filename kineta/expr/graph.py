@@ -26,7 +26,8 @@ ZERO: Ref = 0
 ONE: Ref = 2
 MINUS_ONE: Ref = 3
 
-_CONST, _SYMBOL, _ADD, _MUL, _DIV, _GUARD = (int(o) for o in (Op.CONST, Op.SYMBOL, Op.ADD, Op.MUL, Op.DIV, Op.GUARD))
+_CONST, _SYMBOL, _ADD, _MUL, _DIV = (int(o) for o in (Op.CONST, Op.SYMBOL, Op.ADD, Op.MUL, Op.DIV))
+_SQRT, _GUARD = int(Op.SQRT), int(Op.GUARD)
 _SHIFT = 34  # room for 2**33 nodes in the second operand of a key
 _SNAPS = (0.0, 0.5, 1.0, math.sqrt(0.5), math.sqrt(0.75))
 
@@ -183,7 +184,9 @@ class Graph:
         ref = self._ids.get(key)
         if ref is None:
             ops = self.op
-            if ops[a >> 1] or ops[b >> 1]:
+            if a == b and ops[a >> 1] == _SQRT and self._squares(self.lhs[a >> 1]):
+                ref = self._ids[key] = self.lhs[a >> 1]
+            elif ops[a >> 1] or ops[b >> 1]:
                 ref = self._ids[key] = len(ops) << 1
                 ops.append(_MUL)
                 self.lhs.append(a)
@@ -191,6 +194,18 @@ class Graph:
             else:
                 ref = self._ids[key] = self._fold(_MUL, a, b)
         return ref ^ sign if ref > 1 else ZERO
+
+    def _squares(self, a: Ref) -> bool:
+        """Whether *a* is a sum of squares, so that its root has one of its own."""
+        stack = [a]
+        while stack:
+            x = stack.pop()
+            op, lhs, rhs = self.op[x >> 1], self.lhs[x >> 1], self.rhs[x >> 1]
+            if x & 1 or not (op == _ADD or (op == _MUL and lhs == rhs)):
+                return False
+            if op == _ADD:
+                stack += [lhs, rhs]
+        return True
 
     def div(self, a: Ref, b: Ref) -> Ref:
         """The quotient a / b; a division by a number becomes a product with its reciprocal."""

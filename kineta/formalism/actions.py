@@ -17,7 +17,6 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring
 from kineta.spatial.vector import Vector
-from kineta.spatial.wrench import Wrench
 
 if TYPE_CHECKING:
     from kineta.formalism.elements import Elements
@@ -27,7 +26,7 @@ def _force(on: Elements, force: Force) -> None:
     f = on.components(force.at.body, force.components, force.axes)
     link, x = on.kinematics.in_link(force.at)
     if link >= 0:
-        on.wrench(link, Wrench(f, x.cross(f)))
+        on.force(link, x, f)
         on.spend(f.dot(on.kinematics.v[link] + on.kinematics.w[link].cross(x)))
 
 
@@ -35,7 +34,7 @@ def _couple(on: Elements, couple: Couple) -> None:
     n = on.components(couple.body, couple.components, couple.axes)
     link = on.mechanism.places[couple.body].link
     if link >= 0:
-        on.wrench(link, Wrench(Vector(on.graph), n))
+        on.couple(link, n)
         on.spend(n.dot(on.kinematics.w[link]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from random import Random
 
 from kineta.errors import ExpressionError, Location, ModelError
@@ -49,12 +50,13 @@ class Row:
         return tuple(self.constraint + "'" * k for k in range(len(self.levels)))
 
     def pulled(self, graph: Graph, rate: float) -> Row:
-        """The row whose accelerations go back to the constraint where it is not met: f'' + 2 a f' + a^2 f = 0 or f' + a f = 0
-        with the *rate* a (Baumgarte).
+        """The row whose highest derivatives go back to the constraint where it is not met: f'' + 2 a f' + a^2 f = 0 or
+        f' + a f = 0 with the *rate* a (Baumgarte).
         """
-        if not rate:
+        n = len(self.levels)
+        if not rate or not n:
             return self
-        weights = {0: (rate**2, 2 * rate), 1: (rate,)}[self.order]
+        weights = (comb(n, i) * rate ** (n - i) for i in range(n))
         terms = (graph.mul(graph.const(w), level) for w, level in zip(weights, self.levels, strict=True))
         return replace(self, rest=graph.sum([self.rest, *terms]))
 

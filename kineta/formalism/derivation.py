@@ -22,6 +22,7 @@ from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism, kinematic_tree, regrouped, with_mass
 from kineta.formalism.origins import slid
 from kineta.formalism.placed import RULES
+from kineta.formalism.program import Programs, named_levels, programs
 from kineta.formalism.quantity import placed
 from kineta.formalism.quasi import Forms, forms, reduced, released
 from kineta.formalism.sweeps import Motion, accelerated
@@ -127,6 +128,11 @@ class Derivation:
         return rows(d.symbols, d.elements, self.symbols.system.constraints)
 
     @once
+    def programs(self) -> Programs:
+        """The programs of motion, and the constraints beside them."""
+        return programs(self)
+
+    @once
     def touches(self) -> tuple[Touch, ...]:
         """What may touch or stick."""
         return touches(self.elements)
@@ -168,6 +174,11 @@ class Derivation:
         if found := results(self.symbols.system, asked):
             more |= {n: self._result(n) for n in found}
         return self.elements.expression(*expressions, more=more)
+
+    def expression_of_levels(self, *expressions: Expr) -> list[Ref]:
+        """*expressions* that may hold derivatives of any order, which are variables: ``q1'''``."""
+        asked = {n for e in expressions for n in e.symbols()}
+        return self.elements.expression(*expressions, more=named_levels(self.symbols, asked))
 
     def _result(self, name: str) -> Ref:
         """An acceleration ``q1''`` or a multiplier ``lambda.E.x``. Raises :class:`ModelError` for a row that is none."""

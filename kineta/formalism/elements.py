@@ -11,13 +11,14 @@ from kineta.formalism.actions import ACTIONS
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism
 from kineta.formalism.sweeps import generalized, rate_forces
+from kineta.formalism.vectors import of_part
 from kineta.model.body import Station
 from kineta.model.elements import Element
 from kineta.model.elements.axes import OWN
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring
-from kineta.model.infer import POINT_COMPONENTS
+from kineta.model.infer import POINT_COMPONENTS, vectors
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
 from kineta.threads import once
@@ -49,8 +50,10 @@ class Elements:
     def expression(self, *expressions: Expr, more: Mapping[str, Ref] = MappingProxyType({})) -> list[Ref]:
         """*expressions* of the description, positions and velocities of points included; *more* names are known beside."""
         known = {*self.mechanism.symbols.by_name, *more}
-        dotted = {n for e in expressions for n in e.symbols() if "." in n and n not in known}
-        points = {n: self._of_point(n) for n in dotted}
+        names = {n for e in expressions for n in e.symbols() if n not in known}
+        parts = vectors(self.mechanism.symbols.system, names)
+        points = {n: self._of_point(n) for n in names if "." in n and n not in parts}
+        points |= {n: of_part(self.kinematics, self.stations, part) for n, part in parts.items()}
         return self.mechanism.symbols.expression(*expressions, more={**more, **points})
 
     def _of_point(self, name: str) -> Ref:
@@ -79,19 +82,23 @@ class Elements:
         inertial = frames[given.link][0] @ own if given.link >= 0 else own
         return frames[link][0].T @ inertial if link >= 0 else inertial
 
-    def wrench(self, link: int, wrench: Wrench) -> None:
-        """Let *wrench*, in link axes about the link's origin, act on a link, or on the ground."""
-        if link >= 0:
-            zero = Wrench(Vector(self.graph), Vector(self.graph))
-            self.wrenches[link] = self.wrenches.get(link, zero) + wrench
+    def force(self, link: int, x: Vector, f: Vector) -> None:
+        """Let the force *f* act on a link at *x*, both in link axes."""
+        self._act(link, Wrench(f, x.cross(f)))
+
+    def couple(self, link: int, n: Vector) -> None:
+        """Let the couple *n*, in link axes, act on a link."""
+        self._act(link, Wrench(Vector(self.graph), n))
+
+    def _act(self, link: int, wrench: Wrench) -> None:
+        self.wrenches[link] = self.wrenches.get(link, Wrench.zero(self.graph)) + wrench
 
     def pull(self, between: Length, force: Vector) -> None:
         """Equal and opposite forces at two places, *force* (ground axes) at the start."""
         for station, f in ((between.start, force), (between.end, -force)):
             link, x = self.kinematics.in_link(station)
             if link >= 0:
-                own = self.kinematics.frames[link][0].T @ f
-                self.wrench(link, Wrench(own, x.cross(own)))
+                self.force(link, x, self.kinematics.frames[link][0].T @ f)
 
     def along(self, rate: Ref, force: Ref) -> Ref:
         """Let *force* work on *rate*: Q_k += P d(rate)/dv_k. Returns the power that goes into the speeds."""

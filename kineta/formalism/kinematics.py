@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.mechanism import Mechanism, Place
-from kineta.formalism.sweeps import Motion, velocity_level
+from kineta.formalism.sweeps import Motion, leveled, velocity_level
 from kineta.model.body import GROUND, Station
 from kineta.spatial.vector import Matrix, Vector, along
 from kineta.threads import once
@@ -21,6 +21,11 @@ class Kinematics:
     def motion(self) -> Motion:
         """The velocities of the links."""
         return Motion(self.mechanism, velocity_level)
+
+    @once
+    def leveled(self) -> Motion:
+        """The motion of the links with derivatives of any order."""
+        return Motion(self.mechanism, leveled(self.mechanism.symbols), lower=self.motion)
 
     @property
     def w(self) -> list[Vector]:

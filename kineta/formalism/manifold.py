@@ -57,7 +57,8 @@ def retracted(d: Derivation, change: Sequence[Ref]) -> list[Ref]:
     """The coordinates after a *change* in the directions of the speeds."""
     g, s = d.graph, d.symbols
     rates = substitute(g, s.qdot, dict(zip(s.names, change, strict=True)))
-    moved = {n: g.add(q, x) for n, q, x in zip(s.system.q_names, s.q, rates, strict=True)}
+    still = (s.at_rest(rate) for rate in s.qdot)
+    moved = {n: g.add(q, g.sub(x, o)) for n, q, x, o in zip(s.system.q_names, s.q, rates, still, strict=True)}
     for motion in s.system.joints.values():
         names = coordinate_names(motion)[-4:]
         inverse = g.div(ONE, g.sqrt(g.sum(g.mul(moved[n], moved[n]) for n in names)))

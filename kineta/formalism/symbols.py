@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kineta.errors import ExpressionError
@@ -108,12 +108,17 @@ class Symbols:
     def _rows(self) -> list[tuple[Ref, ...]]:
         return [self.q, self.v, self.vdot]
 
+    def order(self, refs: Iterable[Ref]) -> int:
+        """The highest order of the variables in *refs*."""
+        below = {2 * i for i in reachable(self.graph, list(refs))}
+        return max((k for k, row in enumerate(self._rows) if not below.isdisjoint(row)), default=0)
+
     @once
     def levels(self) -> Levels:
         """Time derivatives of any order along the motion."""
-        return Levels(self.graph, self._rate)
+        return Levels(self.graph, self.rate)
 
-    def _rate(self, symbol: Ref) -> Ref:
+    def rate(self, symbol: Ref) -> Ref:
         """The rate of a *symbol* along the motion."""
         if symbol in self._seeds:
             return self._seeds[symbol]

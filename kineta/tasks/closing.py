@@ -192,7 +192,7 @@ class Closing:
 
 def _closures(system: System) -> Closures:
     """The constraints of the motions of *system*, without what acts."""
-    d = derive(system.replace(quasi=(), elements=(), initial=(), outputs=())).alone()
+    d = derive(system.replace(quasi=(), elements=(), initial=(), outputs=(), programs=(), control=None)).alone()
     s = d.symbols
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
     arrays = {name: d[name] for name in ("constraints", "constraint_jacobian", "mass_matrix", "qdot")}

@@ -17,7 +17,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr
 from kineta.expr.program import Program
-from kineta.formalism import holding, manifold
+from kineta.formalism import holding, manifold, programmed
 from kineta.formalism.derivation import Derivation, vector
 from kineta.formalism.touch import Touch
 from kineta.formulas import simplified
@@ -52,11 +52,17 @@ class Layout:
     """
 
     works: int
+    order: int = 2
     watched: int = 0
     levels: int = 0
     multipliers: Mapping[str, str] = field(default_factory=dict)
+    gradients: tuple[int, int] = (0, 0)
     touches: tuple[Touch, ...] = ()
     pressed: frozenset[str] = frozenset()
+
+    def states(self, system: System) -> int:
+        """How many states stand before what depends on them: coordinates, speeds and their derivatives below the highest."""
+        return system.nq + (self.order - 1) * system.nv
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -116,6 +122,11 @@ class Code:
         """The state with coordinates nearer to the constraints, and with speeds nearer to them."""
         made = llvm.compile([self._programs["position"], self._programs["velocity"]])
         return made.function("position"), made.function("velocity")
+
+    @once
+    def regularity(self) -> llvm.NativeFunction:
+        """The gradients of programs of motion, and what answers them."""
+        return llvm.compile([self._programs["regularity"]]).function("regularity")
 
     @once
     def events(self) -> llvm.NativeFunction | None:
@@ -230,7 +241,8 @@ def lowered(
     constant = (*system.parameter_names, *layout.flags, *(f"tau.{n}" for n in system.v_names))
     own, functions = simplified(d, functions, constant)
     outputs = {name: {name: ((len(refs),), refs)} for name, refs in functions.items()}
-    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *own.v, *_behind(own.graph, layout))}
+    levels = (x for k in range(1, layout.order) for x in own.level(k))
+    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *levels, *_behind(own.graph, layout))}
     if direction:
         inputs["direction"] = [own.graph.symbol(n) for n in direction]
     return hoist(own.graph, inputs, outputs, [own.graph.symbol(n) for n in constant], "run")
@@ -251,9 +263,22 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     pivots = manifold.pivots(d) if d.watched else []
     levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *holding.levels(d))
     held = d["multipliers"] if d.closures or d.touches else vector([])
-    multipliers: Sequence[Ref] = held.refs
+    multipliers, labels, order = held.refs, held.labels, 2
+    if d.symbols.system.programs:
+        order, levels = d.programs.s, (*levels, *d["programs"].refs)
+        for quantity in ("program_multipliers", "control", "control_power"):
+            multipliers, labels = (*multipliers, *d[quantity].refs), (*labels, *d[quantity].labels)
     works = int(power != ZERO or bool(d.touches) or bool(d.symbols.system.switches))
-    layout = Layout(works, len(pivots), len(levels), _multipliers(d, held.labels), d.touches, d.pressed)
+    layout = Layout(
+        works=works,
+        order=order,
+        watched=len(pivots),
+        levels=len(levels),
+        multipliers=_multipliers(d, labels),
+        gradients=(len(d.symbols.system.programs), len(d.symbols.v)),
+        touches=d.touches,
+        pressed=d.pressed,
+    )
     rate = (*d["state_rate"].refs, *([power] * layout.works), *pivots)
     outputs = d.expression(*(o.value for o in d.symbols.system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
@@ -276,9 +301,12 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     if events:
         functions["events"] = substitute(d.graph, events, acting)
     if d.watched:
-        rest, way = _behind(d.graph, layout), holding if d.pressing else manifold
-        functions["position"] = [*way.position(d), *d.symbols.v, *rest]
+        way = programmed if d.symbols.system.programs else holding if d.pressing else manifold
+        rest, lower = _behind(d.graph, layout), (x for k in range(1, order) for x in d.symbols.level(k))
+        functions["position"] = [*way.position(d), *lower, *rest]
         functions["velocity"] = [*d.symbols.q, *way.velocity(d), *rest]
+    if d.symbols.system.programs:
+        functions["regularity"] = d["regularity"].refs
     return functions, layout
 
 

@@ -15,7 +15,7 @@ from kineta.expr.op import Op
 from kineta.expr.program import Program, program
 from kineta.expr.walk import reachable
 from kineta.formalism.derivation import Derivation
-from kineta.model.infer import described
+from kineta.model.infer import derivatives, described
 from kineta.tasks.code import Bound
 from kineta.tasks.forces import Forces
 
@@ -81,7 +81,8 @@ def needs(equations: Equations, forces: Forces) -> list[Need]:
         rule = RULES.get(DESCRIPTIONS.op[i])
         if rule is not None:
             operand = Expr(DESCRIPTIONS, (DESCRIPTIONS.lhs, DESCRIPTIONS.rhs)[rule.operand][i])
-            if not fixed.issuperset(operand.symbols()):
+            names = operand.symbols()
+            if not (fixed.issuperset(names) or derivatives(equations.system, names) or any("(" in n for n in names)):
                 found.append(Need(Expr(DESCRIPTIONS, 2 * i), operand, rule))
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kineta.compiler import Equations
-from kineta.formalism import holding
+from kineta.formalism import holding, programmed
 from kineta.formalism.derivation import Derivation
 from kineta.numerics.foreign import IDA
 from kineta.numerics.tableaux import TABLEAUX
@@ -23,7 +23,7 @@ def keeping(equations: Equations, method: str) -> str:
     nothing of them.
     """
     system = equations.system
-    if not (system.constraints or system.contacts):
+    if not (system.constraints or system.contacts or system.programs):
         return FREE
     return PROJECTED if method in TABLEAUX else SOLVED if method == IDA else STABILISED
 
@@ -31,6 +31,8 @@ def keeping(equations: Equations, method: str) -> str:
 def derivation(equations: Equations, kept: str, pressed: frozenset[str] = frozenset()) -> Derivation:
     """A derivation for a run that has its constraints *kept* so, with the forces of the touches *pressed*."""
     d = equations.alone(watched=kept == PROJECTED, pull=PULL if kept == STABILISED else 0.0)
+    if equations.system.programs:
+        return replace(d, rules=programmed.in_run(d.rules))
     if not equations.system.contacts:
         return d
     return replace(d, rules=holding.in_mode(d.rules, pressing=bool(pressed)), pressed=pressed)

@@ -23,6 +23,7 @@ from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.mass import fault, lost
 from kineta.tasks.met import missed
 from kineta.tasks.modal import Modal, begun, modal
+from kineta.tasks.programmed import Gradients
 from kineta.tasks.progress import Progress
 from kineta.tasks.rank import FLAT, FOLDED, folded
 from kineta.tasks.record import Record
@@ -111,7 +112,8 @@ def move(task: Task, bar: Progress) -> Motion:
     whole: Integration | Held = run if first is None else Held(problem, run, control)
     if change is not None:
         whole = Modal(task, problem, run, control, change)
-    return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, bar))
+    gradients = Gradients(control.made, task.t0, task.y0) if task.system.programs else None
+    return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, gradients, bar))
 
 
 def _manifold(task: Task) -> Manifold | None:
@@ -122,22 +124,24 @@ def _manifold(task: Task) -> Manifold | None:
     position, velocity = code.returns
     largest = np.zeros(code.layout.watched)
     for q, v in task.regular:
-        rate = code.rate(np.array([task.t0]), np.concatenate([q, v, task.y0[task.states :]]), task.made.h)
+        rate = code.rate(np.array([task.t0]), np.concatenate([q, v, task.y0[len(q) + len(v) :]]), task.made.h)
         largest = np.maximum(largest, np.abs(rate[len(rate) - len(largest) :]))
-    steps = 1 if Closing(task.equations, task.made.p).closures.linear else 2
+    order = code.layout.order
+    steps = order if task.system.programs else 1 if Closing(task.equations, task.made.p).closures.linear else 2
     return Manifold(position.address, velocity.address, largest, (system.nq, task.states), steps)
 
 
 def _folded(task: Task, t: float, y: FloatArray, part: float = FOLDED) -> str:
     """Which constraints depend on each other in the state *y*; ``''`` for none."""
-    state = y[: task.system.nq], y[task.system.nq : task.states]
+    nq, nv = task.system.nq, task.system.nv
+    state = y[:nq], y[nq : nq + nv]
     return folded(task.equations, task.made.p, t, state, task.regular, part)
 
 
 def cannot_start(task: Task, rate: FloatArray) -> str:
     """Why the motion of *task*, with this *rate* at its start, cannot start; ``''`` where it can."""
     system = task.system
-    q, v = task.y0[: system.nq], task.y0[system.nq : task.states]
+    q, v = task.y0[: system.nq], task.y0[system.nq : system.nq + system.nv]
     if why := missed(task.equations, task.t0, q, v, task.made.p):
         return why
     if why := _folded(task, task.t0, task.y0, FLAT):
@@ -153,14 +157,20 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
 
 def singular(task: Task, t: float, y: FloatArray) -> str:
     """Whose inertia the motion of *task* has lost on its way to *t*, *y*; ``''`` where the mass matrix is regular."""
-    nq, n = task.system.nq, task.states
+    nq, n = task.system.nq, task.system.nq + task.system.nv
     start, end = ((time, state[:nq], state[nq:n]) for time, state in ((task.t0, task.y0), (t, y)))
     motion = lost(task.equations, task.made.p, start, end)
     return f"the mass matrix becomes singular there: {motion}" if motion else ""
 
 
 def _integrate(
-    task: Task, run: Integration | Held, record: Record, watch: Watch, domain: Domain, bar: Progress
+    task: Task,
+    run: Integration | Held,
+    record: Record,
+    watch: Watch,
+    domain: Domain,
+    gradients: Gradients | None,
+    bar: Progress,
 ) -> tuple[int, str]:
     """Carry the run to its end; status and message."""
     problem = run.problem
@@ -169,6 +179,9 @@ def _integrate(
     try:
         for segment in run:
             end = watch.look(segment)
+            if gradients is not None and (lost := gradients.look(segment, end)):
+                record.segment(segment, lost[:2])
+                return FAILED, status.unguided(record.reached, lost[2], gradients.named(task.system))
             if len(segment.t):
                 domain.look(segment.t, segment.y)
                 record.segment(segment, end)

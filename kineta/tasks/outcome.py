@@ -106,6 +106,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         y=np.ascontiguousarray(y[:, : record.states].T),
         q_names=system.q_names,
         v_names=system.v_names,
+        level_names=task.level_names,
         units=units_of(task),
         outputs=found.outputs,
         kinetic_energy=energies.kinetic,

@@ -55,7 +55,7 @@ class Result:
     t_events, y_events : times (m,) and states (m, nq + nv) of every event
     nfev, status, message, success : as in SciPy: status 0 at the end, 1 at a terminal event, -1 after a failure, 2 after an
         interruption, 3 where tolerances do not explain the energy balance or the residual of constraints, 4 out of steps
-    q_names, v_names, units : what the rows of y are
+    q_names, v_names, units : what the rows of y are; level_names: derivatives of the speeds that follow there under programs
     outputs : name to (k,) values of the outputs of the model
     kinetic_energy, potential_energy, work : (k,) [J]; work is that of all that is not conservative
     energy_balance : largest deviation of energy - work from its value at the start, relative to the energies at play
@@ -93,6 +93,7 @@ class Result:
     cases: Cases | None = None
     notes: tuple[str, ...] = ()
     changes: tuple[tuple[float, str], ...] = ()
+    level_names: tuple[str, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -107,7 +108,13 @@ class Result:
     @property
     def v(self) -> FloatArray:
         """Speeds, (k, nv)."""
-        return np.swapaxes(self.y[..., len(self.q_names) :, :], -1, -2)
+        nq, nv = len(self.q_names), len(self.v_names)
+        return np.swapaxes(self.y[..., nq : nq + nv, :], -1, -2)
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """Names of the rows of y."""
+        return (*self.q_names, *self.v_names, *self.level_names)
 
     @property
     def tau(self) -> FloatArray:
@@ -124,7 +131,7 @@ class Result:
     @once
     def series(self) -> dict[str, FloatArray]:
         """Everything that has a value at every time, by name."""
-        named = dict(zip((*self.q_names, *self.v_names), np.moveaxis(self.y, -2, 0), strict=True))
+        named = dict(zip(self.states, np.moveaxis(self.y, -2, 0), strict=True))
         return named | {n: getattr(self, n) for n in _ENERGIES} | dict(self.outputs)
 
     def __getitem__(self, name: str) -> FloatArray:

@@ -20,6 +20,7 @@ from kineta.tasks.events import Event
 from kineta.tasks.keeping import keeping
 from kineta.tasks.met import brought_back
 from kineta.tasks.motion import move
+from kineta.tasks.programmed import started
 from kineta.tasks.progress import Progress
 from kineta.tasks.rank import closed
 from kineta.tasks.record import bytes_per_step
@@ -37,6 +38,7 @@ def simulate(
     v: Any = None,
     p: Any = None,
     tau: Any = None,
+    levels: Any = None,
     method: str = "dop853",
     rtol: float = 1e-9,
     atol: float = 1e-12,
@@ -58,6 +60,8 @@ def simulate(
     p : parameters, as for :class:`~kineta.function.Function`
     tau : forces on the speeds beside those of the model: numbers or expressions, (nv,), or a mapping of speeds to these; what
         :func:`~kineta.tasks.control.sampled` makes of a Python function or a table, for all speeds or for one
+    levels : under programs of motion of the third order and higher, derivatives of the speeds at the start: a mapping of names,
+        ``{"x''": 0.3}``, or (s - 2, nv). What is not given is that of a motion without control, as far as programs allow
     method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
         CVODE_ADAMS of SUNDIALS, for stiff systems, and IDA, for comparison under constraints (extra ``sundae``)
     rtol, atol : relative and absolute tolerance of every state
@@ -88,9 +92,10 @@ def simulate(
         q0, v0, brought = brought_back(equations, t0, q0, v0, values)
         equations, regular, notes = closed(equations, t0, q0, v0, values)
         made = bound(equations, values, tau, [e.value for e in watched], keeping(equations, method))
+        q0, v0, higher = started(equations, made, t0, (q0, v0, values), levels, method)
         cases = arguments.cases({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
         lead = () if cases is None else (cases,)
-        parts = (q0, v0, np.zeros(made.code.layout.integrals))
+        parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
         y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)
         if cases is not None:
             grid = arguments.grid_of_cases(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)

@@ -31,7 +31,7 @@ def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -
     """
     parameters = parameter_values(system, p)
     arguments.cases({"p": parameters})
-    start = _initial(system, parameters)
+    start = initial_values(system, parameters)
     rest = {f"{j}.qw": np.ones(()) for j in system.joints if not any(n.startswith(f"{j}.q") for n in start)}
     start = rest | start
     q0 = _values(system, "q", system.q_names, start, q)
@@ -39,7 +39,7 @@ def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -
     return _unit_quaternions(system, q0), v0
 
 
-def _initial(system: System, parameters: FloatArray) -> dict[str, FloatArray]:
+def initial_values(system: System, parameters: FloatArray) -> dict[str, FloatArray]:
     """The values of ``initial``: numbers, or one for every row of *parameters* on which they depend."""
     if parameters.ndim == 1:
         rows = [parameters.tolist()]

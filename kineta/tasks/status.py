@@ -25,6 +25,14 @@ def failed(t: float, why: str, edge: str) -> str:
     return f"failed at t = {t:.9g} s: {why}; {edge}. What was computed before is kept"
 
 
+def unguided(t: float, there: float, programs: str) -> str:
+    """Before a state in which no control can influence *programs*."""
+    return (
+        f"failed at t = {t:.9g} s: the gradient of {programs} vanishes at t = {there:.6g} s, where no control can hold it; "
+        "another law, other weights or another start may pass. What was computed before is kept"
+    )
+
+
 def refused(t: float, why: str) -> str:
     """Where a control has failed."""
     return f"failed at t = {t:.9g} s: {why}. What was computed before is kept"

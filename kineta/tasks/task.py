@@ -50,8 +50,14 @@ class Task:
 
     @property
     def states(self) -> int:
-        """Number of coordinates and speeds, the first in y."""
-        return self.system.nq + self.system.nv
+        """Number of coordinates, speeds, and derivatives of these that are states, the first in y."""
+        return self.made.code.layout.states(self.system)
+
+    @property
+    def level_names(self) -> tuple[str, ...]:
+        """Names of the derivatives of the speeds that are states."""
+        marks = ("'" * k for k in range(1, self.made.code.layout.order - 1))
+        return tuple(name + mark for mark in marks for name in self.system.v_names)
 
     @property
     def steering(self) -> int:

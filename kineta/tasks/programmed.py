@@ -1,0 +1,302 @@
+"""The start of a motion under programs, and the watch over the gradients of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen import llvm
+from kineta.compiler import Equations
+from kineta.errors import ArgumentError, SimulationError, did_you_mean
+from kineta.expr.graph import Ref
+from kineta.expr.program import program
+from kineta.formalism import manifold, programmed
+from kineta.formalism.derivation import Derivation
+from kineta.model.system import System
+from kineta.numerics.foreign import IDA
+from kineta.numerics.segment import Segment
+from kineta.tasks import arguments
+from kineta.tasks.code import Bound
+from kineta.tasks.keeping import PROJECTED, derivation
+from kineta.tasks.met import MISSED, PRINTED
+from kineta.tasks.state import initial_values
+from kineta.values import numbers
+
+FloatArray = NDArray[np.float64]
+
+#: Steps of Newton's method at most.
+STEPS = 50
+#: Part of the state by which what has to vanish may be missed that is rounding.
+ROUNDING = 1e-14
+#: Length of the gradient of a program, in the metric of the masses and relative to that of its terms, that is none.
+FLAT = 1e-9
+#: Part of its largest value below which the least answer of programs to their controls has vanished.
+VANISHED = 1e-10
+
+
+@dataclass(frozen=True)
+class Start:
+    """The compiled functions of t, q, the speeds with their derivatives below the highest, and p, from which a start is made."""
+
+    order: int
+    names: tuple[tuple[str, ...], ...]
+    labels: tuple[tuple[str, ...], ...]
+    natural: tuple[llvm.NativeFunction, ...]
+    rows: tuple[llvm.NativeFunction, ...]
+    mass_matrix: llvm.NativeFunction
+    moved: llvm.NativeFunction
+
+
+def started(
+    equations: Equations,
+    made: Bound,
+    t: float,
+    state: tuple[FloatArray, FloatArray, FloatArray],
+    levels: Any,
+    method: str,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The coordinates and speeds of a *state* (q, v, p), nearer to the programs of a motion where numbers of few digits miss
+    them, and the derivatives of the speeds below the highest, ((s-2) nv,): those of a motion without control, but for the
+    *levels* given and what ``initial`` says, moved as little as programs ask for.
+
+    Raises :class:`ArgumentError` for what does not go with programs, :class:`SimulationError` for a start that misses them.
+    """
+    system, (q, v, p) = equations.system, state
+    if not system.programs:
+        if levels is not None:
+            raise ArgumentError(f"Model '{system.name}' has no programs of motion; leave out levels.")
+        return q, v, np.empty((*v.shape[:-1], 0))
+    _fits(system, made, method)
+    if arguments.cases({"q": q, "v": v, "p": p}) is not None:
+        raise ArgumentError(f"Model '{system.name}': under programs one motion is run at a time; give one start.")
+    start = equations.kept(Start, lambda: _start(derivation(equations, PROJECTED)))
+    return _begun(system, start, t, q, v, p, _given(system, start, levels, p))
+
+
+def _fits(system: System, made: Bound, method: str) -> None:
+    """Raise for what does not go with programs."""
+    acting = ", ".join(c.name for c in (*system.contacts, *system.switches))
+    if acting:
+        raise ArgumentError(
+            f"Model '{system.name}': programs hold for motions without changes, and {acting} may bring some; leave out the ones "
+            "or the others: system.replace(contacts=(), switches=())."
+        )
+    if method == IDA:
+        raise ArgumentError(f"Model '{system.name}': IDA knows nothing of programs; choose dop853.")
+    if made.code.layout.order > 2 and not made.forces.none:
+        raise ArgumentError(
+            f"Model '{system.name}': its programs ask for derivatives of all forces; write tau as forces of the model."
+        )
+
+
+def _given(system: System, start: Start, given: Any, p: FloatArray) -> dict[str, float]:
+    """The derivatives that are given, by name."""
+    names = [n for row in start.names[2:] for n in row]
+    held = {n: float(x) for n, x in initial_values(system, p).items() if n in names}
+    if given is None:
+        return held
+    if not isinstance(given, Mapping):
+        values = numbers("levels", given)
+        if values.shape != (start.order - 2, system.nv):
+            raise ArgumentError(
+                f"Expected levels of shape ({start.order - 2}, {system.nv}) for ({', '.join(names)}), found shape {values.shape}."
+            )
+        given = dict(zip(names, values.ravel().tolist(), strict=True))
+    for name, value in given.items():
+        if name not in names:
+            what = (
+                f"; its states are {', '.join(names)}"
+                if names
+                else ", since its programs are of the second order at most"
+            )
+            raise ArgumentError(
+                f"Model '{system.name}' has no derivative '{name}' to start with{what}.{did_you_mean(name, names)}"
+            )
+        held[name] = float(arguments.column(f"'{name}'", value))
+    return held
+
+
+def _start(d: Derivation) -> Start:
+    s, g, order = d.symbols, d.graph, d.programs.s
+    levels = [s.level(k) for k in range(order)]
+    inputs: dict[str, Sequence[Ref]] = {
+        "t": (s.t,),
+        "q": s.q,
+        "levels": [x for row in levels[1:] for x in row],
+        "p": s.p,
+    }
+    rows = (*d.programs.ideal, *d.programs.rows)
+    n = len(s.v)
+    functions: dict[str, Sequence[Ref]] = {f"natural_{k}": programmed.natural(d, k) for k in range(2, order)}
+    labels = []
+    for k in range(order):
+        kept = [row for row in rows if row.order <= k]
+        labels.append(tuple(row.labels[k - row.order] for row in kept))
+        gradients = [x for row in kept for x in programmed.filled(row, n)]
+        functions[f"rows_{k}"] = [*(row.levels[k - row.order] for row in kept), *gradients]
+    functions["mass_matrix"] = d["mass_matrix"].refs
+    change = [g.symbol(f"change of {name}") for name in s.names]
+    inputs["change"] = change
+    functions["moved"] = manifold.retracted(d, change)
+    made = llvm.compile([program(g, inputs, {n: ((len(x),), x)}, n) for n, x in functions.items()])
+    names = tuple(tuple(g.name(x) or "" for x in row) for row in levels)
+    return Start(
+        order,
+        names,
+        tuple(labels),
+        tuple(made.function(f"natural_{k}") for k in range(2, order)),
+        tuple(made.function(f"rows_{k}") for k in range(order)),
+        made.function("mass_matrix"),
+        made.function("moved"),
+    )
+
+
+@dataclass
+class _Beginning:
+    """A start that is being made: the variables of all orders below that of the equations."""
+
+    start: Start
+    t: float
+    q: FloatArray
+    levels: FloatArray
+    p: FloatArray
+
+    def value(self, function: llvm.NativeFunction, change: FloatArray | None = None) -> FloatArray:
+        """What a *function* is at the start."""
+        moved = np.zeros(self.levels.shape[1]) if change is None else change
+        return function(np.array([self.t]), self.q, self.levels.ravel(), self.p, moved)
+
+    @property
+    def size(self) -> float:
+        """What a miss is compared with."""
+        return max(1.0, float(np.abs(self.q).max(initial=0)), float(np.abs(self.levels).max(initial=0)))
+
+    def rows(self, k: int) -> tuple[FloatArray, FloatArray]:
+        """What has to vanish of the variables of order *k*, and its gradients."""
+        m, found = len(self.start.labels[k]), self.value(self.start.rows[k])
+        return found[:m], found[m:].reshape(m, self.levels.shape[1])
+
+    def meet(self, k: int, own: Sequence[int]) -> None:
+        """Move the variables of order *k* by the least change of those number *own* so that what is said of them is met, or
+        missed least. Coordinates and speeds are those of the user: only misses of few digits are mended.
+        """
+        n, farthest = self.levels.shape[1], PRINTED * self.size if k < 2 else np.inf
+        if np.abs(self.rows(k)[0]).max(initial=0.0) > farthest or not own:
+            return
+        free = np.eye(n)[:, own]
+        M = self.value(self.start.mass_matrix).reshape(n, n)
+        W = free @ np.linalg.inv(np.linalg.cholesky(free.T @ M @ free)).T
+        for _ in range(STEPS):
+            off, A = self.rows(k)
+            if not np.isfinite([*off, *A.ravel()]).all() or np.abs(off).max(initial=0.0) <= ROUNDING * self.size:
+                return
+            change = -W @ np.linalg.lstsq(A @ W, off, rcond=1e-9)[0]
+            if k:
+                self.levels[k - 1] += change
+            else:
+                self.q = self.value(self.start.moved, change)
+
+
+def _begun(
+    system: System, start: Start, t: float, q: FloatArray, v: FloatArray, p: FloatArray, given: Mapping[str, float]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    found = _Beginning(start, t, q.copy(), np.zeros((start.order - 1, len(v))), p)
+    found.levels[0] = v
+    for k, names in enumerate(start.names):
+        own = [i for i, name in enumerate(names) if name not in given] if k > 1 else list(range(len(v)))
+        if k > 1:
+            natural = found.value(start.natural[k - 2])
+            found.levels[k - 1] = [given.get(name, x) for name, x in zip(names, natural, strict=True)]
+        found.meet(k, own)
+        off, A = found.rows(k)
+        if not np.abs(off).max(initial=0.0) <= MISSED * found.size:
+            raise SimulationError(_missed(system, start, k, off, A, t))
+    return found.q, found.levels[0], found.levels[1:].ravel()
+
+
+def _missed(system: System, start: Start, k: int, off: FloatArray, A: FloatArray, t: float) -> str:
+    """What to say of a start that misses what is said of its variables of order *k*."""
+    i = int(np.abs(np.where(np.isfinite(off), off, np.inf)).argmax())
+    name = start.labels[k][i].rstrip("'")
+    marks = len(start.labels[k][i]) - len(name)
+    kind = "program" if name in {own.name for own in system.programs} else "constraint"
+    what = f"the {kind} '{name}'" if marks == 0 else f"the rate number {marks} of the {kind} '{name}'"
+    where = f"Model '{system.name}': the start misses {what}: it is {off[i]:.3g} at t = {t:g} s, and has to be 0."
+    if np.abs(A[i]).max() <= FLAT * max(1.0, float(np.abs(A).max())):
+        return f"{where} Nothing changes it there, its gradient vanishes; give values of {', '.join(start.names[k])} beside that."
+    if k < 2:
+        return f"{where} Give initial values that meet it."
+    return f"{where} Leave some of {', '.join(start.names[k])} to be found, or give others."
+
+
+class Gradients:
+    """Watches whether the programs of a motion can be influenced along it: what answers them must not vanish nor turn round
+    between two steps, which no residual shows.
+    """
+
+    def __init__(self, made: Bound, t: float, y: FloatArray) -> None:
+        self._made = made
+        self._t, self._y = t, y
+        self._gradients = self._parts(np.array([t]), y[None])[0][0]
+        self._sizes = np.zeros(made.code.layout.gradients[0])
+
+    def _parts(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Gradients and answers at the times *t* (k,), (k, programs, nv) each."""
+        found = self._made.code.regularity.batch(t[:, None], y, self._made.h)
+        shape = (len(t), 2, *self._made.code.layout.gradients)
+        parts = np.asarray(found).reshape(shape)
+        return parts[:, 0], parts[:, 1]
+
+    def start(self) -> bool:
+        """Whether the programs can be influenced at the start."""
+        B, Z = self._parts(np.array([self._t]), self._y[None])
+        return bool(self._least(B, Z)[0] > VANISHED)
+
+    def _least(self, B: FloatArray, Z: FloatArray) -> FloatArray:
+        """The least influence of the controls on combinations of programs, relative to the largest that each has had."""
+        S = np.einsum("kan,kbn->kab", B, Z)
+        sizes = np.sqrt(np.maximum(np.abs(np.diagonal(S, axis1=1, axis2=2)), 1e-300))
+        largest = np.maximum.accumulate(np.vstack([self._sizes, sizes]))[1:]
+        self._sizes = largest[-1] if len(largest) else self._sizes
+        S = S / (largest[:, :, None] * largest[:, None, :])
+        return np.linalg.svd(S, compute_uv=False)[:, -1]
+
+    def named(self, system: System) -> str:
+        """The programs in words."""
+        names = ", ".join(f"'{own.name}'" for own in system.programs)
+        return (
+            f"the program {names}"
+            if len(system.programs) == 1
+            else f"the programs {names}, or of a combination of them,"
+        )
+
+    def look(self, segment: Segment, end: tuple[float, FloatArray] | None) -> tuple[float, FloatArray, float] | None:
+        """Where the motion has to end in *segment*, before its *end*: the last time and state before the influence vanishes, and
+        when it does.
+        """
+        t, y = segment.t, segment.y
+        if end is not None:
+            inside = (t - end[0]) * np.sign(t[-1] - segment.t0) <= 0
+            t, y = t[inside], y[inside]
+        if not len(t):
+            return None
+        B, Z = self._parts(t, y)
+        before = np.concatenate([self._gradients[None], B[:-1]])
+        turned = np.linalg.det(np.einsum("kan,kbn->kab", before, Z))
+        least = self._least(B, Z)
+        here = np.linalg.det(np.einsum("kan,kbn->kab", B, Z))
+        bad = np.flatnonzero((turned * np.sign(here) <= 0) | ~(least > VANISHED))
+        if len(bad):
+            i = int(bad[0])
+            last = (float(t[i - 1]), y[i - 1]) if i else (self._t, self._y)
+            there = float(t[i])
+            if turned[i] * np.sign(here[i]) < 0:
+                one, other = np.sqrt(np.abs(turned[i])), np.sqrt(np.abs(here[i]))
+                there = last[0] + (there - last[0]) * one / max(one + other, 1e-300)
+            return *last, there
+        self._t, self._y, self._gradients = float(t[-1]), y[-1], B[-1]
+        return None
