@@ -158,6 +158,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         kn.Switch,
         {"name": "s", "value": q, "guards": (("m", 1),), "sets": (("q", 1),), "stop": False, **FREE},
     ),
+    "vector": (kn.vector, {"kind": "a", "of": "B", "frame": "B"}),
+    "program": (kn.program, {"name": "p", "value": q}),
+    "Program": (kn.Program, {"name": "p", "value": q, **FREE}),
+    "control": (kn.control, {"law": "kineta", "actuators": ["q'"], "transversal": {"q'": 1.0}}),
+    "Control": (kn.Control, {"law": "kineta", "actuators": (("q'", 1),), "transversal": (("q'", 1),), **FREE}),
     "quasi": (kn.quasi, {"name": "u", "value": q}),
     "Quasi": (kn.Quasi, {"name": "u", "value": q, **FREE}),
     "independent": (kn.independent, {"system": SYSTEM}),
@@ -172,7 +177,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         kn.System,
         {"name": "S", "bodies": [BODY], "gravity": (0, 0, 1), "coordinates": ["q"], "parameters": {"m": 1.0}}
         | {"elements": [], "points": [], "initial": {"q": 1.0}, "outputs": {"x": q}, "lets": {}}
-        | {"constraints": [], "quasi": [], "contacts": [], "switches": []},
+        | {"constraints": [], "quasi": [], "contacts": [], "switches": [], "programs": [], "control": kn.control()},
     ),
     "System.fixed": (SYSTEM.fixed, {"names": ["m"]}),
     "System.replace": (SYSTEM.replace, {"name": "T", "bodies": [BODY], "initial": {"q": 1}}),

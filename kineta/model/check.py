@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.node import Expr
-from kineta.model import constraints, contacts, elements, switch
+from kineta.model import constraints, contacts, elements, program, switch
 from kineta.model.body import GROUND, Body, Point
 from kineta.model.constraints import Condition
 from kineta.model.contacts import Unilateral
@@ -25,6 +25,7 @@ from kineta.model.infer import (
     base_first,
     derivatives,
     likely_results,
+    misplaced,
     point_components,
     point_velocities,
     results,
@@ -35,6 +36,8 @@ from kineta.model.plausible import impossible, turning
 from kineta.model.program import Program
 from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch
+from kineta.model.vectors import KINDS
+from kineta.model.vectors import part as vector_part
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -45,8 +48,11 @@ if TYPE_CHECKING:
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
     *("model", "include", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
-    *(*elements.WORDS, *constraints.WORDS, *contacts.WORDS, switch.KIND.word, "quasi", "initial", "output"),
+    *(*elements.WORDS, *constraints.WORDS, *contacts.WORDS, switch.KIND.word, program.KIND.word),
+    *(program.CONTROL, "quasi", "initial", "output"),
 )
+#: Where vectors of bodies and points may stand.
+VECTORS_STAND = " Vectors stand in programs, in transversal parts of the control, in outputs and in events."
 _NAME = re.compile(r"[^\W\d]\w*")
 _LABEL = re.compile(rf"{_NAME.pattern}(\.{_NAME.pattern})*'*")
 
@@ -72,7 +78,7 @@ class CheckError(ModelError):
 
 def check(system: System) -> None:
     """Raise :class:`~kineta.errors.ModelError` for the first thing wrong with *system*."""
-    for rule in (_names, _tree, _coordinates, _elements, _symbols, _inertias, _initial):
+    for rule in (_names, _tree, _coordinates, _elements, _symbols, _control, _inertias, _initial):
         rule(system)
 
 
@@ -80,10 +86,10 @@ def check(system: System) -> None:
 
 
 #: Records that have a kind.
-Kinded = Element | Condition | Unilateral | Switch
+Kinded = Element | Condition | Unilateral | Switch | Program
 
 
-def word(record: Body | Point | Kinded | Program | Output | Let | Quasi | Parameter) -> str:
+def word(record: Body | Point | Kinded | Output | Let | Quasi | Parameter) -> str:
     """What the language calls *record*."""
     return elements.kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
 
@@ -268,22 +274,25 @@ def _symbols(system: System) -> None:
                     message = (
                         f"unknown symbol '{own}'.{did_you_mean(own, [*near(own), *allowed, *inside])}{advice(own)}"
                     )
-                    if own.endswith("''") and own.rstrip("'") in system.coordinates:
-                        message = (
-                            f"the acceleration '{own}' has no place here; expected {words or 'what a state gives'}."
-                        )
-                    if own in everything:
-                        misplaced = f"{_meaning(system, own)} '{own}'"
+                    if (vector := vector_part(own)) is not None and (text := misplaced(system, vector)):
+                        message = text
+                    elif own in everything or vector is not None or derivatives(system, [own]):
+                        found = f"{_meaning(system, own)} '{own}'"
                         if own != name:
-                            misplaced = f"'{name}' holds {misplaced}, which"
-                        message = f"{misplaced} has no place here; expected {words} only.{hint}"
+                            found = f"'{name}' holds {found}, which"
+                        message = f"{found} has no place here; expected {words or 'what a state gives'} only."
+                        message += VECTORS_STAND if vector is not None else hint if own in everything else ""
                     raise fault(message, symbol=name)
 
-    def record(item: Body | Point | Kinded | Program | Output | Let | Quasi) -> Callable[..., CheckError]:
+    def record(item: Body | Point | Kinded | Output | Let | Quasi) -> Callable[..., CheckError]:
         return partial(CheckError, word(item), item.name, item.location)
 
+    controlled = [x for own in system.programs for x in own.expressions] + list(system.control.expressions)
+    written = [*controlled, *(let.value for let in system.lets), *(o.value for o in system.outputs)]
+    named = {n for x in written for n in (*x.symbols(), *(n for own in x.symbols() for n in inside.get(own, ())))}
+    higher, parts = derivatives(system, named).keys(), vectors(system, named).keys()
     for let in system.lets:
-        only(everything, "", [let.value], record(let))
+        only(everything | higher | parts, "", [let.value], record(let))
     arguments = variables - set(system.speeds)
     for body in system.bodies:
         own = body.inertia
@@ -305,18 +314,21 @@ def _symbols(system: System) -> None:
         only(seen, words, element.expressions, record(element))
         only(parameters, "parameters", kind.constants(element), record(element))
     for condition, kind in _kinded(system):
-        if not isinstance(condition, Element):
+        if not isinstance(condition, Element | Program):
             only(parameters, "parameters", kind.constants(condition), record(condition))
             only(resting, without, kind.positions(condition), record(condition))
             only(seen, words, condition.expressions, record(condition))
-    controlled = [x for own in system.programs for x in own.expressions] + list(system.control.expressions)
-    named = {n for x in system.expand(*controlled) for n in x.symbols()}
-    moved = seen | derivatives(system, named).keys() | vectors(system, named).keys()
-    for program in system.programs:
-        only(moved, f"{words} and their derivatives", program.expressions, record(program))
+    moved = seen | higher | parts
+    held, likely = f"{words}, derivatives and vectors", partial(_likely_derivatives, system)
+    for motion in system.programs:
+        only(moved, held, motion.expressions, record(motion), near=likely)
+    control = partial(CheckError, "Model", system.name, system.control.location)
+    only(parameters, "parameters", [x for _, x in system.control.actuators], control)
+    only(moved, held, [x for _, x in system.control.transversal], control, near=likely)
     for form in system.quasi:
         only(seen - {w.name for w in system.quasi} | set(system.base_speeds), words, [form.value], record(form))
-    shown = everything | results(system, (n for o in system.outputs for n in o.value.symbols()))
+    shown = everything | parts | results(system, (n for o in system.outputs for n in o.value.symbols()))
+    shown |= higher if system.programs else set()
     for output in system.outputs:
         only(shown, "", [output.value], record(output), near=partial(likely_results, system))
     for name, value in system.initial:
@@ -336,8 +348,23 @@ def _inside(system: System) -> dict[str, dict[str, None]]:
     return inside
 
 
+def _likely_derivatives(system: System, name: str) -> list[str]:
+    """The derivatives of the order of *name*, which it may have been meant for."""
+    primes = len(name) - len(name.rstrip("'"))
+    return [n.rstrip("'") + "'" * primes for n in system.v_names] if primes > 1 else []
+
+
+def _control(system: System) -> None:
+    for text, name in program.control_faults(system):
+        raise CheckError("Model", system.name, system.control.location, f"control: {text}", symbol=name)
+
+
 def _meaning(system: System, name: str) -> str:
     """What kind of thing the symbol *name* stands for."""
+    if (vector := vector_part(name)) is not None:
+        return "a rate" if vector.rates else KINDS[vector.vector.kind].words
+    if name in (found := derivatives(system, [name])):
+        return "the acceleration" if found[name] == 2 else "the derivative"
     kinds = {"the coordinate": system.q_names, "the speed": system.speeds, "the time": (TIME,), "the energy": ENERGIES}
     velocity = "the velocity" if name in point_velocities(system) else "the position"
     return next((kind for kind, names in kinds.items() if name in names), velocity)
@@ -362,6 +389,7 @@ def _kinded(system: System) -> Iterator[tuple[Kinded, Kind[Any]]]:
     yield from ((c, constraints.kind_of(c)) for c in system.constraints)
     yield from ((c, contacts.kind_of(c)) for c in system.contacts)
     yield from ((s, switch.KIND) for s in system.switches)
+    yield from ((p, program.KIND) for p in system.programs)
 
 
 def _sound(system: System, record: Kinded, kind: Kind[Any]) -> None:
@@ -400,8 +428,8 @@ def check_inertias(system: System, bodies: Sequence[Body], values: Mapping[str, 
 
 def _initial(system: System) -> None:
     known = {*system.q_names, *system.v_names}
-    if system.programs:
-        known |= derivatives(system, (n for n, _ in system.initial)).keys()
+    higher = derivatives(system, (n for n, _ in system.initial))
+    known |= higher.keys() if system.programs else set()
     seen: set[str] = set()
     for name, _ in system.initial:
         part = f"initial {name}"
@@ -409,6 +437,8 @@ def _initial(system: System) -> None:
             near = did_you_mean(name, known)
             if name in system.base_speeds:
                 near = f" The speeds of this model are its quasi-velocities {', '.join(system.v_names)}."
+            if name in higher:
+                near = " Derivatives of speeds have values of their own at the start of a model with programs only."
             raise _of_model(system, part, f"initial '{name}' is neither a coordinate nor a speed.{near}")
         if name in seen:
             raise _of_model(system, part, f"initial '{name}' is given twice.")

@@ -77,6 +77,10 @@ def _a(noun: str) -> str:
     return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
 
 
+def _expressions(value: object, *_: object) -> tuple[tuple[str, Expr], ...]:
+    return tuple((name, scalar(x)) for name, x in named(value, "values", "{'s': 1}"))
+
+
 def _named(value: object, field: str, owner: object) -> str:
     return word(value, f"the {field} of {_a(type(owner).__name__)}")
 
@@ -87,6 +91,7 @@ TAKES: dict[str, Callable[[Any, str, Any], Any]] = {
     "bool": lambda value, field, _: flag(field, value),
     "Expr": lambda value, *_: scalar(value),
     "Vector3": lambda value, *_: vector(value),
+    "tuple[tuple[str, Expr], ...]": _expressions,
     "Location | None": lambda value, *_: value if value is None else record(value, Location, "Location('a.kin', 1, 1)"),
 }
 

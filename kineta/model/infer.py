@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kineta.errors import did_you_mean
 from kineta.expr.node import Expr
 from kineta.expr.op import Op
 from kineta.model import constraints, contacts
@@ -93,15 +94,32 @@ def derivatives(system: System, names: Iterable[str]) -> dict[str, int]:
 
 def vectors(system: System, names: Iterable[str]) -> dict[str, Part]:
     """Those of *names* that are parts of vectors of bodies and points of *system*: ``a(Tip).x``, ``|w(Hull)|``."""
-    points = {p.name for p in system.points}
     found = {name: part(name) for name in names if "(" in name}
-    return {
-        name: x
-        for name, x in found.items()
-        if x is not None
-        and (x.vector.of in system.frames or (x.vector.of in points and not KINDS[x.vector.kind].turns))
-        and x.vector.frame in system.frames
-    }
+    return {name: x for name, x in found.items() if x is not None and not misplaced(system, x)}
+
+
+def misplaced(system: System, part: Part) -> str:
+    """The sentence on a *part* of a vector that no body or point of *system* has; ``''`` for others."""
+    vector, points = part.vector, [p.name for p in system.points]
+    turns = KINDS[vector.kind].turns
+    for name, known in (
+        (vector.of, system.frames if turns else [*system.frames, *points]),
+        (vector.frame, system.frames),
+    ):
+        if name not in known:
+            what = "a body" if name == vector.frame or turns else "a point or a body"
+            found = f"the point '{name}'" if name in points else f"'{name}'"
+            return f"expected {what} in {vector}, found {found}.{did_you_mean(name, known)}"
+    return ""
+
+
+def order(system: System, value: Expr) -> int:
+    """The highest derivative of the coordinates of *system* in *value*: 0 for positions, 1 for speeds and velocities."""
+    (plain,) = system.expand(value)
+    names = plain.symbols()
+    orders = [*derivatives(system, names).values(), *(x.order for x in vectors(system, names).values())]
+    moving = {*system.speeds, *point_velocities(system)}
+    return max([*orders, *(1 for n in names if n in moving)], default=0)
 
 
 def results(system: System, names: Iterable[str]) -> set[str]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from kineta.errors import ArgumentError, Location, shown
-from kineta.expr.node import Expr, Scalar
-from kineta.model.given import Record, entries, scalar
+from kineta.errors import ArgumentError, Location, did_you_mean, shown
+from kineta.expr.node import Expr, Scalar, expr
+from kineta.model.constraints import hold
+from kineta.model.elements.kind import Form, Kind
+from kineta.model.given import Record, records, scalar
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.expression import Node
+    from kineta.model.io.source import Source
+    from kineta.model.system import System
 
 #: The law that holds for every system and leaves alone what meets a program by itself.
 COVARIANT = "covariant"
@@ -31,6 +41,11 @@ class Program(Record):
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the program."""
         return (self.value,)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it takes hold of."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +92,87 @@ def control(
     actuators : names of the speeds on which controls act, or a mapping of these to weights
     transversal : parts of the control that programs do not ask for, by speed
     """
-    given = actuators if isinstance(actuators, Mapping) else dict.fromkeys(entries(actuators) or (), 1.0)
+    given = actuators
+    if not isinstance(actuators, Mapping):
+        given = dict.fromkeys(records(actuators, str, "names of speeds", '"q1\'"'), 1.0)
     return Control(law, given, {} if transversal is None else transversal)  # type: ignore[arg-type]  # a record takes what it is given
+
+
+# -- in the text language ---------------------------------------------------------------------------------------------
+
+
+def _read(source: Source, name: Token, left: Node, right: Node) -> Program:
+    known = source.quantity(left)
+    expected = None if known.plain else known.dimension
+    value = known.value - source.expression(right, expected, f"the right side of program '{name}'")
+    return Program(str(name), value, source.location(name))
+
+
+def _fault(system: System, program: Program) -> tuple[str, str] | None:
+    (plain,) = system.expand(program.value)
+    if set(plain.symbols()) <= {"t", *(p.name for p in system.parameters)}:
+        text = f"expected coordinates, their derivatives or vectors in it, found '{program.value}', which no motion changes."
+        return text, ""
+    return None
+
+
+KIND = Kind(
+    Program,
+    "program",
+    {"program": Form('":" sum "=" sum', _read)},
+    lambda p: f": {p.value} = 0",
+    fault=_fault,
+)
+
+#: The first word of the statement on the control.
+CONTROL = "control"
+
+
+def read_control(source: Source, node: Node) -> Control:
+    """The control of a statement: its law, or none; then actuators and transversal parts."""
+    law, *parts = node.children
+    found: dict[str, list[tuple[str, Expr]]] = {"actuator": [], "definition": []}
+    for part in parts:
+        name, value = part.children
+        given = expr(1) if value is None else source.expression(value)
+        found[str(part.data)].append((_speed(source, name), given))
+    named = COVARIANT if law is None else source.noted(law)
+    return Control(named, tuple(found["actuator"]), tuple(found["definition"]), source.location(node))
+
+
+def _speed(source: Source, name: Token) -> str:
+    """The speed that *name* says; a coordinate stands for its own."""
+    return source.noted(name.update(value=f"{name}'") if str(name) in source.coordinates else name)
+
+
+def write_control(control: Control) -> str:
+    """*control* as the statement that reads back as it."""
+    text = f"{CONTROL} {control.law}"
+    if control.actuators:
+        text += f" on {', '.join(n if w.value == 1 else f'{n} weight {w}' for n, w in control.actuators)}"
+    if control.transversal:
+        text += f" transversal {', '.join(f'{n} = {x}' for n, x in control.transversal)}"
+    return f"{text};"
+
+
+def control_faults(system: System) -> Iterator[tuple[str, str]]:
+    """What is wrong with the control of *system*: sentences, each with the word at fault."""
+    control = system.control
+    if control.law not in LAWS:
+        text = f"expected a law ({', '.join(LAWS)}), found '{control.law}'.{did_you_mean(control.law, LAWS)}"
+        yield text, control.law
+    if control != Control() and not system.programs:
+        text = "there is no program that controls could hold; give one, as in program hold : |a(Tip)| = 2 m/s^2, or no control."
+        yield text, ""
+    for what, pairs in (("actuators", control.actuators), ("transversal parts", control.transversal)):
+        names = [n for n, _ in pairs]
+        for i, name in enumerate(names):
+            if name not in system.v_names:
+                known = ", ".join(system.v_names)
+                text = f"expected {what} by speeds ({known}), found '{name}'.{did_you_mean(name, system.v_names)}"
+                yield text, name
+            elif name in names[:i]:
+                yield f"'{name}' is twice among the {what}.", name
+    for name, weight in control.actuators:
+        if text := hold.positive(system, weight, f"the weight of '{name}'"):
+            yield text, name

@@ -40,6 +40,8 @@ _DESCRIBED = (
         "quasi",
         "contacts",
         "switches",
+        "programs",
+        "control",
     ),
 )
 
@@ -64,7 +66,7 @@ ORIGIN, TURNS = (0.3, -0.2, 0.4), (0.7, -0.4)
 
 def reframed(system: System) -> System:
     """*system* seen from another ground frame. The coordinates stay, and what depends on them; outputs are left out, and what
-    acts in runs only: contacts and switches.
+    acts in runs only: contacts, switches, programs and their control.
     """
     plain, (a, b) = system.expanded, TURNS
     columns = (
@@ -119,6 +121,8 @@ def reframed(system: System) -> System:
         outputs=(),
         contacts=(),
         switches=(),
+        programs=(),
+        control=None,
         **described,
     )
 

@@ -11,7 +11,7 @@ from kineta.expr.node import Expr, Scalar
 from kineta.expr.text import number as written_number
 from kineta.model.contacts import sound
 from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import TAKES, Record, named, scalar
+from kineta.model.given import TAKES, Record, named
 from kineta.model.motion import coordinate_names
 from kineta.values import number
 
@@ -55,12 +55,7 @@ def _guards(value: object, *_: object) -> tuple[tuple[str, float], ...]:
     return tuple((name, number(f"the guard '{name}'", x)) for name, x in pairs)
 
 
-def _sets(value: object, *_: object) -> tuple[tuple[str, Expr], ...]:
-    return tuple((name, scalar(x)) for name, x in named(value, "new values", "{'s': 1}"))
-
-
 TAKES["tuple[tuple[str, float], ...]"] = _guards
-TAKES["tuple[tuple[str, Expr], ...]"] = _sets
 
 
 def switch(

@@ -185,8 +185,10 @@ class System:
         if listed is None:
             acting = (*plain.elements, *plain.constraints, *plain.contacts, *plain.switches, *plain.programs)
             named_in = [*(x for r in acting for x in r.expressions), *(o.value for o in plain.outputs)]
-            set_ = [pair for s in plain.switches for pair in s.sets if pair[0].endswith("'")]
-            found = infer_coordinates(plain.bodies, taken.keys(), moving([*self.initial, *set_], named_in))
+            given = [pair for s in plain.switches for pair in s.sets]
+            given += [*plain.control.actuators, *plain.control.transversal]
+            rates = [pair for pair in given if pair[0].endswith("'")]
+            found = infer_coordinates(plain.bodies, taken.keys(), moving([*self.initial, *rates], named_in))
         else:
             found = dict.fromkeys(listed, LISTED)
         put("_inferred", listed is None)

@@ -9,32 +9,41 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kineta.errors import ModelError, did_you_mean, one_of
 from kineta.expr.node import Expr, symbol
+from kineta.expr.op import FUNCTIONS
+from kineta.model import units
 from kineta.model.body import GROUND
+from kineta.model.units import Dimension
 from kineta.values import word
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A vector: ``turns`` for one of a body's rotation, ``order`` derivatives of what the coordinates say."""
+    """A vector, what it is called: ``turns`` for one of a body's rotation, ``order`` derivatives of what the coordinates say."""
 
+    words: str
     turns: bool
     order: int
 
 
 #: What may be asked for: position, velocity, acceleration and jerk of a place, angular velocity and acceleration of a body.
 KINDS: Mapping[str, Kind] = {
-    "r": Kind(False, 0),
-    "v": Kind(False, 1),
-    "a": Kind(False, 2),
-    "jerk": Kind(False, 3),
-    "w": Kind(True, 1),
-    "eps": Kind(True, 2),
+    "r": Kind("the position", False, 0),
+    "v": Kind("the velocity", False, 1),
+    "a": Kind("the acceleration", False, 2),
+    "jerk": Kind("the jerk", False, 3),
+    "w": Kind("the angular velocity", True, 1),
+    "eps": Kind("the angular acceleration", True, 2),
 }
 
 _VECTOR = rf"(?P<kind>{'|'.join(KINDS)})\((?P<of>\w+)(?: in (?P<frame>\w+))?\)"
 _COMPONENT = re.compile(rf"{_VECTOR}\.(?P<part>[xyz])(?P<rates>'*)")
 _MAGNITUDE = re.compile(rf"\|{_VECTOR}\|(?P<rates>'*)")
+_WRITTEN = re.compile(
+    r"(?P<bar>\|?)\s*(?P<kind>\w+)\s*\(\s*(?P<inside>[^()]*?)\s*\)\s*(\||\.(?P<part>\w+))?(?P<rates>'*)"
+)
+_PLACE = re.compile(r"(?P<of>[^\W\d]\w*)(\s+in\s+(?P<frame>[^\W\d]\w*))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +93,12 @@ class Part:
         """The highest derivative of the coordinates in it."""
         return KINDS[self.vector.kind].order + self.rates
 
+    @property
+    def dimension(self) -> Dimension:
+        """Its dimension."""
+        of_rest = units.ANGLE if KINDS[self.vector.kind].turns else units.LENGTH
+        return units.times(of_rest, units.TIME, -self.order)
+
 
 def part(name: str) -> Part | None:
     """What *name* stands for, if it is part of a vector."""
@@ -95,6 +110,40 @@ def part(name: str) -> Part | None:
     return Part(Vector(parts["kind"], parts["of"], parts["frame"] or GROUND), component, len(parts["rates"]))
 
 
+def read(text: str) -> str:
+    """The name of the part of a vector that is written as *text*. Raises :class:`ModelError` for what is none."""
+    found = _WRITTEN.fullmatch(text)
+    assert found is not None  # the language has no other words of this form
+    kind, inside, component = found["kind"], found["inside"], found["part"]
+    if kind not in KINDS:
+        raise ModelError(_unknown(kind, inside, in_bars=bool(found["bar"])))
+    place = _PLACE.fullmatch(inside)
+    if place is None:
+        example = f"{kind}(Tip).x, or {kind}(Tip in Hand).x in the axes of Hand"
+        raise ModelError(f"expected the name of a point or body, as in {example}, found '{inside}'.")
+    own = Vector(kind, place["of"], place["frame"] or GROUND)
+    if found["bar"]:
+        return f"|{own}|{found['rates']}"
+    if component is None:
+        raise ModelError(whole(str(own)))
+    if component not in ("x", "y", "z"):
+        raise ModelError(f"expected a component x, y or z of {own}, found '{component}'.")
+    return f"{own}.{component}{found['rates']}"
+
+
+def whole(vector: str) -> str:
+    """The sentence on a *vector* that stands where a number has to."""
+    return f"{vector} is a vector; expected a component of it, as in {vector}.x, or its magnitude, |{vector}|."
+
+
+def _unknown(kind: str, inside: str, *, in_bars: bool) -> str:
+    """The sentence on what is no vector though written as one."""
+    if kind in FUNCTIONS:
+        what = f"abs({kind}({inside}))" if in_bars else f"{kind}({inside})"
+        return f"{kind}(...) is a number and has neither components nor bars nor primes; expected {what}, or a vector."
+    return f"unknown vector '{kind}'; expected one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}"
+
+
 def vector(kind: str, of: str, frame: str = GROUND) -> Vector:
     """A :class:`Vector` for use in expressions: ``abs(kn.vector("a", "Tip"))`` is ``|a(Tip)|``.
 
@@ -103,6 +152,4 @@ def vector(kind: str, of: str, frame: str = GROUND) -> Vector:
     of : the name of the point or body
     frame : the body in whose axes components are taken; the ground, if not given
     """
-    from kineta.errors import one_of
-
     return Vector(one_of(kind, KINDS, "a vector"), word(of, "a point or body"), word(frame, "a body"))

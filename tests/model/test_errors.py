@@ -312,7 +312,8 @@ SYNTAX = [
         "A | Rz(q1) = 1;\nparametrs a = 1;",
         "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, include, gravity, parameters, "
         "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, inertia, constraint, loop, "
-        "rolling, contact, limit, friction, when, quasi, initial, output, found 'parametrs'. Did you mean 'parameters'?",
+        "rolling, contact, limit, friction, when, program, control, quasi, initial, output, "
+        "found 'parametrs'. Did you mean 'parameters'?",
     ),
     ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
     ("A | Rz(q1) 1;", "m.kin:1:12: expected ',' or '=', found '1'."),
@@ -330,7 +331,7 @@ SYNTAX = [
     (
         "A | Rz(q1) = 1; coordinates q1; constraint c : q1'' = 0;",
         "Constraint 'c' (m.kin:1:48): the acceleration 'q1''' has no place here; expected coordinates, speeds, parameters, "
-        "the time, positions and velocities of points.",
+        "the time, positions and velocities of points only.",
     ),
     ("A | Rz(q1) = 2 2;", "m.kin:1:16: expected ',', ';' or an operator, found '2'."),
     ("A | Rz(q1) = 1, ;", "m.kin:1:17: expected '(', '+' or '-', a name or a number, found ';'."),
@@ -340,7 +341,7 @@ SYNTAX = [
         "m.kin:2:23: the text ends within a statement; expected 'and' or 'at'.",
     ),
     ("A | Rz(q1) = 1 $;", "m.kin:1:16: found the character '$', which has no meaning here."),
-    ("A | Rz(q1) = 1; program l;", "m.kin:1:17: the statement 'program' is not part of this version of the language."),
+    ("A | Rz(q1) = 1; program l;", "m.kin:1:26: expected ':', found ';'."),
     ("A | Rz(q1) = 1; model 5;", "m.kin:1:23: expected a name, found '5'."),
     ("spring | Rz(q1) = 1;", "m.kin:1:1: 'spring' is a word of the language and cannot name a body."),
     ('A | Rz(q1), Sx(eval("1")) = 1;', "m.kin:1:21: expected '(', '+' or '-', a name or a number, found '\"1\"'."),

@@ -13,7 +13,7 @@ from kineta.errors import ExpressionError, Location, ModelError, did_you_mean
 from kineta.expr.function import call
 from kineta.expr.node import Expr, expr, symbol
 from kineta.expr.op import BINARY, FUNCTIONS, Op
-from kineta.model import units
+from kineta.model import units, vectors
 from kineta.model.given import Vector3
 from kineta.model.units import NUMBER, Dimension
 
@@ -103,9 +103,22 @@ class Reader:
         value, dimension = self.symbol(children[0]), self.dimensions.get(name)
         if name in self.lets:
             return replace(self.lets[name], value=value)
-        if dimension is None and name in self.moving:
-            return Quantity(value, self.moving[name], shown=False)
-        return Quantity(value, dimension)
+        moving = self.rate(name) if dimension is None else None
+        return Quantity(value, dimension) if moving is None else Quantity(value, moving, shown=False)
+
+    def rate(self, name: str) -> Dimension | None:
+        """The dimension of a coordinate, a speed, a component of a point, or a derivative of these, where that is known."""
+        own = name
+        while own not in self.moving and own.endswith("'"):
+            own = own[:-1]
+        known = self.moving.get(own)
+        return None if known is None else units.times(known, units.TIME, len(own) - len(name))
+
+    def _vector_part(self, node: Tree[Token], children: list[Any]) -> Quantity:
+        name = vectors.read(str(children[0]))
+        part = vectors.part(name)
+        assert part is not None
+        return Quantity(self.symbol(children[0].update(value=name)), part.dimension, shown=False)
 
     def symbol(self, token: Token) -> Expr:
         """The symbol that *token* names."""
@@ -155,8 +168,10 @@ class Reader:
     def _call(self, node: Tree[Token], children: list[Any]) -> Quantity:
         name, arguments = str(children[0]), children[1:]
         op = FUNCTIONS.get(name)
+        if name in vectors.KINDS:
+            raise ModelError(vectors.whole(f"{name}({', '.join(str(a.value) for a in arguments)})"))
         if op is None:
-            raise ModelError(f"unknown function '{name}'.{did_you_mean(name, FUNCTIONS)}")
+            raise ModelError(f"unknown function '{name}'.{did_you_mean(name, [*FUNCTIONS, *vectors.KINDS])}")
         wanted = 2 if op in BINARY else 1
         if len(arguments) != wanted:
             raise ModelError(f"{name} takes {wanted} argument{'s' * (wanted > 1)}, found {len(arguments)}.")

@@ -20,7 +20,7 @@ from lark.exceptions import UnexpectedInput
 from kineta.cache import stored
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
-from kineta.model import constraints, contacts, elements, switch, units
+from kineta.model import constraints, contacts, elements, program, switch, units
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.check import STATEMENTS, CheckError
 from kineta.model.elements.kind import Form, Kind
@@ -32,6 +32,7 @@ from kineta.model.io.source import Source
 from kineta.model.io.syntax import check_depth, syntax_error
 from kineta.model.let import Let, ordered
 from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names
+from kineta.model.program import Control, read_control
 from kineta.model.quasi import Quasi
 from kineta.model.system import Output, Parameter, System
 from kineta.model.units import Dimension
@@ -49,6 +50,7 @@ _KINDS: Mapping[str, tuple[Kind[Any], ...]] = {
     "constraints": constraints.KINDS,
     "contacts": contacts.KINDS,
     "switches": (switch.KIND,),
+    "programs": (program.KIND,),
 }
 #: Their forms by the names that the grammar gives them, with the argument that they are part of and the first word.
 _FORMS: Mapping[str, tuple[str, str, Form[Any]]] = {
@@ -136,6 +138,7 @@ class _Statements:
     initial: list[tuple[str, Expr]] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     quasi: list[Quasi] = field(default_factory=list)
+    control: Control | None = None
     lets: list[tuple[Token, Node]] = field(default_factory=list)
     values: dict[str, float] = field(default_factory=dict)
     dimensions: dict[str, Dimension] = field(default_factory=dict)
@@ -182,8 +185,9 @@ class _Statements:
             initial=[*(s for s in self.start if s[0] not in dict(self.initial)), *self.initial],
             outputs=self.outputs,
             quasi=self.quasi,
+            control=self.control,
             lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
-            **self.records,  # type: ignore[arg-type]  # lists of records, by the arguments that take them
+            **self.records,  # lists of records, by the arguments that take them
         )
 
     def _listed(self) -> list[str] | None:
@@ -335,7 +339,11 @@ class _Statements:
         where = self.reader.vector(position, units.LENGTH, "the position of a point")
         self.points[str(name)] = Point(str(name), str(body), where, self._at(name))
 
-    # -- quasi-velocities -----------------------------------------------------------------------------------------
+    # -- control, quasi-velocities -----------------------------------------------------------------------------------------
+
+    def _control(self, node: Node) -> None:
+        self._once(node)
+        self.control = read_control(self.reader, node)
 
     def _quasi(self, node: Node) -> None:
         for child in node.children:
@@ -362,12 +370,9 @@ class _Statements:
 
     def _kind(self, name: str) -> Dimension | None:
         """Dimension of a coordinate or speed, where a motion shows it, or of a quasi-velocity, where its form does."""
-        if name in self.forms:
-            return self.forms[name]
-        dimension = self._dimensions.get(name.rstrip("'"))
-        if dimension is None or not name.endswith("'"):
-            return dimension
-        return units.times(dimension, units.TIME, -1)
+        bare = name.rstrip("'")
+        dimension = self.forms.get(bare, self._dimensions.get(bare))
+        return None if dimension is None else units.times(dimension, units.TIME, len(bare) - len(name))
 
     @once
     def _dimensions(self) -> dict[str, Dimension]:
@@ -384,6 +389,7 @@ class _Statements:
         declared = {p.name for p in self.parameters or ()}
         listed = self._listed() or infer_coordinates(self.bodies, declared, self.named)
         motions = [m for b in self.bodies for m in b.motions]
+        self.reader.coordinates = set(listed) - declared - {m.name for m in motions if isinstance(m, Ball | Free)}
         shifted = {m.argument.name for m in motions if isinstance(m, Shift)}
         turned = {m.argument.name for m in motions if isinstance(m, Rotation)}
         found: dict[str, Dimension] = {}

@@ -36,8 +36,9 @@ class Source(Reader):
         self.values = values
         self.bodies: Collection[str] = (GROUND,)
         self.points = points
-        #: Names of the parameters and constants that the text declares.
+        #: Names of the parameters and constants that the text declares, and of the coordinates that it lists or that move.
         self.declared: Collection[str] = ()
+        self.coordinates: Collection[str] = ()
 
     def station(self, name: Token, position: Node | None = None) -> Station:
         """The place of a point, or of a body with or without a position in its frame."""
@@ -85,7 +86,7 @@ class Source(Reader):
 
     def dimension(self, name: Token) -> Dimension | None:
         """The dimension of what has this name, where that is known."""
-        return self.dimensions.get(str(name), self.moving.get(str(name)))
+        return self.dimensions.get(str(name), self.rate(str(name)))
 
     def resting(self, node: Any) -> bool:
         """Whether *node* is made of numbers and declared parameters only."""

@@ -14,7 +14,6 @@ from kineta.model.check import STATEMENTS
 #: Brackets within brackets beyond which a text is refused.
 DEPTH = 10_000
 
-_LATER = ("program",)
 _WORDS = {
     "SEMICOLON": "';'",
     "COMMA": "','",
@@ -63,7 +62,8 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
         end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
         return ModelError(f"the text ends within a statement; expected {_expected(error)}.", end)
     place = Location(file, token.line or 1, token.column or 1)
-    found = f"expected {_expected(error)}, found '{token}'{_unit_behind(token, text) or _open(error, token, text)}."
+    more = _unit_behind(token, text) or _open(error, token, text) or _bars(error, token)
+    found = f"expected {_expected(error)}, found '{token}'{more}."
     return _statement_error(token, text, file) or ModelError(found, place)
 
 
@@ -98,9 +98,7 @@ def _statement_error(token: Token, text: str, file: str) -> ModelError | None:
     word, begin = match[1], match.start(1)
     second = match.end() == position  # *token* follows the word at once
     body = second and token.type in ("TILDE", "VBAR")
-    if word in _LATER:
-        message = f"the statement '{word}' is not part of this version of the language."
-    elif word in STATEMENTS and body:
+    if word in STATEMENTS and body:
         message = f"'{word}' is a word of the language and cannot name a body."
     elif word not in STATEMENTS and second and not body:
         message = (
@@ -115,6 +113,7 @@ def _statement_error(token: Token, text: str, file: str) -> ModelError | None:
 def _expected(error: UnexpectedInput) -> str:
     """The tokens that would have done, in words."""
     names = _accepted(error)
+    names.discard("VECTOR")  # it stands where names do
     if "RPAR" in names:  # what it closes may also go on
         names |= {"operator"}
     operators = names & set(_OPERATORS)
@@ -126,6 +125,13 @@ def _expected(error: UnexpectedInput) -> str:
 
 def _accepted(error: UnexpectedInput) -> set[str]:
     return set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+
+
+def _bars(error: UnexpectedInput, token: Token) -> str:
+    """What to say of a bar that begins no magnitude of a vector."""
+    if token.type != "VBAR" or "VECTOR" not in _accepted(error):
+        return ""
+    return ": bars are for the magnitude of a vector, as in |a(Tip)|; of a number write abs(...)"
 
 
 def _open(error: UnexpectedInput, token: Token, text: str) -> str:

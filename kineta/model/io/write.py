@@ -8,11 +8,12 @@ from typing import Any
 
 from kineta.expr.node import Expr
 from kineta.expr.text import number
-from kineta.model import constraints, contacts, elements, switch
+from kineta.model import constraints, contacts, elements, program, switch
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.elements.kind import Kind
 from kineta.model.motion import LETTERS, Axis, Ball, Free, Motion, Rotation
 from kineta.model.phrase import vector
+from kineta.model.program import Control, write_control
 from kineta.model.quasi import Quasi
 from kineta.model.system import System
 
@@ -30,6 +31,7 @@ def write(system: System) -> str:
         [_statement(constraints.kind_of(c), c) for c in system.constraints],
         [_statement(contacts.kind_of(c), c) for c in system.contacts],
         [_statement(switch.KIND, s) for s in system.switches],
+        [*(_statement(program.KIND, p) for p in system.programs), *_control(system)],
         [f"quasi {_form(w)};" for w in system.quasi],
         list(_runs(system)),
     ]
@@ -103,6 +105,11 @@ def _points(system: System) -> list[str]:
 
 def _statement(kind: Kind[Any], record: Any) -> str:
     return f"{kind.word} {record.name} {kind.write(record)};"
+
+
+def _control(system: System) -> Iterator[str]:
+    if system.control != Control():
+        yield write_control(system.control)
 
 
 def _runs(system: System) -> Iterator[str]:
