@@ -85,9 +85,14 @@ def freedom(system: System) -> int:
 
 
 def notes(system: System) -> list[str]:
-    """What else is to be known: constraints that say what others say at the start, where that meets them."""
+    """What else is to be known: limits that look like degrees; constraints that say what others say at the start, where that
+    meets them.
+    """
+    from kineta.model.contacts.degrees import degrees
+
+    doubtful = list(degrees(system))
     if not system.constraints or any(p.value is None for p in system.parameters):
-        return []
+        return doubtful
     from kineta.compiler import equations_of
     from kineta.function import parameter_values
     from kineta.tasks.met import missed
@@ -95,7 +100,7 @@ def notes(system: System) -> list[str]:
     from kineta.tasks.state import initial_state
 
     at = equations_of(system), 0.0, *initial_state(system), parameter_values(system)
-    return [] if missed(*at) else list(closed(*at)[2])
+    return doubtful if missed(*at) else [*doubtful, *closed(*at)[2]]
 
 
 def laws(system: System) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from kineta.model.constraints.rolling import Rolling
 from kineta.model.contacts.contact import Contact, names
 from kineta.model.contacts.friction import Friction
 from kineta.model.contacts.limit import Limit
+from kineta.model.dimensions import unit_of
 from kineta.passes.differentiate import gradient
 from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector
@@ -41,6 +42,7 @@ class Touch:
     bound : the coefficient of friction, or the force of friction where there is no normal; ``static`` is that of what sticks
     smooth : the speed of slip over which friction grows, None where it is Coulomb's
     restitution : of an impact, Newton's or Poisson's
+    limit : whether it is the end of a limit; unit : of the gap, ``''`` where none is known
     """
 
     name: str
@@ -51,6 +53,8 @@ class Touch:
     smooth: Ref | None = None
     restitution: Ref = ZERO
     poisson: bool = False
+    limit: bool = False
+    unit: str = "m"
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -143,11 +147,12 @@ def slope(on: Elements, height: Expr, point: Station) -> list[Ref]:
 def _limit(on: Elements, limit: Limit) -> Iterator[Touch]:
     g = on.graph
     (value, restitution) = on.expression(limit.value, limit.restitution)
+    unit = unit_of(on.mechanism.symbols.system, limit.value)
     for name, end, sign in (("lower", limit.lower, 1), ("upper", limit.upper, -1)):
         if end is not None:
             gap = g.sub(value, on.expression(end)[0])
             row = row_of(on.mechanism.symbols, f"{limit.name}.{name}", gap if sign > 0 else neg(gap))
-            yield Touch(f"{limit.name}.{name}", row, restitution=restitution, poisson=limit.poisson)
+            yield Touch(row.constraint, row, restitution=restitution, poisson=limit.poisson, limit=True, unit=unit)
 
 
 def _friction(on: Elements, friction: Friction) -> Iterator[Touch]:

@@ -21,9 +21,11 @@ from kineta.model.elements.kind import Kind
 from kineta.model.infer import (
     ENERGIES,
     IN_ANGLE,
+    MULTIPLIER,
     TIME,
     base_first,
     derivatives,
+    known_forces,
     likely_results,
     misplaced,
     point_components,
@@ -274,14 +276,16 @@ def _symbols(system: System) -> None:
                     message = (
                         f"unknown symbol '{own}'.{did_you_mean(own, [*near(own), *allowed, *inside])}{advice(own)}"
                     )
+                    forced = own.startswith(MULTIPLIER) and bool(results(system, [own]))
                     if (vector := vector_part(own)) is not None and (text := misplaced(system, vector)):
                         message = text
-                    elif own in everything or vector is not None or derivatives(system, [own]):
+                    elif own in everything or forced or vector is not None or derivatives(system, [own]):
                         found = f"{_meaning(system, own)} '{own}'"
                         if own != name:
                             found = f"'{name}' holds {found}, which"
                         message = f"{found} has no place here; expected {words or 'what a state gives'} only."
-                        message += VECTORS_STAND if vector is not None else hint if own in everything else ""
+                        follows = " It follows from the motion." if forced else ""
+                        message += VECTORS_STAND if vector is not None else hint if own in everything else follows
                     raise fault(message, symbol=name)
 
     def record(item: Body | Point | Kinded | Output | Let | Quasi) -> Callable[..., CheckError]:
@@ -330,7 +334,14 @@ def _symbols(system: System) -> None:
     shown = everything | parts | results(system, (n for o in system.outputs for n in o.value.symbols()))
     shown |= higher if system.programs else set()
     for output in system.outputs:
-        only(shown, "", [output.value], record(output), near=partial(likely_results, system))
+        only(
+            shown,
+            "",
+            [output.value],
+            record(output),
+            partial(known_forces, system),
+            near=partial(likely_results, system),
+        )
     for name, value in system.initial:
         only(
             parameters, "parameters", [value], partial(CheckError, "Initial value", name, None, part=f"initial {name}")
@@ -363,6 +374,8 @@ def _meaning(system: System, name: str) -> str:
     """What kind of thing the symbol *name* stands for."""
     if (vector := vector_part(name)) is not None:
         return "a rate" if vector.rates else KINDS[vector.vector.kind].words
+    if name.startswith(MULTIPLIER):
+        return "the force"
     if name in (found := derivatives(system, [name])):
         return "the acceleration" if found[name] == 2 else "the derivative"
     kinds = {"the coordinate": system.q_names, "the speed": system.speeds, "the time": (TIME,), "the energy": ENERGIES}

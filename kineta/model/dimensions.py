@@ -50,6 +50,12 @@ def output_units(system: System) -> dict[str, str]:
     return {name: _written(kind, name in energies) for name, kind in found.items() if kind is not None}
 
 
+def unit_of(system: System, value: Expr) -> str:
+    """The unit of an expression of coordinates, speeds, parameters and points of *system*; ``''`` where none follows."""
+    kind = _kind(*system.expand(value), _symbols(system))
+    return "" if kind is None else _written(kind, False)
+
+
 def variable_units(system: System) -> dict[str, str]:
     """Units of coordinates and speeds by name, where motions show them, and of quasi-velocities, where they follow."""
     known = _symbols(system)

@@ -150,8 +150,18 @@ def touches(system: System) -> Iterator[str]:
 def likely_results(system: System, name: str) -> list[str]:
     """What a motion results in that *name* may have been meant for."""
     component = name.removeprefix(MULTIPLIER).partition(".")[2]
-    rows = (f"{c.name}.{component}" if component else c.name for c in system.constraints)
-    return [*(f"{MULTIPLIER}{row}" for row in rows), *(f"{n}'" for n in system.v_names)]
+    rows = [f"{c.name}.{component}" if component else c.name for c in system.constraints]
+    return [*(f"{MULTIPLIER}{row}" for row in (*rows, *touches(system))), *(f"{n}'" for n in system.v_names)]
+
+
+def known_forces(system: System, name: str) -> str:
+    """The sentence on what forces of contacts and constraints have names, where *name* was to be one; ``''`` for others."""
+    if not name.startswith(MULTIPLIER):
+        return ""
+    rows = [f"{MULTIPLIER}{row}" for row in (*touches(system), *(c.name for c in system.constraints))]
+    if not rows:
+        return " Such names are of the forces of contacts, limits, friction and constraints; the model has none."
+    return f" Forces with names: {_few(rows)}."
 
 
 def infer_parameters(system: System, lets: Iterable[Let] = ()) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from kineta.errors import ModelError, did_you_mean
 
@@ -123,8 +124,42 @@ _ELSEWHERE = {
     "kph": "km/h",
     "sec": "s",
     "hr": "h",
-    "degrees": "deg",
 }
+
+#: Words that are written for units.
+_SPELLED = {
+    "metre": "m",
+    "meter": "m",
+    "millimetre": "mm",
+    "millimeter": "mm",
+    "centimetre": "cm",
+    "centimeter": "cm",
+    "kilometre": "km",
+    "kilometer": "km",
+    "gram": "g",
+    "kilogram": "kg",
+    "second": "s",
+    "minute": "min",
+    "hour": "h",
+    "newton": "N",
+    "joule": "J",
+    "watt": "W",
+    "pascal": "Pa",
+    "volt": "V",
+    "ampere": "A",
+    "coulomb": "C",
+    "tesla": "T",
+    "hertz": "Hz",
+    "radian": "rad",
+    "degree": "deg",
+    "revolution": "rev",
+}
+
+
+def spelled(word: str) -> str:
+    """The unit for which *word*, or one near it, is written: ``N`` for ``newtons``; ``''`` for none."""
+    near = get_close_matches(word.casefold(), _SPELLED, n=1, cutoff=0.75) if len(word) > 3 else ()
+    return _SPELLED[near[0]] if near else ""
 
 
 def _advice(name: str, behind: str) -> str:
@@ -133,6 +168,8 @@ def _advice(name: str, behind: str) -> str:
         return " The name t stands for the time; a tonne is written Mg." + _spaces(behind)
     if name in _ELSEWHERE:
         return f" Did you mean '{_ELSEWHERE[name]}'?"
+    if symbol := spelled(name):
+        return f" Did you mean '{symbol}'?"
     for i in range(1, len(name)):
         a, b = UNITS.get(name[:i]), UNITS.get(name[i:])
         if a is not None and b is not None and a.dimension != b.dimension:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr
 from kineta.model.given import records
-from kineta.model.infer import ENERGIES, TIME, point_components, results
+from kineta.model.infer import ENERGIES, TIME, known_forces, likely_results, point_components, results
 from kineta.model.system import System
 from kineta.tasks.events import Event
 from kineta.values import number, numbers, whole
@@ -147,7 +147,7 @@ def symbols(system: System, value: Expr, what: str, *, resulting: bool = False) 
     known |= results(system, value.symbols()) if resulting else set()
     for name in value.symbols():
         if name not in known:
-            raise ArgumentError(
-                f"Model '{system.name}': {what} has the unknown symbol '{name}'.{did_you_mean(name, known)}"
-            )
+            near = did_you_mean(name, [*likely_results(system, name), *known] if resulting else known)
+            hint = known_forces(system, name) if resulting else ""
+            raise ArgumentError(f"Model '{system.name}': {what} has the unknown symbol '{name}'.{near}{hint}")
     return value

@@ -20,6 +20,7 @@ from kineta.tasks.held import Control, Held
 from kineta.tasks.implicit import implicit
 from kineta.tasks.jacobian import jacobian
 from kineta.tasks.keeping import PROJECTED
+from kineta.tasks.kinks import kink
 from kineta.tasks.mass import fault, lost
 from kineta.tasks.met import missed
 from kineta.tasks.modal import Modal, begun, modal
@@ -192,9 +193,11 @@ def _integrate(
                 edge = domain.edge(last=True) or singular(task, *record.end)
                 if not edge and (depend := _folded(task, *record.end)):
                     edge = f"{depend}: it may be that they cannot be met beyond"
+                edge = edge or kink(task.equations, task.made.p, *record.end)
                 return FAILED, status.failed(record.reached, segment.end, edge)
     except SimulationError as error:
-        return FAILED, status.refused(record.reached, str(error))
+        bent = kink(task.equations, task.made.p, *record.end)
+        return FAILED, status.refused(record.reached, f"{error}{'; ' * bool(bent)}{bent}")
     except KeyboardInterrupt:
         return INTERRUPTED, status.interrupted(record.reached)
     if isinstance(run, Modal) and run.ended is not None:

@@ -143,8 +143,10 @@ class Touching:
                 raise SimulationError(f"at t = {t:g} s '{touch.name}' has {wrong}")
         if min(gaps) < -BEYOND * self.same:
             k = gaps.index(min(gaps))
+            touch, passed = self.touches[k], -gaps[k]
+            what = "limit; expected a value within it" if touch.limit else "contact; expected a gap of zero or more"
             raise SimulationError(
-                f"at t = {t:g} s '{self.touches[k].name}' is {-gaps[k]:.3g} beyond its contact; expected a gap of zero or more"
+                f"at t = {t:g} s '{touch.name}' is {f'{passed:.3g} {touch.unit}'.rstrip()} beyond its {what}"
             )
         return gaps
 

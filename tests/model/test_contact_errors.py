@@ -183,7 +183,7 @@ BAD = [
         "limit c : q1 >= 0; when c : q1 >= 2 : stop;",
         "Switch 'c' (touch:14:25): the name is taken by a limit described before (touch:14:7). Choose another.",
     ),
-    ("limit c : q1 > 0;", "touch:14:14: expected '>=' or '<=', found '>'."),
+    ("limit c : q1 > 0;", "touch:14:14: expected '>=' or '<=', found '>'. Did you mean '>='?"),
     ("limit c : q1 = 0;", "touch:14:14: expected '<=' or '>=', found '='."),
     ("limit c : 0 <= q1 >= 1;", "touch:14:19: expected '<=', so that both comparisons go one way, found '>='."),
     ("limit c : 2 <= q1 <= 1;", "Limit 'c' (touch:14:7): expected a lower bound below the upper one, found 2 and 1."),
@@ -222,6 +222,11 @@ BAD = [
         "friction c = 1 on q1';",
         "Friction 'c' (touch:14:19): expected an expression of the position, found the speed 'q1''; friction "
         "acts against the rate of what it is on: write on q1.",
+    ),
+    (
+        "friction c = 1 N on x';",
+        "Friction 'c' (touch:14:21): expected an expression of the position, found the speed 'x''; friction "
+        "acts against the rate of what it is on: write on x.",
     ),
     (
         "friction c = 1 on Heel.vx;",
@@ -326,7 +331,22 @@ BAD = [
     ),
     ("when c : q1 == 1 : s = 1;", "touch:14:13: expected '<=' or '>=', found '='."),
     ("when c : q1 >= 1;", "touch:14:17: expected ':' or 'and', found ';'."),
-    ("output lambda.c.n;", "Output 'lambda.c.n' (touch:14:8): unknown symbol 'lambda.c.n'."),
+    (
+        "output lambda.c.n;",
+        "Output 'lambda.c.n' (touch:14:8): unknown symbol 'lambda.c.n'. Such names are of the forces of contacts, limits, "
+        "friction and constraints; the model has none.",
+    ),
+    (
+        "contact c : point between Foot and ground axis (0, 0, 1); limit d : q1 >= 0; output lambda.k.n;",
+        "Output 'lambda.k.n' (touch:14:85): unknown symbol 'lambda.k.n'. Did you mean 'lambda.c.n'? Forces with names: "
+        "lambda.c.n, lambda.c.u, lambda.c.w, lambda.d.lower.",
+    ),
+    (
+        "friction d = 1 N*m on q1; when c : lambda.d >= 1 : stop;",
+        "Switch 'c' (touch:14:36): the force 'lambda.d' has no place here; expected coordinates, speeds, parameters, the "
+        "time, positions and velocities of points only. It follows from the motion.",
+    ),
+    ("when c : q1 < 1 : stop;", "touch:14:13: expected '>=' or '<=', found '<'. Did you mean '<='?"),
     (
         "quasi u1 = x', u2 = z', u3 = q1', u4 = q2', u5 = b.vx, u6=b.vy, u7=b.vz, u8=b.wx, u9=b.wy, "
         "u10=b.wz; when c : q1 >= 1 : q1' = 2;",

@@ -116,7 +116,12 @@ QUANTITIES = [
         "m.kin:2:16: a mass [kg] and a length [m] cannot be added or compared.",
     ),
     ("A | Rz(sin(3 kg)) = 1;", "m.kin:1:8: sin takes an angle or a number, found a mass [kg]."),
-    ("A | Rz(q1), Sx(3 metre) = 1;", "m.kin:1:16: Expected a unit, found 'metre'."),
+    ("A | Rz(q1), Sx(3 metre) = 1;", "m.kin:1:16: Expected a unit, found 'metre'. Did you mean 'm'?"),
+    ("A | Rz(q1) = 1; force f = 2 newtn on q1;", "m.kin:1:27: Expected a unit, found 'newtn'. Did you mean 'N'?"),
+    (
+        "parameters f = 2 newton; A | Rz(q1) = 1;",
+        "m.kin:1:18: expected ',' or ';', found 'newton': the unit is written N.",
+    ),
     ("A | Rz(q1), Sx(3 kgm) = 1;", "m.kin:1:16: Expected a unit, found 'kgm'. Did you mean 'kg*m'?"),
     (
         "A | Rz(q1), Sx(3 m*l) = 1;",

@@ -298,7 +298,7 @@ def test_a_guard_keeps_a_switch_from_what_it_does() -> None:
 
 
 def test_a_start_inside_the_ground_is_refused() -> None:
-    with pytest.raises(kn.SimulationError, match=r"'floor' is 0.05 beyond its contact; expected a gap of zero"):
+    with pytest.raises(kn.SimulationError, match=r"'floor' is 0.05 m beyond its contact; expected a gap of zero"):
         kn.simulate(example("bouncing_ball"), 1.0, q=[0, 0])
 
 
@@ -375,3 +375,20 @@ def test_constraints_of_the_time_and_contact_share_a_run() -> None:
         "B | Sx(x), Sy(y) = 1; coordinates x, y; friction f = 1 on x; constraint c : y = sin(t); initial y' = 1, x' = 1;"
     )
     assert kn.simulate(sled, 2.0)["x"][-1] == pytest.approx(0.5, abs=1e-9)
+
+
+def test_a_start_beyond_a_limit_is_told_with_its_unit() -> None:
+    with pytest.raises(
+        kn.SimulationError, match=r"'stop\.lower' is 1 rad beyond its limit; expected a value within it"
+    ):
+        kn.simulate(kn.loads("B | Rz(q) = Jz(1); limit stop : 1 <= q <= 2;"), 1.0)
+
+
+@pytest.mark.parametrize("height", ["0.2*step(Ball.x - 1)", "max(0, Ball.x - 1)", "0.1*abs(1 - Ball.x) - 0.1"])
+def test_ground_with_a_kink_is_named_where_a_run_stops_at_it(height: str) -> None:
+    text = "gravity 9.81; Ball | Sx(x), Sz(z) = 1; coordinates x, z; initial x' = 1, z = 0.001;"
+    run = kn.simulate(
+        kn.loads(text + f"contact floor : point between Ball and ground axis (0, 0, 1) height {height};"), 2.0
+    )
+    assert run["x"][-1] == pytest.approx(1.0, abs=0.05) and not run.success
+    assert "'floor' has a kink or a step there" in run.message

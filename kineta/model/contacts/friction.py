@@ -61,15 +61,18 @@ def _read(source: Source, name: Token, force: Node, *rest: Node) -> Friction:
     along = source.quantity(node)
     found = options.given(source, given, ("static", "smooth"))
 
+    rate = source.is_rate(along.value)  # which is refused once the whole text is known
+
     def sized(value: Node, what: str) -> Expr:
         size = source.quantity(value)
-        source.fits(value, size, f"the {what} of friction '{name}'", along, units.ENERGY)
+        if not rate:
+            source.fits(value, size, f"the {what} of friction '{name}'", along, units.ENERGY)
         return size.value
 
     static = sized(found["static"], "static force") if "static" in found else None
-    known = None if along.plain or along.dimension is None else units.times(along.dimension, units.TIME, -1)
-    rate = found.get("smooth")
-    smooth = None if rate is None else source.expression(rate, known, f"the rate of friction '{name}'")
+    known = None if rate or along.plain or along.dimension is None else units.times(along.dimension, units.TIME, -1)
+    given_rate = found.get("smooth")
+    smooth = None if given_rate is None else source.expression(given_rate, known, f"the rate of friction '{name}'")
     return Friction(str(name), sized(force, "force"), along.value, static, smooth, source.location(name))
 
 

@@ -95,7 +95,8 @@ class Source(Reader):
     def rises(self, relation: Token) -> bool:
         """Whether a comparison is ``>=``; it may be ``<=``, and nothing else."""
         if relation not in (">=", "<="):
-            raise ModelError(f"expected '>=' or '<=', found '{relation}'.", self.location(relation))
+            near = did_you_mean(str(relation), (">=", "<="))
+            raise ModelError(f"expected '>=' or '<=', found '{relation}'.{near}", self.location(relation))
         return str(relation) == ">="
 
     @staticmethod

@@ -67,15 +67,18 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
     return _statement_error(token, text, file) or ModelError(found, place)
 
 
-#: A name, or a closed bracket, at the end of a text; and a number with its unit.
+#: A name, or a closed bracket, at the end of a text; a number, and one with its unit.
 _OPERAND = re.compile(r"(?:([^\W\d][\w.]*'*)|\))[ \t]*$")
+_NUMBER = re.compile(r"(?<![\w.'])(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*$")
 _QUANTITY = re.compile(rf"(?<![\w.])(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*{units.PATTERN}[ \t]*$")
 
 
 def _unit_behind(token: Token, text: str) -> str:
-    """What to say of a *token* that is a unit behind a name or a bracket."""
+    """What to say of a *token* that is a unit behind a name or a bracket, or the word for one behind a number."""
     position = token.start_pos or 0
     before = text[text.rfind("\n", 0, position) + 1 : position]
+    if _NUMBER.search(before) and (symbol := units.spelled(token)):
+        return f": the unit is written {symbol}"
     operand, unit = _OPERAND.search(before), re.compile(units.PATTERN).match(text, position)
     if token.type != "NAME" or unit is None or len(unit[0]) < len(token) or operand is None or _QUANTITY.search(before):
         return ""
