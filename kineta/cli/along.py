@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kineta.cli.common import console, print_json
-from kineta.cli.options import FILE, names, seconds, whole
+from kineta.cli.options import FILE, bundle, names, seconds, whole
 from kineta.errors import ArgumentError, readable
 
 if TYPE_CHECKING:
     from kineta.model.system import System
     from kineta.tasks.series import Series
 
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
-#: The options, in the order in which help lists them.
-_OPTIONS = (
+@dataclass(frozen=True)
+class Along:
+    """The motion along which a verb goes, and where what it finds is drawn and written."""
+
+    motion: str | None = None
+    to: float = 1.0
+    samples: int = 101
+    plot: Path | None = None
+    series: str = ""
+    save: Path | None = None
+
+
+#: Its options, in the order in which help lists them.
+along = bundle(
+    Along,
+    "way",
     click.option(
         "--motion",
         metavar="MOTION",
@@ -37,27 +51,20 @@ _OPTIONS = (
 )
 
 
-def along(verb: Decorated) -> Decorated:
-    """The options of a verb that goes along a motion."""
-    for option in reversed(_OPTIONS):
-        verb = option(verb)
-    return verb
-
-
-def motion_of(system: System, motion: str | None, to: float, samples: int) -> tuple[Any, Any]:
+def motion_of(system: System, way: Along) -> tuple[Any, Any]:
     """The motion that the options give, and its times where it has none of its own."""
     import numpy as np
 
     from kineta.tasks.simulate import simulate
 
-    t = np.linspace(0.0, to, samples) if samples > 1 else np.array([to])
-    if motion is None:
-        return simulate(system, (0.0, to), t_eval=t) if to else _no_run(), None
-    if motion.startswith("@"):
-        return Path(motion[1:]), None
+    t = np.linspace(0.0, way.to, way.samples) if way.samples > 1 else np.array([way.to])
+    if way.motion is None:
+        return simulate(system, (0.0, way.to), t_eval=t) if way.to else _no_run(), None
+    if way.motion.startswith("@"):
+        return Path(way.motion[1:]), None
     from kineta.model.io.kin import definitions
 
-    return definitions(re.sub(r"\s+", " ", motion), "--motion"), t
+    return definitions(re.sub(r"\s+", " ", way.motion), "--motion"), t
 
 
 def _no_run() -> Any:
@@ -66,28 +73,20 @@ def _no_run() -> Any:
     )
 
 
-def shown(
-    found: Series,
-    plot: Path | None,
-    series: str,
-    save: Path | None,
-    notes: Sequence[str],
-    more: dict[str, Any],
-    as_json: bool,
-) -> None:
+def shown(found: Series, way: Along, notes: Sequence[str], more: dict[str, Any], *, as_json: bool) -> None:
     """Write the files, and say what was found."""
-    chosen = names(series)
+    chosen = names(way.series)
     for name in chosen:
         found[name]
-    if chosen and plot is None:
+    if chosen and way.plot is None:
         raise ArgumentError("--series: expected --plot FILE beside it.")
-    if plot is not None:
+    if way.plot is not None:
         from kineta.views.plot import figure
 
-        figure(found, plot, *chosen)
-    if save is not None:
-        found.save(save)
-    written = [str(path) for path in (plot, save) if path is not None]
+        figure(found, way.plot, *chosen)
+    if way.save is not None:
+        found.save(way.save)
+    written = [str(path) for path in (way.plot, way.save) if path is not None]
     if as_json:
         data = {"model": found.model, "t": found.t.tolist(), "series": {n: x.tolist() for n, x in found.series.items()}}
         print_json({**data, "units": dict(found.units), **more, "files": written})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.common import Settings, numbers, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, names, seconds, settings, state
 
 
@@ -25,9 +24,7 @@ from kineta.cli.options import Verb, json_, model, names, seconds, settings, sta
 @click.option("--at", type=seconds, default=0.0, show_default=True, metavar="TIME", help="The time, for drives.")
 @settings
 @json_
-def assemble(
-    model: Path, q: str | None, v: str | None, pin: str, at: float, settings: Sequence[str], as_json: bool
-) -> None:
+def assemble(model: Path, q: str | None, v: str | None, pin: str, at: float, settings: Settings, as_json: bool) -> None:
     """Find a state that meets the constraints.
 
     The nearest one to the guess, or to the initial state. Its last line can be put into the model.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import CHECK_FAILED, console, print_json, read
+from kineta.cli.common import CHECK_FAILED, Settings, console, print_json, read
 from kineta.cli.options import Verb, json_, model, settings
 from kineta.errors import readable
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @model
 @settings
 @json_
-def check(model: Path, settings: Sequence[str], as_json: bool) -> None:
+def check(model: Path, settings: Settings, as_json: bool) -> None:
     """Say what a model was taken for, and check its laws.
 
     The laws of mechanics are checked in the initial state; a check that fails ends with 2.

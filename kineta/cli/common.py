@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -89,16 +90,28 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def read(path: Path, settings: Sequence[str] = ()) -> System:
-    """The model in *path*, ``-`` for standard input, with the values that ``--set`` gives to its parameters."""
+@dataclass(frozen=True)
+class Settings:
+    """How a model is to be changed when it is read: ``NAME=VALUE`` for parameters, and whether limits are left out."""
+
+    values: Sequence[str] = ()
+    no_limits: bool = False
+
+
+def read(path: Path, settings: Settings = Settings()) -> System:
+    """The model in *path*, ``-`` for standard input, with the *settings*."""
     from kineta.model.io import load, loads
     from kineta.model.io.file import decoded
 
+    if settings.no_limits and (path == STDIN or path.suffix == ".kin"):
+        raise ArgumentError(
+            f"--no-limits: expected a URDF robot, found '{_shown(path)}'; in .kin leave out the statements limit and friction."
+        )
     if path != STDIN:
-        return with_settings(load(path), settings)
+        return with_settings(load(path, limits=not settings.no_limits), settings.values)
     if sys.stdin is None:
         raise ArgumentError("Standard input is closed; give the name of a model file.")
-    return with_settings(loads(decoded(sys.stdin.buffer.read(), STDIN_NAME), STDIN_NAME), settings)
+    return with_settings(loads(decoded(sys.stdin.buffer.read(), STDIN_NAME), STDIN_NAME), settings.values)
 
 
 def _shown(path: Path) -> str:
@@ -141,14 +154,6 @@ def with_values(system: System) -> System:
             f"need{'s' * (len(missing) == 1)} a value: give --set {missing[0]}=... or a value in the model."
         )
     return system
-
-
-def say_without(system: System) -> None:
-    """Say on standard error that equations are without what acts in runs only, if *system* has such."""
-    names = [c.name for c in system.contacts]
-    if names:
-        shown = ", ".join(names if len(names) <= 8 else [*names[:8], "..."])
-        click.echo(f"Contacts, limits and dry friction act in runs: this is without {shown}.", err=True)
 
 
 def numbers(option: str, text: str | None, system: System) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import console, print_json, read, say_without
+from kineta.cli.common import Settings, console, print_json, read
 from kineta.cli.options import FILE, Verb, formalism, json_, model, quantity, settings, strategy
 from kineta.errors import ArgumentError, readable
 
@@ -52,15 +52,18 @@ def derive(
     explain: bool,
     save: Path | None,
     fix: bool,
-    settings: Sequence[str],
+    settings: Settings,
     formalism: str,
     strategy: str,
     as_json: bool,
 ) -> None:
     """Print the equations of motion, and count their operations."""
+    from kineta.tasks.apart import warn_without
+
     _check(click.get_current_context().params)
     began = time.perf_counter()
     system = read(model, settings)
+    warn_without(system, "what is derived", whole=True)
     system = system.fixed() if fix else system
     if explain:
         _explain(system, (formalism, strategy), quantity, save, "json" if as_json else "latex" if latex else "markdown")
@@ -115,7 +118,6 @@ def derive(
                 "--quantity multipliers, reaction_forces.",
                 err=True,
             )
-        say_without(system)
 
 
 #: Options that do not go together.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import number_of, numbers, print_json, read, with_values
+from kineta.cli.common import Settings, number_of, numbers, print_json, read, with_values
 from kineta.cli.options import FILE, Verb, json_, model, names, settings, state, whole
 from kineta.errors import ArgumentError
 from kineta.model.infer import MULTIPLIER
@@ -48,7 +47,7 @@ def equilibrium(
     starts: int | None,
     along: str | None,
     plot: Path | None,
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Find where a mechanism rests, or moves steadily.

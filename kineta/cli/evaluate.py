@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import numbers, print_json, read, say_without, with_values
+from kineta.cli.common import Settings, numbers, print_json, read, with_values
 from kineta.cli.options import Verb, completing, formalism, json_, model, quantity, seconds, settings, state, strategy
 from kineta.errors import ArgumentError, did_you_mean
 
@@ -52,7 +51,7 @@ def evaluate(
     v: str | None,
     tau: str | None,
     vdot: str | None,
-    settings: Sequence[str],
+    settings: Settings,
     formalism: str,
     strategy: str,
     backend: str,
@@ -67,11 +66,13 @@ def evaluate(
     from kineta.compiler import derive
     from kineta.formalism.quantity import nothing
     from kineta.function import parameter_values
+    from kineta.tasks.apart import warn_without
     from kineta.tasks.mass import fault
     from kineta.tasks.rank import closed
     from kineta.tasks.state import initial_state
 
     system = with_values(read(model, settings))
+    warn_without(system, quantity, whole=True)
     equations = derive(system, formalism, strategy=strategy)
     function = equations.function(quantity, backend)
     at = initial_state(system, numbers("--q", q, system), numbers("--v", v, system))
@@ -117,7 +118,6 @@ def evaluate(
         for name, x in parts.items():
             shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
             click.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
-        say_without(system)
 
 
 def _off(equations: Equations, t: float, state: tuple[Any, Any]) -> str:

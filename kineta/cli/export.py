@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kineta.cli.common import print_json, read, write_files
+from kineta.cli.common import Settings, print_json, read, write_files
 from kineta.cli.options import FILE, Verb, force, formalism, json_, model, settings, strategy, to
 from kineta.errors import ArgumentError
 
@@ -43,7 +42,7 @@ def export(
     quantity: str,
     name: str | None,
     fix: bool,
-    settings: Sequence[str],
+    settings: Settings,
     formalism: str,
     strategy: str,
     force: bool,
@@ -52,8 +51,10 @@ def export(
     """Write the equations as C99, a header and a source."""
     from kineta.codegen.c import identifier, source
     from kineta.compiler import derive
+    from kineta.tasks.apart import warn_without
 
     system = read(model, settings)
+    warn_without(system, "the code", whole=True)
     equations = derive(system.fixed() if fix else system, formalism, strategy=strategy).settled()
     name = system.name if name is None else name
     if not identifier(name).strip("_"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.common import Settings, numbers, print_json, read, with_values
 from kineta.cli.options import FILE, Verb, json_, model, names, settings, state
 from kineta.errors import ArgumentError
 
@@ -39,7 +38,7 @@ def fit(
     q: str | None,
     v: str | None,
     plot: Path | None,
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Fit parameters to measured data.

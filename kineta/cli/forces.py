@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.along import along, motion_of, shown
-from kineta.cli.common import numbers, read, with_values
+from kineta.cli.along import Along, along, motion_of, shown
+from kineta.cli.common import Settings, numbers, read, with_values
 from kineta.cli.options import FILE, Verb, json_, model, names, settings, state
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def statics(
     unknown: str,
     weights: Sequence[str],
     save: Path | None,
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Find the forces that hold a position.
@@ -55,7 +55,7 @@ def statics(
 
     system = _with_unknown(read(model, settings), unknown)
     found = find(system, numbers("--q", q, system), names(unknown) or None, weights=_weights(weights))
-    _said(found, None, "", save, as_json)
+    _said(found, Along(save=save), as_json=as_json)
 
 
 @click.command(
@@ -73,15 +73,10 @@ def statics(
 @json_
 def kinetostatics(
     model: Path,
-    motion: str | None,
-    to: float,
-    samples: int,
-    plot: Path | None,
-    series: str,
-    save: Path | None,
+    way: Along,
     unknown: str,
     weights: Sequence[str],
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Find the unknown forces under which a motion comes to be.
@@ -91,9 +86,9 @@ def kinetostatics(
     from kineta.tasks.kinetostatics import kinetostatics as find
 
     system = _with_unknown(read(model, settings), unknown)
-    path, t = motion_of(system, motion, to, samples)
+    path, t = motion_of(system, way)
     found = find(system, path, names(unknown) or None, t=t, weights=_weights(weights))
-    _said(found, plot, series, save, as_json)
+    _said(found, way, as_json=as_json)
 
 
 @click.command(
@@ -111,15 +106,10 @@ def kinetostatics(
 @json_
 def inverse(
     model: Path,
-    motion: str | None,
-    to: float,
-    samples: int,
-    plot: Path | None,
-    series: str,
-    save: Path | None,
+    way: Along,
     actuators: str,
     weights: Sequence[str],
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Find forces of actuators that produce a motion.
@@ -129,9 +119,9 @@ def inverse(
     from kineta.tasks.kinetostatics import inverse as find
 
     system = with_values(read(model, settings))
-    path, t = motion_of(system, motion, to, samples)
+    path, t = motion_of(system, way)
     found = find(system, path, names(actuators) or None, t=t, weights=_weights(weights))
-    _said(found, plot, series, save, as_json)
+    _said(found, way, as_json=as_json)
 
 
 def _with_unknown(system: System, unknown: str) -> System:
@@ -149,7 +139,7 @@ def _weights(given: Sequence[str]) -> dict[str, float] | None:
     return dict(number_of("--weight", text) for text in given) or None
 
 
-def _said(found: Kinetostatics, plot: Path | None, series: str, save: Path | None, as_json: bool) -> None:
+def _said(found: Kinetostatics, way: Along, *, as_json: bool) -> None:
     notes = [f"no others can replace {', '.join(found.needed)}"] if found.redundancy and found.needed else []
     if found.redundancy:
         notes.append(f"{found.redundancy} more than the motion tells apart: those of least squares")
@@ -157,4 +147,4 @@ def _said(found: Kinetostatics, plot: Path | None, series: str, save: Path | Non
         notes.append(f"not determinate: {', '.join(open_ones)}")
     more: dict[str, Any] = {"unknown": list(found.unknown), "needed": list(found.needed)}
     more |= {"redundancy": found.redundancy, "determinate": dict(found.determinate)}
-    shown(found, plot, series, save, notes, more, as_json)
+    shown(found, way, notes, more, as_json=as_json)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.common import CHECK_FAILED, print_json, read, with_values
+from kineta.cli.common import CHECK_FAILED, Settings, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, seconds, settings
 
 #: Change along a run, relative to what an integral adds up, that the tolerances of the run explain.
@@ -25,7 +24,7 @@ DRIFT = 1e-6
 @settings
 @click.option("--to", type=seconds, metavar="TIME", help="Follow them along a run to this time.")
 @json_
-def integrals(model: Path, settings: Sequence[str], to: float | None, as_json: bool) -> None:
+def integrals(model: Path, settings: Settings, to: float | None, as_json: bool) -> None:
     """Find what a motion does not change.
 
     First integrals: momenta, angular momenta and energies that stay constant. A drift along a run ends with 2.

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.along import along, motion_of, shown
-from kineta.cli.common import read, with_values
+from kineta.cli.along import Along, along, motion_of, shown
+from kineta.cli.common import Settings, read, with_values
 from kineta.cli.options import Verb, json_, model, names, settings
 
 
@@ -27,15 +26,10 @@ from kineta.cli.options import Verb, json_, model, names, settings
 @json_
 def kinematics(
     model: Path,
-    motion: str | None,
-    to: float,
-    samples: int,
-    plot: Path | None,
-    series: str,
-    save: Path | None,
+    way: Along,
     of: str,
     frame: str,
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Find where bodies and points are along a motion.
@@ -45,6 +39,6 @@ def kinematics(
     from kineta.tasks.kinematics import kinematics as find
 
     system = with_values(read(model, settings))
-    path, t = motion_of(system, motion, to, samples)
+    path, t = motion_of(system, way)
     found = find(system, path, names(of) or None, t=t, frame=frame)
-    shown(found, plot, series, save, (), {"names": list(found.names), "frame": frame}, as_json)
+    shown(found, way, (), {"names": list(found.names), "frame": frame}, as_json=as_json)

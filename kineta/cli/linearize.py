@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.common import Settings, numbers, print_json, read, with_values
 from kineta.cli.options import Verb, at_equilibrium, json_, model, names, seconds, settings, state
 from kineta.errors import ArgumentError
 
@@ -47,7 +47,7 @@ def linearize(
     inputs: str | None,
     outputs: str | None,
     states: str | None,
-    settings: Sequence[str],
+    settings: Settings,
     formulas: bool,
     as_json: bool,
 ) -> None:

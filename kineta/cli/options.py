@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import fields
+from functools import wraps
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from kineta.cli.common import said, show_warning
+from kineta.cli.common import Settings, said, show_warning
 from kineta.errors import KinetaError, KinetaWarning
 
 if TYPE_CHECKING:
@@ -69,6 +71,23 @@ def _formalisms() -> Iterable[str]:
     from kineta.formalism.table import FORMALISMS
 
     return FORMALISMS
+
+
+def bundle(record: type, name: str, *options: Callable[..., Any]) -> Callable[[Decorated], Decorated]:
+    """*options* that a verb takes as one argument *name*: a *record*, whose fields have the names of the options."""
+    own = [field.name for field in fields(record)]
+
+    def gathering(verb: Decorated) -> Decorated:
+        @wraps(verb)
+        def gathered(**given: Any) -> Any:
+            values = {option: given.pop(option) for option in own}
+            return verb(**given, **{name: record(**values)})
+
+        for option in reversed(options):
+            option(gathered)
+        return cast(Decorated, gathered)
+
+    return gathering
 
 
 # -- readers of values -------------------------------------------------------------------------------------------------
@@ -129,12 +148,17 @@ force = click.option("--force", is_flag=True, help="Overwrite files that exist."
 to = click.option(
     "--to", type=FILE, default=".", show_default=True, metavar="FOLDER", help="Where to; made if need be."
 )
-settings = click.option(
-    "--set",
+settings = bundle(
+    Settings,
     "settings",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help='Value of a parameter, as in --set m=2.5 or --set "l=30 cm"; as often as needed.',
+    click.option(
+        "--set",
+        "values",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help='Value of a parameter, as in --set m=2.5 or --set "l=30 cm"; as often as needed.',
+    ),
+    click.option("--no-limits", is_flag=True, help="Leave out the limits of a URDF robot, and its dry friction."),
 )
 strategy = click.option(
     "--strategy",

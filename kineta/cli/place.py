@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from kineta.cli.common import number_of, numbers, print_json, read, with_values
+from kineta.cli.common import Settings, number_of, numbers, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, settings, state, whole
 from kineta.errors import ArgumentError
 
@@ -41,7 +41,7 @@ def place(
     limits: Sequence[str],
     frame: str,
     starts: int,
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Find coordinates that put bodies where they are wanted.

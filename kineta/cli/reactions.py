@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.along import along, motion_of, shown
-from kineta.cli.common import read, with_values
+from kineta.cli.along import Along, along, motion_of, shown
+from kineta.cli.common import Settings, read, with_values
 from kineta.cli.options import Verb, json_, model, names, settings
 
 
@@ -30,15 +29,10 @@ from kineta.cli.options import Verb, json_, model, names, settings
 @json_
 def reactions(
     model: Path,
-    motion: str | None,
-    to: float,
-    samples: int,
-    plot: Path | None,
-    series: str,
-    save: Path | None,
+    way: Along,
     of: str,
     frame: str,
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Find what joints pass on along a motion.
@@ -48,9 +42,9 @@ def reactions(
     from kineta.tasks.reactions import reactions as find
 
     system = with_values(read(model, settings))
-    path, t = motion_of(system, motion, to, samples)
+    path, t = motion_of(system, way)
     found = find(system, path, names(of) or None, t=t, frame=frame)
     open_ones = ", ".join(found.indeterminate)
     notes = [f"in part indeterminate, since constraints say what others say: {open_ones}"] if open_ones else []
     more = {"names": list(found.names), "frame": frame, "indeterminate": list(found.indeterminate)}
-    shown(found, plot, series, save, notes, more, as_json)
+    shown(found, way, notes, more, as_json=as_json)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.common import print_json, read, with_values
+from kineta.cli.common import Settings, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, settings
 
 
@@ -21,7 +20,7 @@ from kineta.cli.options import Verb, json_, model, settings
 @model
 @settings
 @json_
-def regressor(model: Path, settings: Sequence[str], as_json: bool) -> None:
+def regressor(model: Path, settings: Settings, as_json: bool) -> None:
     """Find the base parameters of a model.
 
     The combinations of masses, moments and inertias on which forces depend.

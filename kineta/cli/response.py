@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.common import print_json, read, with_values
+from kineta.cli.common import Settings, print_json, read, with_values
 from kineta.cli.linearize import chosen
 from kineta.cli.options import FILE, Verb, at_equilibrium, json_, model, names, real, seconds, settings, state
 from kineta.errors import ArgumentError
@@ -46,7 +45,7 @@ def response(
     low: float | None,
     high: float | None,
     plot: Path | None,
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Respond to oscillations, or to a step.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.common import numbers, print_json, read, with_values
+from kineta.cli.common import Settings, numbers, print_json, read, with_values
 from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state, whole
 from kineta.errors import ArgumentError
 
@@ -38,7 +37,7 @@ def sensitivity(
     v: str | None,
     samples: int,
     plot: Path | None,
-    settings: Sequence[str],
+    settings: Settings,
     as_json: bool,
 ) -> None:
     """Derive a motion by what it depends on.
@@ -66,12 +65,15 @@ def sensitivity(
         picture(draw(found), plot)
     if as_json:
         values = {n: {"value": float(found.value(n)[-1]), "by": found[n][-1].tolist()} for n in series}
-        print_json({"model": found.model, "t": float(found.t[-1]), "by": list(found.by), "series": values})
+        data = {"model": found.model, "t": float(found.t[-1]), "by": list(found.by), "series": values}
+        print_json(data | {"notes": list(found.notes)})
         return
     rows = [["", f"at {found.t[-1]:g} s", *(f"by {n}" for n in found.by)]]
     rows += [[n, *(f"{x + 0.0:.6g}" for x in (found.value(n)[-1], *found[n][-1]))] for n in series]
     first, *rest = (max(len(row[k]) for row in rows) for k in range(len(rows[0])))
     for row in rows:
         click.echo("  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]))
+    for note in found.notes:
+        click.echo(note)
     if plot is not None:
         click.echo(f"written: {plot}")

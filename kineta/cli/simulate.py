@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import CHECK_FAILED, INTERRUPTED, console, fail, numbers, print_json, read, terminal, with_values
+from kineta.cli.common import (
+    CHECK_FAILED,
+    INTERRUPTED,
+    Settings,
+    console,
+    fail,
+    numbers,
+    print_json,
+    read,
+    terminal,
+    with_values,
+)
 from kineta.cli.options import FILE, Verb, completing, json_, model, real, seconds, settings, state, whole
 from kineta.errors import readable
 
@@ -81,7 +92,7 @@ def simulate(
     q: str | None,
     v: str | None,
     tau: str | None,
-    settings: Sequence[str],
+    settings: Settings,
     method: str,
     rtol: float,
     atol: float,

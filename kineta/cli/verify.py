@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.common import CHECK_FAILED, print_json, read
+from kineta.cli.common import CHECK_FAILED, Settings, print_json, read
 from kineta.cli.options import FILE, Verb, json_, model, settings, whole
 from kineta.errors import readable
 
@@ -34,7 +33,7 @@ from kineta.errors import readable
 @click.option("--html", type=FILE, metavar="FILE", help="Write the certificate as an HTML page.")
 @json_
 def verify(
-    model: Path, settings: Sequence[str], states: int, digits: int, seed: int, html: Path | None, as_json: bool
+    model: Path, settings: Settings, states: int, digits: int, seed: int, html: Path | None, as_json: bool
 ) -> None:
     """Compare all formalisms at random states.
 

@@ -52,7 +52,8 @@ def output_units(system: System) -> dict[str, str]:
 
 def unit_of(system: System, value: Expr) -> str:
     """The unit of an expression of coordinates, speeds, parameters and points of *system*; ``''`` where none follows."""
-    kind = _kind(*system.expand(value), _symbols(system))
+    (plain,) = system.expand(value)
+    kind = _kind(plain, _symbols(system))
     return "" if kind is None else _written(kind, False)
 
 

@@ -161,7 +161,7 @@ def known_forces(system: System, name: str) -> str:
     rows = [f"{MULTIPLIER}{row}" for row in (*touches(system), *(c.name for c in system.constraints))]
     if not rows:
         return " Such names are of the forces of contacts, limits, friction and constraints; the model has none."
-    return f" Forces with names: {_few(rows)}."
+    return f" Forces with names: {few(rows)}."
 
 
 def infer_parameters(system: System, lets: Iterable[Let] = ()) -> dict[str, str]:
@@ -210,15 +210,15 @@ def _doubt(system: System, names: list[str], where: str, kind: str) -> str:
     others = [c for c in system.coordinates if c not in names]
     lists = [others, [*others, *names]] if kind == "parameter" else [[*others, *names], others]
     in_text = any(b.location is not None for b in system.bodies)
-    shown = (f"coordinates {_few(n)};" if in_text else f"coordinates=[{_few(map(repr, n))}]" for n in lists if n)
+    shown = (f"coordinates {few(n)};" if in_text else f"coordinates=[{few(map(repr, n))}]" for n in lists if n)
     stand, are = ("stands", f"is taken for a {kind}") if len(names) == 1 else ("stand", f"are taken for {kind}s")
     return (
-        f"Model '{system.name}': {_few(map(repr, names))} {stand} {where} and {are}. "
+        f"Model '{system.name}': {few(map(repr, names))} {stand} {where} and {are}. "
         f"List the coordinates to say what is meant: {' or '.join(shown)}"
     )
 
 
-def _few(names: Iterable[str]) -> str:
+def few(names: Iterable[str]) -> str:
     """The first of many *names*."""
     shown = list(names)
     return ", ".join(shown if len(shown) <= 8 else [*shown[:8], "..."])

@@ -1,16 +1,28 @@
-"""What contacts and friction are to tasks that know nothing of them."""
+"""What contacts, limits, dry friction and switches are to tasks that know nothing of them."""
 
 from __future__ import annotations
 
 from kineta.errors import warn
+from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.friction import Friction
 from kineta.model.contacts.limit import Limit
+from kineta.model.infer import few
 from kineta.model.system import System
 
+#: Kinds that act wherever the system is.
+_ALWAYS = (("contacts", Contact), ("dry friction", Friction))
 
-def warn_without(system: System, what: str) -> None:
-    """Warn that *what* is of the equations without contact and dry friction, where *system* has such. A limit that is not reached
-    does nothing.
+
+def warn_without(system: System, what: str, *, whole: bool = False) -> None:
+    """Warn that *what* is of the equations without contacts and dry friction, where *system* has such; of the *whole* equations,
+    also that they are without limits and switches, which do nothing near a state at which they are not reached.
     """
-    names = [c.name for c in system.contacts if not isinstance(c, Limit)]
-    if names:
-        warn(f"Model '{system.name}': {what} is of its equations without {', '.join(names)}, which act in runs only.")
+    kinds = {word: [c.name for c in system.contacts if isinstance(c, kind)] for word, kind in _ALWAYS}
+    if whole:
+        kinds["limits"] = [c.name for c in system.contacts if isinstance(c, Limit)]
+        kinds["switches"] = [s.name for s in system.switches]
+    left_out = [word for word, names in kinds.items() if names]
+    if left_out:
+        names = few(name for own in kinds.values() for name in own)
+        words = " and ".join([", ".join(left_out[:-1]), left_out[-1]] if len(left_out) > 1 else left_out)
+        warn(f"Model '{system.name}': {what} is of its equations without {names}, since {words} act in runs only.")

@@ -13,6 +13,7 @@ from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.model.dimensions import variable_units
 from kineta.model.given import records
+from kineta.model.infer import few
 from kineta.model.system import System
 from kineta.numerics.newton import Found, Functions, misses, nearest_zero
 from kineta.tasks.apart import warn_without
@@ -266,10 +267,12 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     names = (*conditions.system.q_names, *(conditions.system.v_names[i] for i in search.steady))
     values = (*at.q.tolist(), *(at.v[i] for i in search.steady))
     place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(names, values, strict=True))
+    contacts = few(c.name for c in conditions.system.contacts)
+    alone = f" Nothing rests on {contacts} here; a run with damping finds such a rest." if contacts else ""
     return (
         f"Model '{conditions.system.name}': no equilibrium was found {tried}: at {place} {conditions.names[k]} is still off by "
         f"{abs(found.off[k]):.3g}, and no step makes less of it. Start from another guess, or from many (equilibria); it may be "
-        "that there is none."
+        f"that there is none.{alone}"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from kineta.tasks.record import bytes_per_step
 from kineta.tasks.state import initial_state
 from kineta.tasks.status import DONE
 from kineta.tasks.task import Task
+from kineta.tasks.unmet import alone
 from kineta.tasks.varied import Varied, code, start, varied
 
 FloatArray = NDArray[np.float64]
@@ -41,6 +42,7 @@ class Sensitivity:
     outputs, outputs_by : name to (k,) and (k, m), for the outputs of the model and for goals, which are integrals over the time
     by : names of what the motion varies with
     nfev, steps : evaluations of motion and derivatives together, and steps
+    notes : what is to be said of contacts, limits and switches
     """
 
     model: str
@@ -56,6 +58,7 @@ class Sensitivity:
     outputs_by: Mapping[str, FloatArray]
     nfev: int
     steps: int
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> FloatArray:
         """The derivatives (k, m) of a coordinate, speed, output or goal. Raises :class:`ArgumentError` for an unknown name."""
@@ -112,15 +115,19 @@ def sensitivity(
     q, v, p, tau, rtol, atol, t_eval, samples, max_steps : as for ``simulate``, of one case; forces tau are numbers
     method : ``dop853`` or ``dopri5``; the derivatives are kept to the tolerances as well
 
-    Raises :class:`ArgumentError` for names that do not exist, :class:`SimulationError` for a motion that does not reach its end.
+    Contacts, limits and switches may be there as long as the motion meets none. Raises :class:`ArgumentError` for names that do
+    not exist and, with the time, for a motion on which something strikes, rests, sticks or switches; :class:`SimulationError` for
+    one that does not reach its end.
     """
-    equations = given_equations(system)
-    model = equations.system
-    chosen = varied(model, by)
     t0, t1 = arguments.span(t)
     method = one_of(method, TABLEAUX, "a native method")
     rtol, atol, _ = arguments.tolerances(rtol, atol, np.inf)
-    integrands = {n: arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in _goals(goals).items()}
+    same = {"q": q, "v": v, "p": p, "tau": tau, "method": method, "rtol": rtol, "atol": atol, "max_steps": max_steps}
+    smooth = alone(given_equations(system), (t0, t1), **same)
+    equations, model = smooth.equations, smooth.equations.system
+    chosen = varied(model, by)
+    goals = {n: smooth.plain(e) for n, e in _goals(goals).items()}
+    integrands = {n: arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in goals.items()}
     q0, v0 = initial_state(model, q, v, p)
     values, acting = parameters(model, p), forces(model, tau)
     if max(q0.ndim, v0.ndim, values.ndim, acting.constant.ndim) > 1 or acting.expressions or acting.sampled:
@@ -128,7 +135,8 @@ def sensitivity(
     grid = arguments.grid(t0, t1, t_eval, samples)
     begun = Begun(q0, v0, values, acting, unstated(model, chosen, q, v))
     limits = Limits(method, rtol, atol, max_steps)
-    return carried(equations, chosen, (t0, t1), begun, integrands, {}, grid, limits)[0]
+    found = carried(equations, chosen, (t0, t1), begun, integrands, {}, grid, limits)[0]
+    return replace(found, notes=smooth.notes)
 
 
 @dataclass(frozen=True)

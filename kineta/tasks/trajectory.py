@@ -113,8 +113,8 @@ def _of_run(equations: Equations, run: Result, t: Any, p: Any) -> Trajectory:
         raise ArgumentError(f"Expected a run of '{system.name}', found one of '{run.model}' with other coordinates.")
     if names := ", ".join(c.name for c in system.contacts if not isinstance(c, Limit)):
         raise ArgumentError(
-            f"Model '{system.name}': {names} act in its run, and are not known along it here; give the motion as arrays, "
-            "q and times, and forces of your own in place of them."
+            f"Model '{system.name}': along its run contacts and dry friction act ({names}), whose forces are not known here; "
+            "give the motion itself (--motion on the command line), and forces of your own in place of theirs."
         )
     if run.cases is not None:
         raise ArgumentError(

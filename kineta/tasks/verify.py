@@ -18,6 +18,7 @@ from kineta.model.motion import quaternion_names
 from kineta.model.rewrite import lifted
 from kineta.model.system import System, a_system
 from kineta.passes.digits import library
+from kineta.tasks.apart import warn_without
 from kineta.tasks.certificate import Certificate, Finding, Row
 from kineta.tasks.laws import LAWS, Case, missed
 from kineta.tasks.regular import regular_states
@@ -75,6 +76,7 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
         raise ArgumentError(f"Expected 0 or at least 20 digits, found {digits}.")
     if not system.nv:
         raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations to compare.")
+    warn_without(system, "the certificate", whole=True)
     refused = {name: reason for name, f in FORMALISMS.items() if (reason := f.applies(system))}
     applied = [name for name in FORMALISMS if name not in refused]
     first, sampled = regular_states(derive(system, applied[0]), states, seed=seed)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.cli.main import app
 from tests.cli.conftest import CART, HOPPER, Command
 from tests.support import EXAMPLES
 
@@ -397,8 +398,44 @@ def test_what_acts_in_runs_is_listed_and_said_to_be_no_part_of_equations(kineta:
     found = kineta("check", str(model), "--json").json
     assert found["contacts"] == {"foot": "Contact", "tip": "Contact", "stop": "Limit", "dry": "Friction"}
     assert (found["places"], found["switches"]) == ({"foot": ["Box", "A"], "tip": ["A"]}, ["up"])
-    for verb in ("derive", "eval"):
-        assert "act in runs: this is without foot, tip, stop, dry.\n" in kineta(verb, str(model)).err
+    words = "since contacts, dry friction, limits and switches act in runs only.\n"
+    for verb, what in (
+        ("derive", "what is derived"),
+        ("eval", "forward"),
+        ("export", "the code"),
+        ("verify", "the certificate"),
+    ):
+        options = ("--to", str(tmp_path)) if verb == "export" else ("--states", "1") if verb == "verify" else ()
+        said_by = kineta(verb, str(model), *options).err
+        assert f"{what} is of its equations without foot, tip, dry, stop, up, {words}" in said_by
+
+
+def test_limits_that_look_like_degrees_are_noted(kineta: Command, here: Path) -> None:
+    text = "Arm | Rz(q) = Jz(1); Cart | Sx(x) = 1; coordinates q, x; limit a : {} <= q <= {}; limit b : x <= 60;"
+    for bounds, noted in (
+        (("-90", "1"), True),
+        (("0", "60"), True),
+        (("-90 deg", "4*pi"), False),
+        (("0", "400"), False),
+    ):
+        (here / "m.kin").write_text(text.format(*bounds))
+        assert ("if degrees are meant, write" in kineta("check", "m.kin").out) is noted
+    assert "Limit 'b'" not in kineta("check", "m.kin").out
+
+
+def test_every_verb_leaves_out_the_limits_of_a_robot_when_told_so(kineta: Command, here: Path) -> None:
+    verbs = [v for v in app.commands.values() if any(p.name == "model" for p in v.params)]
+    assert [v.name for v in verbs if not any("--no-limits" in p.opts for p in v.params)] == []
+    (here / "arm.urdf").write_text(
+        '<robot name="arm"><link name="base"/><link name="a"><inertial><mass value="1"/><origin xyz="0 0 -0.5"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="j" type="revolute">'
+        '<parent link="base"/><child link="a"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
+        '<dynamics friction="0.1"/></joint></robot>'
+    )
+    assert kineta("check", "arm.urdf", "--json").json["contacts"] == {"j_limit": "Limit", "j_friction": "Friction"}
+    assert kineta("check", "arm.urdf", "--no-limits", "--json").json["contacts"] == {}
+    (here / "m.kin").write_text("A | Rz(q) = Jz(1); limit stop : q <= 1;")
+    assert "expected a URDF robot, found 'm.kin'; in .kin leave out" in kineta("check", "m.kin", "--no-limits").err
 
 
 @pytest.mark.parametrize("verb", ["derive", "eval"])

@@ -131,11 +131,31 @@ def test_a_closed_mechanism_is_fitted() -> None:
     assert np.allclose(fit.x, [2.3, 0.3], rtol=1e-6)
 
 
+def test_what_a_motion_never_meets_changes_no_derivative() -> None:
+    text = (
+        "gravity 9.81; parameters k = 5, s = 0; A | Ry(q), Sx(1) = 1; spring c = k on q; initial q = 0.3; output A.z{};"
+    )
+    more = "limit stop : q <= 3; contact floor : point between A and ground at (0, 0, -1.2) axis (0, 0, 1), friction = 0.2;"
+    more += "when far : q >= 2.9 : s = 1;"
+    plain = kn.sensitivity(kn.loads(text.format("")), 1.0, ["k", "q"], samples=5)
+    held = kn.loads(text.format(", force = lambda.stop.upper") + more)
+    found = kn.sensitivity(held, 1.0, ["k", "q"], samples=5, goals={"pressed": kn.symbol("lambda.floor.n") + 1})
+    assert np.allclose(found["A.z"], plain["A.z"], rtol=1e-12)
+    assert not found["force"].any()
+    assert found.value("pressed")[-1] == pytest.approx(1.0)
+    assert (found.notes, plain.notes) == (("stop, floor, far: never met in this motion",), ())
+
+
 T = np.linspace(0, 1, 5)
 SENTENCES: list[tuple[Any, str]] = [
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m3"]), "has no parameter, coordinate or speed 'm3' to vary."),
     (
         lambda: kn.sensitivity(example("bouncing_ball"), 1.0, ["r"]),
+        "at t = 0.451524 s floor strikes, and a motion has derivatives here only where nothing strikes",
+    ),
+    (lambda: kn.sensitivity(example("sliding_block"), 0.1, ["x"]), "'slope.n' acts from the start, and a motion has"),
+    (
+        lambda: kn.objective(example("bouncing_ball"), 1.0, ["r"], final=kn.symbol("z")),
         "motions that jump, as at floor, have no derivatives here; system.replace(contacts=(), switches=())",
     ),
     (lambda: kn.sensitivity(PENDULUM, 1.0, []), "Expected names of what varies, found none"),
