@@ -72,7 +72,7 @@ def evaluate(
     from kineta.tasks.state import initial_state
 
     system = with_values(read(model, settings))
-    warn_without(system, quantity, whole=True)
+    warn_without(system, f"the quantity {quantity}", whole=True)
     equations = derive(system, formalism, strategy=strategy)
     function = equations.function(quantity, backend)
     at = initial_state(system, numbers("--q", q, system), numbers("--v", v, system))

@@ -25,4 +25,4 @@ def warn_without(system: System, what: str, *, whole: bool = False) -> None:
     if left_out:
         names = few(name for own in kinds.values() for name in own)
         words = " and ".join([", ".join(left_out[:-1]), left_out[-1]] if len(left_out) > 1 else left_out)
-        warn(f"Model '{system.name}': {what} is of its equations without {names}, since {words} act in runs only.")
+        warn(f"Model '{system.name}': {what} is of its equations without {names}: only runs know {words}.")

@@ -25,6 +25,7 @@ from kineta.expr.graph import Graph, Ref
 from kineta.formalism.regressor import forms
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
+from kineta.tasks.apart import warn_without
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.rank import rank
@@ -78,6 +79,7 @@ def base_parameters(system: System | Equations, p: Any = None, *, seed: int = 0)
     equations = given_equations(system)
     values = _one(equations.system, p)
     model = equations.system
+    warn_without(model, "the regressor")
     names = parameter_names(model)
     told = _forms(equations, values, len(names))
     rows = _rows(equations, values, len(names), whole("seed", seed, 0))

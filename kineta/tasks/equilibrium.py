@@ -268,7 +268,11 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     values = (*at.q.tolist(), *(at.v[i] for i in search.steady))
     place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(names, values, strict=True))
     contacts = few(c.name for c in conditions.system.contacts)
-    alone = f" Nothing rests on {contacts} here; a run with damping finds such a rest." if contacts else ""
+    alone = (
+        f" Contacts and limits ({contacts}) hold nothing here; a run with damping finds a rest on them."
+        if contacts
+        else ""
+    )
     return (
         f"Model '{conditions.system.name}': no equilibrium was found {tried}: at {place} {conditions.names[k]} is still off by "
         f"{abs(found.off[k]):.3g}, and no step makes less of it. Start from another guess, or from many (equilibria); it may be "

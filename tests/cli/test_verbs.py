@@ -398,16 +398,16 @@ def test_what_acts_in_runs_is_listed_and_said_to_be_no_part_of_equations(kineta:
     found = kineta("check", str(model), "--json").json
     assert found["contacts"] == {"foot": "Contact", "tip": "Contact", "stop": "Limit", "dry": "Friction"}
     assert (found["places"], found["switches"]) == ({"foot": ["Box", "A"], "tip": ["A"]}, ["up"])
-    words = "since contacts, dry friction, limits and switches act in runs only.\n"
+    words = "only runs know contacts, dry friction, limits and switches.\n"
     for verb, what in (
         ("derive", "what is derived"),
-        ("eval", "forward"),
+        ("eval", "the quantity forward"),
         ("export", "the code"),
         ("verify", "the certificate"),
     ):
         options = ("--to", str(tmp_path)) if verb == "export" else ("--states", "1") if verb == "verify" else ()
         said_by = kineta(verb, str(model), *options).err
-        assert f"{what} is of its equations without foot, tip, dry, stop, up, {words}" in said_by
+        assert f"{what} is of its equations without foot, tip, dry, stop, up: {words}" in said_by
 
 
 def test_limits_that_look_like_degrees_are_noted(kineta: Command, here: Path) -> None:

@@ -216,3 +216,14 @@ def test_wrong_names_and_ends_are_said() -> None:
     level = kn.loads("parameters P = 0; coordinates x, y; A | Sx(x), Sy(y) = 1; spring k = 1 on x - y;")
     with pytest.raises(SimulationError, match="in 1 direction there are equilibria beside the first one"):
         kn.family(level, "P", 1.0)
+
+
+def test_what_would_rest_on_a_contact_is_said_to_have_none() -> None:
+    text = "gravity 9.81; B | Sx(x), Sz(z) = 1; coordinates x, z; contact floor : point between B and ground axis (0, 0, 1);"
+    with pytest.warns(
+        kn.KinetaWarning, match="an equilibrium is of its equations without floor: only runs know contacts"
+    ):
+        with pytest.raises(
+            SimulationError, match=r"Contacts and limits \(floor\) hold nothing here; a run with damping"
+        ):
+            kn.equilibrium(kn.loads(text))
