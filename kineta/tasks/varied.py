@@ -112,7 +112,7 @@ def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequen
     inputs = {"t": (own.t,), "y": [own.graph.symbol(n) for n in names]}
     outputs_of = {name: {name: ((len(refs),), refs)} for name, refs in simple.items()}
     setup, programs = hoist(own.graph, inputs, outputs_of, [*own.p, *own.tau], "varied")
-    return Code(setup, programs, Layout(0, len(pivots)), kept)
+    return Code(setup, programs, Layout(works=0, watched=len(pivots)), kept)
 
 
 def _direction(g: Graph, by: Varied, name: str, states: Sequence[Ref]) -> Direction:
