@@ -171,7 +171,7 @@ def _control(d: Derivation) -> Array:
 
 def _control_power(d: Derivation) -> Array:
     g = d.graph
-    return named(["control_power"], [g.sum(g.mul(u, v) for u, v in zip(d["control"].refs, d.symbols.v, strict=True))])
+    return named([f"{CONTROL}power"], [g.sum(g.mul(u, v) for u, v in zip(d["control"].refs, d.symbols.v, strict=True))])
 
 
 def _programs(d: Derivation) -> Array:

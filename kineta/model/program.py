@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 #: The law that holds for every system and leaves alone what meets a program by itself.
 COVARIANT = "covariant"
+#: The law of named actuators.
+LEAST = "least"
 #: Laws of control (Rodionov; theory R.7), by name.
-LAWS = (COVARIANT, "kineta", "inertial", "gauss", "least")
+LAWS = (COVARIANT, "kineta", "inertial", LEAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def program(name: str, value: Scalar) -> Program:
 
 
 def control(
-    law: str = COVARIANT,
+    law: str | None = None,
     *,
     actuators: Mapping[str, Scalar] | Iterable[str] = (),
     transversal: Mapping[str, Scalar] | None = None,
@@ -86,16 +88,17 @@ def control(
     """The :class:`Control` by a *law*.
 
     law : what is along the gradients of the programs: the covariant derivative of the control (``covariant``, default), so that a
-        motion which meets them by itself is left alone; that of all reactions (``kineta``), as in Rodionov's forms; the rate of
-        the torque in inertial axes (``inertial``), for one free body; the control itself (``gauss``); or the derivative of the
-        forces of the actuators is the least that does (``least``)
+        motion which meets them by itself is left alone; that of all reactions (``kineta``), as in Rodionov's forms and by the
+        generalised principle of Gauss; the rate of the torque in inertial axes (``inertial``), for one free body; or the
+        derivative of the forces of the actuators is the least that does (``least``, where actuators are named)
     actuators : names of the speeds on which controls act, or a mapping of these to weights
     transversal : parts of the control that programs do not ask for, by speed
     """
     given = actuators
     if not isinstance(actuators, Mapping):
         given = dict.fromkeys(records(actuators, str, "names of speeds", '"q1\'"'), 1.0)
-    return Control(law, given, {} if transversal is None else transversal)  # type: ignore[arg-type]  # a record takes what it is given
+    chosen = (LEAST if given else COVARIANT) if law is None else law
+    return Control(chosen, given, {} if transversal is None else transversal)  # type: ignore[arg-type]  # a record takes what it is given
 
 
 # -- in the text language ---------------------------------------------------------------------------------------------
@@ -136,7 +139,7 @@ def read_control(source: Source, node: Node) -> Control:
         name, value = part.children
         given = expr(1) if value is None else source.expression(value)
         found[str(part.data)].append((_speed(source, name), given))
-    named = COVARIANT if law is None else source.noted(law)
+    named = (LEAST if found["actuator"] else COVARIANT) if law is None else source.noted(law)
     return Control(named, tuple(found["actuator"]), tuple(found["definition"]), source.location(node))
 
 
@@ -160,6 +163,9 @@ def control_faults(system: System) -> Iterator[tuple[str, str]]:
     control = system.control
     if control.law not in LAWS:
         text = f"expected a law ({', '.join(LAWS)}), found '{control.law}'.{did_you_mean(control.law, LAWS)}"
+        yield text, control.law
+    elif control.actuators and control.law != LEAST:
+        text = f"the law {control.law} acts on all speeds; of single actuators the law {LEAST} makes use, found '{control.law}'."
         yield text, control.law
     if control != Control() and not system.programs:
         text = "there is no program that controls could hold; give one, as in program hold : |a(Tip)| = 2 m/s^2, or no control."

@@ -44,14 +44,16 @@ TOUCHED = ("gaps", "laws", "slip", "drift", "delassus", "answers")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What stands in the state y of a run behind q and v: the work done, where the power is not identically zero (``works`` is
-    1), and the integrals of as many pivots of constraints as are ``watched``. Nothing else depends on these. ``levels`` is how
-    many of the last numbers observed have to vanish: constraints, and rates of those on the position; ``multipliers`` are names
-    with units, ``""`` where none is known. ``touches`` are what may touch or stick; the flags of those *pressed* stand between
-    the parameters and the forces in what h is made of.
+    """What stands in the state y of a run behind q and v: under programs the derivatives of v below the highest, v^(order - 1);
+    then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), and the
+    integrals of as many pivots of constraints as are ``watched``. Nothing else depends on these last ones. ``levels`` is how many
+    of the last numbers observed have to vanish: constraints, and rates of those on the position; ``multipliers`` are names with
+    units, ``""`` where none is known; ``gradients`` how many programs and speeds there are. ``touches`` are what may touch or
+    stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
     """
 
     works: int
+    controls: int = 0
     order: int = 2
     watched: int = 0
     levels: int = 0
@@ -77,7 +79,7 @@ class Layout:
     @property
     def integrals(self) -> int:
         """How many of the last states are integrals along the others."""
-        return self.works + self.watched
+        return self.works + self.controls + self.watched
 
 
 class Code:
@@ -251,7 +253,7 @@ def lowered(
 def _behind(graph: Graph, layout: Layout) -> list[Ref]:
     """The entries of y behind q and v."""
     pivots = (f"pivot {i}" for i in range(layout.watched))
-    return [graph.symbol(n) for n in (*("work done",) * layout.works, *pivots)]
+    return [graph.symbol(n) for n in (*("work done",) * layout.works, *("control work",) * layout.controls, *pivots)]
 
 
 def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, Sequence[Ref]], Layout]:
@@ -271,6 +273,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     works = int(power != ZERO or bool(d.touches) or bool(d.symbols.system.switches))
     layout = Layout(
         works=works,
+        controls=int(bool(d.symbols.system.programs)),
         order=order,
         watched=len(pivots),
         levels=len(levels),
@@ -279,7 +282,8 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         touches=d.touches,
         pressed=d.pressed,
     )
-    rate = (*d["state_rate"].refs, *([power] * layout.works), *pivots)
+    spent = d["control_power"].refs if layout.controls else ()
+    rate = (*d["state_rate"].refs, *([power] * layout.works), *spent, *pivots)
     outputs = d.expression(*(o.value for o in d.symbols.system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import KinetaWarning
+from kineta.formalism.programmed import CONTROL
 from kineta.model.dimensions import output_units, variable_units
 from kineta.model.infer import ENERGIES
 from kineta.model.system import System
@@ -19,6 +20,7 @@ from kineta.tasks.events import Watch
 from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.met import MISSED
 from kineta.tasks.motion import Motion
+from kineta.tasks.programmed import CONTROL_WORK, spent
 from kineta.tasks.record import Record
 from kineta.tasks.result import Result, force_name
 from kineta.tasks.status import DONE, EVENT, UNBALANCED, missed, unbalanced
@@ -68,7 +70,10 @@ def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None, va
     for k, name in enumerate(task.system.v_names):
         if held is not None and name in driven:
             outputs[force_name(name)] = held[..., k].copy()
-    work = y[..., task.states].copy() if made.code.layout.works else np.zeros(t.shape)
+    layout = made.code.layout
+    work = y[..., task.states].copy() if layout.works else np.zeros(t.shape)
+    if layout.controls:
+        outputs[CONTROL_WORK] = y[..., task.states + layout.works].copy()
     residual = np.abs(off).max(axis=0) if off else np.zeros(t.shape)
     return Series(Energies(kinetic, potential, work), outputs, residual)
 
@@ -125,7 +130,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         y_events=tuple(e[1] for e in events),
         event_names=tuple(e.name for e in watch.events),
         sol=record.solution(),
-        notes=(*task.notes, *motion.notes),
+        notes=(*task.notes, *motion.notes, *spent(t, found.outputs)),
         changes=motion.changes,
     )
 
@@ -161,7 +166,11 @@ def units_of(task: Task) -> dict[str, str]:
 
 def _units_of(system: System) -> dict[str, str]:
     known = variable_units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system)
-    return known | {force_name(n): _FORCES[known[n]] for n in system.v_names if known.get(n) in _FORCES}
+    forces = {n: _FORCES[known[n]] for n in system.v_names if known.get(n) in _FORCES}
+    known |= {force_name(n): unit for n, unit in forces.items()}
+    if system.programs:
+        known |= {f"{CONTROL}{n}": unit for n, unit in forces.items()} | {f"{CONTROL}power": "W", CONTROL_WORK: "J"}
+    return known
 
 
 def _events(watch: Watch, record: Record) -> Iterator[tuple[FloatArray, FloatArray]]:

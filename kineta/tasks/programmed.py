@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,8 @@ from kineta.expr.graph import Ref
 from kineta.expr.program import program
 from kineta.formalism import manifold, programmed
 from kineta.formalism.derivation import Derivation
+from kineta.formalism.programmed import CONTROL
+from kineta.model.program import LEAST
 from kineta.model.system import System
 from kineta.numerics.foreign import IDA
 from kineta.numerics.segment import Segment
@@ -28,6 +30,8 @@ from kineta.values import numbers
 
 FloatArray = NDArray[np.float64]
 
+#: The work of controls, as a series of a run.
+CONTROL_WORK = f"{CONTROL}work"
 #: Steps of Newton's method at most.
 STEPS = 50
 #: Part of the state by which what has to vanish may be missed that is rounding.
@@ -43,6 +47,7 @@ class Start:
     """The compiled functions of t, q, the speeds with their derivatives below the highest, and p, from which a start is made."""
 
     order: int
+    said: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]
     labels: tuple[tuple[str, ...], ...]
     natural: tuple[llvm.NativeFunction, ...]
@@ -58,10 +63,10 @@ def started(
     state: tuple[FloatArray, FloatArray, FloatArray],
     levels: Any,
     method: str,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, tuple[str, ...]]:
     """The coordinates and speeds of a *state* (q, v, p), nearer to the programs of a motion where numbers of few digits miss
     them, and the derivatives of the speeds below the highest, ((s-2) nv,): those of a motion without control, but for the
-    *levels* given and what ``initial`` says, moved as little as programs ask for.
+    *levels* given and what ``initial`` says, moved as little as programs ask for; and what is to be said of it.
 
     Raises :class:`ArgumentError` for what does not go with programs, :class:`SimulationError` for a start that misses them.
     """
@@ -69,12 +74,21 @@ def started(
     if not system.programs:
         if levels is not None:
             raise ArgumentError(f"Model '{system.name}' has no programs of motion; leave out levels.")
-        return q, v, np.empty((*v.shape[:-1], 0))
+        return q, v, np.empty((*v.shape[:-1], 0)), ()
     _fits(system, made, method)
     if arguments.cases({"q": q, "v": v, "p": p}) is not None:
         raise ArgumentError(f"Model '{system.name}': under programs one motion is run at a time; give one start.")
     start = equations.kept(Start, lambda: _start(derivation(equations, PROJECTED)))
     return _begun(system, start, t, q, v, p, _given(system, start, levels, p))
+
+
+def spent(t: FloatArray, outputs: Mapping[str, FloatArray]) -> Iterator[str]:
+    """What controls spend along a run, in words."""
+    if CONTROL_WORK in outputs and len(t):
+        power = outputs[f"{CONTROL}power"]
+        k = int(np.abs(power).argmax())
+        work = outputs[CONTROL_WORK][-1]
+        yield f"control: work {work:.4g} J, peak power {power[k]:.4g} W at t = {t[k]:.4g} s"
 
 
 def _fits(system: System, made: Bound, method: str) -> None:
@@ -146,6 +160,7 @@ def _start(d: Derivation) -> Start:
     names = tuple(tuple(g.name(x) or "" for x in row) for row in levels)
     return Start(
         order,
+        tuple(_described(d)),
         names,
         tuple(labels),
         tuple(made.function(f"natural_{k}") for k in range(2, order)),
@@ -203,19 +218,38 @@ class _Beginning:
 
 def _begun(
     system: System, start: Start, t: float, q: FloatArray, v: FloatArray, p: FloatArray, given: Mapping[str, float]
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, tuple[str, ...]]:
     found = _Beginning(start, t, q.copy(), np.zeros((start.order - 1, len(v))), p)
     found.levels[0] = v
+    notes = list(start.said)
     for k, names in enumerate(start.names):
         own = [i for i, name in enumerate(names) if name not in given] if k > 1 else list(range(len(v)))
         if k > 1:
             natural = found.value(start.natural[k - 2])
             found.levels[k - 1] = [given.get(name, x) for name, x in zip(names, natural, strict=True)]
+        before = found.levels[k - 1].copy() if k else found.q
         found.meet(k, own)
+        change = float(np.abs((found.levels[k - 1] if k else found.q) - before).max(initial=0.0))
+        if own and k > 1:
+            free = ", ".join(names[i] for i in own)
+            moved = f", moved by up to {change:.3g} to meet programs" if change else ""
+            notes.append(f"start: {free} as in a motion without control{moved}")
+        elif change:
+            notes.append(f"the start missed programs, and {', '.join(names)} were moved by up to {change:.1e}")
         off, A = found.rows(k)
         if not np.abs(off).max(initial=0.0) <= MISSED * found.size:
             raise SimulationError(_missed(system, start, k, off, A, t))
-    return found.q, found.levels[0], found.levels[1:].ravel()
+    return found.q, found.levels[0], found.levels[1:].ravel(), tuple(notes)
+
+
+def _described(d: Derivation) -> Iterator[str]:
+    """What the programs of a system are, and what they ask for, in words."""
+    own, law = d.programs, d.symbols.system.control.law
+    for row, linear in zip(own.rows, own.linear, strict=True):
+        yield f"program '{row.constraint}': order {row.order}, {'linear' if linear else 'nonlinear'} in its highest derivatives"
+    yield f"equations of order {own.s}" + (
+        f", law {law}" if own.r or law == LEAST else ", where the laws of control coincide"
+    )
 
 
 def _missed(system: System, start: Start, k: int, off: FloatArray, A: FloatArray, t: float) -> str:

@@ -92,7 +92,7 @@ def simulate(
         q0, v0, brought = brought_back(equations, t0, q0, v0, values)
         equations, regular, notes = closed(equations, t0, q0, v0, values)
         made = bound(equations, values, tau, [e.value for e in watched], keeping(equations, method))
-        q0, v0, higher = started(equations, made, t0, (q0, v0, values), levels, method)
+        q0, v0, higher, said = started(equations, made, t0, (q0, v0, values), levels, method)
         cases = arguments.cases({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
         lead = () if cases is None else (cases,)
         parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
@@ -115,7 +115,7 @@ def simulate(
             max_steps=arguments.steps(max_steps, kept),
             dense_output=dense_output,
             regular=regular,
-            notes=(*brought, *notes),
+            notes=(*brought, *notes, *said),
         )
         carry, result = _several() if lead else (move, outcome.result)
         moved = carry(task, bar)
