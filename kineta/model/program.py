@@ -164,9 +164,6 @@ def control_faults(system: System) -> Iterator[tuple[str, str]]:
     if control.law not in LAWS:
         text = f"expected a law ({', '.join(LAWS)}), found '{control.law}'.{did_you_mean(control.law, LAWS)}"
         yield text, control.law
-    elif control.actuators and control.law != LEAST:
-        text = f"the law {control.law} acts on all speeds; of single actuators the law {LEAST} makes use, found '{control.law}'."
-        yield text, control.law
     if control != Control() and not system.programs:
         text = "there is no program that controls could hold; give one, as in program hold : |a(Tip)| = 2 m/s^2, or no control."
         yield text, ""
@@ -182,3 +179,6 @@ def control_faults(system: System) -> Iterator[tuple[str, str]]:
     for name, weight in control.actuators:
         if text := hold.positive(system, weight, f"the weight of '{name}'"):
             yield text, name
+    if control.actuators and control.law in LAWS and control.law != LEAST:
+        text = f"the law {control.law} acts on all speeds; of single actuators the law {LEAST} makes use, found '{control.law}'."
+        yield text, control.law

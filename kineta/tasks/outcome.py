@@ -111,7 +111,7 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         y=np.ascontiguousarray(y[:, : record.states].T),
         q_names=system.q_names,
         v_names=system.v_names,
-        level_names=task.level_names,
+        level_names=tuple(name for name, *_ in task.levels),
         units=units_of(task),
         outputs=found.outputs,
         kinetic_energy=energies.kinetic,
@@ -161,7 +161,11 @@ def allowed(task: Task, y: FloatArray) -> float:
 def units_of(task: Task) -> dict[str, str]:
     """Units of the series of a run by name, where they are known."""
     known = task.equations.kept("units of a run", lambda: _units_of(task.system))
-    return known | {n: unit for n, unit in task.made.code.layout.multipliers.items() if unit}
+    return (
+        known
+        | {n: unit for n, unit in task.made.code.layout.multipliers.items() if unit}
+        | {n: f"{known[bare]}^{1 + marks}" for n, bare, marks in task.levels if known.get(bare)}
+    )
 
 
 def _units_of(system: System) -> dict[str, str]:

@@ -54,10 +54,10 @@ class Task:
         return self.made.code.layout.states(self.system)
 
     @property
-    def level_names(self) -> tuple[str, ...]:
-        """Names of the derivatives of the speeds that are states."""
-        marks = ("'" * k for k in range(1, self.made.code.layout.order - 1))
-        return tuple(name + mark for mark in marks for name in self.system.v_names)
+    def levels(self) -> tuple[tuple[str, str, int], ...]:
+        """The derivatives of the speeds that are states: name, that of the speed, and how many derivatives of it."""
+        orders = range(1, self.made.code.layout.order - 1)
+        return tuple((name + "'" * k, name, k) for k in orders for name in self.system.v_names)
 
     @property
     def steering(self) -> int:

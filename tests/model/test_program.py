@@ -25,12 +25,12 @@ STATEMENTS = [
     "program hold : |a(Tip)| = 2 m/s^2;",
     "program hold : |a(Tip)|^2 + sin(x) = a0^2; control;",
     "program hold : a( Tip  in Arm ).y'*w(Arm).z + |v( Craft )|'^2 = 3*x'''; control least;",
-    "program hold : size = a0^2 + pull^2; control gauss on x weight k, y' weight 2*k, b.wx;",
+    "program hold : size = a0^2 + pull^2; control least on x weight k, y' weight 2*k, b.wx;",
     "program hold : x + y' = t; program turn : eps(Moon in Arm).x = jerk(Tip).z; "
     "control inertial transversal b.wx = 3*t*b.wx', x = r(Tip).x;",
-    "program hold : b.wx'' = 3; control kineta on phi transversal phi' = |eps(Moon)|; initial x'' = 0.3 m/s^2, b.wx' = 1;",
+    "program hold : b.wx'' = 3; control on phi transversal phi' = |eps(Moon)|; initial x'' = 0.3 m/s^2, b.wx' = 1;",
     "quasi u = x' + y', y', phi', b.vx, b.vy, b.vz, b.wx, b.wy, b.wz; "
-    "program p : u'' = 2; control covariant on u, phi; initial u' = 3;",
+    "program p : u'' = 2; control on u, phi; initial u' = 3;",
 ]
 
 
@@ -67,17 +67,26 @@ def test_text_and_python_say_the_same() -> None:
         [kn.body("Craft", [kn.Sx(x), kn.Sy(kn.symbol("y"))], kn.inertia(1))],
         coordinates=["x", "y"],
         programs=[kn.program("hold", abs(kn.vector("a", "Craft")) ** 2 - kn.vector("jerk", "Craft", "Craft").x)],
-        control=kn.control("kineta", actuators={"x'": 2, "y'": 1}, transversal={"y'": kn.symbol("y''")}),
+        control=kn.control(actuators={"x'": 2, "y'": 1}, transversal={"y'": kn.symbol("y''")}),
     )
     text = """model m; Craft | Sx(x), Sy(y) = 1; coordinates x, y;
-        program hold : |a(Craft)|^2 = jerk(Craft in Craft).x; control kineta on x weight 2, y transversal y = y'';"""
+        program hold : |a(Craft)|^2 = jerk(Craft in Craft).x; control on x weight 2, y transversal y = y'';"""
     assert kn.loads(text) == built
     assert kn.control(actuators=["x'"]).actuators == kn.control(actuators={"x'": 1}).actuators
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_every_law_may_be_named(law: str) -> None:
-    assert read(f"program hold : x'' = 3; control {law} on x;").control.law == law
+    assert read(f"program hold : x'' = 3; control {law};").control.law == law
+
+
+def test_named_actuators_act_by_their_own_law() -> None:
+    assert read("program hold : x'' = 3; control on x;").control == kn.control(actuators=["x'"])
+    assert kn.control(actuators=["x'"]).law == "least"
+    with pytest.raises(
+        kn.ModelError, match="the law kineta acts on all speeds; of single actuators the law least makes use"
+    ):
+        read("program hold : x'' = 3; control kineta on x;")
 
 
 def test_names_of_vectors_are_free_for_other_things() -> None:
