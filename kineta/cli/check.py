@@ -12,6 +12,7 @@ import click
 from kineta.cli.common import CHECK_FAILED, Settings, console, print_json, read
 from kineta.cli.options import Verb, json_, model, settings
 from kineta.errors import readable
+from kineta.model.infer import order
 
 if TYPE_CHECKING:
     from kineta.compiler import Equations
@@ -59,6 +60,8 @@ def described(system: System) -> dict[str, Any]:
         "contacts": {c.name: type(c).__name__ for c in system.contacts},
         "places": places(system),
         "switches": [s.name for s in system.switches],
+        "programs": {p.name: order(system, p.value) for p in system.programs},
+        "law": system.control.law if system.programs else None,
         "parameters": {p.name: p.value for p in system.parameters},
         "taken": dict(system.taken),
         "lets": {let.name: str(let.value) for let in system.lets},
@@ -215,6 +218,8 @@ def _print(summary: dict[str, Any]) -> None:
         "speeds": ", ".join(summary["speeds"]) if summary["constraints"] else "",
         "constraints": ", ".join(summary["constraints"]),
         **_acting_in_runs(summary),
+        "programs": ", ".join(f"{n} (order {k})" for n, k in summary["programs"].items()),
+        "law of control": summary["law"],
         "named expressions": ", ".join(summary["lets"]),
         "elements": ", ".join(summary["elements"]),
         "outputs": ", ".join(summary["outputs"]),

@@ -18,6 +18,7 @@ from kineta.model.contacts.limit import Limit
 from kineta.model.infer import ENERGIES, MULTIPLIER, POINT_COMPONENTS
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
+from kineta.model.vectors import KINDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,10 @@ _WEAK, _ANGLE = Kind(NUMBER, weak=True), Kind(NUMBER, angle=True)
 def output_units(system: System) -> dict[str, str]:
     """Units of the outputs of *system* by name, where they follow; ``''`` for a number without dimension."""
     outputs = system.expanded.outputs
-    known = _symbols(system)
-    known |= _multipliers(system, {n for o in outputs for n in o.value.symbols() if n.startswith(MULTIPLIER)}, known)
+    known, names = _symbols(system), {n for o in outputs for n in o.value.symbols()}
+    known |= _multipliers(system, {n for n in names if n.startswith(MULTIPLIER)}, known) | _of_motion(
+        system, names, known
+    )
     found = {o.name: _kind(o.value, known) for o in outputs}
     energies = {o.name for o in outputs if not set(ENERGIES).isdisjoint(o.value.symbols())}
     return {name: _written(kind, name in energies) for name, kind in found.items() if kind is not None}
@@ -84,8 +87,16 @@ def _symbols(system: System) -> dict[str, Kind]:
     known |= {f"{owner}.{c}": kind for owner in owners for c, kind in components.items()}
     quasi = {w.name: _kind(w.value, known) for w in system.expanded.quasi}
     known = {n: kind for n, kind in quasi.items() if kind is not None and not kind.weak} | known
-    rates = {n: known[n] for n in system.v_names if n in known}
-    return known | {f"{n}'": replace(k, dimension=times(k.dimension, units.TIME, -1)) for n, k in rates.items()}
+    return known
+
+
+def _of_motion(system: System, names: set[str], known: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Kinds of derivatives of speeds, where those of the speeds are known, and of parts of vectors."""
+    found = {n: Kind(x.dimension, KINDS[x.vector.kind].turns) for n, x in infer.vectors(system, names).items()}
+    for name, order in infer.derivatives(system, names).items():
+        if (kind := known.get(name[: 1 - order])) is not None:
+            found[name] = replace(kind, dimension=times(kind.dimension, units.TIME, 1 - order))
+    return found
 
 
 def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Kind]) -> dict[str, Kind]:

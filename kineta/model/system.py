@@ -232,7 +232,8 @@ class System:
     def size(self) -> str:
         """How many bodies, coordinates and speeds there are, in words."""
         counts = {"bodies": len(self.bodies), "coordinates": self.nq, "speeds": self.nv}
-        one = {"bodies": "1 body", "coordinates": "1 coordinate", "speeds": "1 speed"}
+        counts |= {"programs": len(self.programs)} if self.programs else {}
+        one = {"bodies": "1 body", "coordinates": "1 coordinate", "speeds": "1 speed", "programs": "1 program"}
         return ", ".join(one[name] if n == 1 else f"{n} {name}" for name, n in counts.items())
 
     def _repr_html_(self) -> str:

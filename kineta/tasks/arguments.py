@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr
 from kineta.model.given import records
-from kineta.model.infer import ENERGIES, TIME, known_forces, likely_results, point_components, results
+from kineta.model.infer import (
+    ENERGIES,
+    TIME,
+    derivatives,
+    known_forces,
+    likely_results,
+    point_components,
+    results,
+    vectors,
+)
 from kineta.model.system import System
 from kineta.tasks.events import Event
 from kineta.values import number, numbers, whole
@@ -144,7 +153,10 @@ def symbols(system: System, value: Expr, what: str, *, resulting: bool = False) 
     (value,) = system.expand(value)
     known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), TIME, *ENERGIES}
     known |= point_components(system) | system.meanings.keys()
-    known |= results(system, value.symbols()) if resulting else set()
+    if resulting:
+        names = value.symbols()
+        known |= results(system, names) | vectors(system, names).keys()
+        known |= derivatives(system, names).keys() if system.programs else set()
     for name in value.symbols():
         if name not in known:
             near = did_you_mean(name, [*likely_results(system, name), *known] if resulting else known)

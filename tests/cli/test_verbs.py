@@ -37,6 +37,8 @@ def test_every_example_passes_its_check(kineta: Command, model: Path) -> None:
         "contacts",
         "places",
         "switches",
+        "programs",
+        "law",
         "parameters",
         "taken",
         "lets",
@@ -383,6 +385,18 @@ def test_constraints_are_checked_and_said(kineta: Command, tmp_path: Path) -> No
         "FAILED: the start meets the constraints (largest residual 3): the start misses the constraint 'wire'"
         in done.out
     )
+
+
+def test_programs_are_listed_with_their_orders_and_the_law(kineta: Command, tmp_path: Path) -> None:
+    model = tmp_path / "held.kin"
+    model.write_text("""
+        A | Sx(x), Sy(y) = 1; coordinates x, y;
+        program hold : |a(A)| = 2; program swing : y''' = t; control kineta;
+    """)
+    done = kineta("check", str(model))
+    assert "  programs: hold (order 2), swing (order 3)\n  law of control: kineta\n" in done.out
+    found = kineta("check", str(model), "--json").json
+    assert (found["programs"], found["law"]) == ({"hold": 2, "swing": 3}, "kineta")
 
 
 def test_what_acts_in_runs_is_listed_and_said_to_be_no_part_of_equations(kineta: Command, tmp_path: Path) -> None:

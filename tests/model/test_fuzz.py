@@ -7,12 +7,14 @@ import random
 import pytest
 
 import kineta as kn
+from tests.model import test_program
 from tests.model.test_contacts import MODEL, STATEMENTS
 from tests.model.test_round_trip import RICH
 from tests.support import EXAMPLES
 
 TEXTS = {p.stem: p.read_text(encoding="utf-8") for p in sorted(EXAMPLES.glob("*.kin"))}
 TEXTS |= {"rich": RICH, "touching": "\n".join((MODEL, *STATEMENTS))}
+TEXTS |= {f"program {i}": test_program.MODEL + own for i, own in enumerate(test_program.STATEMENTS)}
 #: What is put into texts: characters of the language, others, words, numbers beyond the range of doubles.
 PIECES = [
     *"|~=;,()[]+-*/^·.'#_\\\"$%{}:!0123456789qtRSJmxyzЖ°µ\n\t\0\ufeff\u0301",

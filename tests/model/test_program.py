@@ -9,8 +9,10 @@ import pytest
 
 import kineta as kn
 from kineta.model import infer
+from kineta.model.dimensions import output_units
 from kineta.model.program import LAWS, Control
 from kineta.model.rewrite import lifted, reframed, renumbered, respelled
+from kineta.tasks import arguments
 
 MODEL = """
 parameters k = 2, a0 = 2 m/s^2, c = -3;
@@ -329,3 +331,25 @@ def test_arguments_that_are_none_get_a_sentence() -> None:
         kn.ArgumentError, match=r"Expected a vector \(r, v, a, jerk, w, eps\), found 'jrek'. Did you mean 'jerk'"
     ):
         kn.vector("jrek", "Tip")
+
+
+def test_outputs_of_vectors_and_derivatives_have_units() -> None:
+    system = read(
+        WITH
+        + "output a = |a(Tip)|, b = jerk(Tip in Arm).y, c = w(Arm).z, d = eps(Moon).x', e = x''', f = b.wx'', g = size;"
+    )
+    units = {"a": "m/s^2", "b": "m/s^3", "c": "rad/s", "d": "rad/s^3", "e": "m/s^3", "f": "rad/s^3", "g": "m^2/s^4"}
+    assert output_units(system) == units
+
+
+def test_events_may_watch_vectors_and_derivatives_only_where_there_are_programs() -> None:
+    watched = [abs(kn.vector("v", "Tip")) - 2, kn.symbol("x'''") - 1]
+    assert [e.value for e in arguments.watched(read(WITH), watched)] == watched
+    with pytest.raises(kn.ArgumentError, match="has the unknown symbol 'x''''"):
+        arguments.watched(read(""), watched)
+
+
+def test_a_system_says_how_many_programs_it_has() -> None:
+    assert repr(read(WITH)).endswith("speeds, 1 program>")
+    assert repr(read(WITH + "program q : y = 2;")).endswith("speeds, 2 programs>")
+    assert "program" not in repr(read(""))
