@@ -246,6 +246,10 @@ def _of_model(system: System, part: str, message: str) -> CheckError:
     return CheckError("Model", system.name, None, message, part=part)
 
 
+def _of_control(system: System, message: str, *, symbol: str) -> CheckError:
+    return CheckError("Model", system.name, system.control.location, f"control: {message}", symbol=symbol)
+
+
 def _argument_symbols(motion: Motion) -> tuple[str, ...]:
     if isinstance(motion, Ball | Free):
         return ()
@@ -326,7 +330,7 @@ def _symbols(system: System) -> None:
     held, likely = f"{words}, derivatives and vectors", partial(_likely_derivatives, system)
     for motion in system.programs:
         only(moved, held, motion.expressions, record(motion), near=likely)
-    control = partial(CheckError, "Model", system.name, system.control.location)
+    control = partial(_of_control, system)
     only(parameters, "parameters", [x for _, x in system.control.actuators], control)
     only(moved, held, [x for _, x in system.control.transversal], control, near=likely)
     for form in system.quasi:
@@ -367,7 +371,7 @@ def _likely_derivatives(system: System, name: str) -> list[str]:
 
 def _control(system: System) -> None:
     for text, name in program.control_faults(system):
-        raise CheckError("Model", system.name, system.control.location, f"control: {text}", symbol=name)
+        raise _of_control(system, text, symbol=name)
 
 
 def _meaning(system: System, name: str) -> str:

@@ -276,16 +276,16 @@ BAD = [
     ),
     (
         WITH + "control on x weight y;",
-        "Model 'm' (m.kin:9:42): the coordinate 'y' has no place here; expected parameters only.",
+        "Model 'm' (m.kin:9:42): control: the coordinate 'y' has no place here; expected parameters only.",
     ),
     (
         WITH + "control transversal b.wz' = 2;",
         f"Model 'm' (m.kin:9:42): control: expected transversal parts by speeds ({SPEEDS}), found 'b.wz''. Did you mean 'b.wz'?",
     ),
-    (WITH + "control transversal x = qq'';", "Model 'm' (m.kin:9:46): unknown symbol 'qq'''."),
+    (WITH + "control transversal x = qq'';", "Model 'm' (m.kin:9:46): control: unknown symbol 'qq'''."),
     (
         WITH + "control transversal x = w(Tip).x;",
-        "Model 'm' (m.kin:9:46): expected a body in w(Tip), found the point 'Tip'.",
+        "Model 'm' (m.kin:9:46): control: expected a body in w(Tip), found the point 'Tip'.",
     ),
     (
         "initial x'' = 3;",
