@@ -191,7 +191,9 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
     R = W * np.einsum("...ij,...j->...i", np.linalg.pinv(P @ (A * W), rcond=RANK) @ P, U)
     left = U - np.einsum("...ij,...j->...i", A, R)
     multipliers = np.einsum("...ij,...j->...i", np.linalg.pinv(np.swapaxes(G, -1, -2), rcond=RANK), left)
-    _produced(path, unknown, U, left - np.einsum("...ji,...j->...i", G, multipliers))
+    steady = e.function("inverse")(path.t, path.q, path.v, np.zeros_like(path.vdot), p=p)
+    at_play = max(np.abs(U).max(initial=0.0), np.abs(steady).max(initial=0.0))
+    _produced(path, unknown, at_play, left - np.einsum("...ji,...j->...i", G, multipliers))
     tau, values = np.zeros_like(U), np.tile(p, (len(path.t), 1))
     for i, k in unknown.driven:
         tau[:, k] = R[:, i]
@@ -286,16 +288,16 @@ def _by_parameters(e: Equations, unknown: Unknown) -> llvm.NativeFunction:
     return llvm.compile([made], batch=True).function("shares")
 
 
-def _produced(path: Trajectory, unknown: Unknown, U: FloatArray, left: FloatArray) -> None:
-    """Raise where forces are left out of balance."""
-    system, size = path.system, np.abs(U).max(initial=0.0)
+def _produced(path: Trajectory, unknown: Unknown, size: float, left: FloatArray) -> None:
+    """Raise where forces are *left* out of balance, among forces of this *size*."""
+    system = path.system
     if not left.size or np.abs(left).max() <= MET * size:
         return
     k, i = np.unravel_index(int(np.abs(left).argmax()), left.shape)
     names = ", ".join(unknown.names) or "no forces"
     raise SimulationError(
         f"Model '{system.name}': {names} cannot produce this motion: at t = {path.t[k]:g} s a force of {left[k, i]:.6g} on "
-        f"'{system.v_names[i]}' is left, of {size:.6g} that it needs at most. Add a force there, or another motion."
+        f"'{system.v_names[i]}' is left, among forces of up to {size:.6g}. Add a force there, or another motion."
     )
 
 

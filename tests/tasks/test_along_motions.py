@@ -207,7 +207,7 @@ def test_inverse_dynamics_find_the_forces_of_a_run() -> None:
 
 def test_motions_that_actuators_cannot_make_are_said() -> None:
     with pytest.raises(
-        SimulationError, match=r"q1', q2' cannot produce this motion: at t = .* on 'q3'' is left, of 37"
+        SimulationError, match=r"q1', q2' cannot produce this motion: at t = .* on 'q3'' is left, among forces of up to 37"
     ):
         kn.inverse(PUMA, {f"q{k}": "sin(t)" for k in range(1, 7)}, ["q1'", "q2'"], t=np.linspace(0, 1, 11))
 
@@ -333,3 +333,9 @@ def test_other_wrong_arguments_are_said() -> None:
         kn.inverse(PUMA, run)
     with pytest.raises(ArgumentError, match="no unknown force 'q1'"):
         kn.inverse(FOURBAR, run, weights={"q1": 2.0})
+
+
+def test_a_motion_that_needs_no_forces_is_produced_by_any() -> None:
+    pendulum = kn.load(EXAMPLES / "double_pendulum.kin")
+    found = kn.kinetostatics(pendulum, kn.simulate(pendulum, 1.0, samples=21), ["q1'"])
+    assert np.abs(found["tau.q1'"]).max() < 1e-8
