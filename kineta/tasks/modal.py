@@ -220,12 +220,12 @@ def begun(task: Task, control: Control) -> tuple[Task, Touching]:
     if task.method not in TABLEAUX:
         known = " or ".join(TABLEAUX)
         raise SimulationError(
-            f"Model '{name}': contacts and switches are found by the methods {known}, expected one of these, found "
+            f"Model '{name}': contacts, limits, friction and switches are found by the methods {known}, expected one of these, found "
             f"'{task.method}'."
         )
     if task.t1 < task.t0:
         raise SimulationError(
-            f"Model '{name}': contacts and switches work forwards in time only; t falls from {task.t0:g} s."
+            f"Model '{name}': contacts, limits, friction and switches work forwards in time only; t falls from {task.t0:g} s."
         )
     size = max(1.0, float(np.abs(task.y0[: task.system.nq]).max(initial=0.0)))
     watched = [e.value for e in task.watched]

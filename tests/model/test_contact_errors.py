@@ -305,7 +305,11 @@ BAD = [
         "when c : q1 >= 1 and s == q1 : s = 1;",
         "touch:14:27: the guard 's': expected numbers and parameters with a value given before, found 'q1'.",
     ),
-    ("when c : q1 >= 1 and s = 1 : s = 1;", "touch:14:24: expected '==', found '='."),
+    (
+        "when c : q1 >= 1 and s = 1 : s = 1;",
+        "touch:14:24: expected '==', found '=': behind 'and' stand values of parameters, as in s == 1; two conditions are one "
+        "in min(f, g) >= 0.",
+    ),
     (
         "when c : q1 >= 1 : s = energy;",
         "Switch 'c' (touch:14:24): the energy 'energy' has no place here; expected coordinates, speeds, "

@@ -207,7 +207,8 @@ def test_inverse_dynamics_find_the_forces_of_a_run() -> None:
 
 def test_motions_that_actuators_cannot_make_are_said() -> None:
     with pytest.raises(
-        SimulationError, match=r"q1', q2' cannot produce this motion: at t = .* on 'q3'' is left, among forces of up to 37"
+        SimulationError,
+        match=r"q1', q2' cannot produce this motion: at t = .* on 'q3'' is left, among forces of up to 37",
     ):
         kn.inverse(PUMA, {f"q{k}": "sin(t)" for k in range(1, 7)}, ["q1'", "q2'"], t=np.linspace(0, 1, 11))
 

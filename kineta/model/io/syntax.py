@@ -62,7 +62,7 @@ def syntax_error(error: UnexpectedInput, text: str, file: str) -> ModelError:
         end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
         return ModelError(f"the text ends within a statement; expected {_expected(error)}.", end)
     place = Location(file, token.line or 1, token.column or 1)
-    more = _unit_behind(token, text) or _open(error, token, text) or _bars(error, token)
+    more = _unit_behind(token, text) or _guard(error) or _open(error, token, text) or _bars(error, token)
     found = f"expected {_expected(error)}, found '{token}'{more}."
     return _statement_error(token, text, file) or ModelError(found, place)
 
@@ -135,6 +135,13 @@ def _bars(error: UnexpectedInput, token: Token) -> str:
     if token.type != "VBAR" or "VECTOR" not in _accepted(error):
         return ""
     return ": bars are for the magnitude of a vector, as in |a(Tip)|; of a number write abs(...)"
+
+
+def _guard(error: UnexpectedInput) -> str:
+    """What to say where a guard of a switch is no comparison of a parameter with its value."""
+    if "SAME" not in _accepted(error):
+        return ""
+    return ": behind 'and' stand values of parameters, as in s == 1; two conditions are one in min(f, g) >= 0"
 
 
 def _open(error: UnexpectedInput, token: Token, text: str) -> str:
