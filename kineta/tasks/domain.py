@@ -94,7 +94,9 @@ class Domain:
         self.needs = needs(equations, run.forces)
         if self.needs:
             key = ("domain", *(n.operand for n in self.needs))
-            self._operands = equations.kept(key, lambda: reference.compile(_operands(equations.alone(), self.needs)))
+            self._operands = equations.kept(
+                key, lambda: reference.compile(operands_of(equations.alone(), [n.operand for n in self.needs]))
+            )
         self._p, self._states = run.p, equations.system.nq + equations.system.nv
         m = len(self.needs)
         self._farthest = np.zeros(m)
@@ -130,10 +132,9 @@ class Domain:
         return self.needs[i].sentence(float(values[i]), float(times[i]))
 
 
-def _operands(d: Derivation, needs: Sequence[Need]) -> Program:
-    """The operands of *needs* as functions of t, (q, v) and p."""
+def operands_of(d: Derivation, operands: Sequence[Expr]) -> Program:
+    """Parts of expressions of a model as functions of t, (q, v) and p."""
     symbols = d.symbols
-    operands = [n.operand for n in needs]
     known = symbols.by_name
     simple = all(name in known for e in operands for name in e.symbols())
     refs = symbols.expression(*operands) if simple else d.expression(*operands)

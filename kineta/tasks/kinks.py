@@ -11,12 +11,11 @@ from kineta.codegen import numpy as reference
 from kineta.compiler import Equations
 from kineta.expr.node import DESCRIPTIONS, Expr
 from kineta.expr.op import Op
-from kineta.expr.program import Program, program
 from kineta.expr.walk import reachable
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.friction import Friction
 from kineta.model.system import System
-from kineta.tasks.domain import EDGE
+from kineta.tasks.domain import EDGE, operands_of
 
 FloatArray = NDArray[np.float64]
 
@@ -33,10 +32,10 @@ def kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
     if not found:
         return ""
     zeros = tuple(zero for _, _, zero in found)
-    values = equations.kept(("kinks", zeros), lambda: reference.compile(_values(equations, zeros)))
+    values = equations.kept(("kinks", zeros), lambda: reference.compile(operands_of(equations.alone(), zeros)))
     n = equations.system.nq + equations.system.nv
     off = np.abs(values(np.array([t]), y[:n], p))
-    if off.min() > EDGE * max(1.0, float(np.abs(y[:n]).max())):
+    if not off.min() <= EDGE * max(1.0, float(np.abs(y[:n]).max())):
         return ""
     name, operation, _ = found[int(off.argmin())]
     return (
@@ -57,11 +56,3 @@ def _kinks(system: System) -> Iterator[tuple[str, Expr, Expr]]:
                 zero = KINKS[g.op[i]](Expr(g, g.lhs[i]), Expr(g, g.rhs[i]))
                 if not fixed.issuperset(zero.symbols()):
                     yield record.name, Expr(g, 2 * i), zero
-
-
-def _values(equations: Equations, expressions: tuple[Expr, ...]) -> Program:
-    """*expressions* as functions of t, (q, v) and p."""
-    d = equations.alone()
-    refs, s = d.expression(*expressions), d.symbols
-    inputs = {"t": (s.t,), "y": (*s.q, *s.v), "p": s.p}
-    return program(d.graph, inputs, {"values": ((len(refs),), refs)}, "values")

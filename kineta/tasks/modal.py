@@ -220,8 +220,8 @@ def begun(task: Task, control: Control) -> tuple[Task, Touching]:
     if task.method not in TABLEAUX:
         known = " or ".join(TABLEAUX)
         raise SimulationError(
-            f"Model '{name}': contacts, limits, friction and switches are found by the methods {known}, expected one of these, found "
-            f"'{task.method}'."
+            f"Model '{name}': contacts, limits, friction and switches are found by the methods {known}, expected one of these, "
+            f"found '{task.method}'."
         )
     if task.t1 < task.t0:
         raise SimulationError(
