@@ -95,9 +95,12 @@ def check_independent(symbols: Symbols, kept: Sequence[Row]) -> None:
 def repeated(system: System, kept: Sequence[Row]) -> ModelError:
     """What to say of rows of which the last binds what the others bind already."""
     *others, last = (f"'{r.constraint}'" for r in kept)
+    kind, advice = "constraint", f"Leave it out. In Python, equations.without([{last}]) does so."
+    if kept[-1].constraint in {program.name for program in system.programs}:
+        kind, advice = "program", "Leave one of them out."
     return ModelError(
-        f"Model '{system.name}': the constraint {last} binds only what {', '.join(others)} binds already: it says the same, or "
-        f"contradicts. Leave it out. In Python, equations.without([{last}]) does so.",
+        f"Model '{system.name}': the {kind} {last} binds only what {', '.join(others)} binds already: it says the same, or "
+        f"contradicts. {advice}",
         kept[-1].location,
     )
 

@@ -98,7 +98,7 @@ def _state(system: System, seed: int, width: float) -> dict[str, float]:
     state |= {p.name: float(rng.uniform(0.5, 1.5)) if p.value is None else p.value for p in system.parameters}
     for name, value in system.expanded.initial:
         (start,) = evaluate(value.graph, [value.ref], state)
-        state[name] = start + width * state[name]
+        state[name] = start + width * state.get(name, 0.0)  # derivatives of speeds are none of a state, and stay
     for motion in system.joints.values():
         parts = quaternion_names(motion)
         length = float(np.linalg.norm([state[n] for n in parts]))

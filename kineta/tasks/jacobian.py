@@ -41,9 +41,11 @@ def jacobian(equations: Equations, run: Bound) -> Jacobian:
 
 def _programs(equations: Equations, forces: Forces) -> tuple[Program, Program]:
     """Setup, and the change of the rate in a direction of coordinates and speeds."""
-    d = derivation(equations, STABILISED if equations.system.constraints else FREE)
+    held = equations.system.constraints or equations.system.programs
+    d = derivation(equations, STABILISED if held else FREE)
     found, layout = functions(d, forces, ())
-    names = [f"d {n}" for n in (*equations.system.q_names, *equations.system.v_names)]
-    seeds = dict(zip((*d.symbols.q, *d.symbols.v), map(d.graph.symbol, names), strict=True))
+    states = [x for k in range(layout.order) for x in d.symbols.level(k)]
+    names = [f"d {d.graph.name(x)}" for x in states]
+    seeds = dict(zip(states, map(d.graph.symbol, names), strict=True))
     setup, programs = lowered(d, {"slope": forward(d.graph, found["rate"], seeds)}, layout, names)
     return setup, programs["slope"]

@@ -54,6 +54,7 @@ class Start:
     rows: tuple[llvm.NativeFunction, ...]
     mass_matrix: llvm.NativeFunction
     moved: llvm.NativeFunction
+    regularity: llvm.NativeFunction
 
 
 def started(
@@ -62,7 +63,6 @@ def started(
     t: float,
     state: tuple[FloatArray, FloatArray, FloatArray],
     levels: Any,
-    method: str,
 ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[str, ...]]:
     """The coordinates and speeds of a *state* (q, v, p), nearer to the programs of a motion where numbers of few digits miss
     them, and the derivatives of the speeds below the highest, ((s-2) nv,): those of a motion without control, but for the
@@ -75,7 +75,10 @@ def started(
         if levels is not None:
             raise ArgumentError(f"Model '{system.name}' has no programs of motion; leave out levels.")
         return q, v, np.empty((*v.shape[:-1], 0)), ()
-    _fits(system, made, method)
+    if made.code.layout.order > 2 and not made.forces.none:
+        raise ArgumentError(
+            f"Model '{system.name}': its programs ask for derivatives of all forces; write tau as forces of the model."
+        )
     if arguments.cases({"q": q, "v": v, "p": p}) is not None:
         raise ArgumentError(f"Model '{system.name}': under programs one motion is run at a time; give one start.")
     start = equations.kept(Start, lambda: _start(derivation(equations, PROJECTED)))
@@ -88,12 +91,14 @@ def spent(t: FloatArray, outputs: Mapping[str, FloatArray]) -> Iterator[str]:
         power = outputs[f"{CONTROL}power"]
         k = int(np.abs(power).argmax())
         work = outputs[CONTROL_WORK][-1]
-        yield f"control: work {work:.4g} J, peak power {power[k]:.4g} W at t = {t[k]:.4g} s"
+        yield f"control: work {work:.4g} J, peak power {power[k] + 0.0:.4g} W at t = {t[k]:.4g} s"
 
 
-def _fits(system: System, made: Bound, method: str) -> None:
-    """Raise for what does not go with programs."""
+def fits(system: System, method: str) -> None:
+    """Raise :class:`ArgumentError` for what does not go with the programs of *system*, where it has some."""
     acting = ", ".join(c.name for c in (*system.contacts, *system.switches))
+    if not system.programs:
+        return
     if acting:
         raise ArgumentError(
             f"Model '{system.name}': programs hold for motions without changes, and {acting} may bring some; leave out the ones "
@@ -101,10 +106,6 @@ def _fits(system: System, made: Bound, method: str) -> None:
         )
     if method == IDA:
         raise ArgumentError(f"Model '{system.name}': IDA knows nothing of programs; choose dop853.")
-    if made.code.layout.order > 2 and not made.forces.none:
-        raise ArgumentError(
-            f"Model '{system.name}': its programs ask for derivatives of all forces; write tau as forces of the model."
-        )
 
 
 def _given(system: System, start: Start, given: Any, p: FloatArray) -> dict[str, float]:
@@ -152,7 +153,7 @@ def _start(d: Derivation) -> Start:
         labels.append(tuple(row.labels[k - row.order] for row in kept))
         gradients = [x for row in kept for x in programmed.filled(row, n)]
         functions[f"rows_{k}"] = [*(row.levels[k - row.order] for row in kept), *gradients]
-    functions["mass_matrix"] = d["mass_matrix"].refs
+    functions |= {name: d[name].refs for name in ("mass_matrix", "regularity")}
     change = [g.symbol(f"change of {name}") for name in s.names]
     inputs["change"] = change
     functions["moved"] = manifold.retracted(d, change)
@@ -167,6 +168,7 @@ def _start(d: Derivation) -> Start:
         tuple(made.function(f"rows_{k}") for k in range(order)),
         made.function("mass_matrix"),
         made.function("moved"),
+        made.function("regularity"),
     )
 
 
@@ -221,7 +223,7 @@ def _begun(
 ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[str, ...]]:
     found = _Beginning(start, t, q.copy(), np.zeros((start.order - 1, len(v))), p)
     found.levels[0] = v
-    notes = list(start.said)
+    notes, natural_ones, moved = list(start.said), list[str](), list[str]()
     for k, names in enumerate(start.names):
         own = [i for i, name in enumerate(names) if name not in given] if k > 1 else list(range(len(v)))
         if k > 1:
@@ -231,22 +233,45 @@ def _begun(
         found.meet(k, own)
         change = float(np.abs((found.levels[k - 1] if k else found.q) - before).max(initial=0.0))
         if own and k > 1:
-            free = ", ".join(names[i] for i in own)
-            moved = f", moved by up to {change:.3g} to meet programs" if change else ""
-            notes.append(f"start: {free} as in a motion without control{moved}")
+            natural_ones += [names[i] for i in own]
+            moved += [f"{', '.join(names[i] for i in own)} by up to {change:.3g}"] * bool(change)
         elif change:
             notes.append(f"the start missed programs, and {', '.join(names)} were moved by up to {change:.1e}")
         off, A = found.rows(k)
         if not np.abs(off).max(initial=0.0) <= MISSED * found.size:
             raise SimulationError(_missed(system, start, k, off, A, t))
+    _influenced(system, start, found)
+    if natural_ones:
+        by = f", moved to meet programs: {', '.join(moved)}" if moved else ""
+        notes.append(f"start: {', '.join(natural_ones)} as in a motion without control{by}")
     return found.q, found.levels[0], found.levels[1:].ravel(), tuple(notes)
+
+
+def _influenced(system: System, start: Start, found: _Beginning) -> None:
+    """Raise where the gradient of a program vanishes at the start, or depends on others."""
+    parts = found.value(start.regularity).reshape(2, len(system.programs), -1)
+    S = parts[0] @ parts[1].T
+    sizes = np.sqrt(np.abs(np.diagonal(S)))
+    names = [program.name for program in system.programs]
+    flat = [name for name, row in zip(names, parts[0], strict=True) if not np.abs(row).max() > FLAT]
+    if flat:
+        raise SimulationError(
+            f"Model '{system.name}': the gradient of the program '{flat[0]}' vanishes at the start, where nothing holds it; "
+            f"the direction in which it leaves that is yours to give: values of {', '.join(start.names[-1])} beside it."
+        )
+    if not np.linalg.svd(S / np.outer(sizes, sizes), compute_uv=False)[-1] > VANISHED:
+        raise SimulationError(
+            f"Model '{system.name}': the programs {', '.join(names)} ask for the same at the start, or the actuators cannot hold "
+            "all of them there; leave one out, name other actuators, or start beside it."
+        )
 
 
 def _described(d: Derivation) -> Iterator[str]:
     """What the programs of a system are, and what they ask for, in words."""
     own, law = d.programs, d.symbols.system.control.law
     for row, linear in zip(own.rows, own.linear, strict=True):
-        yield f"program '{row.constraint}': order {row.order}, {'linear' if linear else 'nonlinear'} in its highest derivatives"
+        kind = f", {'linear' if linear else 'nonlinear'} in its highest derivatives" if row.order > 1 else ""
+        yield f"program '{row.constraint}': order {row.order}{kind}"
     yield f"equations of order {own.s}" + (
         f", law {law}" if own.r or law == LEAST else ", where the laws of control coincide"
     )
@@ -260,7 +285,7 @@ def _missed(system: System, start: Start, k: int, off: FloatArray, A: FloatArray
     kind = "program" if name in {own.name for own in system.programs} else "constraint"
     what = f"the {kind} '{name}'" if marks == 0 else f"the rate number {marks} of the {kind} '{name}'"
     where = f"Model '{system.name}': the start misses {what}: it is {off[i]:.3g} at t = {t:g} s, and has to be 0."
-    if np.abs(A[i]).max() <= FLAT * max(1.0, float(np.abs(A).max())):
+    if not np.abs(A[i]).max() > FLAT * max(1.0, float(np.nanmax(np.abs(A), initial=0.0))):
         return f"{where} Nothing changes it there, its gradient vanishes; give values of {', '.join(start.names[k])} beside that."
     if k < 2:
         return f"{where} Give initial values that meet it."
@@ -284,11 +309,6 @@ class Gradients:
         shape = (len(t), 2, *self._made.code.layout.gradients)
         parts = np.asarray(found).reshape(shape)
         return parts[:, 0], parts[:, 1]
-
-    def start(self) -> bool:
-        """Whether the programs can be influenced at the start."""
-        B, Z = self._parts(np.array([self._t]), self._y[None])
-        return bool(self._least(B, Z)[0] > VANISHED)
 
     def _least(self, B: FloatArray, Z: FloatArray) -> FloatArray:
         """The least influence of the controls on combinations of programs, relative to the largest that each has had."""

@@ -20,7 +20,7 @@ from kineta.tasks.events import Event
 from kineta.tasks.keeping import keeping
 from kineta.tasks.met import brought_back
 from kineta.tasks.motion import move
-from kineta.tasks.programmed import started
+from kineta.tasks.programmed import fits, started
 from kineta.tasks.progress import Progress
 from kineta.tasks.rank import closed
 from kineta.tasks.record import bytes_per_step
@@ -86,13 +86,14 @@ def simulate(
     grid = arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
         model = equations.system
+        fits(model, method)
         watched = arguments.watched(model, events)
         q0, v0 = initial_state(model, q, v, p)
         values = parameters(model, p)
         q0, v0, brought = brought_back(equations, t0, q0, v0, values)
         equations, regular, notes = closed(equations, t0, q0, v0, values)
         made = bound(equations, values, tau, [e.value for e in watched], keeping(equations, method))
-        q0, v0, higher, said = started(equations, made, t0, (q0, v0, values), levels, method)
+        q0, v0, higher, said = started(equations, made, t0, (q0, v0, values), levels)
         cases = arguments.cases({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
         lead = () if cases is None else (cases,)
         parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
