@@ -12,6 +12,7 @@ import numpy as np
 
 import kineta as kn
 from benchmarks import peer_exudyn
+from benchmarks.derivation import fresh
 from benchmarks.timing import interleaved, table
 
 SPAN = 10.0
@@ -63,6 +64,8 @@ def main(quick: bool = False) -> None:
             name = f"{windows} windows, Exudyn, step {step:.0e}"
             rows.append((name, f"{SPAN / step:.0f}", f"{1e3 * seconds:.0f}", f"{error:.0e}"))
     print(table((f"{SPAN:g} s", "evaluations or steps", "ms", "energy error"), rows))
+    seconds = min(fresh("function('bicycle')")["seconds"] for _ in range(1 if quick else 5))
+    print(f"\nWhipple's bicycle, file to compiled accelerations: {seconds:.3f} s of the processor")
     if not quick:
         print(f"\n{_growth()}")
 
@@ -70,7 +73,7 @@ def main(quick: bool = False) -> None:
 def _growth() -> str:
     """What deriving, compiling and a step cost with the number of windows."""
     rows = []
-    for windows in (10, 100, 1000):
+    for windows in (10, 40, 100, 300, 1000):
         system = row(windows)
         began = time.perf_counter()
         equations = kn.derive(system)
@@ -80,8 +83,8 @@ def _growth() -> str:
         began = time.perf_counter()
         kn.simulate(equations, 1e-6, v=v)
         compiled = time.perf_counter() - began
-        result = kn.simulate(equations, 0.1, v=v, samples=2)
-        again = kn.simulate(equations, 0.1, v=v, samples=2)
-        step = 1e3 * again.seconds / max(result.steps, 1)
-        rows.append((f"{windows}", f"{operations / windows:.0f}", f"{derived:.2f}", f"{compiled:.2f}", f"{step:.2f}"))
-    return table(("windows", "operations a window", "derived, s", "compiled, s", "a step, ms"), rows)
+        kn.simulate(equations, SPAN, v=v, samples=2)
+        again = kn.simulate(equations, SPAN, v=v, samples=2)
+        step = 1e3 * again.seconds / again.steps
+        rows.append((f"{windows}", f"{operations / windows:.0f}", f"{derived:.2f}", f"{compiled:.2f}", f"{step:.3f}"))
+    return table(("windows", "operations a window", "derived, s", "first run, s", "a step, ms"), rows)

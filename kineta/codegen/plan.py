@@ -17,9 +17,9 @@ from kineta.codegen.order import dependencies, schedule
 from kineta.expr.program import Program
 
 #: Operations that are left to LLVM as they are, by the number of registers: with few of them it needs help sooner.
-WHOLE = {16: 1000, 32: 5000}
+WHOLE = {16: 2500, 32: 5000}
 #: Steps in one chunk of a longer program.
-CHUNK = 500
+CHUNK = 250
 #: Values at hand at a time. It hardly matters from 12 to 24, with 16 registers as with 32: LLVM sees to the rest.
 AT_HAND = 18
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 #: Singular values below this part of the largest count as zero.
 RANK = 1e-9
+#: A distance at which rows of unit length are independent without a doubt.
+APART = 1e-2
+#: Rows at which those of large sets are looked at without their zeros.
+LARGE = 200
 #: Weights below this have no part in what a row depends on.
 PART = 1e-6
 #: Random states that are tried before expressions count as having no values.
@@ -51,13 +55,48 @@ def dependent(G: NDArray[np.float64], rank: float = RANK) -> list[int]:
     """
     import numpy as np
 
-    R: NDArray[np.float64] = np.linalg.qr(G.T, mode="r")  # type: ignore[assignment]  # which it is in this mode
+    if len(G) > LARGE and nearest(G) > APART:
+        return []
+    R = _triangle(G)
     far = np.abs(R.diagonal()) > rank
     k = len(far) if far.all() else int(far.argmin())
     if k == len(G):
         return []
     weights = np.linalg.solve(R[:k, :k], R[:k, k])
     return [*(i for i in range(k) if abs(weights[i]) > PART), k]
+
+
+def nearest(G: NDArray[np.float64]) -> float:
+    """The least distance of a row of *G* from what those before it span, in a sequence that keeps zeros where there are many
+    rows; to 1e-7 then. Zero where there are more rows than columns.
+    """
+    import numpy as np
+
+    if len(G) > G.shape[1]:
+        return 0.0
+    if len(G) <= LARGE:
+        return float(np.abs(_triangle(G).diagonal()).min(initial=np.inf))
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import splu
+
+    rows = csr_array(G)
+    try:
+        factors = splu(
+            (rows @ rows.T).tocsc(),
+            permc_spec="MMD_AT_PLUS_A",
+            diag_pivot_thresh=0.0,
+            options={"SymmetricMode": True},
+        )
+    except RuntimeError:  # a pivot is exactly zero
+        return 0.0
+    return float(np.sqrt(max(factors.U.diagonal().min(), 0.0)))
+
+
+def _triangle(G: NDArray[np.float64]) -> NDArray[np.float64]:
+    """R of G^T = Q R."""
+    import numpy as np
+
+    return np.asarray(np.linalg.qr(G.T, mode="r"))
 
 
 def random_state(system: System, graph: Graph, refs: Sequence[Ref], seed: int) -> dict[str, float]:

@@ -11,14 +11,22 @@ from fractions import Fraction
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import Op
 
+#: What changes nothing.
+_NEUTRAL = {int(Op.ADD): ZERO, int(Op.MUL): ONE}
+
 #: Terms that a form may have: longer sums stay as they are.
 TERMS = 12
 
 #: Bits of a number in a form: sums that need more stay as they are.
 BITS = 800
 
+#: An exact number; most are whole, and those are quicker.
+Exact = Fraction | int
+#: Whole numbers up to this one are what they were written as.
+WHOLE = 2.0**53
+
 #: What a constant expression is: numbers by the node (without its sign) that they multiply; ``ONE`` for a number alone.
-Form = dict[Ref, Fraction]
+Form = dict[Ref, Exact]
 
 
 class Constants:
@@ -37,10 +45,13 @@ class Constants:
 
     def call(self, op: int, a: Ref, b: Ref) -> Ref:
         """The operation *op* of two constant expressions."""
+        neutral = _NEUTRAL.get(op)
+        if neutral in (a, b):
+            return b if a == neutral else a
         if op == Op.ADD:
             total = dict(self._form(a))
             for node, factor in self._form(b).items():
-                total[node] = total.get(node, Fraction(0)) + factor
+                total[node] = total.get(node, 0) + factor
             return self._made(total, self.graph.add(a, b))
         value, other = self.graph.value(a), b
         if value is None:
@@ -57,7 +68,7 @@ class Constants:
             return {ONE: _exact(value)} if value else {}
         sign = -1 if ref & 1 else 1
         known = self._forms.get(ref >> 1)
-        return {ref & -2: Fraction(sign)} if known is None else {n: sign * f for n, f in known.items()}
+        return {ref & -2: sign} if known is None else {n: sign * f for n, f in known.items()}
 
     def _made(self, form: Form, plain: Ref) -> Ref:
         """The expression of *form* without what it has no part of; *plain* where the form is too long."""
@@ -67,15 +78,20 @@ class Constants:
         if len(form) > TERMS or form.keys() <= {ONE}:
             return self.graph.const(float(form.get(ONE, 0))) if form.keys() <= {ONE} else plain
         graph = self.graph
-        sizes = {abs(f) for f in form.values()}
-        common = sizes.pop() if len(sizes) == 1 else Fraction(1)
-        terms = [graph.mul(graph.const(float(f / common)), n) for n, f in sorted(form.items(), key=lambda t: t[1] < 0)]
-        ref = graph.mul(graph.const(float(common)), graph.sum(terms))
+        if len(form) == 1:
+            ((node, factor),) = form.items()
+            ref = graph.mul(graph.const(float(factor)), node)
+        else:
+            sizes = {max(f, -f) for f in form.values()}
+            common = sizes.pop() if len(sizes) == 1 else 1
+            ordered = sorted(form.items(), key=lambda t: t[1] < 0)
+            terms = [graph.mul(graph.const(float(f / common)), n) for n, f in ordered]
+            ref = graph.mul(graph.const(float(common)), graph.sum(terms))
         if ref != ZERO:
             self._forms[ref >> 1] = {n: -f for n, f in form.items()} if ref & 1 else form
         return ref
 
 
-def _exact(value: float) -> Fraction:
+def _exact(value: float) -> Exact:
     """*value* as the decimal that it was written as."""
-    return Fraction(repr(value))
+    return int(value) if abs(value) < WHOLE and value == int(value) else Fraction(repr(value))

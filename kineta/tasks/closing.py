@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.codegen import llvm
+from kineta.codegen.gradual import Gradual
 from kineta.compiler import Equations, derive
 from kineta.expr.graph import ZERO
 from kineta.expr.program import program
@@ -28,12 +28,15 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True)
 class Closures:
-    """The constraints of a system: compiled functions of t, q, the speeds of the motions and p by quantity, with the shapes of
-    what they belong to and the places in it that are not zero: most of large matrices are. Name and order of every row; names of
-    the levels; and whether speeds are in them to the first power only.
+    """The constraints of a system: functions of t, q, the speeds of the motions and p by quantity, with the shapes of what they
+    belong to and the places in it that are not zero: most of large matrices are. Speeds that meet each other in the mass matrix,
+    in rows (of as many sets, of as many speeds). Name and order of every row; names of the levels; and whether speeds are in them
+    to the first power only.
     """
 
-    functions: Mapping[str, tuple[llvm.NativeFunction, tuple[int, ...], NDArray[np.int64]]]
+    functions: Gradual
+    places: Mapping[str, tuple[tuple[int, ...], NDArray[np.int64]]]
+    blocks: tuple[NDArray[np.int64], ...]
     rows: tuple[tuple[str, int], ...]
     labels: tuple[str, ...]
     linear: bool
@@ -53,13 +56,13 @@ class Closing:
 
     @once
     def closures(self) -> Closures:
-        """What is compiled."""
+        """What is computed."""
         return self.equations.kept(Closures, lambda: _closures(self.system))
 
     def _values(self, quantity: str, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        made, shape, places = self.closures.functions[quantity]
+        shape, places = self.closures.places[quantity]
         found = np.zeros(shape)
-        found.flat[places] = made(np.array([t]), q, v, self.p)
+        found.flat[places] = self.closures.functions(quantity, np.array([t]), q, v, self.p)
         return found
 
     @property
@@ -122,11 +125,20 @@ class Closing:
 
     def inverse_root(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """W with W W^T = M^-1: changes W x of the speeds have the kinetic energy x^2/2. Without a regular M the identity."""
+        W = np.zeros((len(v), len(v)))
+        for block, own in self._roots(t, q, v):
+            W[block[:, :, None], block[:, None, :]] = own
+        return W
+
+    def _roots(self, t: float, q: FloatArray, v: FloatArray) -> Iterator[tuple[NDArray[np.int64], FloatArray]]:
+        """What :meth:`inverse_root` is made of: sets of speeds (k, n), and its parts for them (k, n, n)."""
         M = self._values("mass_matrix", t, q, v)
-        try:
-            return np.linalg.inv(np.linalg.cholesky(M)).T
-        except np.linalg.LinAlgError:
-            return np.eye(len(M))
+        for block in self.closures.blocks:
+            own = M[block[:, :, None], block[:, None, :]]
+            try:
+                yield block, np.swapaxes(np.linalg.inv(np.linalg.cholesky(own)), 1, 2)
+            except np.linalg.LinAlgError:
+                yield block, np.broadcast_to(np.eye(own.shape[1]), own.shape)
 
     # -- the way back -------------------------------------------------------------------------------------------------
 
@@ -178,7 +190,10 @@ class Closing:
 
     def rows_at(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """The rows as changes of speeds of unit kinetic energy see them, (rows, nv)."""
-        return self.jacobian(t, q, v) @ self.inverse_root(t, q, v)
+        A = self.jacobian(t, q, v)
+        for block, own in self._roots(t, q, v):
+            A[:, block] = np.swapaxes(np.swapaxes(A[:, block], 0, 1) @ own, 0, 1)
+        return A
 
     def null(self, t: float, q: FloatArray, v: FloatArray, kept: Sequence[int]) -> dict[int, list[int]]:
         """For every row that is not *kept* those that say together what it says."""
@@ -201,10 +216,26 @@ def _closures(system: System) -> Closures:
     programs = [
         program(d.graph, inputs, {n: ((len(own),), [arrays[n].refs[k] for k in own])}, n) for n, own in places.items()
     ]
-    made = llvm.compile(programs)
     return Closures(
-        {n: (made.function(n), a.shape, np.array(places[n], dtype=np.int64)) for n, a in arrays.items()},
+        Gradual(programs),
+        {n: (a.shape, np.array(places[n], dtype=np.int64)) for n, a in arrays.items()},
+        _blocks(len(s.v), places["mass_matrix"]),
         tuple((r.constraint, r.order) for r in d.closures),
         arrays["constraints"].labels,
         all(r.linear(s) for r in d.closures),
     )
+
+
+def _blocks(n: int, places: Sequence[int]) -> tuple[NDArray[np.int64], ...]:
+    """The sets of *n* speeds that a matrix with entries in these *places* does not mix; those of a size are rows of an array."""
+    own = [{k} for k in range(n)]
+    for i, k in (divmod(place, n) for place in places):
+        few, many = sorted((own[i], own[k]), key=len)
+        if few is not many:
+            many |= few
+            for j in few:
+                own[j] = many
+    by_size: dict[int, list[list[int]]] = {}
+    for found in {id(x): x for x in own}.values():
+        by_size.setdefault(len(found), []).append(sorted(found))
+    return tuple(np.array(rows, dtype=np.int64) for rows in by_size.values())

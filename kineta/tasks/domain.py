@@ -91,7 +91,8 @@ class Domain:
     """Watches how near the operands of :func:`needs` come to the edges of their domains in the steps of a run."""
 
     def __init__(self, equations: Equations, run: Bound) -> None:
-        self.needs = needs(equations, run.forces)
+        acting = tuple(run.forces.expressions.values())
+        self.needs = equations.kept((Domain, acting), lambda: needs(equations, run.forces))
         if self.needs:
             key = ("domain", *(n.operand for n in self.needs))
             self._operands = equations.kept(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kineta.compiler import Equations
 from kineta.errors import ModelError, SimulationError, warn
 from kineta.formalism.constraint import check_independent
-from kineta.formalism.rank import scaled
+from kineta.formalism.rank import APART, nearest
 from kineta.function import parameter_values
 from kineta.tasks.closing import MET, Closing
 from kineta.tasks.state import initial_state
@@ -31,8 +31,8 @@ RANK = 1e-6
 NEAR, FAR = 3, 0.1
 #: Singular values of scaled constraints below which a run has ended in a singular position, and below which none can start.
 FOLDED, FLAT = 1e-3, 1e-9
-#: The least singular value of rows scaled to unit length where nothing else is looked at, and the least length of a row.
-REGULAR, SHORT = 1e-2, 1e-3
+#: The least length of a row, as a part of the longest, where nothing else is looked at.
+SHORT = 1e-3
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,16 @@ class Rank:
 
 def rank(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> Rank:
     """The rank of the constraints around the state *q*, *v* that meets them."""
-    states, rows = [(q, v)], [closing.rows_at(t, q, v)]
-    length = np.linalg.norm(rows[0], axis=1)
-    if len(length) and not _clear(rows[0], length):
-        states += _near(closing, t, q, v)
-        rows += [closing.rows_at(t, *state) for state in states[1:]]
-        length = np.max([np.linalg.norm(A, axis=1) for A in rows], axis=0)
+    return _rank(closing, t, (q, v), closing.rows_at(t, q, v))
+
+
+def _rank(closing: Closing, t: float, state: State, own: FloatArray) -> Rank:
+    """The rank around a *state* with rows of its *own*."""
+    if _clear(own):
+        return Rank((), (), (state,))
+    states = [state, *_near(closing, t, *state)]
+    rows = [own, *(closing.rows_at(t, *other) for other in states[1:])]
+    length = np.max([np.linalg.norm(A, axis=1) for A in rows], axis=0)
     found = [_independent(A, length) for A in rows]
     best = max(range(len(states)), key=lambda i: (len(found[i][0]), found[i][1]))
     kept = found[best][0]
@@ -107,9 +111,10 @@ def settled(equations: Equations) -> Equations:
         return equations
     q = closing.position(0.0, q)
     v = closing.velocity(0.0, q, v)
-    if not np.isfinite(closing.rows_at(0.0, q, v)).all():
+    rows = closing.rows_at(0.0, q, v)
+    if not np.isfinite(rows).all():
         return equations
-    found = rank(closing, 0.0, q, v)
+    found = _rank(closing, 0.0, (q, v), rows)
     if found.left_out:
         warn(f"Model '{system.name}': {found.said(len(closing.rows))}.")
     return equations.without(found.left_out)
@@ -150,7 +155,10 @@ def folded(
     if not np.isfinite(A).all():
         return ""
     length = np.max([np.linalg.norm(rows, axis=1, keepdims=True) for rows in (*others, A)], axis=0)
-    left, sizes, _ = np.linalg.svd(A / np.where(length > 0, length, 1.0))
+    A = A / np.where(length > 0, length, 1.0)
+    if nearest(A) > APART:
+        return ""
+    left, sizes, _ = np.linalg.svd(A)
     if len(sizes) == len(kept) and sizes[-1] > part:
         return ""
     shares = np.abs(left[:, -1])
@@ -162,29 +170,22 @@ def folded(
 
 def _independent(A: FloatArray, length: FloatArray) -> tuple[list[int], float]:
     """Of the rows *A*, scaled with the *length* that each has in regular positions, those that are independent of each other,
-    by elimination of the largest pivot (Cholesky); and the root of the least pivot.
+    those first that are farthest from the span of those before; and the distance of the last.
     """
-    A = A / np.where(length > 0, length, 1.0)[:, None]
-    kept: list[int] = []
-    least = 1.0
-    for _ in range(min(A.shape)):
-        size = np.linalg.norm(A, axis=1)
-        k = int(size.argmax())
-        if size[k] <= RANK:
-            break
-        kept.append(k)
-        least = float(size[k])
-        along = A[k] / size[k]
-        A = A - np.outer(A @ along, along)
-        A[kept] = 0.0
-    return kept, least
+    from scipy.linalg import qr  # which runs that are regular do without
+
+    R, order = qr((A / np.where(length > 0, length, 1.0)[:, None]).T, mode="r", pivoting=True, check_finite=False)
+    far = np.abs(R.diagonal())
+    count = int((far > RANK).sum())
+    return order[:count].tolist(), float(far[count - 1]) if count else 1.0
 
 
-def _clear(A: FloatArray, length: FloatArray) -> bool:
-    """Whether the rows *A* of this *length* are independent without a doubt."""
-    if length.min() < SHORT * max(1.0, length.max()) or len(A) > A.shape[1]:
-        return False
-    return bool(np.linalg.svd(scaled(A), compute_uv=False)[-1] > REGULAR)
+def _clear(A: FloatArray) -> bool:
+    """Whether the rows *A* are independent without a doubt."""
+    length = np.linalg.norm(A, axis=1)
+    if not len(A) or length.min() < SHORT * max(1.0, length.max()):
+        return not len(A)
+    return nearest(A / length[:, None]) > APART
 
 
 def _near(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> list[State]:
@@ -215,12 +216,13 @@ def closed(
         return equations, (), ()
     q, v, p = (np.atleast_2d(x)[0] for x in (q, v, p))
     closing = Closing(equations, p)
-    finite = np.isfinite(closing.rows_at(t, q, v)).all(axis=1)
+    rows = closing.rows_at(t, q, v)
+    finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
         raise SimulationError(
             f"Model '{system.name}': the constraint '{closing.rows[int(finite.argmin())][0]}' has no value, or no slope, at the "
             "start. Give another start."
         )
-    found = rank(closing, t, q, v)
+    found = _rank(closing, t, (q, v), rows)
     said = found.said(len(closing.rows))
     return equations.without(found.left_out), found.states, (said,) * bool(said)

@@ -66,14 +66,17 @@ def _values(system: System, what: str, names: Sequence[str], start: Mapping[str,
                 f"found shape {values.shape}."
             )
     else:
-        columns = {n: np.asarray(start.get(n, 0.0)) for n in names}
+        columns: dict[str, Any] = {n: start.get(n, 0.0) for n in names}
         for name, value in (given or {}).items():
-            if name not in names:
+            if name not in columns:
                 kind = "coordinate" if what == "q" else "speed"
                 raise ArgumentError(f"Model '{system.name}' has no {kind} '{name}'.{did_you_mean(name, names)}")
-            columns[name] = arguments.column(f"'{name}'", value)
-        arguments.cases({f"'{name}'": column[..., None] for name, column in columns.items()})
-        values = np.stack(np.broadcast_arrays(*columns.values()), axis=-1) if columns else np.empty(0)
+            columns[name] = value if type(value) is float else arguments.column(f"'{name}'", value)
+        rows = {f"'{name}'": np.asarray(column)[..., None] for name, column in columns.items() if np.ndim(column)}
+        if arguments.cases(rows) is None:
+            values = np.array([float(column) for column in columns.values()])
+        else:
+            values = np.stack(np.broadcast_arrays(*columns.values()), axis=-1)
     arguments.finite(system, "the value of", names, values)
     return values
 

@@ -12,6 +12,7 @@ import pytest
 
 from kineta.codegen import c, llvm, plan
 from kineta.codegen import numpy as reference
+from kineta.codegen.gradual import CALLS, Gradual
 from kineta.codegen.module import module
 from kineta.codegen.plan import WHOLE
 from kineta.codegen.target import host
@@ -256,3 +257,11 @@ def test_golden_c(request: pytest.FixtureRequest) -> None:
     if request.config.getoption("--update"):
         golden.write_text(text)
     assert text == golden.read_text()
+
+
+def test_what_is_called_often_is_compiled() -> None:
+    p = random_program(1, 200)
+    called, expected = Gradual([p]), reference.compile(p)
+    one = blocks(p, None)
+    for _ in range(CALLS + 2):
+        close(called(p.name, *one), expected(*one))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,9 @@ import pytest
 
 import kineta as kn
 from kineta.errors import ArgumentError, KinetaWarning, SimulationError
+from kineta.formalism.rank import nearest, scaled
+from kineta.tasks.closing import Closing
+from kineta.tasks.rank import Rank, rank
 from kineta.tasks.state import initial_state
 from tests.support import EXAMPLES, SHARED
 
@@ -392,3 +396,38 @@ def test_a_drift_that_tolerances_do_not_explain_is_a_status() -> None:
     with pytest.warns(KinetaWarning, match="constraints are missed by up to"):
         result = kn.simulate(kn.loads(ROD), 20.0, method="RK23", rtol=1e-2, atol=10.0)
     assert result.status == 3
+
+
+# -- large systems ----------------------------------------------------------------------------------------------------
+
+
+def rank_of(system: kn.System) -> Rank:
+    return rank(Closing(kn.derive(system), np.empty(0)), 0.0, *initial_state(system))
+
+
+def test_a_long_row_is_as_regular_as_its_windows() -> None:
+    """The least singular value of so many constraints is small, though none of them is near to what others say."""
+    found = rank_of(parallelograms(110))
+    assert not found.left_out
+    assert len(found.states) == 1  # no others had to be looked at
+
+
+def test_a_loop_that_closes_twice_is_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kineta.formalism.rank.LARGE", 10)
+    system = parallelograms(8)
+    again = replace(system.constraints[5], name="again")
+    found = rank_of(system.replace(constraints=(*system.constraints, again)))
+    names = {name.partition(".")[0] for name in (*found.left_out, *(n for others in found.others for n in others))}
+    assert len(found.left_out) == 2
+    assert names == {"P5", "again"}
+
+
+def test_distances_of_rows_are_told_without_their_zeros_too() -> None:
+    rng = np.random.default_rng(3)
+    G = np.zeros((300, 301))
+    for k in range(300):
+        G[k, k : k + 2] = rng.standard_normal(2)
+    G = scaled(G)
+    assert np.linalg.svd(G, compute_uv=False)[-1] <= nearest(G) <= 1
+    assert nearest(np.vstack([G[1:], G[7]])) < 1e-7
+    assert nearest(np.eye(3, 2)) == 0
