@@ -116,6 +116,12 @@ def _of_run(equations: Equations, run: Result, t: Any, p: Any) -> Trajectory:
             f"Model '{system.name}': along its run contacts and dry friction act ({names}), whose forces are not known here; "
             "give the motion itself (--motion on the command line), and forces of your own in place of theirs."
         )
+    if run.changes:
+        at, what = run.changes[0]
+        raise ArgumentError(
+            f"Model '{system.name}': at t = {at:g} s of its run {what}, and what acts from there on is not known here; "
+            "end the run before, or give the motion itself (--motion on the command line)."
+        )
     if run.cases is not None:
         raise ArgumentError(
             f"Run of '{run.model}': expected one motion, found {len(run.cases)} cases; take run.case(i)."

@@ -340,3 +340,23 @@ def test_a_motion_that_needs_no_forces_is_produced_by_any() -> None:
     pendulum = kn.load(EXAMPLES / "double_pendulum.kin")
     found = kn.kinetostatics(pendulum, kn.simulate(pendulum, 1.0, samples=21), ["q1'"])
     assert np.abs(found["tau.q1'"]).max() < 1e-8
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        (
+            "gravity 9.81; A | Ry(q), Sx(1) = 1; coordinates q; limit stop : q <= 1;",
+            r"at t = .* of its run stop\.upper strikes",
+        ),
+        (
+            "parameters F = 0; A | Sx(q) = 1; force f = F on q; when on : t >= 1 s : F = 2;",
+            "at t = 1 s of its run on switches",
+        ),
+    ],
+)
+def test_runs_on_which_something_happens_are_refused_with_its_time(text: str, first: str) -> None:
+    system = kn.loads(text)
+    with pytest.raises(ArgumentError, match=first):
+        kn.kinematics(system, kn.simulate(system, 2.0))
+    assert kn.kinematics(system, kn.simulate(system, 0.3, samples=5))["A.ax"].shape == (5,)
