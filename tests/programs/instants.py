@@ -23,13 +23,18 @@ def controlled(system: kn.System) -> Derivation:
 def state_of(system: kn.System, levels: Sequence[Any], q: Any = (), t: float = 0.0) -> dict[str, float]:
     """Values by name, of time, coordinates and the speeds with their derivatives, *levels*."""
     named = {n + "'" * k: float(x) for k, row in enumerate(levels) for n, x in zip(system.v_names, row, strict=True)}
-    return {"t": t, **dict(zip(system.q_names, map(float, q), strict=True)), **named}
+    return {"t": t, **unforced(system), **dict(zip(system.q_names, map(float, q), strict=True)), **named}
+
+
+def unforced(system: kn.System) -> dict[str, float]:
+    """No forces tau."""
+    return {f"tau.{n}": 0.0 for n in system.v_names}
 
 
 def any_state(system: kn.System, seed: int, order: int) -> dict[str, float]:
     """A random state of *system* with derivatives of the speeds up to this *order* of the coordinates, without forces tau."""
     rng = np.random.default_rng(seed)
-    state = random_state(system, seed) | {f"tau.{n}": 0.0 for n in system.v_names}
+    state = random_state(system, seed) | unforced(system)
     return state | {n + "'" * k: rng.normal() for k in range(order) for n in system.v_names}
 
 

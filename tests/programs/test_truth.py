@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import kineta as kn
 from tests.formalism.truth import load
@@ -157,18 +158,31 @@ def test_the_printed_start_of_rodionov_says_that_its_gradient_vanishes() -> None
         kn.simulate(system, 1.0, **start, levels=[[0.0, 0.0]])
 
 
+def regular(p: dict[str, float], i: dict[str, float], end: float) -> Any:
+    """The state of P.1 with S = c t from a start with |a| = 0 in the direction alpha0, in the regular variable sqrt(t)."""
+    growth, turning = np.sqrt(2 * p["c"] / p["m"]), p["q"] * p["B0"] / p["m"]
+    push = 2 * p["q"] * p["epsilon"] / np.sqrt(2 * p["c"] * p["m"])
+
+    def rate(theta: float, y: Any) -> list[float]:
+        (_, _, vx, vy, alpha), a = y, 2 * growth * theta**2
+        turn = push * np.cos(alpha) - 2 * theta * turning
+        return [2 * theta * vx, 2 * theta * vy, a * np.cos(alpha), a * np.sin(alpha), turn]
+
+    start = [i["x"], i["y"], i["vx"], i["vy"], i["alpha0"]]
+    x, y, vx, vy, alpha = solve_ivp(rate, (0, np.sqrt(end)), start, method="DOP853", **TIGHT).y[:, -1]
+    a = growth * np.sqrt(end)
+    return {"q": [x, y], "v": [vx, vy], "levels": [[a * np.cos(alpha), a * np.sin(alpha)]]}
+
+
 def test_the_printed_start_of_rodionov_with_a_direction_of_the_acceleration() -> None:
-    """From t = e on, where |a|^2 = 2 c e / m is not zero: the expansion of the regular motion about e = 0 begins it."""
     data = vectors("p1_degenerate_start")
-    p, i, table = data["parameters"], data["initial"], data["trajectory"]
-    later = [row for row in table if row["t"] >= 0.5]
-    first, rest = later[0], later[1:]
-    system = charged(p, p["c"] * T)
-    start = {"q": [first["x"], first["y"]], "v": [first["vx"], first["vy"]], "levels": [[first["ax"], first["ay"]]]}
-    result = kn.simulate(system, (first["t"], rest[-1]["t"]), t_eval=column(rest, "t"), **start, **TIGHT)
+    p, table = data["parameters"], data["trajectory"][1:]
+    system, began = charged(p, p["c"] * T), 0.01
+    start = regular(p, data["initial"], began)
+    result = kn.simulate(system, (began, table[-1]["t"]), t_eval=column(table, "t"), **start, **TIGHT)
     assert result.success, result.message
     for theirs, ours in {"x": "x", "y": "y", "vx": "x'", "vy": "y'", "ax": "x''", "ay": "y''"}.items():
-        assert result[ours] == pytest.approx(column(rest, theirs), abs=data["tolerance"]), theirs
+        assert result[ours] == pytest.approx(column(table, theirs), abs=data["tolerance"]), theirs
 
 
 @pytest.mark.parametrize("law", BOTH)
@@ -183,14 +197,14 @@ def test_landing_of_rodionov(law: str) -> None:
     for theirs, ours in names.items():
         assert result[ours] == pytest.approx(column(table, theirs), abs=data["tolerance"]), theirs
     across = column(table, "control_R_phi") * column(table, "r")
-    assert result["control.phi'"] == pytest.approx(across, abs=10 * data["tolerance"])
+    assert result["control.phi'"] == pytest.approx(across, abs=data["tolerance"])
 
 
-#: What stands in the tables of one instant: the programs, constraints among them, as they are written there.
-ORDERS: dict[str, list[Any]] = {}
+CASES = ("k0_holonomic", "k1_linear", "k1_nonlinear", "k2_linear", "k2_nonlinear", "k3_linear", "two_programs_r1")
 
 
-def _orders(p: dict[str, float]) -> dict[str, list[Any]]:
+def orders(p: dict[str, float]) -> dict[str, list[Any]]:
+    """What stands in the table of one instant."""
     x, y, vx, vy, vz = (S(n) for n in ("x", "y", "x'", "y'", "z'"))
     ax, ay, az = (S(n) for n in ("x''", "y''", "z''"))
     jx, jy, jz = (S(n) for n in ("x'''", "y'''", "z'''"))
@@ -208,19 +222,16 @@ def _orders(p: dict[str, float]) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("law", BOTH)
-@pytest.mark.parametrize(
-    "case",
-    ["k0_holonomic", "k1_linear", "k1_nonlinear", "k2_linear", "k2_nonlinear", "k3_linear", "two_programs_r1"],
-)
+@pytest.mark.parametrize("case", CASES)
 def test_programs_of_every_order_at_one_instant(case: str, law: str) -> None:
     data = vectors("orders")
     p, state, expected = data["parameters"], data["state"], data["solutions"][case]
-    force = (-2 * S("x") + S("y'"), -S("y") - S("x'"), -p["g"] * p["m"])
-    programs = [kn.program(f"f{k}", f) for k, f in enumerate(_orders(p)[case])]
+    force = (-2 * S("x") + S("y'"), -S("y") - S("x'"), -p["g"])
+    programs = [kn.program(f"f{k}", f) for k, f in enumerate(orders(p)[case])]
     system = point("xyz", p["m"], force, programs, control=kn.control(law))
     found, multipliers = solution(system, state_of(system, [state["v"], state["a"]], state["x"]))
     assert found == pytest.approx(expected["values"], abs=data["tolerance"])
-    assert multipliers == pytest.approx(np.atleast_1d(expected["lambda"]), abs=data["tolerance"] * 10)
+    assert multipliers == pytest.approx(np.atleast_1d(expected["lambda"]), abs=data["tolerance"])
 
 
 # -- bodies -----------------------------------------------------------------------------------------------------------
@@ -249,7 +260,7 @@ def test_satellite_under_three_laws(name: str, law: str) -> None:
     if law == "inertial":
         return
     angles = [kn.Rx(S("q1")), kn.Ry(S("q2")), kn.Rz(S("q3"))]
-    system = system.replace(bodies=[kn.body("Hull", angles, own)])
+    system = system.replace(bodies=[kn.body("Hull", angles, own)], coordinates=["q1", "q2", "q3"])
     start = {"q": i["cardan_q"], "v": i["cardan_qd"], "levels": [i["cardan_qdd"]]}
     result = moved(system, column(table, "t"), **start)
     assert rotations(system, result) == pytest.approx(column(table, "rotation_matrix"), abs=tolerance["abs_state"])
@@ -273,7 +284,7 @@ def test_attitude_manoeuvre_of_rodionov(name: str) -> None:
     assert result.q == pytest.approx(column(table, "quaternion_wxyz"), abs=tolerance)
     assert result.v == pytest.approx(column(table, "omega"), abs=tolerance)
     assert levels(result, 2) == pytest.approx(column(table, "eps"), abs=tolerance)
-    assert result["lambda.turn"] == pytest.approx(column(table, "lambda"), abs=100 * tolerance)
+    assert result["lambda.turn"] == pytest.approx(column(table, "lambda"), abs=tolerance)
     torque = np.stack([result[f"control.{n}"] for n in system.v_names], axis=-1)
     assert torque == pytest.approx(column(table, "control_torque_body"), abs=tolerance)
 
