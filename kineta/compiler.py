@@ -18,6 +18,7 @@ from kineta.expr.program import Program
 from kineta.formalism import hamilton
 from kineta.formalism.derivation import Array, Derivation
 from kineta.formalism.formalism import Formalism
+from kineta.formalism.quantity import DERIVATIVES
 from kineta.formalism.quantity import quantity as row_of
 from kineta.formalism.strategies import AUTO, MULTIPLIERS, STRATEGY_NAMES
 from kineta.formalism.symbols import Symbols, symbols
@@ -278,8 +279,9 @@ def _again(system: System, formalism: str, strategy: str, left_out: frozenset[st
 def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[Program, Program]:
     """The programs of :meth:`Equations.programs`."""
     known: dict[str, Sequence[Ref]] = {"t": (symbols.t,), "q": symbols.q, "v": symbols.v, "momentum": symbols.momenta}
-    known |= {"tau": symbols.tau, "vdot": symbols.vdot}
-    inputs = {name: known[name] for name in row_of(quantity).arguments}
+    known |= {"tau": symbols.tau}
+    asked = row_of(quantity).arguments
+    inputs = {n: symbols.level(DERIVATIVES.index(n) + 2) if n in DERIVATIVES else known[n] for n in asked}
     refs = iter(array.refs)
     name = identifier(quantity).strip("_")
     parts = array.parts or ((name, array.shape),)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kineta import inputs
 from kineta.errors import ArgumentError, did_you_mean, one_of
 from kineta.expr.program import Program
+from kineta.formalism.quantity import DERIVATIVES
 from kineta.formalism.quantity import quantity as row_of
 from kineta.model.given import records
 from kineta.model.system import System
@@ -155,9 +156,9 @@ class Function:
             "q": Kind.UNITS if self.system.quaternions else Kind.ARRAY,
             "v": Kind.ARRAY,
             "momentum": Kind.ARRAY,
-            "vdot": Kind.ARRAY,
             "tau": Kind.EITHER,
             "h": Kind.BOUND,
+            **dict.fromkeys(DERIVATIVES, Kind.ARRAY),
         }
         return call(
             self._checked,

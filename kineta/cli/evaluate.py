@@ -13,6 +13,7 @@ from kineta.errors import ArgumentError, did_you_mean
 
 if TYPE_CHECKING:
     from kineta.compiler import Equations
+    from kineta.model.system import System
 
 
 @click.command(
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     kineta eval double_pendulum.kin                  accelerations at the start
     kineta eval double_pendulum.kin --q "q1=30 deg, q2=0" --tau 1,2
     kineta eval double_pendulum.kin --quantity inverse --vdot 1,0
+    kineta eval double_pendulum.kin --quantity "inertia_forces(3)" --levels "q1'''=2"
     """,
 )
 @model
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 @state("v", "Speeds")
 @state("tau", "Forces on the speeds")
 @state("vdot", "Accelerations")
+@click.option(
+    "--levels", metavar="VALUES", help="Derivatives of the accelerations, by name: \"q1'''=2, q2''''=1\", or JSON."
+)
 @settings
 @formalism
 @strategy
@@ -51,6 +56,7 @@ def evaluate(
     v: str | None,
     tau: str | None,
     vdot: str | None,
+    levels: str | None,
     settings: Settings,
     formalism: str,
     strategy: str,
@@ -64,7 +70,7 @@ def evaluate(
     import numpy as np
 
     from kineta.compiler import derive
-    from kineta.formalism.quantity import nothing
+    from kineta.formalism.quantity import DERIVATIVES, nothing
     from kineta.function import parameter_values
     from kineta.tasks.apart import warn_without
     from kineta.tasks.mass import fault
@@ -82,8 +88,8 @@ def evaluate(
         if text is not None and name not in takes:
             raise ArgumentError(f"--{name}: {quantity} depends on {', '.join(takes)} and the parameters only.")
     extra = {n: _speeds(system, f"--{n}", x) for n, x in given.items() if x is not None}
-    if "vdot" in takes and "vdot" not in extra:
-        extra["vdot"] = np.zeros(system.nv)
+    extra = {n: np.zeros(system.nv) for n in takes if n in DERIVATIVES} | extra
+    extra |= _levels(system, quantity, takes, numbers("--levels", levels, system))
     state, at = at, (at[0], equations.function("momentum", backend)(t, *at)) if "momentum" in takes else at
     parts = _parts(function(t, *at, **extra), quantity)
     if system.constraints and not all(np.isfinite(x).all() for x in parts.values()):
@@ -142,6 +148,26 @@ def _off(equations: Equations, t: float, state: tuple[Any, Any]) -> str:
 def _parts(value: Any, quantity: str) -> dict[str, Any]:
     """The arrays of a quantity by name."""
     return value._asdict() if hasattr(value, "_asdict") else {quantity: value}
+
+
+def _levels(system: System, quantity: str, takes: Sequence[str], given: Any) -> dict[str, Any]:
+    """The derivatives of the accelerations by name, as far as they are *given*, in the blocks that a *quantity* takes."""
+    import numpy as np
+
+    from kineta.formalism.quantity import DERIVATIVES
+
+    blocks = [n for n in takes if n in DERIVATIVES[1:]]
+    known = {v + "'" * (k + 2): (block, i) for k, block in enumerate(blocks) for i, v in enumerate(system.v_names)}
+    found = {block: np.zeros(system.nv) for block in blocks}
+    if not isinstance(given, dict | None):
+        raise ArgumentError("--levels: expected values by name, as in \"q1'''=2\", found a list.")
+    for name, x in (given or {}).items():
+        if name not in known:
+            what = f"it takes {', '.join(known)}" if known else "it takes no such derivatives; kineta(3) does"
+            raise ArgumentError(f"--levels: {quantity} has no '{name}', {what}.{did_you_mean(name, known)}")
+        block, i = known[name]
+        found[block][i] = x
+    return found
 
 
 def _speeds(system: Any, option: str, given: Any) -> Any:

@@ -21,9 +21,10 @@ from kineta.formalism.elements import Elements
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism, kinematic_tree, regrouped, with_mass
 from kineta.formalism.origins import slid
+from kineta.formalism.ordered import BY_ORDER
 from kineta.formalism.placed import RULES
 from kineta.formalism.program import Programs, named_levels, programs
-from kineta.formalism.quantity import placed
+from kineta.formalism.quantity import ordered, placed
 from kineta.formalism.quasi import Forms, forms, reduced, released
 from kineta.formalism.sweeps import Motion, accelerated
 from kineta.formalism.symbols import Symbols, symbols
@@ -205,10 +206,16 @@ class Derivation:
 
     def known(self, quantity: str) -> str:
         """The name of *quantity* as it is written. Raises :class:`ArgumentError` for an unknown one."""
+        if isinstance(quantity, str) and (found := ordered(quantity)) is not None:
+            return f"{found[0]}({found[1]})"
         asked = placed(self.symbols.system, quantity) if isinstance(quantity, str) else None
         return one_of(quantity, self.rules, "a quantity") if asked is None else str(asked)
 
     def _array(self, name: str) -> Array:
+        if (found := ordered(name)) is not None:
+            kind, order = found
+            shape, refs = BY_ORDER[kind](self, order)
+            return Array(shape, tuple(refs))
         asked = placed(self.symbols.system, name)
         if asked is None:
             return self.rules[name](self)

@@ -8,7 +8,7 @@ axes, it makes the gyroscopic terms. It is found in the speeds u of the motions 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.boltzmann import gyroscopic
 from kineta.formalism.symbols import Symbols
 from kineta.model.elements.inertia import InertiaElement
+from kineta.model.system import System
 from kineta.passes.differentiate import gradient
 from kineta.passes.substitute import substitute
 
@@ -47,6 +48,21 @@ def resistances(d: Derivation) -> list[Resistance]:
 def given(symbols: Symbols) -> list[InertiaElement]:
     """The inertia elements of a system."""
     return [e for e in symbols.system.elements if isinstance(e, InertiaElement)]
+
+
+def forms(system: System) -> list[str]:
+    """Names of the inertia elements whose rates are forms of speeds and the rates of no expressions."""
+    plain = system.expanded
+    speeds = set(plain.speeds)
+    own = [e for e in plain.elements if isinstance(e, InertiaElement)]
+    return [e.name for e in own if not speeds.isdisjoint(e.coordinate.symbols())]
+
+
+def without_kineta(names: Sequence[str]) -> str:
+    """The sentence on inertia elements whose rates are :func:`forms`."""
+    return (
+        f"the inertia '{names[0]}' is on a form of speeds, which tells nothing of higher derivatives of what moves; give it a body."
+    )
 
 
 def rate(symbols: Symbols, element: InertiaElement) -> tuple[Ref, Ref]:
@@ -115,6 +131,27 @@ def kinetic_energy(symbols: Symbols) -> Ref:
     g = symbols.graph
     found = [rate(symbols, e) for e in given(symbols)]
     return g.mul(g.const(0.5), g.sum(g.mul(I, g.mul(k, k)) for I, k in found))
+
+
+def kineta(d: Derivation, order: int) -> Ref:
+    """The sum of I (k^(s-1))^2/2 for this *order* s; to the second order also for forms."""
+    if order <= 2:
+        return kinetic_energy(d.symbols) if order == 1 else acceleration_energy(d)
+    g, s = d.graph, d.symbols
+    found = [rate(s, e) for e in given(s)]
+    return g.mul(g.const(0.5), g.sum(g.mul(I, g.mul(x, x)) for I, k in found for x in s.levels.of([k], order - 1)))
+
+
+def kineta_forces(d: Derivation, order: int) -> list[Ref]:
+    """The derivatives of :func:`kineta` by v^(s-1), (nv,)."""
+    if order <= 2:
+        return momentum(d.symbols) if order == 1 else generalized(d)
+    s, found = d.symbols, [ZERO] * len(d.symbols.v)
+    for I, k in (rate(s, e) for e in given(s)):
+        (highest,) = s.levels.of([k], order - 1)
+        for j, share in s.by_speed(k, d.graph.mul(I, highest)).items():
+            found[j] = d.graph.add(found[j], share)
+    return found
 
 
 def momentum(symbols: Symbols) -> list[Ref]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from kineta.errors import ArgumentError, did_you_mean, one_of, shown
@@ -138,6 +138,39 @@ PLACED: dict[str, Quantity] = {
     )
 }
 
+#: The quantities of an order s, which stands behind them in brackets, ``kineta(3)``. They take the derivatives of the speeds
+#: below v^(s).
+ORDERED: dict[str, Quantity] = {
+    q.name: q
+    for q in (
+        Quantity("kineta", "K"),
+        Quantity("inertia_forces", entries=lambda s: [f"Q[{n}]" for n in s.v_names]),
+    )
+}
+#: The largest order that may be asked for.
+HIGHEST = 12
+#: Input blocks of the derivatives of the speeds: ``vdot``, ``vddot``, ``vdddot``, ...
+DERIVATIVES = tuple(f"v{'d' * k}ot" for k in range(1, HIGHEST))
+
+_ORDERED = re.compile(r"\s*(\w+)\s*\(\s*(\d{1,2})\s*\)\s*")
+
+
+def ordered(name: str) -> tuple[str, int] | None:
+    """Kind and order of ``kind(order)``; None for what is no quantity of an order.
+
+    Raises :class:`ArgumentError` for one without an order, or of one that is not between 1 and ``HIGHEST``.
+    """
+    kind = name.partition("(")[0].strip()
+    if kind not in ORDERED:
+        return None
+    match = _ORDERED.fullmatch(name)
+    if match is None or not 1 <= int(match[2]) <= HIGHEST:
+        raise ArgumentError(
+            f"Expected {kind} with its order in brackets, from 1 to {HIGHEST}, as in {kind}(3), found {shown(name)}."
+        )
+    return kind, int(match[2])
+
+
 _PLACED = re.compile(r"\s*(\w+)\s*\(\s*(\w+)\s*(?:(?<=\s)in\s+(\w+)\s*)?\)\s*")
 
 
@@ -173,8 +206,13 @@ def placed(system: System, name: str) -> Placed | None:
 
 
 def quantity(name: str) -> Quantity:
-    """The row of the quantity *name*, which may be one of a body or point."""
-    return QUANTITIES[name] if name in QUANTITIES else PLACED[name.partition("(")[0]]
+    """The row of the quantity *name*, which may be one of a body or point, or of an order."""
+    if name in QUANTITIES:
+        return QUANTITIES[name]
+    if (found := ordered(name)) is None:
+        return PLACED[name.partition("(")[0]]
+    kind, order = found
+    return replace(ORDERED[kind], name=name, inputs=DERIVATIVES[: order - 1])
 
 
 #: The quantities whose operations are counted and compared.
