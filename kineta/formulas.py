@@ -12,7 +12,7 @@ from kineta.codegen.written import Kind, Kinds
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.walk import reachable
 from kineta.formalism.derivation import Array, Derivation
-from kineta.formalism.quantity import quantity
+from kineta.formalism.quantity import HIGHEST, quantity
 from kineta.formalism.symbols import Symbols, symbols
 from kineta.model.extreme import blamed
 from kineta.model.system import System
@@ -91,7 +91,8 @@ class Formulas:
     def _orders(self) -> dict[str, tuple[str, int]]:
         """Of every variable the function of the time from which it comes, and how often that is differentiated."""
         s = self.system
-        moving = [*s.q_names, *s.v_names, *(f"{n}'" for n in s.v_names)]
+        orders = range(HIGHEST)
+        moving = [*s.q_names, *(n + "'" * k for k in orders for n in s.v_names)]
         return {n: (n.rstrip("'"), n.count("'")) for n in moving} | {f"tau.{n}": (f"tau.{n}", 0) for n in s.v_names}
 
 

@@ -51,6 +51,7 @@ def export(
     """Write the equations as C99, a header and a source."""
     from kineta.codegen.c import identifier, source
     from kineta.compiler import derive
+    from kineta.formalism.quantity import DERIVATIVES
     from kineta.tasks.apart import warn_without
 
     system = read(model, settings)
@@ -67,7 +68,7 @@ def export(
     names = {
         "q": system.q_names,
         "v": system.v_names,
-        "vdot": system.v_names,
+        **{n: [v + "'" * k for v in system.v_names] for k, n in enumerate(DERIVATIVES)},
         "tau": system.v_names,
         "p": system.parameter_names,
         "h": ["what the function with the suffix _setup writes"],

@@ -56,9 +56,9 @@ def completing(known: Callable[[], Iterable[str]]) -> Any:
 
 
 def _quantities() -> Iterable[str]:
-    from kineta.formalism.quantity import QUANTITIES
+    from kineta.formalism.quantity import ORDERED, QUANTITIES
 
-    return QUANTITIES
+    return (*QUANTITIES, *(f"{kind}({order})" for kind in ORDERED for order in (1, 2, 3, 4)))
 
 
 def _strategies() -> Iterable[str]:

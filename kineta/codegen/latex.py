@@ -53,9 +53,15 @@ def name(text: str) -> str:
     stem = text.rstrip("'")
     owner, _, last = stem.rpartition(".")
     letter, index = (last[0], last[1]) if owner and _COMPONENT.fullmatch(last) else _split(last)
-    accent = {0: letter, 1: rf"\dot{{{letter}}}", 2: rf"\ddot{{{letter}}}"}.get(primes, letter)
+    accent = _dotted(letter, primes)
     shown = accent + (f"_{{{index}}}" if index else "")
     return rf"{accent}^{{{_word(owner)}}}" + shown[len(accent) :] if owner else shown
+
+
+def _dotted(letter: str, times: int) -> str:
+    if times > 3:
+        return rf"\overset{{({times})}}{{{letter}}}"
+    return rf"\{'d' * times}ot{{{letter}}}" if times else letter
 
 
 def _split(word: str) -> tuple[str, str]:

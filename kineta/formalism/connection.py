@@ -6,7 +6,8 @@ that which is tangent to what the motions and constraints allow. Its rate within
     Du/dt = du/dt - G(w)          G_k(w) = sum over particles of m y . d(e_k)/dt
 
 No Christoffel symbols are formed: G takes one sweep inward of p = sum m y, H = sum (x - o) x m y, Z = sum m xdot x y. A turn
-about a through o adds (w x a) . H + a . (Z - odot x p), a shift along a adds (w x a) . p.
+about a through o adds (w x a) . H + a . (Z - odot x p), a shift along a adds (w x a) . p. An inertia I on the rate k of an
+expression is a particle on a line: with y = w . dk/dv it adds I y d(dk/dv)/dt.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from math import comb
 
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.expr.walk import reachable
+from kineta.formalism import inertia
 from kineta.formalism.bordered import bordered
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.residual import orders
@@ -54,6 +56,12 @@ def connection(d: Derivation, w: Sequence[Ref], levels: Levels) -> list[Ref]:
             f, p = link.inward(P[i]), link.parent
             P[p], Z[p] = P[p] + f, Z[p] + link.inward(Z[i])
             H[p] = H[p] + link.inward(H[i]) + link.offset.cross(f)
+    for element in inertia.given(d.symbols):
+        I, k = inertia.rate(d.symbols, element)
+        partials = d.symbols.by_speed(k)
+        p = g.mul(I, g.sum(g.mul(partial, w[j]) for j, partial in partials.items()))
+        for j, changing in zip(partials, levels.of(list(partials.values()), 1), strict=True):
+            found[j] = g.add(found[j], g.mul(p, changing))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kineta.expr.graph import Ref
 from kineta.formalism.connection import Tangents
 from kineta.formalism.derivation import Derivation
-from kineta.formalism.laws.law import Law, total
+from kineta.formalism.laws.law import Law, of_what_moves, total
 
 
 def _rate(d: Derivation, r: int) -> list[Ref]:
@@ -15,4 +15,4 @@ def _rate(d: Derivation, r: int) -> list[Ref]:
     return tangents.solved(u)
 
 
-COVARIANT = Law("covariant", "Rodionov (21)", _rate)
+COVARIANT = Law("covariant", "Rodionov (21)", _rate, applies=of_what_moves)

@@ -12,10 +12,12 @@ from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.connection import Tangents
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.elements import Elements
-from kineta.formalism.laws.law import Law, total
+from kineta.formalism.laws.law import Law, of_what_moves, total
+from kineta.formalism.ordered import inertia_forces
 from kineta.formalism.sweeps import generalized, rate_forces
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.force import Force
+from kineta.model.elements.inertia import InertiaElement
 from kineta.model.system import System
 from kineta.spatial.vector import Vector
 from kineta.spatial.wrench import Wrench
@@ -60,8 +62,7 @@ def _rate(d: Derivation, r: int) -> list[Ref]:
     if r == 0:
         return total(d)
     g, rates = d.graph, Rates(d, r)
-    inertia = generalized(d.mechanism, rate_forces(d.mechanism, d.kinematics.leveled.wrenches(r + 2)))
-    found = [g.sub(x, Q) for x, Q in zip(inertia, rates.at_points, strict=True)]
+    found = [g.sub(x, Q) for x, Q in zip(inertia_forces(d, r + 2), rates.at_points, strict=True)]
     if any(Q != ZERO for Q in rates.tangent):
         tangents = Tangents(d)
         along = tangents.solved(tangents.derivative(rates.tangent))
@@ -71,11 +72,11 @@ def _rate(d: Derivation, r: int) -> list[Ref]:
 
 def _applies(system: System, r: int) -> str:
     if r < 2:
-        return ""
+        return of_what_moves(system, r)
     for element in system.elements:
-        if not (isinstance(element, Force) or isinstance(getattr(element, "coordinate", None), Length)):
+        if not (isinstance(element, Force | InertiaElement) or isinstance(getattr(element, "coordinate", None), Length)):
             return f"beyond the third order it takes forces that act at points, and '{element.name}' is none."
-    return ""
+    return of_what_moves(system, r)
 
 
 KINETA = Law("kineta", "Rodionov (22)", _rate, applies=_applies)

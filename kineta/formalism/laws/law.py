@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Ref
+from kineta.formalism import inertia
 from kineta.formalism.derivation import Derivation
 from kineta.model.system import System
 
@@ -13,6 +14,12 @@ from kineta.model.system import System
 def anywhere(system: System, r: int) -> str:
     """For a law that holds for every system."""
     return ""
+
+
+def of_what_moves(system: System, r: int) -> str:
+    """For a law that has to know how all that resists moves, where equations are differentiated."""
+    names = inertia.forms(system) if r else []
+    return inertia.without_kineta(names) if names else ""
 
 
 def gradients(d: Derivation, answers: Sequence[Sequence[Ref]]) -> list[list[Ref]]:
