@@ -111,6 +111,23 @@ def chain_equations(links: int) -> kn.Equations:
     return kn.derive(chain(links))
 
 
+#: Add + mul of ``inertia_forces(s)`` without weight, s = 1, 2, 3, 4.
+KINETA: dict[str, tuple[int, ...]] = {"puma560": (184, 333, 558, 1104), "chain": (846, 1299, 1780, 2988)}
+
+
+@pytest.mark.parametrize("model", KINETA)
+def test_counts_of_forces_of_inertia_of_any_order(model: str) -> None:
+    system = chain(10) if model == "chain" else kn.load(EXAMPLES / "puma560.kin")
+    equations = kn.derive(system.replace(gravity=(0, 0, 0)))
+    assert tuple(equations.operations(f"inertia_forces({s})").total for s in (1, 2, 3, 4)) == KINETA[model]
+
+
+@pytest.mark.parametrize("order", [3, 4])
+def test_forces_of_inertia_of_a_chain_grow_with_its_links_and_no_faster(order: int) -> None:
+    totals = [chain_equations(links).operations(f"inertia_forces({order})").total for links in (10, 20, 30)]
+    assert totals[2] - totals[1] == totals[1] - totals[0]
+
+
 def test_inverse_dynamics_of_a_chain_is_affine_in_its_links() -> None:
     def grown(links: int) -> list[int]:
         longer, shorter = (chain_equations(k).operations("inverse") for k in (links + 10, links))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,8 +164,8 @@ def _levels(system: System, quantity: str, takes: Sequence[str], given: Any) -> 
         raise ArgumentError("--levels: expected values by name, as in \"q1'''=2\", found a list.")
     for name, x in (given or {}).items():
         if name not in known:
-            what = f"it takes {', '.join(known)}" if known else "it takes no such derivatives; kineta(3) does"
-            raise ArgumentError(f"--levels: {quantity} has no '{name}', {what}.{did_you_mean(name, known)}")
+            what = ", ".join(known) if known else "no such derivatives, kineta(3) does"
+            raise ArgumentError(f"--levels: {quantity} has no '{name}'; it takes {what}.{did_you_mean(name, known)}")
         block, i = known[name]
         found[block][i] = x
     return found

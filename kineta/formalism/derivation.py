@@ -20,8 +20,8 @@ from kineta.formalism.constraint import Row, rows
 from kineta.formalism.elements import Elements
 from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import Mechanism, kinematic_tree, regrouped, with_mass
-from kineta.formalism.origins import slid
 from kineta.formalism.ordered import BY_ORDER
+from kineta.formalism.origins import slid
 from kineta.formalism.placed import RULES
 from kineta.formalism.program import Programs, named_levels, programs
 from kineta.formalism.quantity import ordered, placed

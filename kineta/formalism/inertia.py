@@ -61,7 +61,8 @@ def forms(system: System) -> list[str]:
 def without_kineta(names: Sequence[str]) -> str:
     """The sentence on inertia elements whose rates are :func:`forms`."""
     return (
-        f"the inertia '{names[0]}' is on a form of speeds, which tells nothing of higher derivatives of what moves; give it a body."
+        f"the inertia '{names[0]}' is on a form of speeds, which says nothing of higher derivatives of what moves; "
+        "give it a body."
     )
 
 

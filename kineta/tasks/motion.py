@@ -151,12 +151,6 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
         return ""
     if why := fault(task.equations, task.t0, q, v, task.made.p):
         return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {why}."
-    gradients = Gradients(task.made, task.t0, task.y0) if system.programs else None
-    if gradients is not None and not gradients.start():
-        return (
-            f"Model '{system.name}': the gradient of {gradients.named(system)} vanishes at the start, where no control can hold "
-            "it; which way it goes on is to be said: give derivatives of the speeds by levels."
-        )
     names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names), "power")
     bad = next(n for n, x in zip(names, rate, strict=False) if not np.isfinite(x))
     return f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters."

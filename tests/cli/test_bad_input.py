@@ -90,6 +90,13 @@ STATE = [
     ("--vdot 1,2", r"--vdot: forward depends on t, q, v, tau and the parameters only\."),
     ("--quantity inverse --vdot 1", r"--vdot: expected 2 numbers for \(q1', q2'\), found 1\."),
     ("--quantity bias --tau 1,2", r"--tau: bias depends on t, q, v and the parameters only\."),
+    ("--levels q1'''=1", r"--levels: forward has no 'q1''''; it takes no such derivatives, kineta\(3\) does\."),
+    ("--quantity kineta(3) --levels q3'''=1", r"--levels: kineta\(3\) has no 'q3''''; it takes q1''', q2'''\. Did you"),
+    ("--quantity kineta(3) --levels 1,2", r"--levels: expected values by name, as in \"q1'''=2\", found a list\."),
+    (
+        "--quantity kineta(0)",
+        r"Expected kineta with its order in brackets, from 1 to 12, as in kineta\(3\), found 'kineta\(0\)'\.",
+    ),
     ("--quantity forwrd", r"Expected a quantity \(.*\), found 'forwrd'\. Did you mean 'forward'\?"),
     ("--formalism newton-euler", r"found 'newton-euler'\. Did you mean 'newton_euler'\?"),
     ("--backend llwm", r"Expected a backend \(llvm, numpy\), found 'llwm'\. Did you mean 'llvm'\?"),

@@ -146,6 +146,8 @@ def random_expressions(seed: int) -> tuple[Graph, list[int], dict[str, float]]:
     ("name", "shown"),
     [
         ("q1''", r"\ddot{q}_{1}"),
+        ("q1'''", r"\dddot{q}_{1}"),
+        ("b.wx'''''", r"\overset{(5)}{w}^{\mathrm{b}}_{x}"),
         ("Fi2'", r"\dot{\varphi}_{2}"),
         ("φ", r"\varphi"),
         ("J_nz", "J_{nz}"),

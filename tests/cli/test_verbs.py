@@ -235,6 +235,15 @@ def test_simulate_says_which_constraints_are_redundant(kineta: Command) -> None:
     assert "their reactions are indeterminate" in done.out
 
 
+def test_eval_takes_derivatives_of_accelerations_by_name(kineta: Command) -> None:
+    given = {"v": [0.5, -1.0], "vdot": [1.0, 2.0], "vddot": [0.0, 3.0]}
+    options = ["--v", "0.5,-1", "--vdot", "1,2", "--levels", "q2'''=3"]
+    found = kineta("eval", CART, "--quantity", "inertia_forces(3)", *options, "--json").json
+    assert {n: found[n] for n in given} == given
+    expected = kn.derive(kn.load(CART)).function("inertia_forces(3)")(0, found["q"], *given.values())
+    assert found["value"] == pytest.approx(expected, rel=1e-12)
+
+
 def test_eval_says_that_no_motion_comes_through_a_state(kineta: Command) -> None:
     done = kineta("eval", EXAMPLES / "fourbar.kin", "--q", "theta=1.0")
     assert done.err.startswith("kineta: no motion comes through this state: 'pin.x' has to be 0, and is ")

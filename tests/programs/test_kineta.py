@@ -52,7 +52,9 @@ def with_inertia(system: kn.System) -> kn.System:
 
 def test_an_inertia_on_a_form_of_speeds_has_no_kineta_of_the_third_order() -> None:
     system = kn.System(
-        "turning", [kn.body("B", [kn.Ball("b")], kn.inertia(1, (1, 2, 3)))], coordinates=["b"],
+        "turning",
+        [kn.body("B", [kn.Ball("b")], kn.inertia(1, (1, 2, 3)))],
+        coordinates=["b"],
         elements=[kn.inertia_element("I", 0.4, S("b.wx"))],
     )
     equations = kn.derive(system)

@@ -249,9 +249,7 @@ def test_satellite_under_three_laws(name: str, law: str) -> None:
     target = p["s0"] if "const" in name else p["s0"] + 0.02 * kn.sin(T)
     own = kn.inertia(1.0, (p["A"], p["B"], p["C"]))
     held = kn.program("turn", size("eps", "Hull") ** 2 - target)
-    system = kn.System(
-        "satellite", [kn.body("Hull", [kn.Ball("b")], own)], programs=[held], control=kn.control(law)
-    )
+    system = kn.System("satellite", [kn.body("Hull", [kn.Ball("b")], own)], programs=[held], control=kn.control(law))
     result = moved(system, column(table, "t"), v=i["omega_body"], levels=[i["eps_body"]])
     assert rotations(system, result) == pytest.approx(column(table, "rotation_matrix"), abs=tolerance["abs_state"])
     assert result.v == pytest.approx(column(table, "omega_body"), abs=tolerance["abs_state"])

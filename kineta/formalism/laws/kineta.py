@@ -74,7 +74,9 @@ def _applies(system: System, r: int) -> str:
     if r < 2:
         return of_what_moves(system, r)
     for element in system.elements:
-        if not (isinstance(element, Force | InertiaElement) or isinstance(getattr(element, "coordinate", None), Length)):
+        if not (
+            isinstance(element, Force | InertiaElement) or isinstance(getattr(element, "coordinate", None), Length)
+        ):
             return f"beyond the third order it takes forces that act at points, and '{element.name}' is none."
     return of_what_moves(system, r)
 
