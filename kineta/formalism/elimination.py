@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.walk import reachable
 from kineta.formalism.solve import factored, sparse
 from kineta.passes.expand import Opened
 
@@ -14,6 +15,9 @@ VANISHING = 1e-9
 
 #: Unknowns of a block that is solved by determinants, at most; those of four take as many operations as its squares.
 BLOCK = 3
+
+#: Nodes below an entry that is opened and written again, at most: what is longer hardly becomes shorter, and takes long.
+SMALL = 200
 
 
 def eliminated(graph: Graph, rows: Sequence[Mapping[int, Ref]], right: Sequence[Ref]) -> list[Ref]:
@@ -38,20 +42,25 @@ def eliminated(graph: Graph, rows: Sequence[Mapping[int, Ref]], right: Sequence[
                 x[k] = value
                 for j in waiting:
                     if k in A[j]:
-                        b[j] = opened.shorter(graph.sub(b[j], graph.mul(A[j].pop(k), value)))
+                        b[j] = _shorter(opened, graph.sub(b[j], graph.mul(A[j].pop(k), value)))
             continue
         i, k = min(pivots, key=lambda at: _filled(A, waiting, at))
         waiting.remove(i)
         order.append((i, k))
         for j in waiting:
             if k in A[j]:
-                share = opened.shorter(graph.div(A[j].pop(k), A[i][k]))
+                share = _shorter(opened, graph.div(A[j].pop(k), A[i][k]))
                 _subtract(graph, opened, A[j], share, A[i], k)
-                b[j] = opened.shorter(graph.sub(b[j], graph.mul(share, b[i])))
+                b[j] = _shorter(opened, graph.sub(b[j], graph.mul(share, b[i])))
     for i, k in reversed(order):
         known = graph.sum(graph.mul(a, x[m]) for m, a in A[i].items() if m != k)
-        x[k] = opened.shorter(graph.div(graph.sub(b[i], known), A[i][k]))
+        x[k] = _shorter(opened, graph.div(graph.sub(b[i], known), A[i][k]))
     return x
+
+
+def _shorter(opened: Opened, ref: Ref) -> Ref:
+    """*ref*, opened and written again if it is small."""
+    return opened.shorter(ref) if len(reachable(opened.graph, [ref])) <= SMALL else ref
 
 
 def _block(A: Sequence[Mapping[int, Ref]], waiting: set[int]) -> list[int]:
@@ -67,7 +76,7 @@ def _by_squares(opened: Opened, rows: Sequence[Mapping[int, Ref]], right: Sequen
     """The unknowns of a block as x = A^T y with A A^T y = b, whose pivots are squares; NaN where rows depend on each other."""
     g, n = opened.graph, len(rows)
     squares = [
-        [opened.shorter(g.sum(g.mul(row[k], other[k]) for k in row if k in other)) for other in rows] for row in rows
+        [_shorter(opened, g.sum(g.mul(row[k], other[k]) for k in row if k in other)) for other in rows] for row in rows
     ]
     M = sparse([a for row in squares for a in row], n)
     y = factored(g, M, range(n), [ZERO] * n, range(n)).solve(right)
@@ -80,10 +89,10 @@ def _by_cramer(opened: Opened, rows: Sequence[Mapping[int, Ref]], right: Sequenc
     g, columns = opened.graph, sorted(set(chain.from_iterable(rows)))
     M = [[row.get(k, ZERO) for k in columns] for row in rows]
     n = range(len(M))
-    cofactors = [[opened.shorter(_cofactor(g, M, i, k)) for k in n] for i in n]
-    determinant = opened.shorter(g.sum(g.mul(M[0][k], cofactors[0][k]) for k in n))
-    above = [opened.shorter(g.sum(g.mul(cofactors[i][k], right[i]) for i in n)) for k in n]
-    return {columns[k]: opened.shorter(g.div(above[k], determinant)) for k in n}
+    cofactors = [[_shorter(opened, _cofactor(g, M, i, k)) for k in n] for i in n]
+    determinant = _shorter(opened, g.sum(g.mul(M[0][k], cofactors[0][k]) for k in n))
+    above = [_shorter(opened, g.sum(g.mul(cofactors[i][k], right[i]) for i in n)) for k in n]
+    return {columns[k]: _shorter(opened, g.div(above[k], determinant)) for k in n}
 
 
 def _cofactor(graph: Graph, M: Sequence[Sequence[Ref]], i: int, k: int) -> Ref:
@@ -101,7 +110,7 @@ def _subtract(graph: Graph, opened: Opened, row: dict[int, Ref], share: Ref, oth
     """Take *share* of the *other* row from *row*, but for column k."""
     for m, a in other.items():
         if m != k:
-            left = opened.shorter(graph.sub(row.get(m, ZERO), graph.mul(share, a)))
+            left = _shorter(opened, graph.sub(row.get(m, ZERO), graph.mul(share, a)))
             row.pop(m, None)
             if left != ZERO:
                 row[m] = left

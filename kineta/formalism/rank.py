@@ -20,7 +20,7 @@ RANK = 1e-9
 #: A distance at which rows of unit length are independent without a doubt.
 APART = 1e-2
 #: Rows at which those of large sets are looked at without their zeros.
-LARGE = 200
+LARGE = 100
 #: Weights below this have no part in what a row depends on.
 PART = 1e-6
 #: Random states that are tried before expressions count as having no values.

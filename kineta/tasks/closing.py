@@ -179,7 +179,10 @@ class Closing:
         for _ in range(STEPS if last else 0):
             if np.abs(off).max() <= ROUNDING * self.size(q, v):
                 break
-            tried = v - W @ np.linalg.lstsq(self.jacobian(t, q, v) @ W, off, rcond=1e-9)[0]
+            A = self.jacobian(t, q, v) @ W
+            if not (np.isfinite(A).all() and np.isfinite(off).all()):
+                break
+            tried = v - W @ np.linalg.lstsq(A, off, rcond=1e-9)[0]
             left = self.off(t, q, tried)[last]
             if not np.linalg.norm(left) < np.linalg.norm(off):
                 break

@@ -106,6 +106,11 @@ def test_a_wheel_that_lies_flat_is_refused_with_its_contact() -> None:
         kn.simulate(flat, 0.1)
 
 
+def test_what_starts_where_it_has_no_slope_has_functions() -> None:
+    upright = kn.derive(model("rolling_torus")).function("forward", "numpy")
+    assert np.isfinite(upright(0.0, [0, 0, 0.18, np.sqrt(0.5), np.sqrt(0.5), 0, 0], np.zeros(6))).all()
+
+
 def test_a_loop_cut_elsewhere_gives_the_same_accelerations() -> None:
     pin, system = "Rocker ~ Coupler | Sx(b), Rz(gamma - beta), Sx(-c)", model("fourbar")
     text = kn.dumps(system).replace("Rocker | Sx(d), Rz(gamma)", pin)

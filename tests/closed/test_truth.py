@@ -154,6 +154,7 @@ CASES: dict[str, Case] = {
     ),
     "iftomm/A01_simple_pendulum": Case(1, lambda r: {"x": r["x"], "y": r["y"]}, model="pendulum"),
     "iftomm/A02_n_fourbar_2": Case(1, leaning, model="2"),
+    "iftomm/A02_n_fourbar_40": Case(1, leaning, model="40"),
     "iftomm/A04_bricard": Case(
         1,
         merged(entries(BRICARD, "joint_angles"), speeds(BRICARD, "joint_rates"), entries("P3.x P3.y P3.z", "P3")),

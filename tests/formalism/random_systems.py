@@ -117,7 +117,7 @@ def random_system(seed: int, *, rheonomic: bool = False, elements: bool = False,
         bodies.append(body(f"b{i}", motions, random_inertia(rng, mass), base=base))
     acting = random_elements(rng, bodies, [c for c in coordinates if _is_used(bodies, c)]) if elements else []
     parameters = {"m": 1.3} | ({"k": 1.7} if elements else {})
-    names = list(dict.fromkeys(_names(bodies)))
+    names = list(dict.fromkeys(coordinates_of(bodies)))
     return System(
         f"random{seed}",
         bodies,
@@ -128,7 +128,8 @@ def random_system(seed: int, *, rheonomic: bool = False, elements: bool = False,
     )
 
 
-def _names(bodies: list[Body]) -> list[str]:
+def coordinates_of(bodies: list[Body]) -> list[str]:
+    """Names of the coordinates, and of joints with several, in the motions of *bodies*."""
     found: list[str] = []
     for b in bodies:
         for motion in b.motions:
@@ -141,7 +142,7 @@ def _names(bodies: list[Body]) -> list[str]:
 
 
 def _is_used(bodies: list[Body], coordinate: Expr) -> bool:
-    return coordinate.name in _names(bodies)
+    return coordinate.name in coordinates_of(bodies)
 
 
 def random_state(system: System, seed: int) -> dict[str, float]:
