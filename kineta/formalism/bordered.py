@@ -8,28 +8,34 @@ right x and lambda are the same.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.formalism.bounds import row_bounds
 from kineta.formalism.constraint import Row, repeated
 from kineta.formalism.derivation import Derivation
+from kineta.formalism.locking import free, masked
 from kineta.formalism.mechanism import dependent
 from kineta.formalism.solve import Factors, SingularError, factored, sparse
 
 
 @dataclass(frozen=True, slots=True)
 class Bordered:
-    """The factors of such a matrix with the rows *kept*, and whether A^T A was *added*."""
+    """The factors of such a matrix with the rows *kept*, and whether A^T A was *added*; what is ``free`` of the speeds that
+    touches may hold.
+    """
 
     factors: Factors
     kept: Sequence[Row]
     added: bool
+    free: Mapping[int, Ref]
 
     def solve(self, f: Sequence[Ref], s: Sequence[Ref]) -> list[Ref]:
         """x, and lambda with the opposite sign."""
         g, right = self.factors.graph, [*f, *s]
+        for k, share in self.free.items():
+            right[k] = g.mul(share, right[k])
         if self.added:
             for row, value in zip(self.kept, s, strict=True):
                 for k, partial in row.gradient.items():
@@ -68,7 +74,7 @@ def _bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int]) -> Borde
 
 def _factored(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, added: bool) -> Bordered:
     g, n = d.graph, len(d.symbols.v)
-    matrix = [*sparse(d["mass_matrix"].refs, n), *(dict(r.gradient) for r in kept)]
+    matrix = [*masked(d, sparse(d["mass_matrix"].refs, n)), *(dict(r.gradient) for r in kept)]
     bounds, motions = row_bounds(d.mechanism, len(kept))
     for i, row in enumerate(kept):
         for k, partial in row.gradient.items():
@@ -78,4 +84,4 @@ def _factored(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, added
             if added:
                 bounds[k] = g.add(bounds[k], g.mul(partial, partial))
     last = range(n, n + len(kept))
-    return Bordered(factored(g, matrix, [*order, *last], bounds, motions, watched=d.watched), kept, added)
+    return Bordered(factored(g, matrix, [*order, *last], bounds, motions, watched=d.watched), kept, added, free(d))

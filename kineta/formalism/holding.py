@@ -21,6 +21,7 @@ from kineta.formalism import manifold
 from kineta.formalism.bordered import Bordered, bordered
 from kineta.formalism.constraint import Row
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
+from kineta.formalism.locking import free, held, locks, signed
 from kineta.formalism.rank import dependent, random_state
 from kineta.formalism.rank import matrix as numbers_of
 from kineta.formalism.residual import named, of_forms, orders, power, recursion
@@ -66,15 +67,20 @@ def direction(g: Graph, touch: Touch) -> list[Ref]:
     return [g.div(x, size) for x in traced]
 
 
+def others(d: Derivation) -> list[Touch]:
+    """The touches that press, but for those that hold single speeds."""
+    return [touch for touch in d.pressing if touch.speed is None]
+
+
 def rows(d: Derivation) -> list[Row]:
-    """The rows of the touches that press."""
-    return [row for touch in d.pressing for row in touch.rows]
+    """The rows of the :func:`others`."""
+    return [row for touch in others(d) for row in touch.rows]
 
 
 def holds(d: Derivation) -> list[Ref]:
     """1 for the rows that hold, else 0."""
     g, found = d.graph, []
-    for touch in d.pressing:
+    for touch in others(d):
         if touch.normal is not None:
             found.append(closed(g, touch))
         found += [stuck(g, touch)] * len(touch.tangents)
@@ -97,8 +103,22 @@ def _answers(d: Derivation) -> Array:
 
 def _free(d: Derivation) -> Array:
     """x0: accelerations, then multipliers of constraints with the opposite sign, without forces of touches."""
-    forces = [d.graph.sub(t, b) for t, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
+    forces = list(_unbalanced(d).refs)
+    for touch in locks(d):
+        if touch.tangents and touch.speed is not None:
+            forces[touch.speed] = d.graph.add(forces[touch.speed], signed(d, touch, _rubbing(d.graph, touch)))
     return vector(_factors(d).solve(forces, [neg(r.rest) for r in d.rows]))
+
+
+def _unbalanced(d: Derivation) -> Array:
+    """What accelerates, tau - bias, but for constraints and touches."""
+    return vector([d.graph.sub(t, b) for t, b in zip(d.symbols.tau, d["bias"].refs, strict=True)])
+
+
+def _rubbing(g: Graph, touch: Touch) -> Ref:
+    """The force along the row of what holds a single speed by friction, where it slips."""
+    (toward,) = direction(g, touch)
+    return neg(g.mul(g.sub(ONE, stuck(g, touch)), g.mul(touch.bound, toward)))
 
 
 def along(g: Graph, row: Row, x: Sequence[Ref]) -> Ref:
@@ -122,8 +142,19 @@ def _drift(d: Derivation) -> Array:
 
 
 def _slip(d: Derivation) -> Array:
-    """Velocities along the rows."""
-    return vector([r.levels[-1] for r in rows(d)])
+    """Velocities along the rows of all that presses."""
+    return vector([r.levels[-1] for touch in d.pressing for r in touch.rows])
+
+
+def _rests(d: Derivation) -> Array:
+    """Accelerations along the rows of all that presses where the speeds have none."""
+    return vector([r.rest for touch in d.pressing for r in touch.rows])
+
+
+def _gradients(d: Derivation) -> Array:
+    """W: the rows of all that presses."""
+    n = len(d.symbols.v)
+    return matrix([[r.gradient.get(k, ZERO) for k in range(n)] for touch in d.pressing for r in touch.rows], n)
 
 
 def _gaps(d: Derivation) -> Array:
@@ -181,12 +212,22 @@ def softness(d: Derivation, S: Sequence[Sequence[Ref]], kept: Sequence[Row], oth
     """What is added to the diagonal of S for the rows *kept*: nothing, where they are independent of each other and of
     *others*.
     """
-    own = [dict(r.gradient) for r in (*others, *kept)]
+    single = {touch.speed: touch.rows[0] for touch in locks(d)}
+    own = [dict(r.gradient) for r in (*others, *single.values(), *kept)]
     refs = [ref for gradient in own for ref in gradient.values()]
     state = random_state(d.symbols.system, d.graph, refs, 0)
     if not dependent(numbers_of(d.graph, own, len(d.symbols.v), state)):
         return [ZERO] * len(kept)
-    return [d.graph.mul(d.graph.const(SOFT), S[i][i]) for i in range(len(kept))]
+    return [d.graph.mul(d.graph.const(SOFT), size) for size in _sizes(d, S, kept)]
+
+
+def _sizes(d: Derivation, S: Sequence[Sequence[Ref]], kept: Sequence[Row]) -> list[Ref]:
+    """Sizes of the diagonal of S that no speed that is held takes away."""
+    if not locks(d):
+        return [S[i][i] for i in range(len(kept))]
+    g, n, M = d.graph, len(d.symbols.v), d["mass_matrix"].refs
+    squares = ([(k, g.mul(x, x)) for k, x in row.gradient.items()] for row in kept)
+    return [g.sum(g.div(square, M[k * n + k]) for k, square in found) for found in squares]
 
 
 def masked(g: Graph, S: Sequence[Sequence[Ref]], flags: Sequence[Ref]) -> list[list[Ref]]:
@@ -200,13 +241,13 @@ def masked(g: Graph, S: Sequence[Sequence[Ref]], flags: Sequence[Ref]) -> list[l
 def _given(d: Derivation) -> list[str]:
     """The names of the forces beside the least ones, by row."""
     names: list[str] = []
-    for touch in d.pressing:
+    for touch in others(d):
         tangents = touch.flags[3 : 3 + len(touch.tangents)]
         names += tangents if touch.normal is None else (touch.flags[5], *tangents)
     return names
 
 
-def _forces(d: Derivation) -> Array:
+def _pushes(d: Derivation) -> Array:
     """lambda: the forces along the rows."""
     g, own, flags = d.graph, rows(d), holds(d)
     n = len(own)
@@ -214,7 +255,7 @@ def _forces(d: Derivation) -> Array:
     A = masked(g, S, flags)
     b = [neg(g.mul(flag, x)) for flag, x in zip(flags, d["drift"].refs, strict=True)]
     place = 0
-    for touch in d.pressing:
+    for touch in others(d):
         first = place + (touch.normal is not None)
         for i, toward in enumerate(direction(g, touch), first):
             share = g.mul(g.sub(ONE, flags[i]), g.mul(touch.bound, toward))
@@ -232,10 +273,40 @@ def _forces(d: Derivation) -> Array:
     return vector([x[order.index(i)] for i in range(n)])
 
 
+def _forces(d: Derivation) -> Array:
+    """The forces along the rows of all that presses: where single speeds are held, what is left of those on them."""
+    g, pushes, own = d.graph, list(d["pushes"].refs), locks(d)
+    left = _left(d, pushes) if own else {}
+    limited, found = free(d, limits=True), list[Ref]()
+    for touch in d.pressing:
+        if touch.speed is None:
+            found += pushes[: len(touch.rows)]
+            del pushes[: len(touch.rows)]
+            continue
+        force = g.mul(held(d, touch), signed(d, touch, left[touch.speed]))
+        if touch.tangents:  # a limit that holds leaves nothing to friction
+            force = g.add(g.mul(limited.get(touch.speed, ONE), force), _rubbing(g, touch))
+        found.append(force)
+    return vector(found)
+
+
+def _left(d: Derivation, pushes: Sequence[Ref]) -> dict[int, Ref]:
+    """What is left of the forces on speeds that touches hold."""
+    g, s = d.graph, d.symbols
+    places = sorted(free(d))
+    moved = dict(zip((f"{n}'" for n in s.system.v_names), d["forward"].refs, strict=True))
+    left = dict(zip(places, substitute(g, [d["inverse"].refs[k] for k in places], moved), strict=True))
+    for k in places:
+        given = [g.mul(row.gradient[k], x) for row, x in zip(rows(d), pushes, strict=True) if k in row.gradient]
+        rubbed = [signed(d, t, _rubbing(g, t)) for t in locks(d) if t.tangents and t.speed == k]
+        left[k] = g.sub(left[k], g.sum([s.tau[k], *given, *rubbed]))
+    return left
+
+
 def _moved(d: Derivation) -> list[Ref]:
     """Accelerations, then multipliers of constraints with the opposite sign, under the forces of touches."""
     g, width = d.graph, len(d.symbols.v) + len(d.rows)
-    Y, forces = d["answers"].refs, d["forces"].refs
+    Y, forces = d["answers"].refs, d["pushes"].refs
     return [
         g.add(x, g.sum(g.mul(Y[r * width + k], f) for r, f in enumerate(forces))) for k, x in enumerate(d["free"].refs)
     ]
@@ -250,7 +321,10 @@ def _power(d: Derivation) -> Array:
     exactly zero.
     """
     g, s, total = d.graph, d.symbols, power(d).refs[0]
-    for row, force, flag in zip(rows(d), d["forces"].refs, holds(d), strict=True):
+    for touch in locks(d):
+        if touch.tangents:
+            total = g.add(total, g.mul(_rubbing(g, touch), touch.tangents[0].levels[-1]))
+    for row, force, flag in zip(rows(d), d["pushes"].refs, holds(d), strict=True):
         slip = row.levels[-1]
         speed = g.sub(g.mul(g.sub(ONE, flag), slip), s.at_rest(slip)) if row.linear(s) else along(g, row, s.v)
         total = g.add(total, g.mul(force, speed))
@@ -310,9 +384,13 @@ def position(d: Derivation) -> list[Ref]:
     base = d.released if d.symbols.system.quasi else d
     g = base.graph
     kept = [r for r in d.closures if r.order == 0 and r.constraint not in d.left_out]
-    own = [t.normal for t in base.pressing if t.normal is not None]
-    flags = [closed(g, t) for t in base.pressing if t.normal is not None]
+    normals = [(t, t.normal) for t in others(base) if t.normal is not None]
+    own, flags = [row for _, row in normals], [closed(g, t) for t, _ in normals]
     change = _change(base, kept, own, flags, [r.levels[0] for r in kept])
+    for touch in locks(base):
+        if touch.normal is not None and touch.speed is not None:
+            back = g.mul(closed(g, touch), signed(base, touch, touch.normal.levels[0]))
+            change[touch.speed] = g.sub(change[touch.speed], back)
     moved = manifold.retracted(base, change)
     if base is d:
         return moved
@@ -321,8 +399,9 @@ def position(d: Derivation) -> list[Ref]:
 
 def velocity(d: Derivation) -> list[Ref]:
     """The speeds nearer to the constraints on the velocity, and to what is closed or sticks, (nv,)."""
-    change = _change(d, d.rows, rows(d), holds(d), [r.levels[-1] for r in d.rows], last=True)
-    return [d.graph.add(v, x) for v, x in zip(d.symbols.v, change, strict=True)]
+    g, change = d.graph, _change(d, d.rows, rows(d), holds(d), [r.levels[-1] for r in d.rows], last=True)
+    loose = free(d)
+    return [g.add(g.mul(loose.get(k, ONE), v), x) for k, (v, x) in enumerate(zip(d.symbols.v, change, strict=True))]
 
 
 def _change(
@@ -364,7 +443,7 @@ def _multipliers(d: Derivation) -> Array:
     if d.symbols.system.quasi:
         base = d.released
         left = recursion(base, base.symbols.vdot)
-        for row, force in zip(rows(base), d["forces"].refs, strict=True):
+        for row, force in zip(rows(base), d["pushes"].refs, strict=True):
             for k, partial in row.gradient.items():
                 left[k] = d.graph.sub(left[k], d.graph.mul(partial, force))
         constrained, found = d.forms.kept, of_forms(d, left)
@@ -377,7 +456,8 @@ def _multipliers(d: Derivation) -> Array:
 
 def _with_touches(d: Derivation, labels: Sequence[str], refs: Sequence[Ref]) -> Array:
     """Multipliers of constraints, then forces of all touches, which are zero for those that do not press."""
-    forces = dict(zip((r.constraint for r in rows(d)), d["forces"].refs, strict=True))
+    own = (r.constraint for touch in d.pressing for r in touch.rows)
+    forces = dict(zip(own, d["forces"].refs, strict=True))
     names = [r.constraint for t in d.touches for r in t.rows]
     return named([*labels, *(f"{MULTIPLIER}{n}" for n in names)], [*refs, *(forces.get(n, ZERO) for n in names)])
 
@@ -408,6 +488,10 @@ FORCES: Mapping[str, Rule] = {
     "delassus": _delassus,
     "drift": _drift,
     "slip": _slip,
+    "rests": _rests,
+    "gradients": _gradients,
+    "unbalanced": _unbalanced,
+    "pushes": _pushes,
     "forces": _forces,
     "forward": _forward,
     "multipliers": _multipliers,

@@ -9,7 +9,7 @@ least ones. Slip in space that just begins from rest keeps to its direction more
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from kineta.formalism.closures.rolling import SHAPES
 from kineta.formalism.closures.sight import Sight, constant
 from kineta.formalism.constraint import Row, anywhere, row_of, vanishes
 from kineta.formalism.elements import Elements
+from kineta.formalism.symbols import Symbols
 from kineta.model.body import Station
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.contacts.contact import Contact, names
@@ -29,6 +30,8 @@ from kineta.passes.differentiate import gradient
 from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector
 
+#: Rows up to which a system has a program for all of them that solves for their forces.
+FEW = 6
 #: The numbers of a touch that a run switches.
 FLAGS = ("closed", "stuck", "slips", "along u", "along w", "along n", "begins")
 
@@ -43,6 +46,8 @@ class Touch:
     smooth : the speed of slip over which friction grows, None where it is Coulomb's
     restitution : of an impact, Newton's or Poisson's
     limit : whether it is the end of a limit; unit : of the gap, ``''`` where none is known
+    speed : the place of the speed of which its only row is the rate, up to the sign; None for others, and in systems in
+        which it is not worth while, or not enough, to know
     """
 
     name: str
@@ -55,6 +60,7 @@ class Touch:
     poisson: bool = False
     limit: bool = False
     unit: str = "m"
+    speed: int | None = None
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -67,12 +73,38 @@ class Touch:
         return tuple(f"{self.name}: {flag}" for flag in FLAGS)
 
 
+def standing(touches: Sequence[Touch]) -> frozenset[str]:
+    """The names of those whose forces always belong to the equations of a run: of friction in joints, and with it of what holds
+    single speeds.
+    """
+    always = [touch for touch in touches if touch.normal is None]
+    return pressing(touches, {touch.name for touch in always}) if always else frozenset()
+
+
+def pressing(touches: Sequence[Touch], names: Collection[str]) -> frozenset[str]:
+    """The *names* of what presses, beside those of friction in joints and of what holds single speeds."""
+    beside = (touch.name for touch in touches if touch.normal is None or touch.speed is not None)
+    return frozenset((*names, *beside))
+
+
 def touches(on: Elements) -> tuple[Touch, ...]:
     """All that may touch or stick in a system, in the order of its description."""
     symbols = on.mechanism.symbols
     states = [anywhere(symbols, seed) for seed in range(2)]
-    found = (touch for record in symbols.system.contacts for touch in _KINDS[type(record)](on, record))
-    return tuple(_moving(symbols.graph, touch, states) for touch in found)
+    all_of_them = (touch for record in symbols.system.contacts for touch in _KINDS[type(record)](on, record))
+    found = tuple(_moving(symbols.graph, touch, states) for touch in all_of_them)
+    if sum(len(touch.rows) for touch in found) <= FEW or symbols.system.constraints or symbols.system.quasi:
+        return found
+    return tuple(replace(touch, speed=_speed(symbols, touch)) for touch in found)
+
+
+def _speed(symbols: Symbols, touch: Touch) -> int | None:
+    """The speed of which the only row of *touch* is the rate, up to the sign; None where it is more."""
+    row = touch.rows[0] if len(touch.rows) == 1 else None
+    if row is None or row.rest != ZERO or len(row.gradient) != 1:
+        return None
+    ((k, partial),) = row.gradient.items()
+    return k if partial in (ONE, neg(ONE)) and row.levels[-1] in (symbols.v[k], neg(symbols.v[k])) else None
 
 
 def _moving(graph: Graph, touch: Touch, states: Sequence[Mapping[str, float]]) -> Touch:

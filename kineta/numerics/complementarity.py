@@ -32,6 +32,7 @@ class Cone:
     normal : the row along which it pushes with at least the force ``least``; None for friction in a joint
     tangents : the rows of friction, of which the force is at most ``bound``, times that of the normal if there is one
     slip : the direction in which it slips, against which the force is at its bound; None where that is not known
+    ease : what its forces count for beside those of others, where least forces are asked for
     """
 
     normal: int | None
@@ -39,6 +40,7 @@ class Cone:
     bound: float
     slip: tuple[float, ...] | None = None
     least: float = 0.0
+    ease: float = 1.0
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -202,7 +204,10 @@ def working(
             right[own] = -cone.bound * np.array(slip)
         else:
             A[own, cone.normal] += cone.bound * np.array(slip)
-    return A, right, np.sqrt(np.where(np.diag(S) > 0, np.diag(S), 1.0))
+    weight = np.sqrt(np.where(np.diag(S) > 0, np.diag(S), 1.0))
+    for cone in cones:
+        weight[list(cone.rows)] *= cone.ease
+    return A, right, weight
 
 
 def _error(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> float:

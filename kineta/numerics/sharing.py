@@ -31,18 +31,19 @@ FASTER, NEWTON, NEAR = 8.0, 30, 1e-11
 @dataclass(frozen=True, slots=True)
 class Shares:
     """Forces ``x`` (r,) along rows, and the ``least`` ones that hold as much. Of a bound of what sticks no more than the part
-    ``most`` is at work, and no forces need less than the part ``best``.
+    ``most`` is at work, and no forces need less than the part ``best``. ``pulls`` are the normals that would have to pull.
     """
 
     x: list[float]
     least: list[float]
     most: float
     best: float
+    pulls: frozenset[int]
 
 
 def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
     """Forces with which normals keep closed, and tangents stick or slip in the directions that are known: the least, if they are
-    within the bounds, else some with room up to these, if there are; None where nothing holds so, or where normals would pull.
+    within the bounds, else some with room up to these, if there are; None where nothing holds so.
     """
     used = [i for cone in cones for i in cone.rows]
     matrix, right, own = apart(S, b, cones, used)
@@ -59,10 +60,9 @@ def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
         return None
     Z = V[rank:].T / weight[:, None]
     x, most, best = _inside(least, Z, [c for c in own if c.tangents and c.slip is None])
-    if any(x[c.normal] < 0 for c in own if c.normal is not None):
-        return None
+    pulls = frozenset(used[c.normal] for c in own if c.normal is not None and x[c.normal] < 0)
     whole, smallest = (spread(forces.tolist(), used, len(b), 0.0) for forces in (x, least))
-    return Shares(whole, smallest, most, best)
+    return Shares(whole, smallest, most, best, pulls)
 
 
 def _inside(x: FloatArray, Z: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, float, float]:

@@ -19,7 +19,8 @@ from kineta.expr.node import Expr
 from kineta.expr.program import Program
 from kineta.formalism import holding, manifold, programmed
 from kineta.formalism.derivation import Derivation, vector
-from kineta.formalism.touch import Touch
+from kineta.formalism.locking import locks
+from kineta.formalism.touch import Touch, standing
 from kineta.formulas import simplified
 from kineta.function import parameter_values
 from kineta.model.dimensions import multiplier_units
@@ -38,8 +39,10 @@ Quick = Callable[..., FloatArray]
 
 #: The flags of code in which nothing touches.
 UNSWITCHED: FloatArray = np.zeros(0)
-#: What a change of mode is made from.
+#: What a change of mode is made from; without programs for each set of touches, and where nothing presses.
 TOUCHED = ("gaps", "laws", "slip", "drift", "delassus", "answers")
+WHOLE = ("gaps", "laws", "slip", "rests", "gradients", "mass_matrix", "unbalanced")
+LOOSE = ("gaps", "laws")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +95,9 @@ class Code:
         self._setup_program, self._setup = setup, reference.compile(setup)
         self._programs = programs
         pressed = [touch.name in layout.pressed for touch in layout.touches]
-        #: Which touches press, and the rows of these among those of all.
+        #: Which touches press, whether some of these hold single speeds, and their rows among those of all.
         self.presses = np.array(pressed, dtype=bool)
+        self.locks = any(t.speed is not None and t.name in layout.pressed for t in layout.touches)
         self.rows = np.flatnonzero(np.repeat(self.presses, [len(touch.rows) for touch in layout.touches]))
 
     def h(self, p: FloatArray, constant: FloatArray, flags: FloatArray = UNSWITCHED) -> FloatArray:
@@ -138,7 +142,9 @@ class Code:
 
     @once
     def touch(self) -> Quick:
-        """What a change of mode is made from, :data:`TOUCHED` one after the other, of a time, a state and h."""
+        """What a change of mode is made from, :data:`TOUCHED`, :data:`WHOLE` or :data:`LOOSE` one after the other, of a time, a
+        state and h.
+        """
         return quick(llvm.compile([self._programs["touch"]]).function("touch"))
 
     @once
@@ -211,7 +217,8 @@ def bound(equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr]
     constraints *kept* in this way.
     """
     acting = forces(equations.system, tau)
-    made = code(equations, acting, watched, kept)
+    pressed = standing(derivation(equations, kept).touches) if equations.system.contacts else frozenset()
+    made = code(equations, acting, watched, kept, pressed)
     flags = np.zeros(len(made.layout.flags))
     return Bound(made, p, made.h(p, acting.constant, flags), acting, flags)
 
@@ -294,7 +301,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         "observed": [*observed, *acting.values(), *multipliers, *levels],
     }
     if d.touches:
-        asked = TOUCHED if d.pressing else TOUCHED[:2]
+        asked = (WHOLE if locks(d) else TOUCHED) if d.pressing else LOOSE
         touched = [ref for name in asked for ref in d[name].refs]
         functions["touch"] = substitute(d.graph, touched, acting)
     switches = d.symbols.system.switches

@@ -25,6 +25,8 @@ STILL, SLOW = 1e-10, 1e-6
 SPENT, LOST = 1 - 1e-8, 1e-2
 #: Part of the largest part of a bound that is at work, from which on something slips with what slips first.
 WITH = 1 - 1e-6
+#: Part of the largest force that is none.
+NO_FORCE = 1e-9
 #: How often what begins to slip is looked at again, as its friction changes with it.
 TURNS = 8
 
@@ -46,12 +48,13 @@ class Grip:
 @dataclass(frozen=True, slots=True)
 class _Found:
     """Forces ``x`` along the rows, how much ``more`` they are than the least that do the same, and the directions of what
-    ``slips``.
+    ``slips``; and which contacts stay ``closed``.
     """
 
     x: Numbers
     more: Numbers
     slips: Mapping[int, Direction]
+    closed: Set[int]
 
 
 def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, full: bool = False) -> Grip | None:
@@ -63,7 +66,7 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, full: bool = Fal
     if found is None:
         return None
     a = look.under(found.x)
-    closed = _closed(look, near, found.x, a)
+    closed = found.closed
     flags = np.zeros((len(look.places), len(FLAGS)))
     for i, place in enumerate(look.places):
         flags[i, 0] = i in closed
@@ -87,21 +90,23 @@ def _resting(look: Look, near: Set[int], slips: Mapping[int, Direction], smooth:
         return None
     others = {i: d for i, d in slips.items() if i not in slow}
     held = shares(look.S, look.drift, _cones(look, near, others))
-    return _kept(held, others) if held is not None and held.best < SPENT else None
+    rests = held is not None and not held.pulls and held.best < SPENT
+    return _kept(held, others, _contacts(look, near)) if held is not None and rests else None
 
 
 def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], full: bool) -> _Found | None:
     """Forces under which all holds that can, and the directions of what slips, or begins to; None where the laws have no
     solution.
     """
-    closed, begun = near, dict[int, Direction]()
+    closed, begun = _contacts(look, near), dict[int, Direction]()
     for _ in range(TURNS):
         known = {**slips, **begun}
         cones = _cones(look, closed, known)
         held = shares(look.S, look.drift, cones) if len(cones) > 1 else None
-        if held is not None and held.best < SPENT and (begun or not full):
-            return _kept(held, known)
-        spent = {} if held is None or held.best > 1 + LOST else _spent(look, closed, held, known)
+        holds = held is not None and not held.pulls
+        if held is not None and holds and held.best < SPENT and (begun or not full):
+            return _kept(held, known, closed)
+        spent = _spent(look, closed, held, known) if held is not None and holds and held.best <= 1 + LOST else {}
         if spent and not _lighter(look, spent):
             begun |= spent
             continue
@@ -109,9 +114,9 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], full: bo
         if given is None:
             return None
         found, now = given
-        still = _closed(look, closed, found, look.under(found))
-        if now.keys() == begun.keys() and still == {i for i in closed if look.places[i].normal is not None}:
-            return _Found(found, _more(found, held), {**slips, **now})
+        still = _closed(look, closed, found, held)
+        if now.keys() == begun.keys() and still == closed:
+            return _Found(found, _more(found, held), {**slips, **now}, closed)
         closed, begun = still, now
     return None
 
@@ -143,8 +148,8 @@ def _given_way(
         loose |= lighter
 
 
-def _kept(held: Shares, slips: Mapping[int, Direction]) -> _Found:
-    return _Found(held.x, _more(held.x, held), slips)
+def _kept(held: Shares, slips: Mapping[int, Direction], closed: Set[int]) -> _Found:
+    return _Found(held.x, _more(held.x, held), slips, closed)
 
 
 def _more(x: Numbers, held: Shares | None) -> list[float]:
@@ -152,10 +157,24 @@ def _more(x: Numbers, held: Shares | None) -> list[float]:
     return [0.0] * len(x) if held is None else [f - least for f, least in zip(x, held.least, strict=True)]
 
 
-def _closed(look: Look, near: Set[int], found: Numbers, a: Numbers) -> Set[int]:
-    """Which contacts stay closed under the forces *found* and the accelerations *a* along the rows."""
-    normals = ((i, look.places[i].normal) for i in near)
-    return {i for i, n in normals if n is not None and (found[n] > 0 or a[n] <= look.rounding)}
+def _contacts(look: Look, near: Set[int]) -> Set[int]:
+    return {i for i in near if look.places[i].normal is not None}
+
+
+def _closed(look: Look, contacts: Set[int], found: Numbers, held: Shares | None) -> Set[int]:
+    """Which *contacts* stay closed under the forces *found*: those that push, or that nothing takes away; but none that the code,
+    for which forces are those *held*, would have to pull while others do their work.
+    """
+    a, least = look.under(found), NO_FORCE * max(map(abs, found), default=0.0)
+    still: set[int] = set()
+    for i in contacts:
+        place, pulls = look.places[i], () if held is None else held.pulls
+        n = place.normal
+        if n is not None and (
+            place.ease == 1 and found[n] > least if n in pulls else found[n] > 0 or a[n] <= look.rounding
+        ):
+            still.add(i)
+    return still
 
 
 def _lighter(look: Look, slips: Collection[int]) -> Set[int]:

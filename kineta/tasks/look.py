@@ -16,6 +16,8 @@ FloatArray = NDArray[np.float64]
 #: Numbers along rows, or of touches: few, and cheaper one by one.
 Numbers = Sequence[float]
 
+#: What holds a single speed takes what others leave, friction what limits leave: nearly nothing counts less than that.
+TAKES_LEFT, TAKES_ALL = 1e-3, 1e-6
 #: Bounds of friction below this are none.
 NOTHING = 1e-200
 #: Part of the largest acceleration that is rounding.
@@ -24,10 +26,13 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the rows of a touch stand among those of all: the normal one, None for friction in a joint, and the tangents."""
+    """Where the rows of a touch stand among those of all: the normal one, None for friction in a joint, and the tangents; and
+    what its forces count for where least forces are asked for.
+    """
 
     normal: int | None
     tangents: tuple[int, ...]
+    ease: float = 1.0
 
     @property
     def rows(self) -> tuple[int, ...]:
@@ -42,7 +47,8 @@ def places(touches: Sequence[Touch]) -> tuple[Place, ...]:
         rows = range(first, first + len(touch.rows))
         first += len(rows)
         normal = None if touch.normal is None else rows[0]
-        found.append(Place(normal, tuple(rows[len(rows) - len(touch.tangents) :])))
+        ease = 1.0 if touch.speed is None else TAKES_LEFT if normal is None else TAKES_ALL
+        found.append(Place(normal, tuple(rows[len(rows) - len(touch.tangents) :]), ease))
     return tuple(found)
 
 
@@ -90,21 +96,38 @@ class Look:
         place, bound = self.places[i], self.static[i] if sticks else self.bound[i]
         if slip is None and bound <= NOTHING:
             slip = (0.0,) * len(place.tangents)
-        return Cone(place.normal, place.tangents, bound, slip, least)
+        return Cone(place.normal, place.tangents, bound, slip, least, place.ease)
 
 
 def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -> Look:
     """The touches *at* these places at a state of the motion with the code *made*."""
     own, m, count = made.code.rows, len(at), sum(len(place.rows) for place in at)
     r, found = len(own), made.code.touch(t, y, made.h)
-    numbers, first = found.tolist(), 5 * m + 2 * r
-    gaps, laws, slip, drift = numbers[:m], numbers[m : 5 * m], numbers[5 * m : 5 * m + r], numbers[5 * m + r : first]
-    S, Y = [numbers[first + k * r : first + (k + 1) * r] for k in range(r)], np.zeros((count, nv))
-    if r:
-        Y[own] = found[first + r * r :].reshape(r, -1)[:, :nv]
+    numbers, behind = found[: 5 * m + r].tolist(), found[5 * m + r :]
+    gaps, laws, slip = numbers[:m], numbers[m : 5 * m], numbers[5 * m :]
+    drift, S, Y = (_whole if made.code.locks else _solved)(behind, r, nv)
     if r < count:
-        places = own.tolist()
+        places, answers = own.tolist(), Y
         slip, drift = (spread(some, places, count, 0.0) for some in (slip, drift))
         S = spread([spread(row, places, count, 0.0) for row in S], places, count, [0.0] * count)
+        Y = np.zeros((count, nv))
+        Y[own] = answers
     quick = max(1.0, *map(abs, slip)) if slip else 1.0
     return Look(at, gaps, laws[::4], laws[1::4], laws[2::4], laws[3::4], slip, drift, S, Y, quick)
+
+
+def _solved(found: FloatArray, r: int, nv: int) -> tuple[list[float], list[list[float]], FloatArray]:
+    """Drift, S and Y of r rows, which the code has worked out."""
+    S = found[r : r + r * r].reshape(r, r)
+    return found[:r].tolist(), S.tolist(), found[r + r * r :].reshape(r, -1)[:, :nv] if r else np.empty((0, nv))
+
+
+def _whole(found: FloatArray, r: int, nv: int) -> tuple[list[float], list[list[float]], FloatArray]:
+    """The same from the rests and gradients W of the rows, the mass matrix and the forces::
+
+    Y = W M^-1          S = Y W^T          drift = Y f + rest
+    """
+    rest, W, M, f = np.split(found, np.cumsum([r, r * nv, nv * nv]))
+    W = W.reshape(r, nv)
+    Y = np.asarray(np.linalg.solve(M.reshape(nv, nv), W.T).T, dtype=np.float64)
+    return (Y @ f + rest).tolist(), (Y @ W.T).tolist(), Y

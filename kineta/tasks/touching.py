@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import SimulationError
-from kineta.formalism.touch import FLAGS, Touch
+from kineta.formalism.touch import FLAGS, Touch, pressing, standing
 from kineta.numerics.problem import signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import Grip, grip
@@ -76,7 +76,7 @@ class Touching:
         self.smooth = [touch.smooth is not None for touch in self.touches]
         self.poisson = [touch.poisson for touch in self.touches]
         self.contacts = [i for i, touch in enumerate(self.touches) if touch.normal is not None]
-        self._codes: dict[frozenset[int], Code] = {}
+        self._codes: dict[frozenset[str], Code] = {}
         self._met: set[int] = set()
 
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
@@ -85,15 +85,15 @@ class Touching:
 
     def code(self, near: Set[int]) -> Code:
         """The code for motions in which those *near* may press, and friction in joints: in a small system that of all, else of
-        all that have been near so far, or that of none.
+        all that have been near so far, or that of none; beside what holds single speeds.
         """
         small = sum(len(place.rows) for place in self.places) <= SMALL
         self._met |= set(range(len(self.touches))) if near and small else near
-        pressed = frozenset(self._met) if near else frozenset()
+        met = [self.touches[i].name for i in self._met]
+        pressed = pressing(self.touches, met) if near else standing(self.touches)
         found = self._codes.get(pressed)
         if found is None:
-            names = (t.name for i, t in enumerate(self.touches) if i in pressed or t.normal is None)
-            found = self._codes[pressed] = self.codes(frozenset(names))
+            found = self._codes[pressed] = self.codes(pressed)
         return found
 
     def change(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> tuple[FloatArray, Bound]:
@@ -110,7 +110,6 @@ class Touching:
         made = made.switched(made.p, self.flags, self.code(near))
         y = self._closed(t, y, near, made)
         seen, leaving = self._struck(t, y, near, made)
-        self.flight = _flight(seen, leaving)
         found = grip(seen, near - leaving - loose, self.smooth)
         if found is not None and self._pulled(seen, found.a, loose):
             found = grip(seen, near - leaving, self.smooth)
@@ -120,6 +119,7 @@ class Touching:
         if found is None:
             raise self._jammed(t, near, "forces")
         self._tell(found.closed, found.flags)
+        self.flight = _flight(seen, found.a, leaving)
         if shared and t > self.changed:  # room is left for a part of the time that went before
             self.flight = min(self.flight, t - self.changed)
         self.closed, self.flags, self.changed = found.closed, found.flags, t
@@ -176,11 +176,11 @@ class Touching:
         hits = {i for i in near if speed[i] < -seen.quick * (RESTING if i in self.closed else NOISE)}
         if not hits:
             away = {i for i in near if speed[i] > NOISE * seen.quick}
-            return seen, away - self._low(t, y, seen, speed, away, made)
+            return seen, away - self._low(t, y, seen, near, away, made)
         self.fastest = max(self.fastest, -min(speed[i] for i in hits))
         tired: Set[int] = {i for i in hits if speed[i] >= -REST * self.fastest}
         impulse, leaving = self._rebound(t, seen, near, hits - tired)
-        if low := self._low(t, y, seen, seen.normal(seen.after(impulse)), leaving, made):
+        if low := self._low(t, y, replace(seen, slip=seen.after(impulse)), near, leaving, made):
             tired = tired | low
             impulse, leaving = self._rebound(t, seen, near, hits - tired)
         y[self.nq : self.nq + self.nv] += impulse @ seen.Y
@@ -202,9 +202,10 @@ class Touching:
         speed = seen.normal(seen.after(impulse))
         return impulse, {i for i in near if speed[i] > NOISE * seen.quick}
 
-    def _low(self, t: float, y: FloatArray, seen: Look, speed: Numbers, leaving: Set[int], made: Bound) -> Set[int]:
-        """Which of those *leaving* with a *speed* rise no higher than gaps, or their times, can be told from each other."""
-        fall = seen.normal(seen.drift)
+    def _low(self, t: float, y: FloatArray, seen: Look, near: Set[int], leaving: Set[int], made: Bound) -> Set[int]:
+        """Which of those *leaving* rise no higher than gaps, or their times, can be told from each other, while others hold."""
+        others = grip(seen, near - leaving, self.smooth) if leaving < near else None
+        speed, fall = seen.normal(seen.slip), seen.normal(seen.drift if others is None else others.a)
         height = {i: speed[i] ** 2 / (2 * max(-fall[i], 1e-300)) for i in leaving}
         if all(high > self.same for high in height.values()):
             return frozenset()
@@ -255,7 +256,7 @@ def _wrong(seen: Look, i: int) -> str:
     return ""
 
 
-def _flight(seen: Look, leaving: Set[int]) -> float:
-    """When the first of those *leaving* turns back, which is before it may touch again."""
-    speed, fall = seen.normal(seen.slip), seen.normal(seen.drift)
+def _flight(seen: Look, a: Numbers, leaving: Set[int]) -> float:
+    """When the first of those *leaving* turns back at accelerations *a* along the rows, which is before it may touch again."""
+    speed, fall = seen.normal(seen.slip), seen.normal(a)
     return min((-speed[i] / fall[i] for i in leaving if fall[i] < 0), default=math.inf)
