@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from types import MappingProxyType
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
@@ -45,13 +46,22 @@ class Elimination:
     u: Ref
 
 
+#: Of speeds that nothing holds.
+LOOSE: Mapping[int, Ref] = MappingProxyType({})
+
+
 def forward_dynamics(
-    mechanism: Mechanism, w: Sequence[Vector], tau: Sequence[Ref], applied: Mapping[int, Wrench]
+    mechanism: Mechanism,
+    w: Sequence[Vector],
+    tau: Sequence[Ref],
+    applied: Mapping[int, Wrench],
+    free: Mapping[int, Ref] = LOOSE,
 ) -> list[Ref]:
     """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links.
 
     For mechanisms whose speeds and rates follow from each other (``leading``), as those of absolute coordinates do. Where a
-    pivot D is but a rounding error, all that hangs on it is NaN.
+    pivot D is but a rounding error, all that hangs on it is NaN. Of speeds that may be held, which have a rate each of their own,
+    it is known how *free* they are: 1, or 0 without an acceleration.
     """
     graph = mechanism.graph
     links = mechanism.links
@@ -64,7 +74,7 @@ def forward_dynamics(
     for i in reversed(range(len(links))):
         link, I = links[i], own[i]
         for j in reversed(range(len(link.rates))):
-            I, step = _eliminate(mechanism, I, (i, j), phi)
+            I, step = _eliminate(mechanism, I, (i, j), phi, free)
             eliminated[i].append(step)
             if step is not None:
                 tests[i] = [_pivot_stands(mechanism, (i, j), step, bounds, tests[i])]
@@ -72,7 +82,7 @@ def forward_dynamics(
         if link.parent >= 0:
             own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
             tests[link.parent] += tests[i]
-    vdot = _outward(mechanism, bias, eliminated)
+    vdot = _outward(mechanism, bias, eliminated, free)
     return [
         reduce(graph.guard, tests_of_speed, x)
         for x, tests_of_speed in zip(vdot, _decisive(mechanism, tests), strict=True)
@@ -154,8 +164,9 @@ def _eliminate(
     I: Articulated,
     at: tuple[int, int],
     phi: Mapping[tuple[int, int], Ref],
+    free: Mapping[int, Ref],
 ) -> tuple[Articulated, Elimination | None]:
-    """The articulated inertia that is left when the rate *at* (link, number) gives way to its force phi::
+    """The articulated inertia that is left when the rate *at* (link, number) gives way to its force phi, as far as it is *free*::
 
     u = phi - e . p        I - U U^T / D        p + U u / D
     """
@@ -171,14 +182,17 @@ def _eliminate(
     inverse = graph.div(ONE, D)
     u = graph.sub(phi[at], component(I.p, rate))
     step = Elimination(U, inverse, u)
+    share = free.get((mechanism.leading or {})[at])
+    if share is not None:  # what may be held leaves entries where what gives way leaves none
+        inverse, e = graph.mul(share, inverse), -1
     n, f = U.n * inverse, U.f * inverse
-    free = Articulated(
+    left = Articulated(
         _without(I.A, n, U.n, e if rate.turns else -1),
         _without(I.B, n, U.f, e if rate.turns else -1, -1 if rate.turns else e),
         _without(I.C, f, U.f, -1 if rate.turns else e),
         I.p + Wrench(f * u, n * u),
     )
-    return free, step
+    return left, step
 
 
 def _singular(mechanism: Mechanism, at: tuple[int, int]) -> ModelError:
@@ -223,7 +237,10 @@ def _inward(link: Link, I: Articulated) -> Articulated:
 
 
 def _outward(
-    mechanism: Mechanism, bias: Sequence[Wrench], eliminated: Sequence[Sequence[Elimination | None]]
+    mechanism: Mechanism,
+    bias: Sequence[Wrench],
+    eliminated: Sequence[Sequence[Elimination | None]],
+    free: Mapping[int, Ref],
 ) -> list[Ref]:
     """Accelerations from the ground outwards: udot = (u - U . (wdot, a)) / D."""
     graph = mechanism.graph
@@ -237,8 +254,8 @@ def _outward(
             if step is None:
                 continue
             resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
-            udot = graph.mul(graph.sub(step.u, resisted), step.inverse)
             k = leading[i, j]
+            udot = graph.mul(graph.mul(free.get(k, ONE), graph.sub(step.u, resisted)), step.inverse)
             known = graph.sum([graph.mul(partial, vdot[m]) for m, partial in rate.by_speed.items() if m != k])
             vdot[k] = graph.div(graph.sub(udot, known), rate.by_speed[k])
             e = along(graph, rate.axis, udot)

@@ -17,14 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
-from kineta.formalism import manifold
+from kineta.formalism import inertia, manifold
+from kineta.formalism.articulated import forward_dynamics
 from kineta.formalism.bordered import Bordered, bordered
 from kineta.formalism.constraint import Row
 from kineta.formalism.derivation import Array, Derivation, Rule, matrix, scalar, vector
 from kineta.formalism.locking import free, held, locks, signed
 from kineta.formalism.rank import dependent, random_state
 from kineta.formalism.rank import matrix as numbers_of
-from kineta.formalism.residual import named, of_forms, orders, power, recursion
+from kineta.formalism.residual import cheapest, named, of_forms, orders, power, recursion
 from kineta.formalism.touch import Touch
 from kineta.model.infer import MULTIPLIER
 from kineta.passes.substitute import substitute
@@ -103,11 +104,16 @@ def _answers(d: Derivation) -> Array:
 
 def _free(d: Derivation) -> Array:
     """x0: accelerations, then multipliers of constraints with the opposite sign, without forces of touches."""
-    forces = list(_unbalanced(d).refs)
+    g, rubbed = d.graph, [ZERO] * len(d.symbols.v)
     for touch in locks(d):
         if touch.tangents and touch.speed is not None:
-            forces[touch.speed] = d.graph.add(forces[touch.speed], signed(d, touch, _rubbing(d.graph, touch)))
-    return vector(_factors(d).solve(forces, [neg(r.rest) for r in d.rows]))
+            rubbed[touch.speed] = g.add(rubbed[touch.speed], signed(d, touch, _rubbing(g, touch)))
+    forces = [g.add(f, more) for f, more in zip(_unbalanced(d).refs, rubbed, strict=True)]
+    ways = [_factors(d).solve(forces, [neg(r.rest) for r in d.rows])]
+    if locks(d) and d.mechanism.leading is not None and d.mechanism.one_to_one and not inertia.given(d.symbols):
+        forces = [g.sum(parts) for parts in zip(d.symbols.tau, d.elements.forces, rubbed, strict=True)]
+        ways.append(forward_dynamics(d.mechanism, d.kinematics.w, forces, d.elements.wrenches, free(d)))
+    return vector(cheapest(g, ways))
 
 
 def _unbalanced(d: Derivation) -> Array:
