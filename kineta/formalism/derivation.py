@@ -6,7 +6,7 @@ dynamics. Kinematics, energies and what the elements do are the same for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, TypeVar
@@ -31,7 +31,7 @@ from kineta.formalism.symbols import Symbols, symbols
 from kineta.formalism.touch import Touch, touches
 from kineta.model.body import GROUND, Station
 from kineta.model.extreme import blamed
-from kineta.model.infer import ENERGIES, MULTIPLIER, results
+from kineta.model.infer import ENERGIES, MULTIPLIER, derivatives, results, vectors
 from kineta.model.infer import touches as touching
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
@@ -171,10 +171,27 @@ class Derivation:
         and multipliers under ``tau``.
         """
         asked = {n for e in expressions for n in e.symbols()}
-        more = {n: self[n].refs[0] for n in ENERGIES if n in asked}
+        more = {n: self[n].refs[0] for n in ENERGIES if n in asked} | named_levels(self.symbols, asked)
         if found := results(self.symbols.system, asked):
             more |= {n: self._result(n) for n in found}
-        return self.elements.expression(*expressions, more=more)
+        return self._solved(asked, self.elements.expression(*expressions, more=more))
+
+    def _solved(self, asked: Collection[str], refs: list[Ref]) -> list[Ref]:
+        """*refs*, made of the names *asked*, with the highest derivatives as they follow from a state in place of their symbols.
+        Raises :class:`ModelError` for higher ones.
+        """
+        system, highest = self.symbols.system, "highest" if "highest" in self.rules else "forward"
+        s = self.programs.s if highest == "highest" else 2
+        known = derivatives(system, asked) | {n: x.order for n, x in vectors(system, asked).items()}
+        for name in (n for n, order in known.items() if order > s):
+            raise ModelError(
+                f"Model '{system.name}': expected derivatives up to the order {s}, which the motion has, found '{name}' of order "
+                f"{known[name]}; programs of motion bring higher ones."
+            )
+        if self.symbols.order(refs) < s:
+            return refs
+        names = [str(self.graph.name(x)) for x in self.symbols.level(s)]
+        return substitute(self.graph, refs, dict(zip(names, self[highest].refs, strict=True)))
 
     def expression_of_levels(self, *expressions: Expr) -> list[Ref]:
         """*expressions* that may hold derivatives of any order, which are variables: ``q1'''``."""
