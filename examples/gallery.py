@@ -8,6 +8,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
 
 import kineta as kn
 
@@ -54,6 +55,38 @@ def path_in_space(point: str) -> Callable[[kn.Result], None]:
     return draw
 
 
+def above(upper: Callable[[kn.Result, Axes], None], *controls: str) -> Callable[[kn.Result], None]:
+    """A motion, and below it the controls that hold its program."""
+
+    def draw(run: kn.Result) -> None:
+        figure = plt.figure(figsize=(6, 5.4), layout="constrained")
+        one, other = figure.subplots(2, 1, height_ratios=(3, 2))
+        upper(run, one)
+        run.plot(*controls, ax=other)
+
+    return draw
+
+
+def series(*names: str) -> Callable[[kn.Result, Axes], None]:
+    """Series over time, in a picture with others."""
+    return lambda run, ax: run.plot(*names, ax=ax)
+
+
+def paths(*points: str) -> Callable[[kn.Result, Axes], None]:
+    """Paths of points in the plane x, y, in a picture with others."""
+
+    def draw(run: kn.Result, ax: Axes) -> None:
+        for point in points:
+            x, y = run[f"{point}.x"], run[f"{point}.y"]
+            (line,) = ax.plot(x, y, linewidth=0.9, label=point)
+            ax.plot(x[0], y[0], "o", markersize=4, color=line.get_color())
+        ax.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+        ax.grid(alpha=0.3)
+        ax.legend()
+
+    return draw
+
+
 #: What to show of each example, and for how long it moves [s].
 PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
     "double_pendulum": (20.0, path("second.x", "second.y")),
@@ -86,6 +119,12 @@ PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
     "friction_oscillator": (13.0, over_time("x", "lambda.floor")),
     "thrown_box": (1.2, over_time("Box.z", "Box.x")),
     "hopper": (4.0, over_time("Hull.z", "Foot.z")),
+    "charged_craft": (4.0, above(paths("Craft"), "control.x'", "control.y'")),
+    "satellite_turn": (20.0, above(series("b.wx", "b.wy", "b.wz"), "control.b.wx", "control.b.wy", "control.b.wz")),
+    "soft_landing": (1.2, above(paths("Moon", "Craft"), "control.x'", "control.y'")),
+    "circular_orbit": (8000.0, above(paths("Craft"), "weight", "control.x'", "control.y'")),
+    "elevator": (20.0, above(series("z", "acceleration", "jerk"), "control.z'")),
+    "tracking_arm": (8.4, above(paths("Pen"), "control.q1'", "control.q2'", "control.q3'")),
 }
 
 

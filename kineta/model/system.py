@@ -15,7 +15,16 @@ from kineta.model.constraints import Condition
 from kineta.model.contacts import Unilateral
 from kineta.model.elements import Element
 from kineta.model.given import TAKES, Record, Vector3, named, record, records, scalar, vector
-from kineta.model.infer import DECLARED, LISTED, base_first, doubts, infer_coordinates, infer_parameters, moving
+from kineta.model.infer import (
+    DECLARED,
+    LISTED,
+    base_first,
+    derivatives,
+    doubts,
+    infer_coordinates,
+    infer_parameters,
+    moving,
+)
 from kineta.model.let import Let, closed, put_in
 from kineta.model.mapped import mapped
 from kineta.model.motion import Ball, Free, coordinate_names, speed_names
@@ -347,10 +356,15 @@ class System:
         return self.replace(parameters=[replace(p, fixed=True) if p.name in chosen else p for p in self.parameters])
 
     def replace(self, **changes: object) -> System:
-        """A copy with some of the constructor's arguments changed."""
+        """A copy with some of the constructor's arguments changed. Without programs it has no control either, and no derivatives
+        of speeds at the start.
+        """
         arguments = {f.name: getattr(self, f.name) for f in fields(self)}
         for name in changes.keys() - arguments.keys():
             raise ArgumentError(f"A System has no '{name}' to replace.{did_you_mean(name, arguments)}")
+        if "programs" in changes and not changes["programs"]:
+            started = derivatives(self, dict(self.initial))
+            arguments |= {"control": None, "initial": [(n, x) for n, x in self.initial if n not in started]}
         copy = System(**{**arguments, **changes})
         if "coordinates" not in changes:
             object.__setattr__(copy, "_inferred", self.inferred)

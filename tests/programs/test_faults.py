@@ -113,3 +113,9 @@ def test_all_methods_hold_a_program(method: str) -> None:
     )
     wanted, found = kn.simulate(system, 1.0, rtol=1e-11), kn.simulate(system, 1.0, method=method, rtol=1e-8)
     np.testing.assert_allclose(found.v[-1], wanted.v[-1], atol=1e-6)
+
+
+def test_without_programs_a_system_has_no_control_and_starts_as_any_other() -> None:
+    system = kn.loads(PLANE + "program a : |a(P)|^2 = 1; control kineta; initial x' = 1, x'' = 1;")
+    free = system.replace(programs=())
+    assert free == kn.loads(PLANE + "initial x' = 1;").replace(name=free.name)
