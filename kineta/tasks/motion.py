@@ -16,6 +16,7 @@ from kineta.tasks import status
 from kineta.tasks.closing import Closing
 from kineta.tasks.domain import Domain
 from kineta.tasks.events import Watch, wanted
+from kineta.tasks.gradients import Gradients
 from kineta.tasks.held import Control, Held
 from kineta.tasks.implicit import implicit
 from kineta.tasks.jacobian import jacobian
@@ -24,7 +25,6 @@ from kineta.tasks.kinks import kink
 from kineta.tasks.mass import fault, lost
 from kineta.tasks.met import missed
 from kineta.tasks.modal import Modal, begun, modal
-from kineta.tasks.programmed import Gradients
 from kineta.tasks.progress import Progress
 from kineta.tasks.rank import FLAT, FOLDED, folded
 from kineta.tasks.record import Record

@@ -1,4 +1,4 @@
-"""The start of a motion under programs, and the watch over the gradients of these."""
+"""The start of a motion under programs, and what is said of it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from kineta.formalism.programmed import CONTROL
 from kineta.model.program import LEAST
 from kineta.model.system import System
 from kineta.numerics.foreign import IDA
-from kineta.numerics.segment import Segment
 from kineta.tasks import arguments
 from kineta.tasks.code import Bound
+from kineta.tasks.gradients import VANISHED
 from kineta.tasks.keeping import PROJECTED, derivation
 from kineta.tasks.met import MISSED, PRINTED
 from kineta.tasks.state import initial_values
@@ -36,10 +36,8 @@ CONTROL_WORK = f"{CONTROL}work"
 STEPS = 50
 #: Part of the state by which what has to vanish may be missed that is rounding.
 ROUNDING = 1e-14
-#: Length of the gradient of a program, in the metric of the masses and relative to that of its terms, that is none.
-FLAT = 1e-9
-#: Part of its largest value below which the least answer of programs to their controls has vanished.
-VANISHED = 1e-10
+#: Entries of the gradient of a program, in the units of the model, that are none.
+FLAT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -197,16 +195,25 @@ class _Beginning:
         m, found = len(self.start.labels[k]), self.value(self.start.rows[k])
         return found[:m], found[m:].reshape(m, self.levels.shape[1])
 
+    def _changes(self, own: Sequence[int]) -> FloatArray:
+        """W with W W^T = M^-1 for the speeds number *own*, or the identity where their M is singular; zero for the others."""
+        n = self.levels.shape[1]
+        M = self.value(self.start.mass_matrix).reshape(n, n)[np.ix_(own, own)]
+        W = np.zeros((n, len(own)))
+        try:
+            W[own] = np.linalg.inv(np.linalg.cholesky(M)).T
+        except np.linalg.LinAlgError:
+            W[own] = np.eye(len(own))
+        return W
+
     def meet(self, k: int, own: Sequence[int]) -> None:
         """Move the variables of order *k* by the least change of those number *own* so that what is said of them is met, or
         missed least. Coordinates and speeds are those of the user: only misses of few digits are mended.
         """
-        n, farthest = self.levels.shape[1], PRINTED * self.size if k < 2 else np.inf
+        farthest = PRINTED * self.size if k < 2 else np.inf
         if np.abs(self.rows(k)[0]).max(initial=0.0) > farthest or not own:
             return
-        free = np.eye(n)[:, own]
-        M = self.value(self.start.mass_matrix).reshape(n, n)
-        W = free @ np.linalg.inv(np.linalg.cholesky(free.T @ M @ free)).T
+        W = self._changes(own)
         for _ in range(STEPS):
             off, A = self.rows(k)
             if not np.isfinite([*off, *A.ravel()]).all() or np.abs(off).max(initial=0.0) <= ROUNDING * self.size:
@@ -285,72 +292,8 @@ def _missed(system: System, start: Start, k: int, off: FloatArray, A: FloatArray
     kind = "program" if name in {own.name for own in system.programs} else "constraint"
     what = f"the {kind} '{name}'" if marks == 0 else f"the rate number {marks} of the {kind} '{name}'"
     where = f"Model '{system.name}': the start misses {what}: it is {off[i]:.3g} at t = {t:g} s, and has to be 0."
-    if not np.abs(A[i]).max() > FLAT * max(1.0, float(np.nanmax(np.abs(A), initial=0.0))):
+    if not np.abs(A[i]).max() > FLAT:
         return f"{where} Nothing changes it there, its gradient vanishes; give values of {', '.join(start.names[k])} beside that."
     if k < 2:
         return f"{where} Give initial values that meet it."
     return f"{where} Leave some of {', '.join(start.names[k])} to be found, or give others."
-
-
-class Gradients:
-    """Watches whether the programs of a motion can be influenced along it: what answers them must not vanish nor turn round
-    between two steps, which no residual shows.
-    """
-
-    def __init__(self, made: Bound, t: float, y: FloatArray) -> None:
-        self._made = made
-        self._t, self._y = t, y
-        self._gradients = self._parts(np.array([t]), y[None])[0][0]
-        self._sizes = np.zeros(made.code.layout.gradients[0])
-
-    def _parts(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradients and answers at the times *t* (k,), (k, programs, nv) each."""
-        found = self._made.code.regularity.batch(t[:, None], y, self._made.h)
-        shape = (len(t), 2, *self._made.code.layout.gradients)
-        parts = np.asarray(found).reshape(shape)
-        return parts[:, 0], parts[:, 1]
-
-    def _least(self, B: FloatArray, Z: FloatArray) -> FloatArray:
-        """The least influence of the controls on combinations of programs, relative to the largest that each has had."""
-        S = np.einsum("kan,kbn->kab", B, Z)
-        sizes = np.sqrt(np.maximum(np.abs(np.diagonal(S, axis1=1, axis2=2)), 1e-300))
-        largest = np.maximum.accumulate(np.vstack([self._sizes, sizes]))[1:]
-        self._sizes = largest[-1] if len(largest) else self._sizes
-        S = S / (largest[:, :, None] * largest[:, None, :])
-        return np.linalg.svd(S, compute_uv=False)[:, -1]
-
-    def named(self, system: System) -> str:
-        """The programs in words."""
-        names = ", ".join(f"'{own.name}'" for own in system.programs)
-        return (
-            f"the program {names}"
-            if len(system.programs) == 1
-            else f"the programs {names}, or of a combination of them,"
-        )
-
-    def look(self, segment: Segment, end: tuple[float, FloatArray] | None) -> tuple[float, FloatArray, float] | None:
-        """Where the motion has to end in *segment*, before its *end*: the last time and state before the influence vanishes, and
-        when it does.
-        """
-        t, y = segment.t, segment.y
-        if end is not None:
-            inside = (t - end[0]) * np.sign(t[-1] - segment.t0) <= 0
-            t, y = t[inside], y[inside]
-        if not len(t):
-            return None
-        B, Z = self._parts(t, y)
-        before = np.concatenate([self._gradients[None], B[:-1]])
-        turned = np.linalg.det(np.einsum("kan,kbn->kab", before, Z))
-        least = self._least(B, Z)
-        here = np.linalg.det(np.einsum("kan,kbn->kab", B, Z))
-        bad = np.flatnonzero((turned * np.sign(here) <= 0) | ~(least > VANISHED))
-        if len(bad):
-            i = int(bad[0])
-            last = (float(t[i - 1]), y[i - 1]) if i else (self._t, self._y)
-            there = float(t[i])
-            if turned[i] * np.sign(here[i]) < 0:
-                one, other = np.sqrt(np.abs(turned[i])), np.sqrt(np.abs(here[i]))
-                there = last[0] + (there - last[0]) * one / max(one + other, 1e-300)
-            return *last, there
-        self._t, self._y, self._gradients = float(t[-1]), y[-1], B[-1]
-        return None
