@@ -62,9 +62,10 @@ def motion_of(system: System, way: Along) -> tuple[Any, Any]:
         return simulate(system, (0.0, way.to), t_eval=t) if way.to else _no_run(), None
     if way.motion.startswith("@"):
         return Path(way.motion[1:]), None
+    from kineta.model.dimensions import known_dimensions
     from kineta.model.io.kin import definitions
 
-    return definitions(re.sub(r"\s+", " ", way.motion), "--motion"), t
+    return definitions(re.sub(r"\s+", " ", way.motion), "--motion", known_dimensions(system)), t
 
 
 def _no_run() -> Any:

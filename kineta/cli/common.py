@@ -137,12 +137,12 @@ def with_settings(system: System, settings: Sequence[str]) -> System:
     return system.replace(parameters=[replace(p, value=values.get(p.name, p.value)) for p in system.parameters])
 
 
-def number_of(option: str, text: str) -> tuple[str, float]:
-    """The name and the number of an option such as ``--along phi'=2``."""
+def number_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tuple[str, float]:
+    """The name and the number of an option such as ``--along phi'=2``, of the *dimensions* that names have, where known."""
     name, equals, value = text.partition("=")
     if not equals:
         raise ArgumentError(f"{option}: expected NAME=VALUE, found '{text}'.")
-    return name.strip(), _number(f"{option} {name.strip()}", value)
+    return name.strip(), _number(f"{option} {name.strip()}", value, dimensions.get(name.strip()))
 
 
 def with_values(system: System) -> System:

@@ -78,9 +78,10 @@ def equilibrium(
 
 
 def _follow(system: System, along: str, plot: Path | None, given: dict[str, Any], *, as_json: bool) -> None:
+    from kineta.model.dimensions import known_dimensions
     from kineta.tasks.family import family
 
-    name, end = number_of("--along", along)
+    name, end = number_of("--along", along, known_dimensions(system))
     found = family(system, name, end, **given)
     if plot is not None:
         from kineta.views.family import figure

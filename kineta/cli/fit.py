@@ -60,6 +60,7 @@ def fit(
             raise ArgumentError(
                 f"--series: there is no column '{name}' in {data}; its columns are {', '.join(columns)}."
             )
+    left = [n for n in columns if n not in chosen]
     found = find(
         system,
         {n: columns[n] for n in chosen},
@@ -82,9 +83,14 @@ def fit(
                 "level": found.level,
                 "covariance": found.covariance.tolist(),
                 "deviation": found.deviation,
+                "series": chosen,
+                "left_aside": left,
             }
         )
         return
+    click.echo(f"fitted: {', '.join(chosen)}")
+    if left:
+        click.echo(f"left aside: {', '.join(left)}")
     click.echo("\n".join(found.lines()))
     click.echo(f"deviation of the data from the motion: {found.deviation:.3g}")
     if plot is not None:

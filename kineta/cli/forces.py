@@ -135,8 +135,9 @@ def _with_unknown(system: System, unknown: str) -> System:
 
 def _weights(given: Sequence[str]) -> dict[str, float] | None:
     from kineta.cli.common import number_of
+    from kineta.model.units import NUMBER
 
-    return dict(number_of("--weight", text) for text in given) or None
+    return dict(number_of("--weight", text, {text.partition("=")[0].strip(): NUMBER}) for text in given) or None
 
 
 def _said(found: Kinetostatics, way: Along, *, as_json: bool) -> None:

@@ -31,12 +31,15 @@ def integrals(model: Path, settings: Settings, to: float | None, as_json: bool) 
     """
     system = with_values(read(model, settings))
     from kineta.compiler import derive
+    from kineta.model.infer import few
     from kineta.tasks.integrals import first_integrals
     from kineta.tasks.simulate import simulate
 
     equations = derive(system)
     found = first_integrals(equations)
-    run = simulate(equations, to) if to is not None else None
+    left_out = [c.name for c in (*system.contacts, *system.switches)]
+    alone = derive(system.replace(contacts=(), switches=(), outputs=())) if left_out else equations
+    run = simulate(alone, to) if to is not None else None
     drifts = [integral.drift(run) for integral in found] if run is not None else []
     if as_json:
         known: list[float | None] = [*drifts] or [None] * len(found)
@@ -44,10 +47,12 @@ def integrals(model: Path, settings: Settings, to: float | None, as_json: bool) 
             {"name": i.name, "source": i.source, "weights": list(i.weights), "drift": drift}
             for i, drift in zip(found, known, strict=True)
         ]
-        print_json({"model": system.name, "integrals": rows})
+        print_json({"model": system.name, "integrals": rows, "without": left_out})
     else:
         for k, integral in enumerate(found):
             click.echo(f"{integral.name}: changes by {drifts[k]:.0e} to t = {to:g} s" if drifts else integral.name)
+        if left_out and drifts:
+            click.echo(f"the run is without {few(left_out)}, as the integrals are")
         if not found:
             click.echo(f"Model '{system.name}': no momentum, angular momentum or energy stays constant.")
     if any(drift > DRIFT for drift in drifts):

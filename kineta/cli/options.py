@@ -110,6 +110,14 @@ def seconds(text: str | float) -> float:
     return _quantity(text, TIME)
 
 
+def hertz(text: str | float) -> float:
+    """The value of an option that is a frequency, in Hz or without a unit."""
+    digits = re.fullmatch(r"\s*([^a-zA-Z]*(?:[eE][^a-zA-Z]+)?)\s*(?:Hz)?\s*", str(text))
+    if digits is None:
+        raise click.BadParameter(f"Expected a frequency in Hz, found '{text}'.")
+    return real(digits[1])
+
+
 def whole(least: int, most: int) -> Callable[[str | int], int]:
     """A reader of options that are whole numbers from *least* to *most*."""
 

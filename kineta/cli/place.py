@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kineta.cli.common import Settings, number_of, numbers, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, settings, state, whole
 from kineta.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from kineta.model.system import System
 
 
 @click.command(
@@ -56,7 +59,7 @@ def place(
         _wanted(put),
         numbers("--q", q, system),
         frame=frame,
-        limits=dict(_limit(x) for x in limits) or None,
+        limits=dict(_limit(system, x) for x in limits) or None,
         starts=starts,
     )
     if as_json:
@@ -73,8 +76,11 @@ def place(
 
 
 def _wanted(text: str) -> dict[str, Any]:
+    from kineta.model.units import LENGTH
+
     if not text.lstrip().startswith("{"):
-        return dict(number_of("--put", part.strip()) for part in text.split(",") if part.strip())
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        return dict(number_of("--put", part, {part.partition("=")[0].strip(): LENGTH}) for part in parts)
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -82,9 +88,12 @@ def _wanted(text: str) -> dict[str, Any]:
     return dict(found)
 
 
-def _limit(text: str) -> tuple[str, tuple[float, float]]:
+def _limit(system: System, text: str) -> tuple[str, tuple[float, float]]:
+    from kineta.model.dimensions import known_dimensions
+
     name, _, ends = text.partition("=")
     low, comma, high = ends.partition(",")
     if not comma:
         raise ArgumentError(f"--limit: expected NAME=LOW,HIGH, found '{text}'.")
-    return name.strip(), (number_of("--limit", f"{name}={low}")[1], number_of("--limit", f"{name}={high}")[1])
+    a, b = (number_of("--limit", f"{name}={end}", known_dimensions(system))[1] for end in (low, high))
+    return name.strip(), (a, b)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,17 +11,26 @@ from kineta.cli.along import Along, along, motion_of, shown
 from kineta.cli.common import Settings, read, with_values
 from kineta.cli.options import Verb, json_, model, names, settings
 
+if TYPE_CHECKING:
+    from kineta.tasks.kinetostatics import Kinetostatics
+
 
 @click.command(
     cls=Verb,
     examples="""
     kineta reactions double_pendulum.kin --to 2 --plot out.png
     kineta reactions fourbar.kin --of pin,Rocker --frame Rocker
-    kineta reactions fourbar.kin --motion "theta = 0.8 + 0.1*t"
+    kineta reactions fourbar.kin --motion "theta = 0.8 + 0.1*t" --actuators "theta'"
     """,
 )
 @model
 @along
+@click.option(
+    "--actuators",
+    default="",
+    metavar="NAME,...",
+    help="Speeds on which the forces act that produce it, as for inverse.",
+)
 @click.option("--of", default="", metavar="NAME,...", help="Bodies, for their joints, and loops; all, if not given.")
 @click.option(
     "--frame", default="ground", show_default=True, metavar="BODY", help="In whose axes; own: those of every joint."
@@ -30,6 +40,7 @@ from kineta.cli.options import Verb, json_, model, names, settings
 def reactions(
     model: Path,
     way: Along,
+    actuators: str,
     of: str,
     frame: str,
     settings: Settings,
@@ -37,14 +48,29 @@ def reactions(
 ) -> None:
     """Find what joints pass on along a motion.
 
-    Force and couple of every joint, welds and loops included. A given motion is produced by forces on all speeds.
+    Force and couple of every joint, welds and loops included. Forces of the actuators, or on all speeds, produce a given motion.
     """
+    from kineta.tasks.kinetostatics import inverse
     from kineta.tasks.reactions import reactions as find
+    from kineta.tasks.result import Result
 
     system = with_values(read(model, settings))
     path, t = motion_of(system, way)
-    found = find(system, path, names(of) or None, t=t, frame=frame)
-    open_ones = ", ".join(found.indeterminate)
-    notes = [f"in part indeterminate, since constraints say what others say: {open_ones}"] if open_ones else []
+    ran = isinstance(path, Result) or (isinstance(path, Path) and path.suffix == ".nc")
+    driven = None if ran and not actuators else inverse(system, path, names(actuators) or None, t=t)
+    found = find(system, path if driven is None else driven, names(of) or None, frame=frame)
+    notes = [] if driven is None else [_produced(driven, every=not actuators)]
+    if open_ones := ", ".join(found.indeterminate):
+        notes.append(f"in part indeterminate, since constraints say what others say: {open_ones}")
     more = {"names": list(found.names), "frame": frame, "indeterminate": list(found.indeterminate)}
+    more |= {"produced_by": [] if driven is None else list(driven.unknown)}
     shown(found, way, notes, more, as_json=as_json)
+
+
+def _produced(driven: Kinetostatics, *, every: bool) -> str:
+    """By what forces the motion comes to be, in words."""
+    names = "on all speeds" if every else ", ".join(driven.unknown)
+    more = (
+        f", {driven.redundancy} more than the motion tells apart: those of least squares" if driven.redundancy else ""
+    )
+    return f"produced by the forces {names}{more}" + ("; --actuators names others" if every and more else "")

@@ -8,7 +8,7 @@ import click
 
 from kineta.cli.common import Settings, print_json, read, with_values
 from kineta.cli.linearize import chosen
-from kineta.cli.options import FILE, Verb, at_equilibrium, json_, model, names, real, seconds, settings, state
+from kineta.cli.options import FILE, Verb, at_equilibrium, hertz, json_, model, names, seconds, settings, state
 from kineta.errors import ArgumentError
 
 #: Times of a step response.
@@ -29,8 +29,8 @@ TIMES = 501
 @click.option("--input", "inputs", metavar="NAME,...", help="Speeds, for the forces on them, and parameters.")
 @click.option("--output", "outputs", metavar="NAME,...", help="Outputs, coordinates, speeds, and what else is known.")
 @click.option("--step", type=seconds, metavar="TIME", help="The response to a step, up to this time.")
-@click.option("--from", "low", type=real, metavar="HERTZ", help="The lowest frequency.")
-@click.option("--to", "high", type=real, metavar="HERTZ", help="The highest frequency.")
+@click.option("--from", "low", type=hertz, metavar="HERTZ", help="The lowest frequency.")
+@click.option("--to", "high", type=hertz, metavar="HERTZ", help="The highest frequency.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
 @settings
 @json_

@@ -77,6 +77,11 @@ def variable_dimensions(system: System) -> dict[str, Dimension]:
     return {n: known[n].dimension for n in (*system.q_names, *system.speeds) if n in known}
 
 
+def known_dimensions(system: System) -> dict[str, Dimension]:
+    """Dimensions of coordinates, speeds and parameters by name, where they are known."""
+    return variable_dimensions(system) | {p.name: p.dimension for p in system.parameters if p.dimension is not None}
+
+
 def _symbols(system: System) -> dict[str, Kind]:
     """Kinds of the symbols that an output may contain."""
     known = {n: Kind(units.unit(u).dimension, "rad" in u, not u) for n, u in infer.units(system).items()}

@@ -103,9 +103,13 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def definitions(text: str, file: str) -> dict[str, Expr]:
-    """The expressions of a list ``name = expression, ...``; *file* is the name that errors show."""
+def definitions(text: str, file: str, dimensions: Mapping[str, Dimension] = {}) -> dict[str, Expr]:
+    """The expressions of a list ``name = expression, ...``, of the *dimensions* that names have, where these are known; *file* is
+    the name that errors show.
+    """
     start = "let "
+    if ";" in text:
+        raise ModelError(f"{file}: expected name = expression, ... with commas between, found ';' in '{text}'.")
     check_depth(text, file)
     try:
         tree = _parser().parse(f"{start}{text};")
@@ -114,8 +118,12 @@ def definitions(text: str, file: str) -> dict[str, Expr]:
     found = [s for s in tree.children if isinstance(s, Tree)]
     if [s.data for s in found] != ["let"]:
         raise ModelError(f"{file}: expected name = expression, ..., found '{text}'.")
-    reader, pairs = Reader(file, {}), (d.children for d in found[0].children if isinstance(d, Tree))
-    return {str(name): reader.expression(value) for name, value in pairs if isinstance(value, Tree)}
+    reader, pairs = Reader(file, dimensions), (d.children for d in found[0].children if isinstance(d, Tree))
+    return {
+        str(name): reader.expression(value, dimensions.get(str(name)), f"'{name}'")
+        for name, value in pairs
+        if isinstance(value, Tree)
+    }
 
 
 # -- from tree to records -----------------------------------------------------------------------------------------
