@@ -165,9 +165,9 @@ def numbers(option: str, text: str | None, system: System) -> Any:
         return None
     names: Sequence[str] = system.q_names if option == "--q" else system.v_names
     if text.startswith("@"):
-        return _each(option, names, _from_json(option, _file(option, text[1:]), text[1:]))
+        return _each(option, names, _from_json(option, _file(option, text[1:]), text[1:], names))
     if text.lstrip().startswith(("[", "{")):
-        return _each(option, names, _from_json(option, text, text))
+        return _each(option, names, _from_json(option, text, text, names))
     parts = [p.strip() for p in text.split(",") if p.strip()]
     named = bool(parts) and all("=" in p for p in parts)
     if named:
@@ -223,19 +223,31 @@ def _file(option: str, name: str) -> str:
         raise ArgumentError(f"{option}: the file '{name}' cannot be read ({error.strerror}).") from None
 
 
-def _from_json(option: str, text: str, source: str) -> Any:
+def _from_json(option: str, text: str, source: str, known: Sequence[str]) -> Any:
     try:
         data = json.loads(text, parse_int=float)
     except (ValueError, RecursionError) as error:
         raise ArgumentError(f"{option}: expected JSON, found '{source[:60]}' ({error}).") from None
     name = option.lstrip("-")
-    if isinstance(data, dict) and name in data:
-        data = data[name]
+    if isinstance(data, dict):
+        data = data[name] if name in data else _found(option, data, source, known)
     values = data.values() if isinstance(data, dict) else data if isinstance(data, list) else [None]
     if not all(isinstance(x, float) and math.isfinite(x) for x in values):
         raise ArgumentError(
             f"{option}: expected a list of finite numbers or a mapping of names to them, found '{source[:60]}'."
         )
+    return data
+
+
+def _found(option: str, data: dict[str, Any], source: str, known: Sequence[str]) -> dict[str, Any]:
+    """Of what ``equilibrium`` or ``place`` found the *known* names; *data* itself, where it is neither."""
+    for several in ("equilibria", "placements"):
+        if isinstance(found := data.get(several), list):
+            if len(found) != 1:
+                raise ArgumentError(
+                    f"{option}: expected one state, found {len(found)} {several} in '{source}'; keep one."
+                )
+            return {n: x for n, x in found[0]["initial"].items() if n in known}
     return data
 
 

@@ -85,14 +85,20 @@ def fit(
                 "deviation": found.deviation,
                 "series": chosen,
                 "left_aside": left,
+                "patterned": list(found.patterned),
             }
         )
         return
-    click.echo(f"fitted: {', '.join(chosen)}")
-    if left:
-        click.echo(f"left aside: {', '.join(left)}")
+    if series is None:
+        aside = f"; columns that the model does not have: {', '.join(left)}" if left else ""
+        click.echo(f"fitted: {', '.join(chosen)}{aside}")
     click.echo("\n".join(found.lines()))
     click.echo(f"deviation of the data from the motion: {found.deviation:.3g}")
+    if found.patterned:
+        click.echo(
+            f"the deviations of {', '.join(found.patterned)} follow each other, as errors of measurements do not: the intervals "
+            "mean little; begin elsewhere, or let more vary"
+        )
     if plot is not None:
         click.echo(f"written: {plot}")
 

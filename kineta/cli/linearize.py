@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kineta.cli.common import Settings, numbers, print_json, read, with_values
-from kineta.cli.options import Verb, at_equilibrium, json_, model, names, seconds, settings, state
+from kineta.cli.options import Verb, at_equilibrium, going_on, json_, model, names, seconds, settings, state
 from kineta.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @state("v", "Speeds about which")
 @state("tau", "Constant forces on the speeds")
 @at_equilibrium
+@going_on
 @click.option("--at", type=seconds, default=0.0, show_default=True, metavar="TIME", help="The time, for drives.")
 @click.option("--input", "inputs", metavar="NAME,...", help="Speeds, for the forces on them, and parameters.")
 @click.option("--output", "outputs", metavar="NAME,...", help="Outputs, coordinates, speeds, and what else is known.")
@@ -43,6 +44,7 @@ def linearize(
     v: str | None,
     tau: str | None,
     rest: bool,
+    steady: str,
     at: float,
     inputs: str | None,
     outputs: str | None,
@@ -58,7 +60,7 @@ def linearize(
     from kineta.tasks.linearize import linearize as find
 
     system = with_values(read(model, settings))
-    about = chosen(system, q, v, rest=rest)
+    about = chosen(system, q, v, rest=rest, steady=names(steady))
     given = {"inputs": inputs, "outputs": outputs, "states": states}
     if formulas:
         _write_out(system, about, {**given, "--tau": tau}, at, as_json=as_json)
@@ -104,19 +106,20 @@ def _write_out(
     click.echo("\n".join(lines))
 
 
-def chosen(system: System, q: str | None, v: str | None, *, rest: bool) -> dict[str, float]:
-    """The state that ``--q`` and ``--v`` name, or the position of *rest* that is nearest to it."""
+def chosen(system: System, q: str | None, v: str | None, *, rest: bool, steady: Sequence[str]) -> dict[str, float]:
+    """The state that ``--q`` and ``--v`` name, or the position of *rest*, or *steady* motion, that is nearest to it."""
     parts = ((system.q_names, numbers("--q", q, system)), (system.v_names, numbers("--v", v, system)))
     about: dict[str, float] = {}
     for known, given in parts:
         about |= given if isinstance(given, dict) else dict(zip(known, given or (), strict=False))
-    if not rest:
+    if not (rest or steady):
         return about
-    if v is not None:
+    if v is not None and not steady:
         raise ArgumentError("--v: at rest there are no speeds; leave out --v or --equilibrium.")
     from kineta.tasks.equilibrium import equilibrium
 
-    return equilibrium(system, {n: x for n, x in about.items() if n in system.q_names}).initial
+    q0, v0 = ({n: x for n, x in about.items() if n in known} for known in (system.q_names, system.v_names))
+    return equilibrium(system, q0, v0, steady=steady).initial
 
 
 def _complex(x: complex) -> str:

@@ -8,7 +8,7 @@ import click
 
 from kineta.cli.common import Settings, print_json, read, with_values
 from kineta.cli.linearize import chosen
-from kineta.cli.options import FILE, Verb, at_equilibrium, json_, model, names, seconds, settings, state
+from kineta.cli.options import FILE, Verb, at_equilibrium, going_on, json_, model, names, seconds, settings, state
 
 
 @click.command(
@@ -22,6 +22,7 @@ from kineta.cli.options import FILE, Verb, at_equilibrium, json_, model, names, 
 @state("q", "Coordinates about which")
 @state("v", "Speeds about which")
 @at_equilibrium
+@going_on
 @click.option("--at", type=seconds, default=0.0, show_default=True, metavar="TIME", help="The time, for drives.")
 @click.option("--state", "states", metavar="NAME,...", help="The states to keep.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
@@ -32,6 +33,7 @@ def modes(
     q: str | None,
     v: str | None,
     rest: bool,
+    steady: str,
     at: float,
     states: str | None,
     plot: Path | None,
@@ -45,7 +47,7 @@ def modes(
     from kineta.tasks.modes import modes as find
 
     system = with_values(read(model, settings))
-    about = chosen(system, q, v, rest=rest)
+    about = chosen(system, q, v, rest=rest, steady=names(steady))
     found = find(system, about, t=at, states=None if states is None else names(states))
     if plot is not None:
         from kineta.views.linear import modes as draw

@@ -202,6 +202,10 @@ at_equilibrium = click.option(
     "--equilibrium", "rest", is_flag=True, help="About the position of rest that is nearest to it."
 )
 
+going_on = click.option(
+    "--steady", default="", metavar="NAME,...", help="About a steady motion with these speeds, from --v or the model."
+)
+
 
 def state(name: str, what: str) -> Callable[[Decorated], Decorated]:
     """The option ``--name`` for numbers of coordinates or speeds."""

@@ -8,7 +8,19 @@ import click
 
 from kineta.cli.common import Settings, print_json, read, with_values
 from kineta.cli.linearize import chosen
-from kineta.cli.options import FILE, Verb, at_equilibrium, hertz, json_, model, names, seconds, settings, state
+from kineta.cli.options import (
+    FILE,
+    Verb,
+    at_equilibrium,
+    going_on,
+    hertz,
+    json_,
+    model,
+    names,
+    seconds,
+    settings,
+    state,
+)
 from kineta.errors import ArgumentError
 
 #: Times of a step response.
@@ -26,6 +38,7 @@ TIMES = 501
 @state("q", "Coordinates about which")
 @state("v", "Speeds about which")
 @at_equilibrium
+@going_on
 @click.option("--input", "inputs", metavar="NAME,...", help="Speeds, for the forces on them, and parameters.")
 @click.option("--output", "outputs", metavar="NAME,...", help="Outputs, coordinates, speeds, and what else is known.")
 @click.option("--step", type=seconds, metavar="TIME", help="The response to a step, up to this time.")
@@ -39,6 +52,7 @@ def response(
     q: str | None,
     v: str | None,
     rest: bool,
+    steady: str,
     inputs: str | None,
     outputs: str | None,
     step: float | None,
@@ -58,7 +72,7 @@ def response(
     from kineta.tasks.response import response as find
 
     system = with_values(read(model, settings))
-    about = chosen(system, q, v, rest=rest)
+    about = chosen(system, q, v, rest=rest, steady=names(steady))
     if (low is None) != (high is None) or (step is not None and low is not None):
         raise ArgumentError("Expected both --from and --to, without --step, or neither of them.")
     if low is not None and high is not None and not 0 < low < high:

@@ -23,6 +23,7 @@ from kineta.errors import ArgumentError
     "--by", default="", metavar="NAME,...", help="Parameters, coordinates and speeds (initial), forces tau.q1'."
 )
 @click.option("--to", type=seconds, default=1.0, show_default=True, metavar="TIME", help="End of the motion.")
+@click.option("--keep", default="", metavar="NAME,...", help="Initial values that stay, where constraints hold.")
 @state("q", "Initial coordinates")
 @state("v", "Initial speeds")
 @click.option("--samples", type=whole(2, 10**6), default=201, show_default=True, metavar="N", help="Times recorded.")
@@ -33,6 +34,7 @@ def sensitivity(
     model: Path,
     by: str,
     to: float,
+    keep: str,
     q: str | None,
     v: str | None,
     samples: int,
@@ -53,11 +55,12 @@ def sensitivity(
         system,
         to,
         names(by),
+        keep=names(keep),
         q=numbers("--q", q, system),
         v=numbers("--v", v, system),
         samples=samples,
     )
-    series = [*found.q_names, *found.v_names, *found.outputs]
+    series = list(dict.fromkeys([*found.q_names, *found.v_names, *found.outputs]))
     if plot is not None:
         from kineta.views.linear import sensitivity as draw
         from kineta.views.plot import picture
@@ -66,13 +69,15 @@ def sensitivity(
     if as_json:
         values = {n: {"value": float(found.value(n)[-1]), "by": found[n][-1].tolist()} for n in series}
         data = {"model": found.model, "t": float(found.t[-1]), "by": list(found.by), "series": values}
-        print_json(data | {"notes": list(found.notes)})
+        print_json(data | {"kept": list(found.kept), "notes": list(found.notes)})
         return
     rows = [["", f"at {found.t[-1]:g} s", *(f"by {n}" for n in found.by)]]
     rows += [[n, *(f"{x + 0.0:.6g}" for x in (found.value(n)[-1], *found[n][-1]))] for n in series]
     first, *rest = (max(len(row[k]) for row in rows) for k in range(len(rows[0])))
     for row in rows:
         click.echo("  ".join([row[0].ljust(first), *map(str.rjust, row[1:], rest)]))
+    if found.kept:
+        click.echo(f"kept of the initial values: {', '.join(found.kept)}")
     for note in found.notes:
         click.echo(note)
     if plot is not None:

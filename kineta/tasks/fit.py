@@ -26,6 +26,10 @@ FloatArray = NDArray[np.float64]
 #: Part of the largest singular value of scaled derivatives below which the data say nothing of a direction.
 BLIND = 1e-9
 
+#: Deviations that are looked at, at least; the part of the data below which they are rounding; and the correlation of each with
+#: the next from which on they are no errors of measurements.
+FEW, EXACT, PATTERN = 10, 1e-6, 0.5
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
@@ -64,6 +68,18 @@ class Fit:
         """How errors of x go together, (m, m), from -1 to 1."""
         size = np.sqrt(np.diag(self.covariance))
         return np.asarray(self.covariance / np.outer(size, size))
+
+    @property
+    def patterned(self) -> tuple[str, ...]:
+        """The series whose deviations go with those before them: the motion is another than theirs, and intervals mean little."""
+        found = []
+        for name, values in self.data.items():
+            there = np.isfinite(values)
+            off, size = (values - self.model_values[name])[there], float(np.abs(values[there]).max(initial=0.0))
+            square = float(off @ off)
+            if len(off) >= FEW and square > len(off) * (EXACT * size) ** 2 and off[1:] @ off[:-1] > PATTERN * square:
+                found.append(name)
+        return tuple(found)
 
     def lines(self) -> list[str]:
         """A table of the values with their intervals, as text."""

@@ -93,7 +93,7 @@ class Objective:
         made = adjoint.code(equations, by, self.integral)
         h = made.h(begun.p, begun.forces.constant)
         weights = adjoint.back(made, h, forth.t, rows, slopes, limits.method, limits.rtol, limits.atol)
-        S = start(equations, by, self.t[0], forth.q[0], forth.v[0], begun.p, begun.stated)
+        S, _ = start(equations, by, self.t[0], forth.q[0], forth.v[0], begun.p, begun.stated)
         n = rows.shape[1]
         gradient = weights[:n] @ S
         gradient[[k for k, name in enumerate(by.names) if name not in by.states]] += weights[n:]

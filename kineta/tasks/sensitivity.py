@@ -42,6 +42,7 @@ class Sensitivity:
     outputs, outputs_by : name to (k,) and (k, m), for the outputs of the model and for goals, which are integrals over the time
     by : names of what the motion varies with
     nfev, steps : evaluations of motion and derivatives together, and steps
+    kept : where constraints hold, names of the initial values that stay as they are; all others follow from what varies
     notes : what is to be said of contacts, limits and switches
     """
 
@@ -58,6 +59,7 @@ class Sensitivity:
     outputs_by: Mapping[str, FloatArray]
     nfev: int
     steps: int
+    kept: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> FloatArray:
@@ -96,6 +98,7 @@ def sensitivity(
     v: Any = None,
     p: Any = None,
     tau: Any = None,
+    keep: Iterable[str] = (),
     goals: Mapping[str, Expr] | None = None,
     method: str = "dop853",
     rtol: float = 1e-9,
@@ -109,8 +112,9 @@ def sensitivity(
     Parameters
     ----------
     by : names of parameters, of coordinates and speeds for their initial values, and ``tau.q1'`` for the force on a speed. A
-        quaternion varies by turns ``b.Rx`` about the axes of its body. Where constraints hold, independent initial values vary
-        or stay, and the others follow
+        quaternion varies by turns ``b.Rx`` about the axes of its body
+    keep : where constraints hold, names of the initial values that stay, as far as none vary; if neither names any, those of the
+        speeds that the model states, with their coordinates. The others follow: ``kept`` of the result says which stay
     goals : expressions that are integrated over the time, by name
     q, v, p, tau, rtol, atol, t_eval, samples, max_steps : as for ``simulate``, of one case; forces tau are numbers
     method : ``dop853`` or ``dopri5``; the derivatives are kept to the tolerances as well
@@ -125,7 +129,7 @@ def sensitivity(
     same = {"q": q, "v": v, "p": p, "tau": tau, "method": method, "rtol": rtol, "atol": atol, "max_steps": max_steps}
     smooth = alone(given_equations(system), (t0, t1), **same)
     equations, model = smooth.equations, smooth.equations.system
-    chosen = varied(model, by)
+    chosen = varied(model, by, keep)
     goals = {n: smooth.plain(e) for n, e in _goals(goals).items()}
     integrands = {n: arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in goals.items()}
     q0, v0 = initial_state(model, q, v, p)
@@ -178,7 +182,7 @@ def carried(
     q0, v0, _ = brought_back(equations, t0, begun.q, begun.v, begun.p)
     seen = {o.name: o.value for o in model.expanded.outputs} | dict(shown)
     made = code(equations, by, list(goals.values()), list(seen.values()))
-    S = start(equations, by, t0, q0, v0, begun.p, begun.stated)
+    S, stay = start(equations, by, t0, q0, v0, begun.p, begun.stated)
     n, g, m = len(S), len(goals), len(by.names)
     blocks = [np.concatenate([column, np.zeros(g)]) for column in S.T]
     y0 = np.concatenate([q0, v0, np.zeros(g), *blocks, np.zeros(made.layout.integrals)])
@@ -225,6 +229,7 @@ def carried(
         outputs_by=by_output,
         nfev=moved.run.evaluations,
         steps=moved.record.steps,
+        kept=stay,
     )
     return found, equations
 

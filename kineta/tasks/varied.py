@@ -37,21 +37,24 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Varied:
-    """The ``names`` of what a motion varies with: *parameters*, initial *states*, and forces on speeds."""
+    """The ``names`` of what a motion varies with: *parameters*, initial *states*, and forces on speeds; and initial states that
+    are *kept* where constraints hold.
+    """
 
     names: tuple[str, ...]
     parameters: frozenset[str]
     states: frozenset[str]
+    kept: tuple[str, ...] = ()
 
     def symbol(self, name: str) -> str | None:
         """The symbol of the equations that *name* is; None for an initial state."""
         return None if name in self.states else name
 
 
-def varied(system: System, by: Iterable[str]) -> Varied:
+def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varied:
     """The record for the names *by*: of parameters, of coordinates and speeds for their initial values, ``tau.q1'`` for the
-    force on a speed. Raises :class:`ArgumentError` for other names, for none, for one that is there twice, and for a system whose
-    motions jump.
+    force on a speed; initial values that *keep* names stay. Raises :class:`ArgumentError` for other names, for none, for one that
+    is there twice, and for a system whose motions jump.
     """
     jumps = [c.name for c in (*system.contacts, *system.switches)]
     if jumps:
@@ -73,7 +76,15 @@ def varied(system: System, by: Iterable[str]) -> Varied:
         raise ArgumentError(
             f"Expected names of what varies, found none; model '{system.name}' has {', '.join(known[:6])}."
         )
-    return Varied(tuple(names), frozenset(names) & {*system.parameter_names}, frozenset(names) & {*states})
+    stay = records(keep, str, "names of initial values", "'q1'")
+    for name in stay:
+        if name not in states or name in names:
+            why = "varies" if name in names else "is no coordinate or speed"
+            near = did_you_mean(name, states) if name not in names else ""
+            raise ArgumentError(
+                f"Model '{system.name}': expected initial values that stay, found '{name}', which {why}.{near}"
+            )
+    return Varied(tuple(names), frozenset(names) & {*system.parameter_names}, frozenset(names) & {*states}, tuple(stay))
 
 
 def code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequence[Expr]) -> Code:
@@ -129,10 +140,10 @@ def _with_changes(g: Graph, refs: Sequence[Ref], directions: Sequence[Direction]
 
 def start(
     equations: Equations, by: Varied, t: float, q: FloatArray, v: FloatArray, p: FloatArray, stated: Mapping[str, Expr]
-) -> FloatArray:
+) -> tuple[FloatArray, tuple[str, ...]]:
     """Derivatives (nq + nv, m) of the initial state by all that it varies with; *stated* are the values that the model gives it.
 
-    Where constraints hold, independent states vary or stay, and the others follow.
+    Where constraints hold, independent states vary or stay, and the others follow; the names of those that stay come with it.
     """
     system = equations.system
     values = dict(zip(system.parameter_names, p.tolist(), strict=True))
@@ -145,8 +156,10 @@ def start(
     for k, name in enumerate(by.names):
         if name in by.states:
             X[names.index(name), k] = 1.0
+    stay: tuple[str, ...] = ()
     if system.constraints:
         found, chosen = independent(equations, by, t, q, v, p)
+        stay = tuple(names[k] for k in chosen.places if names[k] not in by.states)
         X = chosen.Z @ X[list(chosen.places)]
         columns = [k for k, name in enumerate(by.names) if name in by.parameters]
         X[:, columns] += following(chosen, found.H, found.f_q, found.f_v, found.H_w, found.f_w)
@@ -154,7 +167,7 @@ def start(
     if not system.constraints:
         fixed = [k for k, name in enumerate(by.names) if name not in by.states]
         S[:, fixed] = stays[:, fixed]
-    return S
+    return S, stay
 
 
 def _stated(system: System, by: Varied, stated: Mapping[str, Expr], values: Mapping[str, float]) -> FloatArray:
@@ -181,18 +194,24 @@ def _turned(d: Derivation, at: Mapping[str, float]) -> FloatArray:
 def independent(
     equations: Equations, by: Varied, t: float, q: FloatArray, v: FloatArray, p: FloatArray
 ) -> tuple[Near, Reduction]:
-    """The independent states at a state, those that vary among them. Raises where one of these is not independent."""
+    """The independent states at a state, those among them that vary or are kept, or else the speeds that the model states, with
+    their coordinates. Raises where one that varies or is kept is not independent.
+    """
     system = equations.system
     variation = Variation(equations, [Input(n, False) for n in by.names if n in by.parameters], {})
     found = near(variation, np.array([t]), q, v, np.zeros(system.nv), p)
-    wanted = [name for name in by.names if name in by.states]
+    wanted = [*(name for name in by.names if name in by.states), *by.kept]
+    places = state_names(system)
+    chosen_first = wanted or [n for n, _ in system.expanded.initial if n in system.v_names]
+    if not set(chosen_first) & {*places[: len(system.base_speeds)]}:
+        chosen_first = [*chosen_first, *(n.removesuffix("'") for n in chosen_first)]
     rows = variation.rows or tuple(c.name for c in system.constraints)
-    chosen = reduction(system, found.H, found.f_q, found.f_v, rows, wanted)
-    names = [state_names(system)[k] for k in chosen.places]
+    chosen = reduction(system, found.H, found.f_q, found.f_v, rows, chosen_first)
+    names = [places[k] for k in chosen.places]
     for name in wanted:
         if name not in names:
             raise ArgumentError(
-                f"Model '{system.name}': the initial value of '{name}' follows from the constraints and others; vary one of "
+                f"Model '{system.name}': the initial value of '{name}' follows from the constraints and others; take one of "
                 f"{', '.join(names)}."
             )
     return found, chosen

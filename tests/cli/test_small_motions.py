@@ -38,6 +38,31 @@ def test_modes_and_responses_are_data_and_pictures(kineta: Command, here: Path) 
     assert (here / "bode.svg").exists()
 
 
+def test_frequencies_may_have_their_unit(kineta: Command) -> None:
+    plain, hertz = (("--from", f"0.1{u}", "--to", f"2{u}") for u in ("", " Hz"))
+    asked = ("response", PENDULUM, *REST, "--output", "q1", "--json")
+    assert kineta(*asked, *plain).out == kineta(*asked, *hertz).out
+
+
+def test_modes_about_a_steady_motion_are_those_about_what_equilibrium_finds(kineta: Command, here: Path) -> None:
+    governor = ("governor.kin", "--steady", "phi'")
+    (here / "governor.kin").write_text((EXAMPLES / "governor.kin").read_text())
+    (here / "turning.json").write_text(kineta("equilibrium", *governor, "--json").out)
+    found = kineta("modes", *governor, "--json").json["modes"]
+    same = kineta("modes", "governor.kin", "--q", "@turning.json", "--v", "@turning.json", "--json").json["modes"]
+    assert [m["frequency"] for m in found] == pytest.approx([m["frequency"] for m in same], abs=1e-6)
+    assert max(m["frequency"] for m in found) > 1
+
+
+def test_a_fit_says_what_it_fits_and_that_a_wrong_model_leaves_a_pattern(kineta: Command, here: Path) -> None:
+    times = np.linspace(0, 1, 30)
+    rows = "".join(f"{t},{0.3 * np.cos(9 * t)},{t}\n" for t in times)
+    (here / "data.csv").write_text(f"t,q1,load\n{rows}")
+    out = kineta("fit", PENDULUM, "data.csv", "--by", "m2").out
+    assert "fitted: q1; columns that the model does not have: load\n" in out
+    assert "the deviations of q1 follow each other" in out
+
+
 def test_a_fit_finds_what_made_the_table(kineta: Command, here: Path) -> None:
     made = ("--to", "1", "--samples", "40", "--set", "m2=1.4", "--save", "data.csv", "--json")
     assert kineta("simulate", PENDULUM, *made).code == 0
@@ -59,6 +84,16 @@ WRONG = [
     ),
     (("linearize", PENDULUM, "--state", "q7"), "Model 'double_pendulum' has no state 'q7'."),
     (("modes", PENDULUM, "--plot", "modes.xyz", *REST), "found 'modes.xyz'."),
+    (("modes", PENDULUM, "--q", "@two.json"), "--q: expected one state, found 2 equilibria in 'two.json'; keep one."),
+    (("response", PENDULUM, "--from", "10 rad/s"), "Expected a frequency in Hz, found '10 rad/s'."),
+    (("equilibrium", PENDULUM, "--along", "m2=3 m"), "--along m2: Expected a mass [kg], found '3 m'."),
+    (("place", PENDULUM, "--put", "second.x=0.5 kg"), "--put second.x: Expected a length [m], found '0.5 kg'."),
+    (("place", PENDULUM, "--put", "second.x=1", "--limit", "q1=0 m,3"), "--limit q1: Expected an angle"),
+    (
+        ("kinematics", PENDULUM, "--motion", "q1 = 10 m, q2 = t"),
+        "'q1' must be an angle or a number without dimension, found",
+    ),
+    (("kinematics", PENDULUM, "--motion", "q1 = t; q2 = 0"), "with commas between, found ';' in 'q1 = t; q2 = 0'."),
     (
         ("response", PENDULUM, "--from", "2", "--to", "1"),
         "Expected frequencies above 0 that rise, found --from 2 --to 1.",
@@ -84,6 +119,7 @@ def test_what_makes_no_sense_gets_a_sentence(
     kineta: Command, here: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     tables = {"empty": "", "ragged": "t,q1\n0,1\n1\n", "words": "t,q1\n0,many\n", "other": "t,speed\n0,1\n1,2\n"}
+    (here / "two.json").write_text('{"equilibria": [{"initial": {"q1": 0.0}}, {"initial": {"q1": 3.0}}]}')
     for name, text in tables.items():
         (here / f"{name}.csv").write_text(text)
     done = kineta(*arguments)

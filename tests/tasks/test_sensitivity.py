@@ -83,6 +83,30 @@ def test_a_ball_joint_varies_by_turns_about_the_axes_of_its_body() -> None:
     assert np.isclose(first["j1.qz"], q["j1.qw"] / 2)
 
 
+@pytest.mark.parametrize("keep", ["theta", "a"])
+def test_what_stays_of_a_closed_machine_is_said_and_chosen(keep: str) -> None:
+    closed = example("fourbar")
+    coordinate = "theta" if keep == "theta" else "beta"
+    found = kn.sensitivity(closed, 0.3, ["b"], keep=[coordinate, f"{coordinate}'"], samples=2)
+    assert found.kept == (coordinate, f"{coordinate}'")
+    assert found[coordinate][0] == pytest.approx(0, abs=1e-12)
+    ends = []
+    for h in (1e-5, -1e-5):
+        p = {"b": dict(zip(closed.parameter_names, (x.value for x in closed.parameters), strict=True))["b"] + h}
+        start = kn.assemble(closed, p=p, pinned=[coordinate, f"{coordinate}'"])
+        ends.append(kn.simulate(closed, 0.3, q=start.q, v=start.v, p=p, samples=2)["theta"][-1])
+    assert found["theta"][-1, 0] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-5)
+
+
+def test_speeds_that_the_model_states_stay_with_their_coordinates() -> None:
+    closed = example("fourbar")
+    stated = closed.replace(initial=[*((n, e) for n, e in closed.initial if "'" not in n), ("theta'", 0.0)])
+    found = kn.sensitivity(stated, 0.1, ["b"], samples=2)
+    assert found.kept == ("theta", "theta'")
+    alone = kn.sensitivity(stated, 0.1, ["theta'"], samples=2)
+    assert (alone.kept, alone["theta'"][0, 0]) == (("theta",), 1.0)
+
+
 def test_an_optimiser_finds_the_throw_that_hits() -> None:
     ball = kn.loads(
         "model ball; parameters c = 0.1, m = 1; coordinates x, z; Ball | Sx(x), Sz(z) = m; gravity 10;\n"
@@ -158,6 +182,8 @@ SENTENCES: list[tuple[Any, str]] = [
         lambda: kn.objective(example("bouncing_ball"), 1.0, ["r"], final=kn.symbol("z")),
         "motions that jump, as at floor, have no derivatives here; system.replace(contacts=(), switches=())",
     ),
+    (lambda: kn.sensitivity(PENDULUM, 1.0, ["m1"], keep=["q3"]), "found 'q3', which is no coordinate or speed."),
+    (lambda: kn.sensitivity(PENDULUM, 1.0, ["q1"], keep=["q1"]), "found 'q1', which varies."),
     (lambda: kn.sensitivity(PENDULUM, 1.0, []), "Expected names of what varies, found none"),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m1", "m1"]), "Expected each name once, found 'm1' twice."),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m1"], method="Radau"), "Expected a native method"),
@@ -165,7 +191,7 @@ SENTENCES: list[tuple[Any, str]] = [
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m1"])["q3"], "there is no series 'q3'."),
     (
         lambda: kn.sensitivity(example("fourbar"), 1.0, ["theta", "beta"]),
-        "the initial value of 'beta' follows from the constraints and others; vary one of theta",
+        "the initial value of 'beta' follows from the constraints and others; take one of theta",
     ),
     (lambda: kn.objective(PENDULUM, 1.0, ["m1"]), "Expected a goal: integral=..., final=..., or both, found none."),
     (lambda: kn.objective(PENDULUM, 1.0, ["m1"], final=3), "Expected an expression for final, found 3."),
