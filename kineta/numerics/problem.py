@@ -88,6 +88,11 @@ class Problem:
         """How many of the first states steer the step size."""
         return steering(len(self.y0), self.integrals)
 
+    def at(self, h: FloatArray, t0: float, y0: FloatArray, t1: float) -> Problem:
+        """The same with another block *h*, from *t0*, *y0* to *t1*."""
+        rest = self.quaternions, self.integrals, self.events, self.manifold
+        return Problem(self.rhs, h, t0, t1, y0, *rest)
+
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""
         return self._value(self.rhs, len(self.y0), t, y)
@@ -129,12 +134,18 @@ def nearby(t0: float, t1: float, y0: FloatArray, rate: FloatArray) -> tuple[Floa
     of them, but for rounding of the time and of the states.
     """
     moment = math.copysign(_ROUNDING, t1 - t0) * max(abs(t0), abs(t1))
-    changed = signs(_TRIED, y0.shape[-1]).reshape(_TRIED, *[1] * (y0.ndim - 1), -1)
     times = np.full(_TRIED + 2, t0)
     times[1] += moment
-    states = np.empty((_TRIED + 2, *y0.shape))
-    states[0], states[1], states[2:] = y0, y0 + moment * rate, y0 * (1 + _ROUNDING * changed)
+    states = y0 * _factors(y0.ndim, y0.shape[-1])
+    states[1] += moment * rate
     return times, states
+
+
+@cache
+def _factors(dimensions: int, n: int) -> FloatArray:
+    """By what states of so many *dimensions*, *n* the last, are multiplied to see what rounding does: first twice by 1."""
+    changed = 1 + _ROUNDING * signs(_TRIED, n)
+    return np.concatenate([np.ones((2, n)), changed]).reshape(_TRIED + 2, *[1] * (dimensions - 1), n)
 
 
 def noise(values: FloatArray) -> FloatArray:

@@ -105,6 +105,8 @@ def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -
     r, found = len(own), made.code.touch(t, y, made.h)
     numbers, behind = found[: 5 * m + r].tolist(), found[5 * m + r :]
     gaps, laws, slip = numbers[:m], numbers[m : 5 * m], numbers[5 * m :]
+    if not r:
+        return _gaps(at, gaps, laws, count, nv)
     drift, S, Y = (_whole if made.code.locks else _solved)(behind, r, nv)
     if r < count:
         places, answers = own.tolist(), Y
@@ -112,14 +114,21 @@ def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -
         S = spread([spread(row, places, count, 0.0) for row in S], places, count, [0.0] * count)
         Y = np.zeros((count, nv))
         Y[own] = answers
-    quick = max(1.0, *map(abs, slip)) if slip else 1.0
+    quick = max(1.0, *map(abs, slip))
     return Look(at, gaps, laws[::4], laws[1::4], laws[2::4], laws[3::4], slip, drift, S, Y, quick)
+
+
+def _gaps(at: tuple[Place, ...], gaps: Numbers, laws: Numbers, count: int, nv: int) -> Look:
+    """What is seen where nothing presses."""
+    none = [0.0] * count
+    S, Y = [none] * count, np.zeros((count, nv))
+    return Look(at, gaps, laws[::4], laws[1::4], laws[2::4], laws[3::4], none, none, S, Y, 1.0)
 
 
 def _solved(found: FloatArray, r: int, nv: int) -> tuple[list[float], list[list[float]], FloatArray]:
     """Drift, S and Y of r rows, which the code has worked out."""
     S = found[r : r + r * r].reshape(r, r)
-    return found[:r].tolist(), S.tolist(), found[r + r * r :].reshape(r, -1)[:, :nv] if r else np.empty((0, nv))
+    return found[:r].tolist(), S.tolist(), found[r + r * r :].reshape(r, -1)[:, :nv]
 
 
 def _whole(found: FloatArray, r: int, nv: int) -> tuple[list[float], list[list[float]], FloatArray]:

@@ -46,6 +46,7 @@ class Modal(Held):
         super().__init__(problem, run, control)
         self.task, self.touching = task, touching
         self.changes = [(task.t0, f"{touching.touches[i].name} strikes") for i in touching.struck]
+        self._problems: dict[Code, Problem] = {}
         self._at_once = 0
         self._last = np.nan
         self._since: deque[float] = deque(maxlen=CHATTER)
@@ -78,8 +79,15 @@ class Modal(Held):
             if self.ended is not None:
                 yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
                 return
-            self._run.restart(posed(self.problem, self.control.made, t, y, end), self.touching.flight)
+            self._run.restart(self._posed(self.control.made, t, y, end), self.touching.flight)
             jumped = True
+
+    def _posed(self, made: Bound, t0: float, y0: FloatArray, t1: float) -> Problem:
+        """The problem with the code *made*, from *t0*, *y0* to *t1*."""
+        known = self._problems.get(made.code)
+        if known is None:
+            known = self._problems[made.code] = posed(self.problem, made.code)
+        return known.at(made.h, t0, y0, t1)
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 
@@ -96,19 +104,22 @@ class Modal(Held):
         events = self.problem.events
         assert events is not None
         events.left[own:] = 1
+        last = int(np.searchsorted(segment.t, t))
+        times, states = segment.t[: last + 1].copy(), segment.y[: last + 1].copy()
+        times[last], states[last] = t, y
+        cut = replace(segment, t=times, y=states, end=None, odd=False, zeros=None)
+        if not own:
+            return cut, fired
         kept = [(i, min(at, t), state) for i, at, state in found if i < own and at <= t + tolerance]
         for i, at, _ in found:
             if i < own and at > t + tolerance:
                 events.left[i] += 1
-        last = int(np.searchsorted(segment.t, t))
-        times, states = segment.t[: last + 1].copy(), segment.y[: last + 1].copy()
-        times[last], states[last] = t, y
         zeros = (
             np.array([i for i, *_ in kept], dtype=np.int64),
             np.array([at for _, at, _ in kept]),
             np.array([state for *_, state in kept]).reshape(len(kept), len(y)),
         )
-        return replace(segment, t=times, y=states, end=None, odd=False, zeros=zeros), fired
+        return replace(cut, zeros=zeros), fired
 
     def _zeros(self, segment: Segment) -> list[tuple[int, float, FloatArray]]:
         """The zeros of all events over *segment*: those of its last step are looked for, where the method could not."""
@@ -200,15 +211,15 @@ def energy(t: float, y: FloatArray, made: Bound) -> float:
     return float(kinetic + potential)
 
 
-def posed(problem: Problem, made: Bound, t0: float, y0: FloatArray, t1: float) -> Problem:
-    """*problem* with the code *made*, from *t0*, *y0* to *t1*."""
-    code, manifold, events = made.code, problem.manifold, problem.events
+def posed(problem: Problem, code: Code) -> Problem:
+    """*problem* with other *code*."""
+    manifold, events = problem.manifold, problem.events
     if manifold is not None:
         position, velocity = code.returns
         manifold = replace(manifold, position=position.address, velocity=velocity.address)
     if events is not None:
         events = replace(events, address=code.event_address)
-    return replace(problem, rhs=code.rate.address, h=made.h, t0=t0, t1=t1, y0=y0, manifold=manifold, events=events)
+    return replace(problem, rhs=code.rate.address, manifold=manifold, events=events)
 
 
 def begun(task: Task, control: Control) -> tuple[Task, Touching]:

@@ -31,6 +31,8 @@ PULLED = 1e-6
 FEW = 2
 #: Rounding of a state; and by how many times what it does to a gap a body must rise to be seen to have left.
 ROUNDOFF, TOLD = 64 * 2.0**-52, 10.0
+#: How many blocks of numbers are kept for modes that come again.
+KEPT = 16
 #: Rows of a system, all of whose touches are pressed where one of them is.
 SMALL = 6
 
@@ -76,7 +78,9 @@ class Touching:
         self.smooth = [touch.smooth is not None for touch in self.touches]
         self.poisson = [touch.poisson for touch in self.touches]
         self.contacts = [i for i, touch in enumerate(self.touches) if touch.normal is not None]
+        self.always = any(touch.normal is None for touch in self.touches)
         self._codes: dict[frozenset[str], Code] = {}
+        self._bounds: dict[tuple[Code, bytes, bytes, bytes], Bound] = {}
         self._met: set[int] = set()
 
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
@@ -107,12 +111,12 @@ class Touching:
         gaps = self.check(t, y, made)
         loose = self._letting_go(fired)
         near = {i for i in self.contacts if gaps[i] <= self.same}
-        made = made.switched(made.p, self.flags, self.code(near))
+        made = self._switched(made, self.flags, near)
         y = self._closed(t, y, near, made)
         seen, leaving = self._struck(t, y, near, made)
-        found = grip(seen, near - leaving - loose, self.smooth)
+        found = self._gripped(seen, near - leaving - loose)
         if found is not None and self._pulled(seen, found.a, loose):
-            found = grip(seen, near - leaving, self.smooth)
+            found = self._gripped(seen, near - leaving)
         shared = found is not None and found.shared
         if found is not None and shared and self._full(t, y, found, made):
             found = grip(seen, found.closed, self.smooth, full=True)
@@ -123,9 +127,28 @@ class Touching:
         if shared and t > self.changed:  # room is left for a part of the time that went before
             self.flight = min(self.flight, t - self.changed)
         self.closed, self.flags, self.changed = found.closed, found.flags, t
-        made = made.switched(made.p, self.flags, self.code(self.closed))
+        made = self._switched(made, self.flags, self.closed)
+        if not made.code.presses.any():
+            return y, made
         _, velocity = made.code.nearer
         return velocity(t, y, made.h), made
+
+    def _gripped(self, seen: Look, near: Set[int]) -> Grip | None:
+        """What holds of those *near*, and of friction in joints."""
+        if near or self.always:
+            return grip(seen, near, self.smooth)
+        return Grip(frozenset(), np.zeros_like(self.flags), seen.drift)
+
+    def _switched(self, made: Bound, flags: FloatArray, near: Set[int]) -> Bound:
+        """The code for motions in which those *near* may press, with *flags*: the last few are kept."""
+        code = self.code(near)
+        key = code, flags.tobytes(), made.p.tobytes(), made.forces.constant.tobytes()
+        found = self._bounds.get(key)
+        if found is None:
+            if len(self._bounds) >= KEPT:
+                self._bounds.clear()
+            found = self._bounds[key] = made.switched(made.p, flags, code)
+        return found
 
     def _full(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
         """Whether the code, to its rounding, sees no room up to the bound of something that sticks and shares its force."""
@@ -166,7 +189,7 @@ class Touching:
         flags = np.zeros_like(self.flags)
         flags[[*near], 0] = 1.0
         position, _ = made.code.nearer
-        h = made.switched(made.p, flags).h
+        h = self._switched(made, flags, near).h
         return position(t, position(t, y, h), h)
 
     def _struck(self, t: float, y: FloatArray, near: Set[int], made: Bound) -> tuple[Look, Set[int]]:
