@@ -339,7 +339,7 @@ def _power(d: Derivation) -> Array:
 
 def _events(d: Derivation) -> Array:
     """What changes its sign, from above, where a touch changes what it does: the gap of one that is open and the normal force of
-    one that is closed; for tangents how much more force they can bear, or the slip along its direction.
+    one that is closed; for tangents how much more force they can bear, or the slip along its direction. And a bound that varies.
     """
     g, found, place = d.graph, [], 0
     for touch in d.touches:
@@ -353,6 +353,8 @@ def _events(d: Derivation) -> Array:
                 found[-1] = g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), found[-1]))
         if touch.tangents and touch.smooth is None:
             found.append(_holds_on(g, touch, own) if presses else ONE)
+        if touch.varies:
+            found.append(touch.bound)
     return vector(found)
 
 

@@ -48,6 +48,7 @@ class Touch:
     limit : whether it is the end of a limit; unit : of the gap, ``''`` where none is known
     speed : the place of the speed of which its only row is the rate, up to the sign; None for others, and in systems in
         which it is not worth while, or not enough, to know
+    varies : whether the bound changes with the motion, and may come to be less than zero
     """
 
     name: str
@@ -61,6 +62,7 @@ class Touch:
     limit: bool = False
     unit: str = "m"
     speed: int | None = None
+    varies: bool = False
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -92,7 +94,14 @@ def touches(on: Elements) -> tuple[Touch, ...]:
     symbols = on.mechanism.symbols
     states = [anywhere(symbols, seed) for seed in range(2)]
     all_of_them = (touch for record in symbols.system.contacts for touch in _KINDS[type(record)](on, record))
-    found = tuple(_moving(symbols.graph, touch, states) for touch in all_of_them)
+    resting = {p.name for p in symbols.system.parameters}
+    found = tuple(
+        replace(
+            _moving(symbols.graph, touch, states),
+            varies=not resting.issuperset(Expr(symbols.graph, touch.bound).symbols()),
+        )
+        for touch in all_of_them
+    )
     if sum(len(touch.rows) for touch in found) <= FEW or symbols.system.constraints or symbols.system.quasi:
         return found
     return tuple(replace(touch, speed=_speed(symbols, touch)) for touch in found)

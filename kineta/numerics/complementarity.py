@@ -21,6 +21,8 @@ T = TypeVar("T")
 FEW, SWEEPS, TRIALS = 2, 25, 400
 #: Error of the forces, relative to the largest, that counts as rounding; and one with which they are still believed.
 ROUNDING, BELIEVED = 1e-13, 1e-9
+#: Part of the product of its diagonal above which a determinant tells that rows are independent.
+DEPENDENT = 1e-6
 #: Part of a bound from which on it is reached.
 REACHED = 1 - 1e-9
 
@@ -93,8 +95,7 @@ def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
         return [-b[n] / S[n][n]]
     directions = [cone.slip] if cone.slip else [(1.0,), (-1.0,)]
     if cone.slip is None:
-        matrix = [[S[i][j] for j in rows] for i in rows]
-        held: list[float] = np.linalg.lstsq(matrix, [-b[i] for i in rows], rcond=1e-12)[0].tolist()
+        held = _holding([[S[i][j] for j in rows] for i in rows], [-b[i] for i in rows])
         if held[0] >= 0 and math.hypot(*held[1:]) <= bound * held[0]:
             return held
         if len(tangents) > 1:
@@ -108,6 +109,17 @@ def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
         if cone.slip or moves * direction[0] >= 0:
             return found
     return []
+
+
+def _holding(matrix: list[list[float]], right: list[float]) -> list[float]:
+    """The least forces that hold all rows; of two that are independent by Cramer's rule."""
+    if len(right) == 2:
+        (a, h), (k, d) = matrix
+        determinant = a * d - h * k
+        if determinant > DEPENDENT * a * d:
+            return [(right[0] * d - h * right[1]) / determinant, (a * right[1] - right[0] * k) / determinant]
+    found: list[float] = np.linalg.lstsq(matrix, right, rcond=1e-12)[0].tolist()
+    return found
 
 
 def apart(

@@ -77,7 +77,7 @@ class Layout:
     @property
     def touch_events(self) -> int:
         """How many events tell of touches."""
-        return sum((t.normal is not None) + bool(t.tangents and t.smooth is None) for t in self.touches)
+        return sum((t.normal is not None) + bool(t.tangents and t.smooth is None) + t.varies for t in self.touches)
 
     @property
     def integrals(self) -> int:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.errors import SimulationError
+from kineta.errors import ModelError, SimulationError
 from kineta.numerics.problem import Problem
 from kineta.numerics.segment import Segment
 from kineta.numerics.segments import Integration
@@ -22,6 +22,7 @@ from kineta.tasks.held import Control, Held
 from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.task import Task
 from kineta.tasks.touching import Touching
+from kineta.tasks.weights import check_weights
 
 FloatArray = NDArray[np.float64]
 
@@ -182,13 +183,20 @@ class Modal(Held):
             self.changes.append((t, f"{switch.name} switches"))
             if switch.stop:
                 self.ended = switch.name
-            values = made.code.settings(k)(np.array([t]), y, made.h)
-            for (name, _), value in zip(switch.sets, values, strict=True):
+            settings = made.code.settings(k)(np.array([t]), y, made.h)
+            for (name, _), value in zip(switch.sets, settings, strict=True):
                 if name in p:
                     p[name] = float(value)
                 else:
                     y[(*system.q_names, *system.v_names).index(name)] = value
-            made = made.switched(np.array([*p.values()]), self.touching.flags)
+            values = np.array([*p.values()])
+            try:
+                check_weights(system, values)
+            except ModelError as error:
+                raise SimulationError(
+                    f"at t = {t:g} s, when '{switch.name}' switches: {str(error).rstrip('.')}"
+                ) from error
+            made = made.switched(values, self.touching.flags)
             if made.code.kept == PROJECTED:
                 y = self._loose(t, y, made)
         return y, made

@@ -31,6 +31,8 @@ PULLED = 1e-6
 FEW = 2
 #: Rounding of a state; and by how many times what it does to a gap a body must rise to be seen to have left.
 ROUNDOFF, TOLD = 64 * 2.0**-52, 10.0
+#: Part of the largest time after which a bound that has come to zero is looked at again.
+AHEAD = 1e-9
 #: How many blocks of numbers are kept for modes that come again.
 KEPT = 16
 #: Rows of a system, all of whose touches are pressed where one of them is.
@@ -69,12 +71,18 @@ class Touching:
         self.closed: Set[int] = frozenset()
         self.impacts = [0] * m
         self.flags = np.zeros((m, len(FLAGS)))
-        self.events = [
-            (i, normal)
+        told = [
+            (i, what)
             for i, touch in enumerate(self.touches)
-            for normal, there in ((True, touch.normal), (False, touch.tangents and touch.smooth is None))
+            for what, there in (
+                ("normal", touch.normal),
+                ("tangents", touch.tangents and touch.smooth is None),
+                ("bound", touch.varies),
+            )
             if there
         ]
+        self.events = [(i, what == "normal") for i, what in told]
+        self.bounds = {k: i for k, (i, what) in enumerate(told) if what == "bound"}
         self.smooth = [touch.smooth is not None for touch in self.touches]
         self.poisson = [touch.poisson for touch in self.touches]
         self.contacts = [i for i, touch in enumerate(self.touches) if touch.normal is not None]
@@ -109,6 +117,7 @@ class Touching:
         if not self.touches:
             return y, made
         gaps = self.check(t, y, made)
+        self._check_bounds(t, y, made, fired)
         loose = self._letting_go(fired)
         near = {i for i in self.contacts if gaps[i] <= self.same}
         made = self._switched(made, self.flags, near)
@@ -172,6 +181,17 @@ class Touching:
                 f"at t = {t:g} s '{touch.name}' is {f'{passed:.3g} {touch.unit}'.rstrip()} beyond its {what}"
             )
         return gaps
+
+    def _check_bounds(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int]) -> None:
+        """Raise :class:`SimulationError` where a bound of friction whose event *fired* is about to be less than zero."""
+        falling = {self.bounds[k] for k in fired if k in self.bounds}
+        if falling:
+            ahead = AHEAD * max(1.0, self.until)
+            beyond = self.look(t + ahead, y + ahead * made.code.rate(np.array([t]), y, made.h), made).bound
+            for i in sorted(falling):
+                if beyond[i] < 0:
+                    text = "has friction that falls below zero; expected zero or more"
+                    raise SimulationError(f"at t = {t:g} s '{self.touches[i].name}' {text}")
 
     def _letting_go(self, fired: Sequence[int]) -> Set[int]:
         """Which contacts let go, by events of normal forces that *fired*."""

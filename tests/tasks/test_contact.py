@@ -393,3 +393,23 @@ def test_ground_with_a_kink_is_named_where_a_run_stops_at_it(height: str) -> Non
     assert run["x"][-1] == pytest.approx(1.0, abs=0.05)
     assert not run.success
     assert "'floor' has a kink or a step there" in run.message
+
+
+def test_friction_that_falls_below_zero_on_the_way_ends_the_run_there() -> None:
+    text = (
+        "gravity 9.81; coordinates x, z; B | Sx(x), Sz(z) = 1; force f = 2 on x; initial x' = 1;"
+        "contact floor : point between B and ground axis (0, 0, 1), friction = {};"
+    )
+    run = kn.simulate(kn.loads(text.format("0.2 - x")), 3.0)
+    assert not run.success
+    assert "'floor' has friction that falls below zero; expected zero or more" in run.message
+    assert run["x"][-1] == pytest.approx(0.2, abs=1e-9)
+    assert kn.simulate(kn.loads(text.format("max(0.2 - x, 0)")), 3.0).success
+
+
+def test_a_switch_that_makes_a_mass_negative_ends_the_run_there() -> None:
+    lost = kn.loads("parameters m = 1; coordinates x; B | Sx(x) = m; force f = 2 on x; when lost : t >= 1 : m = -1;")
+    run = kn.simulate(lost, 3.0)
+    assert not run.success
+    assert "at t = 1 s, when 'lost' switches: Body 'B'" in run.message
+    assert "mass is -1 kg; expected zero or more" in run.message
