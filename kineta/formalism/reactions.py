@@ -21,6 +21,7 @@ from kineta.formalism.kinematics import Kinematics
 from kineta.formalism.mechanism import kinematic_tree, moments_of
 from kineta.formalism.sweeps import inertia_wrench
 from kineta.formalism.symbols import Symbols, symbols
+from kineta.formalism.touch import touches
 from kineta.model.body import GROUND, Body, Inertia, Station
 from kineta.model.constraints import Condition, holding
 from kineta.model.constraints.loop import Loop
@@ -60,21 +61,25 @@ def _inertia(d: Derivation, motion: Swept, body: Body) -> Wrench:
     return Wrench(R @ held.f, R @ held.n)
 
 
-def less_loads(d: Derivation, needed: Mapping[str, Wrench]) -> dict[str, Wrench]:
+def less_loads(d: Derivation, needed: Mapping[str, Wrench]) -> Mapping[str, Wrench]:
     """What is *needed* beyond every joint, with the true accelerations, less what elements and constraints do there."""
     true = dict(zip((f"{n}'" for n in d.symbols.names), d["forward"].refs, strict=True))
     refs = iter(substitute(d.graph, [r for w in needed.values() for r in (*w.f.refs, *w.n.refs)], true))
-    happening = {name: Wrench(_next(d, refs), _next(d, refs)) for name in needed}
-    system = d.symbols.system
-    if not system.elements and not system.constraints:
-        return happening
-    return {name: happening[name] - load for name, load in _loads(d).items()}
+    return less(d, {name: Wrench(_next(d, refs), _next(d, refs)) for name in needed}, multipliers_of(d))
 
 
-def _loads(d: Derivation) -> dict[str, Wrench]:
-    """What elements and the reactions of constraints do beyond every joint, in ground axes about the origin of its body."""
-    found, shares = _let_go(d)
-    multipliers = _multipliers(d)
+def less(d: Derivation, needed: Mapping[str, Wrench], multipliers: Mapping[str, Ref]) -> Mapping[str, Wrench]:
+    """What is *needed* beyond every joint less what elements, and rows of constraints and touches with these *multipliers*, do
+    there.
+    """
+    if not d.symbols.system.elements and not multipliers:
+        return needed
+    return {name: needed[name] - load for name, load in _loads(d, multipliers).items()}
+
+
+def _loads(d: Derivation, multipliers: Mapping[str, Ref]) -> dict[str, Wrench]:
+    """What elements and rows with *multipliers* do beyond every joint, in ground axes about the origin of its body."""
+    found, shares = _let_go(d, touching=not multipliers.keys() <= {row.constraint for row in d.closures})
     for row, share in shares.items():
         if (multiplier := multipliers.get(row, ZERO)) != ZERO:
             found = {name: load + _times(share[name], multiplier) for name, load in found.items()}
@@ -96,15 +101,15 @@ def _times(wrench: Wrench, factor: Ref) -> Wrench:
     return Wrench(wrench.f * factor, wrench.n * factor)
 
 
-def _multipliers(d: Derivation) -> dict[str, Ref]:
-    """The multipliers by the names of their rows."""
+def multipliers_of(d: Derivation) -> dict[str, Ref]:
+    """The multipliers of constraints by the names of their rows."""
     kept = d.forms.kept if d.symbols.system.quasi else d.closures
     return dict(zip((r.constraint for r in kept), d["multipliers"].refs if kept else (), strict=True))
 
 
-def _let_go(d: Derivation) -> tuple[dict[str, Wrench], dict[str, dict[str, Wrench]]]:
-    """What elements, and what unit multipliers of every row of constraints, do on the motions that joints prevent, by body, in
-    its axes.
+def _let_go(d: Derivation, *, touching: bool = False) -> tuple[dict[str, Wrench], dict[str, dict[str, Wrench]]]:
+    """What elements, and what unit multipliers of every row of constraints, and of touches where something is *touching*, do on the
+    motions that joints prevent, by body, in its axes.
     """
     g, s = d.graph, d.symbols
     freed, names = _freed(d)
@@ -113,7 +118,8 @@ def _let_go(d: Derivation) -> tuple[dict[str, Wrench], dict[str, dict[str, Wrenc
     conditions = [c for c in s.system.constraints if not (isinstance(c, Loop) and c.joint == "gear")]
     forces = dict(zip(freed.names, generalized_forces(elements), strict=True))
     own = [[forces[f"{n}'"] for n in names]]
-    found = rows(freed, elements, conditions)
+    found = list(rows(freed, elements, conditions))
+    found += (row for touch in touches(elements) for row in touch.rows) if touching else ()
     own += ([row.gradient.get(freed.names.index(f"{n}'"), ZERO) for n in names] for row in found)
     refs = iter(substitute(g, [r for row in own for r in row], _held(d, names)))
     first, *rest = ({b.name: Wrench(_next(d, refs), _next(d, refs)) for b in s.system.bodies} for _ in own)
@@ -164,16 +170,17 @@ def _with(d: Derivation, bodies: Sequence[Body], names: Sequence[str], constrain
     """The variables of the system with other *bodies* and *constraints*, and coordinates *names* more."""
     system = d.symbols.system
     coordinates = (*system.coordinates, *names)
+    left = dict.fromkeys(("quasi", "initial", "outputs", "switches", "programs"), ())
     changed = system.replace(
-        bodies=bodies, coordinates=coordinates, constraints=constraints, quasi=(), initial=(), outputs=()
+        bodies=bodies, coordinates=coordinates, constraints=constraints, control=None, **left
     )
     known = d.released.symbols.known if system.quasi else {}
     return replace(symbols(changed, d.graph), known=known)
 
 
-def of_loops(d: Derivation) -> list[Ref]:
+def of_loops(d: Derivation, multipliers: Mapping[str, Ref]) -> list[Ref]:
     """Force and couple of every loop on its second body, about the second place, and of every rolling on the rolling body, about
-    its centre, in ground axes, (held, 6): what it does on small motions of a frame there.
+    its centre, in ground axes, (held, 6): what rows with these *multipliers* do on small motions of a frame there.
     """
     system, mark = d.symbols.system, _mark(d)
     bodies, names, changed, places = list(system.bodies), list[str](), list[Condition](), list[Station]()
@@ -187,7 +194,7 @@ def of_loops(d: Derivation) -> list[Ref]:
             replace(condition, end=there) if isinstance(condition, Loop) else replace(condition, start=there)
         )
     freed = _with(d, bodies, names, changed)
-    mechanism, multipliers = kinematic_tree(freed), _multipliers(d)
+    mechanism = kinematic_tree(freed)
     forces = dict.fromkeys(names, ZERO)
     for row in rows(freed, Elements(mechanism, Kinematics(mechanism), ()), changed):
         for k, partial in row.gradient.items():

@@ -1,4 +1,4 @@
-"""What contacts, limits, dry friction and switches are to tasks that know nothing of them."""
+"""What contacts, limits, dry friction, switches and programs of motion are to tasks that know nothing of them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ _ALWAYS = (("contacts", Contact), ("dry friction", Friction))
 
 
 def warn_without(system: System, what: str, *, whole: bool = False) -> None:
-    """Warn that *what* is of the equations without contacts and dry friction, where *system* has such; of the *whole* equations,
-    also that they are without limits and switches, which do nothing near a state at which they are not reached.
+    """Warn that *what* is of the equations without contacts, dry friction and the control of programs, where *system* has such; of
+    the *whole* equations, also that they are without limits and switches, which do nothing near a state at which they are not
+    reached.
     """
     kinds = {word: [c.name for c in system.contacts if isinstance(c, kind)] for word, kind in _ALWAYS}
+    kinds["programs"] = [program.name for program in system.programs]
     if whole:
         kinds["limits"] = [c.name for c in system.contacts if isinstance(c, Limit)]
         kinds["switches"] = [s.name for s in system.switches]

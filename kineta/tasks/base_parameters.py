@@ -11,6 +11,7 @@ Forms are taken link by link outwards. In a closed system Y is seen along the mo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,13 +24,15 @@ from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, ExpressionError, SimulationError, shown
 from kineta.expr.graph import Graph, Ref
 from kineta.formalism.regressor import forms
+from kineta.model.contacts.limit import Limit
+from kineta.model.infer import few
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.tasks.apart import warn_without
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.rank import rank
-from kineta.tasks.regressor import parameter_names
+from kineta.tasks.regressor import inertial_parameters, parameter_names
 from kineta.tasks.state import initial_state
 from kineta.tasks.trajectory import Trajectory, trajectory
 from kineta.values import numbers, whole
@@ -38,6 +41,8 @@ FloatArray = NDArray[np.float64]
 
 #: Part of a form that must be left beside others for it to be independent, and what a coefficient is that counts as nothing.
 RANK, NOTHING = 1e-7, 1e-9
+#: Part of a motion that is rounding, and how much of a column it may change by that is told by more than rounding.
+EPSILON, NOISE = 4 * 2.0**-52, 1e-3
 #: Rows of random motions for every parameter, positions that are tried for each, and by how much they may miss constraints.
 ROWS, TRIES, MET = 3, 12, 1e-9
 
@@ -126,10 +131,12 @@ def identify(base: BaseParameters, motion: Any, tau: Any = None, *, t: Any = Non
     """The base parameters under which the forces *tau* on the speeds produce a recorded *motion*, by least squares.
 
     motion, t, p : as for :func:`~kineta.tasks.kinematics.kinematics`
-    tau : (k, nv) forces on the speeds; those of the run, if the motion is one. Elements of the model act as it says
+    tau : (k, nv) forces on the speeds; those of the run, if the motion is one. Elements of the model act as it says; contacts,
+        limits and dry friction as they did in a run
 
     In a closed system forces count as they work on the motions that constraints allow. Raises :class:`ArgumentError` for forces
-    of another shape, and for motions that do not tell the parameters apart: with the number of those that they do.
+    of another shape, for motions that do not tell the parameters apart: with the number of those that they do, and for given
+    motions of a model with contacts or dry friction, whose forces are not known.
     """
     if not isinstance(base, BaseParameters):
         raise ArgumentError(f"Expected base parameters, as kineta.base_parameters makes them, found {shown(base)}.")
@@ -141,9 +148,12 @@ def identify(base: BaseParameters, motion: Any, tau: Any = None, *, t: Any = Non
             f"Expected the forces tau of shape {path.v.shape}, one row for every time, for "
             f"({', '.join(path.system.v_names)}), found {given}."
         )
-    rows, y = _seen(path, base, forces)
-    sizes = np.linalg.norm(rows, axis=0)
-    scaled = rows / np.where(sizes > 0, sizes, 1.0)
+    if not np.isfinite(forces).all():
+        k = int(np.flatnonzero(~np.isfinite(forces).all(axis=1))[0])
+        raise ArgumentError(f"Expected finite forces tau, found {forces[k].tolist()} at t = {path.t[k]:g} s.")
+    _check_known(path)
+    rows, sizes, y = _seen(path, base, forces)
+    scaled = np.where(sizes > 0, rows / np.where(sizes > 0, sizes, 1.0), 0.0)
     solved, _, count, _ = np.linalg.lstsq(scaled, y, rcond=RANK)
     if count < len(base) or len(y) <= len(base):
         raise ArgumentError(
@@ -154,6 +164,31 @@ def identify(base: BaseParameters, motion: Any, tau: Any = None, *, t: Any = Non
     variance = float(left @ left) / (len(y) - len(base))
     spread = np.sqrt(np.diag(np.linalg.inv(scaled.T @ scaled)) * variance)
     return Identification(base, solved / sizes, spread / sizes, float(np.sqrt(variance)))
+
+
+def _check_known(path: Trajectory) -> None:
+    """Raise where forces act along a given motion that nobody knows."""
+    names = few(c.name for c in path.system.contacts if not isinstance(c, Limit))
+    if names and path.touching is None:
+        raise ArgumentError(
+            f"Model '{path.system.name}': along a recorded motion the forces of {names} are not known: only runs know contacts and "
+            "dry friction. Write friction as a force of the model, or take them out: system.replace(contacts=())."
+        )
+
+
+def _told(path: Trajectory, base: BaseParameters, free: Sequence[FloatArray] | None, rows: FloatArray) -> FloatArray:
+    """Lengths of the columns of *rows*, zero for those that are only what rounding of the motion makes of nothing."""
+    span, chance = float(np.diff(path.t).min(initial=np.inf)), np.random.default_rng(0)
+    state, size = [], float(np.abs(path.q).max(initial=0.0))
+    for order, x in enumerate((path.q, path.v, path.vdot)):
+        rounding = EPSILON * max(float(np.abs(x).max(initial=0.0)), size / span**order)
+        state.append(x + rounding * chance.choice([-1.0, 1.0], x.shape))
+    for offset in path.system.quaternions.values():
+        turns = state[0][:, offset : offset + 4]
+        turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    beside = path.equations.function("regressor")(path.t, *state, p=path.p) @ base.inverse
+    sizes = np.linalg.norm(rows, axis=0)
+    return np.where(np.linalg.norm(_along(free, beside) - rows, axis=0) < NOISE * sizes, sizes, 0.0)
 
 
 def _one(system: System, p: Any) -> FloatArray:
@@ -243,18 +278,25 @@ def _rows(e: Equations, p: FloatArray, n: int, seed: int) -> FloatArray:
     return np.concatenate(found)
 
 
-def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Rows of the base parameters, and the forces less those of elements, as motions see them that constraints allow."""
+def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Rows of the base parameters, lengths of their columns, and the forces less those of elements, as motions see them that
+    constraints allow.
+    """
     e, state = path.equations, (path.t, path.q, path.v)
     Y = e.function("regressor")(*state, path.vdot, p=path.p)
-    own = e.function("inertial_parameters", "numpy")(path.t[0], path.q[0], path.v[0], p=path.p).ravel()
-    y = forces - e.function("inverse")(*state, path.vdot, p=path.p) + Y @ own
-    rows = Y @ base.inverse
-    if not e.derivation.rows:
-        return rows.reshape(-1, len(base)), y.ravel()
-    free = [null_space(A, rcond=MET).T for A in e.function("constraint_jacobian")(*state, p=path.p)]
-    seen = [(Z @ r, Z @ f) for Z, r, f in zip(free, rows, y, strict=True)]
-    return np.concatenate([r for r, _ in seen]), np.concatenate([f for _, f in seen])
+    y = forces + path.touched - e.function("inverse")(*state, path.vdot, p=path.p) + Y @ inertial_parameters(path)
+    free = None
+    if e.derivation.rows:
+        free = [null_space(A, rcond=MET).T for A in e.function("constraint_jacobian")(*state, p=path.p)]
+    rows = _along(free, Y @ base.inverse)
+    return rows, _told(path, base, free, rows), _along(free, y[:, :, None])[:, 0]
+
+
+def _along(free: Sequence[FloatArray] | None, values: FloatArray) -> FloatArray:
+    """Rows (k, nv, m) of forces as the *free* motions see them, one below the other."""
+    if free is None:
+        return values.reshape(-1, values.shape[-1])
+    return np.concatenate([Z @ x for Z, x in zip(free, values, strict=True)])
 
 
 def _independent(rows: FloatArray) -> tuple[list[int], FloatArray, tuple[float, float]]:

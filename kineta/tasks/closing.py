@@ -123,6 +123,10 @@ class Closing:
             q[offset : offset + 4] /= np.linalg.norm(q[offset : offset + 4])
         return q
 
+    def coordinate_rates(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
+        """The rates of the coordinates (nq,)."""
+        return self._values("qdot", t, q, v)
+
     def inverse_root(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """W with W W^T = M^-1: changes W x of the speeds have the kinetic energy x^2/2. Without a regular M the identity."""
         W = np.zeros((len(v), len(v)))

@@ -15,7 +15,7 @@ from kineta.codegen.call import quick
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph, Ref
-from kineta.expr.node import Expr
+from kineta.expr.node import Expr, symbol
 from kineta.expr.program import Program
 from kineta.formalism import holding, manifold, programmed
 from kineta.formalism.derivation import Derivation, vector
@@ -24,6 +24,7 @@ from kineta.formalism.touch import Touch, standing
 from kineta.formulas import simplified
 from kineta.function import parameter_values
 from kineta.model.dimensions import multiplier_units
+from kineta.model.switch import changed
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
@@ -291,7 +292,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     )
     spent = d["control_power"].refs if layout.controls else ()
     rate = (*d["state_rate"].refs, *([power] * layout.works), *spent, *pivots)
-    outputs = d.expression(*(o.value for o in d.symbols.system.outputs))
+    outputs = d.expression(*map(symbol, changed(d.symbols.system)), *(o.value for o in d.symbols.system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
     if acting:

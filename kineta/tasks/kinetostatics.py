@@ -29,12 +29,11 @@ from kineta.model.system import System, a_system
 from kineta.model.units import POWER, symbol, times
 from kineta.passes.differentiate import forward, gradient
 from kineta.tasks.apart import warn_without
-from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.result import force_name
 from kineta.tasks.series import Series
 from kineta.tasks.state import initial_state
-from kineta.tasks.trajectory import Trajectory, trajectory
+from kineta.tasks.trajectory import Trajectory, at_rest, trajectory
 from kineta.values import number
 
 FloatArray = NDArray[np.float64]
@@ -136,7 +135,8 @@ def statics(
 
     q : coordinates, as for :func:`~kineta.tasks.simulate.simulate`, moved onto the constraints; the model's ``initial`` ones,
         if not given
-    t : the time at which forces and drives are taken; prescribed motions go on
+    t : the time at which forces and drives are taken; prescribed motions, and constraints that depend on the time, go on: all
+        else moves as little as these let it
 
     The rest as for :func:`kinetostatics`.
     """
@@ -144,12 +144,12 @@ def statics(
     names = None if unknown is None else records(unknown, str, "names of speeds and parameters", '"q1\'"')
     p = _with_unknown(a_system(model), names or (), p)
     place, _ = initial_state(model, q, None, p)
-    if place.ndim > 1:
+    values = parameters(model, p)
+    if max(place.ndim, values.ndim) > 1:
         raise ArgumentError("Expected one position to hold, found cases; take them one by one.")
     equations = system if isinstance(system, Equations) else equations_of(system)
-    place = Closing(equations, parameters(model, p)).position(number("t", t), place)
-    motion = {n: [x] for n, x in zip(model.q_names, place.tolist(), strict=True)}
-    return kinetostatics(equations, motion, names, t=t, p=p, weights=weights)
+    held = at_rest(equations, number("t", t), place, values)
+    return solved(held, model.v_names if names is None else names, weights)
 
 
 def _with_unknown(system: System, names: Sequence[str], p: Any) -> Any:
@@ -180,12 +180,13 @@ class Unknown:
 def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] | None = None) -> Kinetostatics:
     """The forces *names* under which the motion *path* comes to be."""
     system, e = path.system, path.equations
-    warn_without(system, "the inverse problem")
+    if path.touching is None:
+        warn_without(system, "the inverse problem")
     unknown = _unknown(system, names)
     W = _weights(system, unknown, weights)
     p = path.p.copy()
-    p[list(unknown.free)] = 0.0
-    U = e.function("inverse")(path.t, path.q, path.v, path.vdot, p=p)
+    p[..., list(unknown.free)] = 0.0
+    U = e.function("inverse")(path.t, path.q, path.v, path.vdot, p=p) - path.touched
     A, G, every = _shares(path, unknown, p), _jacobian(path, e, p), _jacobian(path, e.without(()), p)
     P = np.eye(system.nv) - np.linalg.pinv(G, rcond=RANK) @ G
     R = W * np.einsum("...ij,...j->...i", np.linalg.pinv(P @ (A * W), rcond=RANK) @ P, U)
@@ -194,15 +195,17 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
     steady = e.function("inverse")(path.t, path.q, path.v, np.zeros_like(path.vdot), p=p)
     at_play = max(np.abs(U).max(initial=0.0), np.abs(steady).max(initial=0.0))
     _produced(path, unknown, at_play, left - np.einsum("...ji,...j->...i", G, multipliers))
-    tau, values = np.zeros_like(U), np.tile(p, (len(path.t), 1))
+    tau, values = np.zeros_like(U), np.array(np.broadcast_to(p, (len(path.t), p.shape[-1])))
     for i, k in unknown.driven:
         tau[:, k] = R[:, i]
     values[:, list(unknown.free)] = R[:, [i for i, k in enumerate(unknown.speeds) if k is None]]
+    if unknown.free:
+        _proportional(path, unknown, tau, values, multipliers, G, at_play)
     rows = [r.constraint for r in e.derivation.closures]
     kept = [k for k, name in enumerate(rows) if name not in e.derivation.left_out]
     found = np.zeros((len(path.t), len(rows)))
     if system.quasi and rows:
-        found = e.function("multipliers")(path.t, path.q, path.v, tau, p=values)
+        found = e.function("multipliers")(path.t, path.q, path.v, tau + path.touched, p=values)
     else:
         found[:, kept] = multipliers
     all_names = (*unknown.shown, *(f"{MULTIPLIER}{name}" for name in rows))
@@ -264,7 +267,7 @@ def _shares(path: Trajectory, unknown: Unknown, p: FloatArray) -> FloatArray:
     if not unknown.free:
         return A
     made = path.equations.kept((Unknown, unknown.free), lambda: _by_parameters(path.equations, unknown))
-    rows = made.batch(path.t[:, None], path.q, path.v, path.vdot, p).reshape(len(path.t), -1, system.nv)
+    rows = made.batch(path.t[:, None], path.q, path.v, path.vdot, p).reshape(len(path.t), len(unknown.free), system.nv)
     A = np.tile(A, (len(path.t), 1, 1))
     A[:, :, [i for i, k in enumerate(unknown.speeds) if k is None]] = -np.swapaxes(rows, 1, 2)
     return A
@@ -278,14 +281,32 @@ def _by_parameters(e: Equations, unknown: Unknown) -> llvm.NativeFunction:
     refs = [x for r in own for x in forward(g, d["inverse"].refs, {r: ONE})]
     for ref in refs:
         if found := gradient(g, ref, dict.fromkeys(own)):
-            name = g.names[g.lhs[next(iter(found)) >> 1]]
-            raise ArgumentError(
-                f"Model '{s.system.name}': the forces are not proportional to '{name}'; expected parameters that stand for "
-                "forces."
-            )
+            raise _no_force(s.system, g.names[g.lhs[next(iter(found)) >> 1]])
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "vdot": s.vdot, "p": s.p}
     made = program(g, inputs, {"shares": ((len(own), len(s.v)), refs)}, "shares")
     return llvm.compile([made], batch=True).function("shares")
+
+
+def _no_force(system: System, names: str) -> ArgumentError:
+    return ArgumentError(
+        f"Model '{system.name}': the forces are not proportional to '{names}'; expected parameters that stand for forces."
+    )
+
+
+def _proportional(
+    path: Trajectory,
+    unknown: Unknown,
+    tau: FloatArray,
+    p: FloatArray,
+    multipliers: FloatArray,
+    G: FloatArray,
+    size: float,
+) -> None:
+    """Raise where what was found of parameters does not produce the motion: forces have a corner between there and zero."""
+    needed = path.equations.function("inverse")(path.t, path.q, path.v, path.vdot, p=p) - path.touched
+    off = needed - tau - np.einsum("...ji,...j->...i", G, multipliers)
+    if not np.abs(off).max(initial=0.0) <= MET * size:
+        raise _no_force(path.system, ", ".join(path.system.parameter_names[k] for k in unknown.free))
 
 
 def _produced(path: Trajectory, unknown: Unknown, size: float, left: FloatArray) -> None:

@@ -13,6 +13,7 @@ from kineta.errors import KinetaWarning
 from kineta.formalism.programmed import CONTROL
 from kineta.model.dimensions import output_units, variable_units
 from kineta.model.infer import ENERGIES
+from kineta.model.switch import changed
 from kineta.model.system import System
 from kineta.tasks.balance import Energies, explained
 from kineta.tasks.code import Bound
@@ -60,7 +61,8 @@ def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None, va
     kinetic, potential, *others = np.moveaxis(values, -1, 0)
     levels = len(others) - made.code.layout.levels
     off, others = others[levels:], others[:levels]
-    names = [o.name for o in task.system.outputs] + [force_name(n) for n in made.forces.expressions]
+    names = [*changed(task.system), *(o.name for o in task.system.outputs)]
+    names += [force_name(n) for n in made.forces.expressions]
     names += made.code.layout.multipliers
     outputs = dict(zip(names, others, strict=True))
     for name, force in zip(task.system.v_names, np.moveaxis(made.forces.constant, -1, 0), strict=True):

@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
+from kineta.codegen import llvm
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError, did_you_mean, shown
+from kineta.expr.program import program
+from kineta.formalism import reactions as joints
 from kineta.formalism.quantity import WRENCH
+from kineta.formalism.residual import moving, transmitted
+from kineta.formulas import simplified
 from kineta.model.body import GROUND
 from kineta.model.constraints import holding
 from kineta.model.constraints.loop import Loop
 from kineta.model.given import records
+from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System
 from kineta.tasks.kinetostatics import Kinetostatics, solved
 from kineta.tasks.series import Series
@@ -66,7 +72,7 @@ def reactions(
 ) -> Reactions:
     """What the joints of *system* pass on along a *motion*.
 
-    motion, t, p : a run, with the forces that were given to it; forces found by
+    motion, t, p : a run, with the forces that were given to it, and those of what touched in it; forces found by
         :func:`~kineta.tasks.kinetostatics.kinetostatics`, ``inverse`` or ``statics``, with their motion; or a motion as for
         :func:`~kineta.tasks.kinematics.kinematics`, which forces on all speeds produce
     of : names of bodies and loops; all, if not given
@@ -77,10 +83,10 @@ def reactions(
     if isinstance(motion, Kinetostatics):
         if t is not None or p is not None:
             raise ArgumentError("Forces along a motion have times and parameters of their own; leave out t and p.")
-        path, tau, values = motion.trajectory, motion.tau, motion.p
+        forces, path, values = motion, motion.trajectory, motion.p
     else:
         path = trajectory(system, motion, t, p)
-        tau = solved(path, path.system.v_names).tau if path.tau is None else path.tau
+        forces = solved(path, path.system.v_names) if path.tau is None else None
         values = path.p
     model, e = path.system, path.equations
     bodies, loops = [b.name for b in model.bodies], [c.name for c in holding(model.constraints)]
@@ -92,9 +98,7 @@ def reactions(
     if word(frame, "the name of a body") not in (*model.frames, OWN):
         raise ArgumentError(f"Model '{model.name}' has no body '{frame}'.{did_you_mean(frame, (*model.frames, OWN))}")
     state = path.t, path.q, path.v
-    found = e.function("reactions")(*state, tau, p=values) if bodies else np.zeros((len(path.t), 0, 6))
-    if set(loops) & set(names):
-        found = np.concatenate([found, e.function("loop_reactions")(*state, tau, p=values)], axis=1)
+    found = _passed(path, _multipliers(path, forces), values)
     chosen = [known.index(n) for n in names]
     wrenches = found[:, chosen].reshape(len(path.t), len(names), 2, 3)
     if frame != GROUND:
@@ -116,6 +120,42 @@ def reactions(
         wrenches,
         tuple(n for n in names if n in open_ones),
     )
+
+
+def _multipliers(path: Trajectory, forces: Kinetostatics | None) -> FloatArray:
+    """The multipliers of the constraints along a motion, and the forces of what touches, (k, rows)."""
+    e, k = path.equations, len(path.t)
+    names = [f"{MULTIPLIER}{row.constraint}" for row in e.derivation.closures]
+    if forces is not None:
+        found = np.array([forces[n] for n in names]).reshape(len(names), k).T
+    elif names:
+        found = e.function("multipliers")(path.t, path.q, path.v, path.tau + path.touched, p=path.p)
+    else:
+        found = np.zeros((k, 0))
+    return found if path.touching is None else np.hstack([found, path.touching])
+
+
+def _passed(path: Trajectory, multipliers: FloatArray, p: FloatArray) -> FloatArray:
+    """Force and couple of every body's joint, then of every loop, in ground axes, (k, joints, 6)."""
+    e, touching = path.equations, path.touching is not None
+    made = e.kept(("what joints pass on", touching), lambda: _compiled(e, touching=touching))
+    return np.asarray(made.batch(path.t[:, None], path.q, path.v, path.vdot, multipliers, p).reshape(len(path.t), -1, 6))
+
+
+def _compiled(e: Equations, *, touching: bool) -> llvm.NativeFunction:
+    """What joints pass on, of t, q, v, vdot, multipliers and p."""
+    d = e.alone()
+    rows = [row.constraint for row in d.closures]
+    rows += [row.constraint for touch in d.touches for row in touch.rows] if touching else []
+    given = [f"{MULTIPLIER}{row}" for row in rows]
+    multipliers = dict(zip(rows, map(d.graph.symbol, given), strict=True))
+    needed = joints.swept(d, moving(d, d.symbols.vdot))
+    refs = [*transmitted(d, joints.less(d, needed, multipliers)).refs, *joints.of_loops(d, multipliers)]
+    own, functions = simplified(d, {"passed": refs}, ())
+    inputs = {"t": (own.t,), "q": own.q, "v": own.v, "vdot": own.vdot}
+    inputs |= {"multipliers": [own.graph.symbol(n) for n in given], "p": own.p}
+    outputs = {"passed": ((len(refs),), functions["passed"])}
+    return llvm.compile([program(own.graph, inputs, outputs, "passed")], batch=True).function("passed")
 
 
 def _carrier(system: System, name: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.compiler import Equations
+from kineta.errors import ArgumentError
 from kineta.formalism.regressor import PARAMETERS
 from kineta.model.system import System
 from kineta.tasks.trajectory import Trajectory, trajectory
@@ -43,7 +44,19 @@ def parameter_names(system: System) -> tuple[str, ...]:
 def regressor(system: System | Equations, motion: Any, *, t: Any = None, p: Any = None) -> Regressor:
     """The regressor of *system* along a *motion*; motion, t, p as for :func:`~kineta.tasks.kinematics.kinematics`."""
     path = trajectory(system, motion, t, p)
-    e, state = path.equations, (path.t, path.q, path.v)
-    own = e.function("inertial_parameters", "numpy")(path.t[0], path.q[0], path.v[0], p=path.p)
-    Y = e.function("regressor")(*state, path.vdot, p=path.p)
-    return Regressor(Y, parameter_names(path.system), own.ravel(), path)
+    Y = path.equations.function("regressor")(path.t, path.q, path.v, path.vdot, p=path.p)
+    return Regressor(Y, parameter_names(path.system), inertial_parameters(path), path)
+
+
+def inertial_parameters(path: Trajectory) -> FloatArray:
+    """The inertial parameters (n,) of a motion. Raises :class:`ArgumentError` where switches change them on the way."""
+    made = path.equations.function("inertial_parameters", "numpy")
+    rows = np.atleast_2d(path.p)
+    found = np.array([made(path.t[0], path.q[0], path.v[0], p=p).ravel() for p in np.unique(rows, axis=0)])
+    if (found != found[0]).any():
+        names, changes = parameter_names(path.system), np.ptp(found, axis=0)
+        raise ArgumentError(
+            f"Model '{path.system.name}': switches change the inertia of bodies in this run, as {names[int(changes.argmax())]}; "
+            "take a run, or a part of one, in which it stays."
+        )
+    return np.asarray(found[0])

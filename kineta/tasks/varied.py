@@ -22,6 +22,7 @@ from kineta.formalism.derivation import Derivation
 from kineta.formalism.derivatives import Direction, accelerations_along, tangent
 from kineta.formulas import simplified
 from kineta.model.given import records
+from kineta.model.infer import few
 from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
@@ -61,6 +62,11 @@ def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varie
         raise ArgumentError(
             f"Model '{system.name}': motions that jump, as at {', '.join(jumps[:4])}, have no derivatives here; "
             "system.replace(contacts=(), switches=()) leaves out what they jump at."
+        )
+    if system.programs:
+        raise ArgumentError(
+            f"Model '{system.name}': motions under programs ({few(x.name for x in system.programs)}) have no derivatives here; "
+            "system.replace(programs=(), control=None) leaves them out."
         )
     names = records(by, str, "names of what varies", "'m1'")
     states, forces = state_names(system), tuple(f"tau.{n}" for n in system.v_names)

@@ -1,0 +1,88 @@
+"""What acted in a run beside the forces of its model: forces that were given, controls of programs, and what touched; and the
+parameters, which switches may have set on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen import llvm
+from kineta.compiler import Equations
+from kineta.errors import ArgumentError
+from kineta.expr.graph import ZERO
+from kineta.expr.node import symbol
+from kineta.expr.program import program
+from kineta.formalism.programmed import CONTROL
+from kineta.formulas import simplified
+from kineta.model.infer import MULTIPLIER
+from kineta.model.switch import changed
+from kineta.model.system import System
+from kineta.tasks.result import Result
+
+FloatArray = NDArray[np.float64]
+
+
+def given(system: System, run: Result) -> FloatArray:
+    """The forces on the speeds (k, nv) that were given in a *run*, and those of the control of its programs."""
+    if not system.programs:
+        return run.tau
+    return run.tau + np.stack([_series(run, f"{CONTROL}{n}") for n in system.v_names], axis=-1)
+
+
+def rows(equations: Equations) -> tuple[str, ...]:
+    """Names of the rows of contacts, limits and dry friction."""
+    if not equations.system.contacts:
+        return ()
+    return tuple(row.constraint for touch in equations.derivation.touches for row in touch.rows)
+
+
+def touching(equations: Equations, run: Result) -> FloatArray | None:
+    """The forces (k, rows) of contacts, limits and dry friction along their rows in a *run*; None where there are none."""
+    names = rows(equations)
+    return np.stack([_series(run, f"{MULTIPLIER}{n}") for n in names], axis=-1) if names else None
+
+
+def on_speeds(equations: Equations, t: FloatArray, q: FloatArray, v: FloatArray, p: FloatArray) -> FloatArray:
+    """What unit forces along the rows of contacts, limits and dry friction do on the speeds, (k, rows, nv)."""
+    made = equations.kept("forces of touches on the speeds", lambda: _on_speeds(equations))
+    return np.asarray(made.batch(t[:, None], q, v, p).reshape(len(t), -1, equations.system.nv))
+
+
+def _on_speeds(equations: Equations) -> llvm.NativeFunction:
+    d, n = equations.alone(), equations.system.nv
+    refs = [row.gradient.get(k, ZERO) for touch in d.touches for row in touch.rows for k in range(n)]
+    own, made = simplified(d, {"shares": refs}, ())
+    inputs = {"t": (own.t,), "q": own.q, "v": own.v, "p": own.p}
+    outputs = {"shares": ((len(refs),), made["shares"])}
+    return llvm.compile([program(own.graph, inputs, outputs, "shares")], batch=True).function("shares")
+
+
+def parameters(system: System, run: Result) -> FloatArray:
+    """The parameters of a *run*: (np,), or (k, np) where switches may have set some."""
+    start = np.array([run.parameters[n] for n in system.parameter_names], dtype=np.float64)
+    names = changed(system)
+    if not names:
+        return start
+    values = np.tile(start, (len(run.t), 1))
+    shown = {o.name: o.value for o in system.outputs}
+    for name in names:
+        if name in shown and shown[name] != symbol(name):
+            raise ArgumentError(
+                f"Model '{system.name}': its output '{name}' hides the parameter of that name, which switches set; give the "
+                "output another name."
+            )
+        values[:, system.parameter_names.index(name)] = _series(run, name)
+    return values
+
+
+def _series(run: Result, name: str) -> FloatArray:
+    found: Mapping[str, FloatArray] = run.outputs
+    if name not in found:
+        raise ArgumentError(
+            f"Run of '{run.model}': it does not tell '{name}', on which its accelerations depend; run the model again with this "
+            "version."
+        )
+    return found[name]
