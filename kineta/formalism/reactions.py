@@ -108,8 +108,8 @@ def multipliers_of(d: Derivation) -> dict[str, Ref]:
 
 
 def _let_go(d: Derivation, *, touching: bool = False) -> tuple[dict[str, Wrench], dict[str, dict[str, Wrench]]]:
-    """What elements, and what unit multipliers of every row of constraints, and of touches where something is *touching*, do on the
-    motions that joints prevent, by body, in its axes.
+    """What elements, and what unit multipliers of every row of constraints, and of touches where something is *touching*, do on
+    the motions that joints prevent, by body, in its axes.
     """
     g, s = d.graph, d.symbols
     freed, names = _freed(d)
@@ -171,9 +171,7 @@ def _with(d: Derivation, bodies: Sequence[Body], names: Sequence[str], constrain
     system = d.symbols.system
     coordinates = (*system.coordinates, *names)
     left = dict.fromkeys(("quasi", "initial", "outputs", "switches", "programs"), ())
-    changed = system.replace(
-        bodies=bodies, coordinates=coordinates, constraints=constraints, control=None, **left
-    )
+    changed = system.replace(bodies=bodies, coordinates=coordinates, constraints=constraints, control=None, **left)
     known = d.released.symbols.known if system.quasi else {}
     return replace(symbols(changed, d.graph), known=known)
 

@@ -132,7 +132,9 @@ def _constraint_reactions(d: Derivation) -> Array:
 
 
 def _loop_reactions(d: Derivation) -> Array:
-    return Array((len(holding(d.symbols.system.constraints)), 6), tuple(reactions.of_loops(d, reactions.multipliers_of(d))))
+    return Array(
+        (len(holding(d.symbols.system.constraints)), 6), tuple(reactions.of_loops(d, reactions.multipliers_of(d)))
+    )
 
 
 def transmitted(d: Derivation, wrenches: Mapping[str, Wrench]) -> Array:

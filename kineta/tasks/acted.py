@@ -17,12 +17,23 @@ from kineta.expr.node import symbol
 from kineta.expr.program import program
 from kineta.formalism.programmed import CONTROL
 from kineta.formulas import simplified
-from kineta.model.infer import MULTIPLIER
+from kineta.model.infer import MULTIPLIER, few
 from kineta.model.switch import changed
 from kineta.model.system import System
 from kineta.tasks.result import Result
 
 FloatArray = NDArray[np.float64]
+
+
+def check_of(system: System, run: Result) -> None:
+    """Raise :class:`ArgumentError` for a *run* of another model."""
+    if (run.q_names, run.v_names) != (system.q_names, system.v_names):
+        raise ArgumentError(f"Expected a run of '{system.name}', found one of '{run.model}' with other coordinates.")
+    if run.model != system.name or tuple(run.parameters) != system.parameter_names:
+        raise ArgumentError(
+            f"Expected a run of '{system.name}', found one of '{run.model}' with the parameters "
+            f"{few(run.parameters) or 'none'}. Give its motion instead: coordinates with arrays, and t."
+        )
 
 
 def given(system: System, run: Result) -> FloatArray:

@@ -14,8 +14,8 @@ _ALWAYS = (("contacts", Contact), ("dry friction", Friction))
 
 
 def warn_without(system: System, what: str, *, whole: bool = False) -> None:
-    """Warn that *what* is of the equations without contacts, dry friction and the control of programs, where *system* has such; of
-    the *whole* equations, also that they are without limits and switches, which do nothing near a state at which they are not
+    """Warn that *what* is of the equations without contacts, dry friction and the control of programs, where *system* has such;
+    of the *whole* equations, also that they are without limits and switches, which do nothing near a state at which they are not
     reached.
     """
     kinds = {word: [c.name for c in system.contacts if isinstance(c, kind)] for word, kind in _ALWAYS}

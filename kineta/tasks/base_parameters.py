@@ -171,8 +171,8 @@ def _check_known(path: Trajectory) -> None:
     names = few(c.name for c in path.system.contacts if not isinstance(c, Limit))
     if names and path.touching is None:
         raise ArgumentError(
-            f"Model '{path.system.name}': along a recorded motion the forces of {names} are not known: only runs know contacts and "
-            "dry friction. Write friction as a force of the model, or take them out: system.replace(contacts=())."
+            f"Model '{path.system.name}': along a recorded motion the forces of {names} are not known: only runs know contacts "
+            "and dry friction. Write friction as a force of the model, or take them out: system.replace(contacts=())."
         )
 
 

@@ -49,7 +49,7 @@ def warn_beyond(equations: Equations, t: FloatArray, q: FloatArray, v: FloatArra
     found = made.batch(t[:, None], q, v, p).reshape(len(t), len(names), -1)[:, :, 0]
     if not found.min() < -ROUNDING:
         return
-    k, i = np.unravel_index(int(found.argmin()), found.shape)
+    k, i = map(int, np.unravel_index(int(found.argmin()), found.shape))
     warn(
         f"Model '{equations.system.name}': the motion goes beyond the limit '{names[i]}', by {-found[k, i]:.3g} at "
         f"t = {t[k]:g} s: limits hold only in runs."

@@ -49,7 +49,9 @@ def beginning(course: Course, closing: Closing, t0: float, q: FloatArray) -> Flo
     return closing.position(t0, q, course.held)
 
 
-def completed(course: Course, closing: Closing, t: FloatArray, q: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def completed(
+    course: Course, closing: Closing, t: FloatArray, q: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Coordinates, and speeds and accelerations of the motions, at the times *t* of a *course* that begins at *q*.
 
     Raises :class:`SimulationError` where it leaves something open, or does what constraints do not allow.
@@ -78,7 +80,7 @@ class _Motion:
         self.E = np.eye(len(v))[course.driven]
 
     def open(self, t: float, q: FloatArray) -> bool:
-        """Whether something moves at *q* that neither given coordinates nor constraints on the position determine, though rates do."""
+        """Whether something moves at *q* that neither given coordinates nor constraints on the position determine."""
         if len(self.E) == len(self.held) and all(order == 0 for _, order in self.closing.rows):
             return False
         on_position = [k for k, (_, order) in enumerate(self.closing.rows) if order == 0]
@@ -173,7 +175,8 @@ def _left_open(system: System, t: float, given: Sequence[str], free: FloatArray)
     names = [n.removesuffix("'") for n in moving]
     what = f"the motion of {', '.join(given)}" if given else "this motion"
     return (
-        f"Model '{system.name}': {what} leaves {len(free)} more open at t = {t:g} s; give that of one of {', '.join(names)} too."
+        f"Model '{system.name}': {what} leaves {len(free)} more open at t = {t:g} s; give that of one of "
+        f"{', '.join(names)} too."
     )
 
 

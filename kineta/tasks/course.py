@@ -117,14 +117,16 @@ def _vector(q: FloatArray, r: FloatArray) -> FloatArray:
 def _seen(q: FloatArray, x: FloatArray) -> FloatArray:
     """The vectors *x* (3, k) in the frame to which *q* (4, k) turns, times the square of the length of q."""
     u = q[1:]
-    return np.asarray((q[0] ** 2 - (u * u).sum(axis=0)) * x + 2 * (u * x).sum(axis=0) * u - 2 * q[0] * np.cross(u, x, axis=0))
+    return np.asarray(
+        (q[0] ** 2 - (u * u).sum(axis=0)) * x + 2 * (u * x).sum(axis=0) * u - 2 * q[0] * np.cross(u, x, axis=0)
+    )
 
 
 # -- from what users give ----------------------------------------------------------------------------------------------
 
 
 def course(system: System, motion: Mapping[str, Any], t: FloatArray, p: FloatArray) -> Course:
-    """The course that *motion* gives at the times *t*, with the parameters *p*. Raises :class:`ArgumentError` for what is none."""
+    """The course that *motion* gives at the times *t*, with the parameters *p*. Raises :class:`ArgumentError` for no course."""
     own = {n: n for n in system.q_names} | {n: n for n in system.base_speeds}
     marked = {f"{n}{mark}": n for n in own for mark in ("'", "''") if f"{n}{mark}" not in own}
     for name in motion:

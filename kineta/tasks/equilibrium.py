@@ -19,7 +19,7 @@ from kineta.numerics.newton import Found, Functions, misses, nearest_zero
 from kineta.tasks.apart import warn_without
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
-from kineta.tasks.forces import forces
+from kineta.tasks.forces import Forces, forces
 from kineta.tasks.rank import rank
 from kineta.tasks.stability import Stability, stability
 from kineta.tasks.state import initial_state
@@ -56,6 +56,7 @@ class Equilibrium:
     residual: float
     steady: tuple[str, ...] = ()
     state: State = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # of one that was found
+    acting: Forces = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # beside those of the model
 
     @property
     def stable(self) -> bool | None:
@@ -238,6 +239,7 @@ def _equilibrium(search: Search, found: Found[State]) -> Equilibrium:
         residual=found.missed,
         steady=tuple(system.v_names[k] for k in search.steady),
         state=at,
+        acting=conditions.tau,
     )
 
 

@@ -180,7 +180,7 @@ class Unknown:
 def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] | None = None) -> Kinetostatics:
     """The forces *names* under which the motion *path* comes to be."""
     system, e = path.system, path.equations
-    if path.touching is None:
+    if path.tau is None:
         warn_without(system, "the inverse problem")
     unknown = _unknown(system, names)
     W = _weights(system, unknown, weights)

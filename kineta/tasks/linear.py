@@ -160,8 +160,16 @@ def plain(name: str) -> str:
     return name.replace(".", "_")
 
 
-def a_linear(value: object, what: str) -> Linear:
-    """*value*, if it is one linearisation. Raises :class:`ArgumentError` with *what* it is for."""
+def a_linear(value: object, what: str, **others: object) -> Linear:
+    """*value*, if it is one linearisation. Raises :class:`ArgumentError` with *what* it is for, and for *others* that are given
+    beside it.
+    """
+    given = [name for name, x in others.items() if x is not None]
+    if given and isinstance(value, Linear):
+        raise ArgumentError(
+            f"A linearisation has states, inputs and outputs of its own; leave out {', '.join(given)}, or give the model in its "
+            "place."
+        )
     if not isinstance(value, Linear):
         raise ArgumentError(f"Expected a Linear, as kineta.linearize makes one, for {what}, found {shown(value)}.")
     return value._one(what)

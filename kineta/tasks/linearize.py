@@ -14,16 +14,18 @@ from kineta.expr.node import Expr, symbol
 from kineta.inputs import flat
 from kineta.model.given import entries, records
 from kineta.model.system import System
-from kineta.tasks import arguments
+from kineta.tasks import acted, arguments
 from kineta.tasks.apart import warn_without
 from kineta.tasks.code import parameters
-from kineta.tasks.forces import forces
+from kineta.tasks.forces import Forces, forces
 from kineta.tasks.linear import Linear
 from kineta.tasks.met import brought_back, missed
 from kineta.tasks.near import near
 from kineta.tasks.rank import closed
 from kineta.tasks.reduction import reduction, state_names
+from kineta.tasks.result import Result
 from kineta.tasks.state import initial_state
+from kineta.tasks.steady import State
 from kineta.tasks.variation import Input, Variation
 from kineta.values import numbers
 
@@ -49,10 +51,11 @@ def linearize(
     Parameters
     ----------
     about : the state. Nothing: the model's ``initial``; a mapping of names of coordinates and speeds to values, the rest as
-        in ``initial``; a pair of arrays q, v; a record that has q and v, as of :func:`~kineta.tasks.assemble.assemble`; or a run:
-        all its states. Rows of values give one linearisation each
-    t : the time [s], for what depends on it; 0, or the times of the run, if not given
-    p, tau : parameters, and constant forces on the speeds, as for :func:`~kineta.tasks.simulate.simulate`
+        in ``initial``; a pair of arrays q, v; a record that has q and v, as of :func:`~kineta.tasks.assemble.assemble`; an
+        equilibrium; or a run: all its states. Rows of values give one linearisation each
+    t : the time [s], for what depends on it; 0, or that of the equilibrium or the run, if not given
+    p, tau : parameters, and constant forces on the speeds, as for :func:`~kineta.tasks.simulate.simulate`; those of the
+        equilibrium, or of the run at each of its times, if not given
     inputs : names of speeds, for the forces on them, and of parameters; the forces on all speeds, if not given
     outputs : names of what the model knows, or expressions; the outputs of the model, if not given
     states : the states to keep; the others must not act on them. A coordinate brings its speed along
@@ -100,8 +103,11 @@ def linearize(
 def _rows(system: System, about: Any, t: Any, p: Any, tau: Any) -> list[FloatArray]:
     """t, q, v, tau and parameters, with the same leading axis, or none."""
     given_t, q, v = _about(system, about)
-    time = numbers("t", given_t if t is None and given_t is not None else 0.0 if t is None else t)
-    values, acting = parameters(system, p), forces(system, tau)
+    own_t, own_p, own_tau = _beside(system, about)
+    own_t = given_t if own_t is None else own_t
+    time = numbers("t", own_t if t is None and own_t is not None else 0.0 if t is None else t)
+    values = parameters(system, own_p if p is None else p)
+    acting = own_tau if tau is None and isinstance(own_tau, Forces) else forces(system, own_tau if tau is None else tau)
     if acting.expressions or acting.sampled:
         raise ArgumentError("Expected numbers for the forces tau; give expressions to the model, as elements.")
     q0, v0 = initial_state(system, q, v, values)
@@ -136,6 +142,25 @@ def _about(system: System, about: Any) -> tuple[Any, Any, Any]:
         "Expected a state to linearise about: a mapping of names to values, a pair (q, v), or a record that has them, "
         f"found {shown(about)}."
     )
+
+
+def _beside(system: System, about: Any) -> tuple[Any, Any, Any]:
+    """Time, parameters and forces of an equilibrium or a run, if *about* is one."""
+    if isinstance(about, Result) and about.cases is None:
+        acted.check_of(system, about)
+        return about.t, acted.parameters(system, about), acted.given(system, about)
+    at = getattr(about, "state", None) if _is_state(about) else None
+    if isinstance(at, State):
+        return at.t, _of_model(system, about.model, at.p), about.acting
+    return None, None, None
+
+
+def _of_model(system: System, model: str, p: FloatArray) -> FloatArray:
+    if len(p) != len(system.parameter_names):
+        raise ArgumentError(
+            f"Expected an equilibrium of '{system.name}', found one of '{model}' with other parameters."
+        )
+    return p
 
 
 def _is_state(about: Any) -> bool:

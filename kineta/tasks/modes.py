@@ -123,9 +123,11 @@ def modes(
     *about*, *t*, *p*, *tau*, *states* as for :func:`~kineta.tasks.linearize.linearize`; nothing is put in. About a state that
     is neither an equilibrium nor steady a :class:`~kineta.errors.KinetaWarning` says so: the modes are those of that moment.
     """
-    if not isinstance(system, Linear):
-        system = linearize(system, about, t=t, p=p, tau=tau, inputs=(), outputs=(), states=states)
-    linear = a_linear(system, "modes")
+    if isinstance(system, Linear):
+        linear = a_linear(system, "modes", about=about, t=t, p=p, tau=tau, states=states)
+    else:
+        made = linearize(system, about, t=t, p=p, tau=tau, inputs=(), outputs=(), states=states)
+        linear = a_linear(made, "modes")
     _check_steady(linear)
     return _modes(linear)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy.linalg import null_space
 from kineta.codegen import llvm
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError, did_you_mean, shown
+from kineta.expr.graph import Ref
 from kineta.expr.program import program
 from kineta.formalism import reactions as joints
 from kineta.formalism.quantity import WRENCH
@@ -80,6 +81,7 @@ def reactions(
 
     Raises :class:`ArgumentError` for unknown names.
     """
+    forces: Kinetostatics | None
     if isinstance(motion, Kinetostatics):
         if t is not None or p is not None:
             raise ArgumentError("Forces along a motion have times and parameters of their own; leave out t and p.")
@@ -100,7 +102,7 @@ def reactions(
     state = path.t, path.q, path.v
     found = _passed(path, _multipliers(path, forces), values)
     chosen = [known.index(n) for n in names]
-    wrenches = found[:, chosen].reshape(len(path.t), len(names), 2, 3)
+    wrenches: FloatArray = found[:, chosen].reshape(len(path.t), len(names), 2, 3)
     if frame != GROUND:
         R = e.function("rotations")(*state, p=values)
         places = [bodies.index(_carrier(model, n) if frame == OWN else frame) for n in names]
@@ -129,7 +131,7 @@ def _multipliers(path: Trajectory, forces: Kinetostatics | None) -> FloatArray:
     if forces is not None:
         found = np.array([forces[n] for n in names]).reshape(len(names), k).T
     elif names:
-        found = e.function("multipliers")(path.t, path.q, path.v, path.tau + path.touched, p=path.p)
+        found = e.function("multipliers")(path.t, path.q, path.v, path.forces, p=path.p)
     else:
         found = np.zeros((k, 0))
     return found if path.touching is None else np.hstack([found, path.touching])
@@ -139,7 +141,9 @@ def _passed(path: Trajectory, multipliers: FloatArray, p: FloatArray) -> FloatAr
     """Force and couple of every body's joint, then of every loop, in ground axes, (k, joints, 6)."""
     e, touching = path.equations, path.touching is not None
     made = e.kept(("what joints pass on", touching), lambda: _compiled(e, touching=touching))
-    return np.asarray(made.batch(path.t[:, None], path.q, path.v, path.vdot, multipliers, p).reshape(len(path.t), -1, 6))
+    return np.asarray(
+        made.batch(path.t[:, None], path.q, path.v, path.vdot, multipliers, p).reshape(len(path.t), -1, 6)
+    )
 
 
 def _compiled(e: Equations, *, touching: bool) -> llvm.NativeFunction:
@@ -152,7 +156,7 @@ def _compiled(e: Equations, *, touching: bool) -> llvm.NativeFunction:
     needed = joints.swept(d, moving(d, d.symbols.vdot))
     refs = [*transmitted(d, joints.less(d, needed, multipliers)).refs, *joints.of_loops(d, multipliers)]
     own, functions = simplified(d, {"passed": refs}, ())
-    inputs = {"t": (own.t,), "q": own.q, "v": own.v, "vdot": own.vdot}
+    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "q": own.q, "v": own.v, "vdot": own.vdot}
     inputs |= {"multipliers": [own.graph.symbol(n) for n in given], "p": own.p}
     outputs = {"passed": ((len(refs),), functions["passed"])}
     return llvm.compile([program(own.graph, inputs, outputs, "passed")], batch=True).function("passed")

@@ -91,9 +91,10 @@ def response(
     :func:`~kineta.tasks.linearize.linearize`, which makes the :class:`Linear` where none is given. Raises
     :class:`ArgumentError` as that does, and for times that do not rise.
     """
-    if not isinstance(system, Linear):
-        system = linearize(system, about, t=t, p=p, tau=tau, inputs=inputs, outputs=outputs)
-    linear = a_linear(system, "a response")
+    if isinstance(system, Linear):
+        linear = a_linear(system, "a response", about=about, t=t, p=p, tau=tau, inputs=inputs, outputs=outputs)
+    else:
+        linear = a_linear(linearize(system, about, t=t, p=p, tau=tau, inputs=inputs, outputs=outputs), "a response")
     if not linear.outputs or not linear.inputs:
         missing = "outputs" if not linear.outputs else "inputs"
         raise ArgumentError(f"Model '{linear.model}': there are no {missing} to respond: give {missing}=['...'].")

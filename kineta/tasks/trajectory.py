@@ -35,10 +35,11 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """A motion of *equations* with the parameters *p*, (np,) or (k, np): times t (k,), coordinates q (k, nq) and speeds v (k, nv);
-    and its ``accelerations`` (k, nv), or the forces under which it came to be in a run: ``tau`` (k, nv) on the speeds, that were
-    given or are controls, and ``touching`` (k, rows), those of contacts, limits and dry friction along their rows, None without
-    any.
+    """A motion of *equations* with the parameters *p*, (np,) or (k, np): times t (k,), coordinates q (k, nq), speeds v (k, nv).
+
+    accelerations : (k, nv), or None for a run, which came to be under the forces
+    tau : (k, nv) on the speeds, that were given or are controls
+    touching : (k, rows) those of contacts, limits and dry friction along their rows; None without any
     """
 
     equations: Equations
@@ -55,8 +56,13 @@ class Trajectory:
         """The accelerations (k, nv)."""
         if self.accelerations is not None:
             return self.accelerations
-        forces = self.tau + self.touched
-        return np.asarray(self.equations.function("forward")(self.t, self.q, self.v, forces, p=self.p))
+        return np.asarray(self.equations.function("forward")(self.t, self.q, self.v, self.forces, p=self.p))
+
+    @property
+    def forces(self) -> FloatArray:
+        """The forces on the speeds under which a run came to be, beside those of its model, (k, nv)."""
+        assert self.tau is not None
+        return self.tau + self.touched
 
     @once
     def touched(self) -> FloatArray:
@@ -116,13 +122,7 @@ def at_rest(equations: Equations, t: float, q: FloatArray, p: FloatArray) -> Tra
 
 def _of_run(equations: Equations, run: Result, t: Any, p: Any) -> Trajectory:
     system = equations.system
-    if (run.q_names, run.v_names) != (system.q_names, system.v_names):
-        raise ArgumentError(f"Expected a run of '{system.name}', found one of '{run.model}' with other coordinates.")
-    if run.model != system.name or tuple(run.parameters) != system.parameter_names:
-        raise ArgumentError(
-            f"Expected a run of '{system.name}', found one of '{run.model}' with the parameters "
-            f"{', '.join(run.parameters) or 'none'}. Give its motion instead: coordinates with arrays, and t."
-        )
+    acted.check_of(system, run)
     if run.cases is not None:
         raise ArgumentError(
             f"Run of '{run.model}': expected one motion, found {len(run.cases)} cases; take run.case(i)."
@@ -204,8 +204,7 @@ def _in_speeds(
     if not system.quasi:
         return Trajectory(equations, p, t, q, v, vdot)
     bare = equations_of(system.unconstrained)
-    made = (x.kept("rates of coordinates", lambda own=x: _rates(own)) for x in (bare, equations))
-    motions, own = made
+    motions, own = (_rates(x) for x in (bare, equations))
     n, nq = system.nv, system.nq
     wanted = motions.batch(t[:, None], q, v, vdot, p).reshape(len(t), 2, nq)
     unit = np.vstack([np.zeros(n), np.eye(n)])
@@ -232,6 +231,10 @@ def _allowed(system: System, t: FloatArray, qd: FloatArray, possible: FloatArray
 
 def _rates(equations: Equations) -> llvm.NativeFunction:
     """First and second rates of the coordinates."""
+    return equations.kept("rates of coordinates", lambda: _compiled(equations))
+
+
+def _compiled(equations: Equations) -> llvm.NativeFunction:
     d = equations.alone()
     s = d.symbols
     refs = (*s.qdot, *s.levels.of(s.qdot, 1))

@@ -66,7 +66,7 @@ def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varie
     if system.programs:
         raise ArgumentError(
             f"Model '{system.name}': motions under programs ({few(x.name for x in system.programs)}) have no derivatives here; "
-            "system.replace(programs=(), control=None) leaves them out."
+            "system.replace(programs=()) leaves them out."
         )
     names = records(by, str, "names of what varies", "'m1'")
     states, forces = state_names(system), tuple(f"tau.{n}" for n in system.v_names)

@@ -17,6 +17,7 @@ from tests.support import EXAMPLES, SHARED, needs_shared
 
 FOURBAR, PUMA = kn.load(EXAMPLES / "fourbar.kin"), kn.load(EXAMPLES / "puma560.kin")
 ARM = kn.loads("gravity (0, -9.81, 0); A | Rz(a), Sx(1) = 2; coordinates a; point P on A = (0.5, 0, 0);")
+STOPPED = kn.loads("gravity 9.81; A | Ry(q), Sx(1) = 1; coordinates q; limit stop : q <= 0.5; output q'';")
 TIMES = np.linspace(0, 2, 41)
 
 
@@ -284,6 +285,132 @@ def test_welds_carry_and_redundant_constraints_leave_reactions_open() -> None:
     assert kn.reactions(FOURBAR, kn.simulate(FOURBAR, 0.1)).indeterminate == ()
 
 
+# -- runs on which more acts than the model says -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bouncing_ball", "friction_oscillator", "hopper", "rocking_block", "sliding_block"])
+def test_what_touches_in_a_run_acts_along_it(name: str) -> None:
+    system = kn.load(EXAMPLES / f"{name}.kin")
+    shown = {o.name for o in system.outputs}
+    more = [kn.Output(f"{n}'", kn.symbol(f"{n}'")) for n in system.v_names if f"{n}'" not in shown]
+    system = system.replace(outputs=[*system.outputs, *more])
+    run = kn.simulate(system, 1.0, samples=21)
+    found, forces = kn.kinematics(system, run), kn.inverse(system, run)
+    for k, speed in enumerate(system.v_names):
+        size = max(1.0, float(np.abs(run[f"{speed}'"]).max()))
+        assert found[f"{speed}'"] == pytest.approx(run[f"{speed}'"], abs=1e-11 * size)
+        assert forces.tau[:, k] == pytest.approx(run.tau[:, k], abs=1e-10 * size)
+
+
+def test_a_stop_carries_what_rests_on_it() -> None:
+    run = kn.simulate(STOPPED, 2.0, samples=5)
+    found = kn.reactions(STOPPED, run)
+    assert (kn.kinematics(STOPPED, run)["q''"][-1], found["A.fz"][-1]) == (pytest.approx(0), pytest.approx(9.81))
+    # What rests on the ground is carried there, not by the joint that lets it fall; the joint takes the couple.
+    block = kn.loads("gravity 9.81; coordinates z; B | Sz(z) = 2; point F on B = (0.3, 0, 0); limit floor : F.z >= 0;")
+    carried = kn.reactions(block, kn.simulate(block, 1.0, samples=3)).wrenches[-1, 0]
+    assert carried == pytest.approx([0, 0, 0, 0, 0.3 * 2 * 9.81, 0])
+
+
+def test_what_switches_set_holds_from_there_on_along_a_run() -> None:
+    system = kn.loads(
+        "parameters h = 0; A | Rz(q), Sx(1) = 1; force f = 3*h on q; when on : t >= 0.5 : h = 1; initial q' = 1; output q'';"
+    )
+    run = kn.simulate(system, 1.0, samples=5)
+    assert run["h"].tolist() == [0, 0, 0, 1, 1]
+    assert kn.kinematics(system, run)["q''"] == pytest.approx(run["q''"])
+    assert np.abs(kn.inverse(system, run).tau).max() < 1e-14
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["program a : |a(P)| = 1 m/s^2; initial x' = 1, x'' = 1;", "program a : x'' = 1 m/s^2; control least on x';"],
+)
+def test_controls_of_programs_act_along_a_run(more: str) -> None:
+    system = kn.loads(f"gravity (0, -9.81, 0); coordinates x, y; P | Sx(x), Sy(y) = 2; {more} output x'', y'';")
+    run = kn.simulate(system, 1.0, samples=5)
+    assert pytest.approx(np.array([run["x''"], run["y''"]]), abs=1e-12) == kn.kinematics(system, run).vdot.T
+    assert pytest.approx(np.array([run["control.x'"], run["control.y'"]]), abs=1e-12) == kn.inverse(system, run).tau.T
+    assert kn.reactions(system, run)["P.fy"] == pytest.approx(run["control.y'"], abs=1e-12)
+    with pytest.warns(kn.KinetaWarning, match="a linearisation is of its equations without a: only runs know programs"):
+        assert kn.linearize(system, run).A.shape == (5, 4, 4)
+    assert system.replace(programs=()).initial == tuple(pair for pair in system.initial if "''" not in pair[0])
+    with pytest.raises(ArgumentError, match=r"motions under programs \(a\) have no derivatives here"):
+        kn.sensitivity(system, 1.0, ["x"])
+
+
+# -- motions given in part ---------------------------------------------------------------------------------------------
+
+BLADE = kn.loads(
+    "Rod | Sx(x), Sy(y), Rz(phi) = m(2), Jz(0.08); coordinates x, y, phi; constraint edge : x'*sin(phi) = y'*cos(phi);"
+    "force f on Rod = (-10*Rod.x, -10*Rod.y, 0);"
+)
+SKATE = kn.load(EXAMPLES / "skate.kin")
+
+
+@pytest.mark.parametrize("system", [BLADE, SKATE], ids=["multipliers", "quasi-velocities"])
+def test_what_only_speeds_bind_is_integrated(system: kn.System) -> None:
+    times = np.linspace(0, 1.2, 9)
+    found = kn.kinematics(system, {"phi": "t", "x": "sin(t)"}, t=times)
+    assert found["y"] == pytest.approx(1 - np.cos(times), abs=1e-12)
+    arrays = kn.kinematics(system, {"phi": times, "x": np.sin(times)}, t=times)
+    assert arrays["y"] == pytest.approx(1 - np.cos(times), abs=1e-5)
+
+
+def test_forces_along_an_integrated_motion_are_those_at_its_positions() -> None:
+    part = kn.inverse(BLADE, {"phi": "t", "x": "sin(t)"}, ["phi'", "x'"], t=TIMES)
+    every = kn.inverse(BLADE, {"phi": "t", "x": "sin(t)", "y": "1 - cos(t)"}, ["phi'", "x'"], t=TIMES)
+    assert part.tau == pytest.approx(every.tau, rel=1e-9, abs=1e-9)
+
+
+def test_a_wheel_rolls_as_far_as_it_turns() -> None:
+    wheel = kn.loads(
+        "Disk | Sx(x), Sz(0.3), Ry(psi) = 2, 0.05, 0.09, 0.05; coordinates x, psi;"
+        "rolling e : wheel = 0.3 between Disk axis (0, 1, 0) and ground axis (0, 0, 1); initial x = 0.1;"
+    )
+    for motion in ({"psi": "2*t"}, {"psi'": "2"}, {"x'": "0.6"}):
+        assert kn.kinematics(wheel, motion, t=TIMES)["x"] == pytest.approx(0.1 + 0.6 * TIMES, abs=1e-12)
+
+
+BALL = kn.loads(
+    "gravity 9.81; A | Ball(b), Sx(0.5) = 1, 0.1, 0.1, 0.1; loop L : distance = 1 between A and ground at (0.5, 0, 1);"
+    "initial b.wx = 1;"
+)
+
+
+def test_ball_joints_in_closed_systems_move_as_they_are_given(tmp_path: Path) -> None:
+    run = kn.simulate(BALL, 1.0, samples=201, rtol=1e-11, atol=1e-13)
+    exact = kn.kinematics(BALL, run)
+    inside = slice(5, -5)
+    for motion in (run.q, {n: run[n] for n in BALL.q_names}):
+        assert kn.kinematics(BALL, motion, t=run.t)["A.az"][inside] == pytest.approx(exact["A.az"][inside], abs=1e-6)
+    exact.save(tmp_path / "motion.csv")
+    assert kn.kinematics(BALL, tmp_path / "motion.csv")["A.az"] == pytest.approx(exact["A.az"], abs=1e-9)
+    speeds = {n: exact[n] for n in ("b.wx", "b.wx'", "b.wz", "b.wz'")}
+    assert kn.kinematics(BALL, speeds, t=run.t).q == pytest.approx(run.q, abs=1e-8)
+    assert kn.statics(BALL).tau.shape == (1, 3)
+    with pytest.raises(ArgumentError, match=r"Motion of 'b': expected all of b.qw, b.qx, b.qy, b.qz, or none of them"):
+        kn.kinematics(BALL, {"b.qx": [0.0]}, t=[0.0])
+    with pytest.raises(SimulationError, match=r"the motion of b.wx leaves 1 more open at t = 0 s; give that of one of"):
+        kn.kinematics(BALL, {"b.wx": [0.0]}, t=[0.0])
+
+
+def test_statics_go_on_with_constraints_that_the_time_moves() -> None:
+    more = "Sx(1) = 1; B ~ A | Ry(b), Sx(1) = 1; initial b = 0.4;"
+    bound = kn.loads(f"gravity 9.81; coordinates a, b; constraint d : a = 0.3*sin(t); A | Rz(a), {more}")
+    driven = kn.loads(f"gravity 9.81; coordinates b; A | Rz(0.3*sin(t)), {more}")
+    assert kn.statics(bound, t=1.0)["tau.b'"] == pytest.approx(kn.statics(driven, t=1.0)["tau.b'"], abs=1e-13)
+
+
+def test_masses_of_nothing_leave_reactions_of_a_given_motion_as_they_are() -> None:
+    text = "gravity 9.81; coordinates x, y, p; A | Sx(x - y), Ry(p), Sx(1) = 2;"
+    loop = kn.loads(text + "loop L : distance = 1 between A and ground at (1, 0, -1);")
+    motion = {"x": [0.3], "y": [0.3], "p": [0.0]}
+    assert kn.inverse(loop, motion, t=[0.0])["lambda.L"] == pytest.approx([19.62])
+    assert kn.reactions(loop, motion, t=[0.0])["A.fz"] == pytest.approx([0.0], abs=1e-12)
+    assert kn.reactions(kn.loads(text), motion, t=[0.0])["A.fz"] == pytest.approx([19.62])
+
+
 # -- what is no motion -------------------------------------------------------------------------------------------------
 
 
@@ -307,15 +434,14 @@ def test_what_is_no_motion_is_said(motion: Any, said: str) -> None:
     assert said in str(error.value)
 
 
-def test_contacts_are_not_left_out_in_silence() -> None:
+def test_contacts_and_limits_are_not_left_out_in_silence() -> None:
     ball = kn.load(EXAMPLES / "bouncing_ball.kin")
-    run = kn.simulate(ball, 0.05, samples=3)
-    with pytest.raises(
-        ArgumentError, match=r"contacts and dry friction act \(floor\), whose forces are not known here"
-    ):
-        kn.reactions(ball, run)
     with pytest.warns(kn.KinetaWarning, match="the inverse problem is of its equations without floor"):
         kn.inverse(ball, {"x": 0.0, "z": "1 + t"}, t=[0.0, 1.0])
+    with pytest.warns(kn.KinetaWarning, match=r"goes beyond the limit 'stop\.upper', by 0\.5 at t = 1 s"):
+        kn.kinematics(STOPPED, {"q": "t"}, t=[0.0, 1.0])
+    with pytest.warns(kn.KinetaWarning, match=r"goes beyond the limit 'stop\.upper'"):
+        kn.statics(STOPPED, q=[0.7])
 
 
 def test_other_wrong_arguments_are_said() -> None:
@@ -332,6 +458,17 @@ def test_other_wrong_arguments_are_said() -> None:
         kn.inverse(PUMA, {"q1": "t"})
     with pytest.raises(ArgumentError, match="found one of 'fourbar'"):
         kn.inverse(PUMA, run)
+    renamed = kn.loads("parameters m = 1; A | Rz(a), Sx(1) = m; coordinates a;")
+    with pytest.raises(
+        ArgumentError, match=r"Expected a run of 'text', found one of 'text' with the parameters m\. Give"
+    ):
+        kn.kinematics(ARM, kn.simulate(renamed, 1.0, samples=2))
+    rate: Any
+    for rate in ("5", 5.0):
+        with pytest.raises(ArgumentError, match="the rate 'a'' follows from 'a' as it is given; leave it out"):
+            kn.kinematics(ARM, {"a": "t", "a'": rate}, t=TIMES)
+    with pytest.raises(ArgumentError, match="expected 'a'' beside it, of which it is the rate"):
+        kn.kinematics(ARM, {"a''": 0 * TIMES}, t=TIMES)
     with pytest.raises(ArgumentError, match="no unknown force 'q1'"):
         kn.inverse(FOURBAR, run, weights={"q1": 2.0})
 
@@ -342,21 +479,13 @@ def test_a_motion_that_needs_no_forces_is_produced_by_any() -> None:
     assert np.abs(found["tau.q1'"]).max() < 1e-8
 
 
-@pytest.mark.parametrize(
-    ("text", "first"),
-    [
-        (
-            "gravity 9.81; A | Ry(q), Sx(1) = 1; coordinates q; limit stop : q <= 1;",
-            r"at t = .* of its run stop\.upper strikes",
-        ),
-        (
-            "parameters F = 0; A | Sx(q) = 1; force f = F on q; when on : t >= 1 s : F = 2;",
-            "at t = 1 s of its run on switches",
-        ),
-    ],
-)
-def test_runs_on_which_something_happens_are_refused_with_its_time(text: str, first: str) -> None:
-    system = kn.loads(text)
-    with pytest.raises(ArgumentError, match=first):
-        kn.kinematics(system, kn.simulate(system, 2.0))
-    assert kn.kinematics(system, kn.simulate(system, 0.3, samples=5))["A.ax"].shape == (5,)
+def test_a_force_with_a_corner_is_not_proportional_to_a_parameter() -> None:
+    pushed = kn.loads("parameters F; A | Rz(q), Sx(1) = 1; force f = max(F, 0) on q;")
+    assert kn.kinetostatics(pushed, {"q": "t^2"}, ["F"], t=TIMES)["F"] == pytest.approx(2.0)
+    with pytest.raises(ArgumentError, match="the forces are not proportional to 'F'"):
+        kn.kinetostatics(pushed, {"q": "-t^2"}, ["F"], t=TIMES)
+
+
+def test_what_cannot_move_needs_no_forces() -> None:
+    still = kn.loads("parameters F = 3; A | Sx(0.3) = 2; force f on A = (0, F, 0);")
+    assert kn.statics(still, unknown=["F"])["F"] == pytest.approx([0.0])

@@ -139,3 +139,24 @@ def test_the_regressor_goes_along_motions() -> None:
     assert found.names[:10] == tuple(f"link1.{c}" for c in "m mx my mz Ixx Ixy Iyy Ixz Iyz Izz".split())
     tau = kn.inverse(PUMA, exciting(PUMA.q_names, 3), t=np.linspace(0, 1, 5)).tau
     assert found.Y @ found.parameters == pytest.approx(tau, abs=1e-12)
+
+
+def test_what_a_motion_does_not_tell_is_refused() -> None:
+    arm = kn.loads("gravity 9.81; A | Ry(q), Sx(1) = 1;")
+    base, times = kn.base_parameters(arm), np.linspace(0, 3, 50)
+    noise = 1e-3 * np.random.default_rng(0).standard_normal((50, 1))
+    for motion in ({"q": "0.1 + t"}, {"q": 0.1 + times}):
+        with pytest.raises(ArgumentError, match="this motion tells 2 of 3 base parameters apart"):
+            kn.identify(base, motion, kn.inverse(arm, motion, t=times).tau + noise, t=times)
+    with pytest.raises(ArgumentError, match=r"Expected finite forces tau, found .* at t = 0 s"):
+        kn.identify(base, {"q": "sin(t)"}, np.full((50, 1), np.nan), t=times)
+
+
+def test_dry_friction_is_part_of_what_a_run_tells_and_of_no_recording() -> None:
+    arm = kn.loads("gravity 9.81; A | Ry(q), Sx(1) = 1; friction dry = 2 on q;")
+    with pytest.warns(kn.KinetaWarning, match="only runs know dry friction"):
+        base = kn.base_parameters(arm)
+    run = kn.simulate(arm, 3.0, samples=50, tau=[20 * kn.sin(7 * kn.symbol("t"))])
+    assert kn.identify(base, run).values == pytest.approx(base.values, abs=1e-9)
+    with pytest.raises(ArgumentError, match="along a recorded motion the forces of dry are not known"):
+        kn.identify(base, {"q": run["q"]}, run.tau, t=run.t)
