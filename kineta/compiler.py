@@ -28,7 +28,7 @@ from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System, a_system
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
-from kineta.threads import made, once
+from kineta.threads import kept_by
 from kineta.values import flag
 
 if TYPE_CHECKING:
@@ -158,14 +158,9 @@ class Equations:
         own = self.derivation
         return replace(new, left_out=own.left_out, strategy=own.strategy, watched=watched, pull=pull)
 
-    @once
-    def _memory(self) -> dict[Hashable, Any]:
-        return {}
-
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """What *make* has made of these equations; made once for every *key*, whatever thread asks."""
-        found: T = made(self._memory, key, make)
-        return found
+        return kept_by(self, key, make)
 
     def formulas(self, quantity: str) -> Formulas:
         """*quantity* after the passes that make it cheaper: what is printed, counted and compiled."""

@@ -58,6 +58,12 @@ def made(store: dict[K, T], key: K, make: Callable[[], T]) -> T:
     return store[key]
 
 
+def kept_by(owner: object, key: K, make: Callable[[], T]) -> T:
+    """What *make* has made for *owner*, :func:`made` once for every *key* and kept in its ``__dict__``."""
+    found: T = made(owner.__dict__.setdefault("_memory", {}), key, make)
+    return found
+
+
 #: Locks of what is changed in place.
 _held: list[Any] = []
 

@@ -18,6 +18,7 @@ from kineta.formalism.derivation import Derivation
 from kineta.formalism.locking import free, masked
 from kineta.formalism.mechanism import dependent
 from kineta.formalism.solve import Factors, SingularError, factored, sparse
+from kineta.threads import kept_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int]) -> Border
     Raises :class:`ModelError` where a speed moves no inertia, and for a constraint that binds only what others bind.
     """
     border = tuple(tuple(row.gradient.items()) for row in kept)
-    return d.kept((Bordered, border, tuple(order)), lambda: _bordered(d, kept, order))
+    return kept_by(d, (Bordered, border, tuple(order)), lambda: _bordered(d, kept, order))
 
 
 def _bordered(d: Derivation, kept: Sequence[Row], order: Sequence[int]) -> Bordered:

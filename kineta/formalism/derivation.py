@@ -6,10 +6,9 @@ dynamics. Kinematics, energies and what the elements do are the same for all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, TypeVar
 
 from kineta.errors import ModelError, did_you_mean, one_of
 from kineta.expr.graph import ZERO, Graph, Ref
@@ -36,9 +35,7 @@ from kineta.model.infer import touches as touching
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
 from kineta.passes.substitute import substitute
-from kineta.threads import made, once
-
-T = TypeVar("T")
+from kineta.threads import once
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +153,6 @@ class Derivation:
     @once
     def _derived(self) -> dict[str, Array]:
         return {}
-
-    @once
-    def _memory(self) -> dict[Hashable, Any]:
-        return {}
-
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What *make* derives, derived once for every *key*."""
-        found: T = made(self._memory, key, make)
-        return found
 
     def expression(self, *expressions: Expr) -> list[Ref]:
         """*expressions* as outputs and runs may name them: of what elements may be made of, of energies, and of accelerations

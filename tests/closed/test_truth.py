@@ -153,7 +153,7 @@ CASES: dict[str, Case] = {
         model="slider_crank",
     ),
     "iftomm/A01_simple_pendulum": Case(1, lambda r: {"x": r["x"], "y": r["y"]}, model="pendulum"),
-    "iftomm/A02_n_fourbar_2": Case(1, leaning, model="2"),
+    "iftomm/A02_n_fourbar_2": Case(1, leaning, model="four_bars"),
     "iftomm/A02_n_fourbar_40": Case(1, leaning, model="40"),
     "iftomm/A04_bricard": Case(
         1,
