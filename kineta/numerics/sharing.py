@@ -43,7 +43,8 @@ class Shares:
 
 def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
     """Forces with which normals keep closed, and tangents stick or slip in the directions that are known: the least, if they are
-    within the bounds, else some with room up to these, if there are; None where nothing holds so.
+    within the bounds, else some with room up to these, if there are; None where nothing holds so. Where normals would
+    pull nothing is shared.
     """
     used = [i for cone in cones for i in cone.rows]
     matrix, right, own = apart(S, b, cones, used)
@@ -59,10 +60,18 @@ def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
     if np.abs(A @ least - goal).max(initial=0.0) > MISSED * np.abs(goal).max(initial=0.0):
         return None
     Z = V[rank:].T / weight[:, None]
-    x, most, best = _inside(least, Z, [c for c in own if c.tangents and c.slip is None])
-    pulls = frozenset(used[c.normal] for c in own if c.normal is not None and x[c.normal] < 0)
+    x, most, best = least, np.inf, np.inf
+    pulls = _pulling(least, own)
+    if not pulls:
+        x, most, best = _inside(least, Z, [c for c in own if c.tangents and c.slip is None])
+        pulls = _pulling(x, own)
     whole, smallest = (spread(forces.tolist(), used, len(b), 0.0) for forces in (x, least))
-    return Shares(whole, smallest, most, best, pulls)
+    return Shares(whole, smallest, most, best, frozenset(used[n] for n in pulls))
+
+
+def _pulling(x: FloatArray, cones: Sequence[Cone]) -> list[int]:
+    """The normals that pull with the forces x."""
+    return [c.normal for c in cones if c.normal is not None and x[c.normal] < 0]
 
 
 def _inside(x: FloatArray, Z: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, float, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ NOISE, RESTING = 1e-13, 1e-9
 #: By how many times the gaps that are the same something may be beyond its contact, and be at it.
 BEYOND = 100.0
 #: Part of the largest acceleration with which something must be pressed again to stay where its force came to zero.
-PULLED = 1e-6
+PRESSED = 1e-6
 #: Impacts before a rest is worth a word.
 FEW = 2
 #: Rounding of a state; and by how many times what it does to a gap a body must rise to be seen to have left.
@@ -122,17 +122,12 @@ class Touching:
         near = {i for i in self.contacts if gaps[i] <= self.same}
         made = self._switched(made, self.flags, near)
         y = self._closed(t, y, near, made)
-        seen, leaving = self._struck(t, y, near, made)
-        found = self._gripped(seen, near - leaving - loose)
-        if found is not None and self._pulled(seen, found.a, loose):
-            found = self._gripped(seen, near - leaving)
-        shared = found is not None and found.shared
-        if found is not None and shared and self._full(t, y, found, made):
-            found = grip(seen, found.closed, self.smooth, full=True)
-        if found is None:
-            raise self._jammed(t, near, "forces")
-        self._tell(found.closed, found.flags)
+        seen, found, leaving = self._struck(t, y, near, loose, made)
         self.flight = _flight(seen, found.a, leaving)
+        shared = found.shared
+        if shared and self._full(t, y, found, made):
+            found = self._gripped(t, seen, found.closed, full=True)
+        self._tell(found.closed, found.flags)
         if shared and t > self.changed:  # room is left for a part of the time that went before
             self.flight = min(self.flight, t - self.changed)
         self.closed, self.flags, self.changed = found.closed, found.flags, t
@@ -197,9 +192,18 @@ class Touching:
         """Which contacts let go, by events of normal forces that *fired*."""
         return {i for i, normal in (self.events[k] for k in fired) if normal and i in self.closed}
 
-    def _pulled(self, seen: Look, a: Numbers, loose: Set[int]) -> bool:
-        """Whether what let go is pressed again by what changed with it, at accelerations *a* along the rows."""
-        along, least = seen.normal(a), PULLED * max(map(abs, seen.drift), default=0.0)
+    def _gripped(self, t: float, seen: Look, near: Set[int], loose: Set[int] = frozenset(), *, full: bool = False) -> Grip:
+        """What those that are *near* do from here on; what is *loose* lets go, if what changed with it does not press it again."""
+        found = grip(seen, near - loose, self.smooth, full=full)
+        if found is not None and self._pressed(seen, found.a, loose):
+            found = grip(seen, near, self.smooth, full=full)
+        if found is None:
+            raise self._jammed(t, near, "forces")
+        return found
+
+    def _pressed(self, seen: Look, a: Numbers, loose: Set[int]) -> bool:
+        """Whether what let go is pressed again at accelerations *a* along the rows."""
+        along, least = seen.normal(a), PRESSED * max(map(abs, seen.drift), default=0.0)
         return any(along[i] < -least for i in loose)
 
     def _closed(self, t: float, y: FloatArray, near: Set[int], made: Bound) -> FloatArray:
@@ -212,21 +216,25 @@ class Touching:
         h = self._switched(made, flags, near).h
         return position(t, position(t, y, h), h)
 
-    def _struck(self, t: float, y: FloatArray, near: Set[int], made: Bound) -> tuple[Look, Set[int]]:
-        """Let impacts change the speeds of *y*; the touches after them, and which contacts are left then, or were about to."""
+    def _struck(
+        self, t: float, y: FloatArray, near: Set[int], loose: Set[int], made: Bound
+    ) -> tuple[Look, Grip, Set[int]]:
+        """Let impacts change the speeds of *y*; the touches after them, what holds then, and which contacts are left."""
         seen = self.look(t, y, made)
         speed = seen.normal(seen.slip)
         hits = {i for i in near if speed[i] < -seen.quick * (RESTING if i in self.closed else NOISE)}
         if not hits:
-            away = {i for i in near if speed[i] > NOISE * seen.quick}
-            return seen, away - self._low(t, y, seen, near, away, made)
+            return self._parted(t, y, near, loose, made)[:3]
         self.fastest = max(self.fastest, -min(speed[i] for i in hits))
-        tired: Set[int] = {i for i in hits if speed[i] >= -REST * self.fastest}
-        impulse, leaving = self._rebound(t, seen, near, hits - tired)
-        if low := self._low(t, y, replace(seen, slip=seen.after(impulse)), near, leaving, made):
-            tired = tired | low
-            impulse, leaving = self._rebound(t, seen, near, hits - tired)
-        y[self.nq : self.nq + self.nv] += impulse @ seen.Y
+        tired, low = frozenset[int](), {i for i in hits if speed[i] >= -REST * self.fastest}
+        while True:  # what comes to rest may bring others to rest with it
+            tired |= low
+            after = y.copy()
+            after[self.nq : self.nq + self.nv] += self._rebound(t, seen, near, hits - tired) @ seen.Y
+            then, found, leaving, low = self._parted(t, after, near, loose, made)
+            if low <= tired:
+                break
+        y[:] = after
         self.struck = sorted(hits)
         for i in self.struck:
             self.impacts[i] += 1
@@ -234,21 +242,38 @@ class Touching:
         for i in sorted(tired):
             if self.impacts[i] > FEW:
                 self.calm.setdefault(self.touches[i].name, (t, self.impacts[i]))
-        return self.look(t, y, made), leaving - tired
+        return then, found, leaving
 
-    def _rebound(self, t: float, seen: Look, near: Set[int], keen: Set[int]) -> tuple[list[float], Set[int]]:
-        """The impulses along the rows, with restitution where contacts are *keen*, and which contacts leave with them."""
+    def _rebound(self, t: float, seen: Look, near: Set[int], keen: Set[int]) -> FloatArray:
+        """The impulses along the rows, with restitution where contacts are *keen*."""
         restitution = [e if i in keen else 0.0 for i, e in enumerate(seen.restitution)]
         impulse = impulses(seen, near, restitution, self.poisson)
         if impulse is None:
             raise self._jammed(t, near, "impulses")
-        speed = seen.normal(seen.after(impulse))
-        return impulse, {i for i in near if speed[i] > NOISE * seen.quick}
+        return np.array(impulse)
 
-    def _low(self, t: float, y: FloatArray, seen: Look, near: Set[int], leaving: Set[int], made: Bound) -> Set[int]:
-        """Which of those *leaving* rise no higher than gaps, or their times, can be told from each other, while others hold."""
-        others = grip(seen, near - leaving, self.smooth) if leaving < near else None
-        speed, fall = seen.normal(seen.slip), seen.normal(seen.drift if others is None else others.a)
+    def _parted(
+        self, t: float, y: FloatArray, near: Set[int], loose: Set[int], made: Bound
+    ) -> tuple[Look, Grip, Set[int], Set[int]]:
+        """The touches after all impacts, what holds then, which contacts are left with the speeds that they have, and which would
+        be, but too slowly to be seen to.
+        """
+        seen = self.look(t, y, made)
+        speed, low = seen.normal(seen.slip), frozenset[int]()
+        away = {i for i in near if speed[i] > NOISE * seen.quick}
+        while True:
+            leaving = away - low
+            found = self._gripped(t, seen, near - leaving, loose)
+            more = self._low(t, y, seen, found.a, leaving, made)
+            if not more:
+                return seen, found, leaving, low
+            low |= more
+
+    def _low(self, t: float, y: FloatArray, seen: Look, a: Numbers, leaving: Set[int], made: Bound) -> Set[int]:
+        """Which of those *leaving* rise no higher than gaps, or their times, can be told from each other, at accelerations *a*
+        along the rows.
+        """
+        speed, fall = seen.normal(seen.slip), seen.normal(a)
         height = {i: speed[i] ** 2 / (2 * max(-fall[i], 1e-300)) for i in leaving}
         if all(high > self.same for high in height.values()):
             return frozenset()
