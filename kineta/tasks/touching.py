@@ -29,8 +29,9 @@ BEYOND = 100.0
 PRESSED = 1e-6
 #: Impacts before a rest is worth a word.
 FEW = 2
-#: Rounding of a state; and by how many times what it does to a gap a body must rise to be seen to have left.
-ROUNDOFF, TOLD = 64 * 2.0**-52, 10.0
+#: Rounding of a state, and in how many directions it is tried; by how many times what it does to a gap a body must rise to be
+#: seen to have left.
+ROUNDOFF, TRIED, TOLD = 64 * 2.0**-52, 8, 10.0
 #: Part of the largest time after which a bound that has come to zero is looked at again.
 AHEAD = 1e-9
 #: How many blocks of numbers are kept for modes that come again.
@@ -126,7 +127,7 @@ class Touching:
         self.flight = _flight(seen, found.a, leaving)
         shared = found.shared
         if shared and self._full(t, y, found, made):
-            found = self._gripped(t, seen, found.closed, full=True)
+            found = self._holding(t, seen, found.closed, full=True)
         self._tell(found.closed, found.flags)
         if shared and t > self.changed:  # room is left for a part of the time that went before
             self.flight = min(self.flight, t - self.changed)
@@ -137,10 +138,10 @@ class Touching:
         _, velocity = made.code.nearer
         return velocity(t, y, made.h), made
 
-    def _gripped(self, seen: Look, near: Set[int]) -> Grip | None:
+    def _gripped(self, seen: Look, near: Set[int], *, full: bool = False) -> Grip | None:
         """What holds of those *near*, and of friction in joints."""
         if near or self.always:
-            return grip(seen, near, self.smooth)
+            return grip(seen, near, self.smooth, full=full)
         return Grip(frozenset(), np.zeros_like(self.flags), seen.drift)
 
     def _switched(self, made: Bound, flags: FloatArray, near: Set[int]) -> Bound:
@@ -192,11 +193,13 @@ class Touching:
         """Which contacts let go, by events of normal forces that *fired*."""
         return {i for i, normal in (self.events[k] for k in fired) if normal and i in self.closed}
 
-    def _gripped(self, t: float, seen: Look, near: Set[int], loose: Set[int] = frozenset(), *, full: bool = False) -> Grip:
-        """What those that are *near* do from here on; what is *loose* lets go, if what changed with it does not press it again."""
-        found = grip(seen, near - loose, self.smooth, full=full)
+    def _holding(
+        self, t: float, seen: Look, near: Set[int], loose: Set[int] = frozenset(), *, full: bool = False
+    ) -> Grip:
+        """What those that are *near* do from here on; what is *loose* lets go, if nothing presses it again."""
+        found = self._gripped(seen, near - loose, full=full)
         if found is not None and self._pressed(seen, found.a, loose):
-            found = grip(seen, near, self.smooth, full=full)
+            found = self._gripped(seen, near, full=full)
         if found is None:
             raise self._jammed(t, near, "forces")
         return found
@@ -263,7 +266,7 @@ class Touching:
         away = {i for i in near if speed[i] > NOISE * seen.quick}
         while True:
             leaving = away - low
-            found = self._gripped(t, seen, near - leaving, loose)
+            found = self._holding(t, seen, near - leaving, loose)
             more = self._low(t, y, seen, found.a, leaving, made)
             if not more:
                 return seen, found, leaving, low
@@ -277,7 +280,7 @@ class Touching:
         height = {i: speed[i] ** 2 / (2 * max(-fall[i], 1e-300)) for i in leaving}
         if all(high > self.same for high in height.values()):
             return frozenset()
-        beside = [self.look(t, y * (1 + ROUNDOFF * s), made).gaps for s in signs(2, len(y))]
+        beside = [self.look(t, y * (1 + ROUNDOFF * s), made).gaps for s in signs(TRIED, len(y))]
         told = {
             i: max(abs(gaps[i] - seen.gaps[i]) for gaps in beside) + ROUNDOFF * self.until * speed[i] for i in leaving
         }
