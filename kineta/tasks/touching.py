@@ -229,7 +229,8 @@ class Touching:
         if not hits:
             return self._parted(t, y, near, loose, made)[:3]
         self.fastest = max(self.fastest, -min(speed[i] for i in hits))
-        tired, low = frozenset[int](), {i for i in hits if speed[i] >= -REST * self.fastest}
+        tired: Set[int] = frozenset()
+        low: Set[int] = {i for i in hits if speed[i] >= -REST * self.fastest}
         while True:  # what comes to rest may bring others to rest with it
             tired |= low
             after = y.copy()
@@ -262,8 +263,8 @@ class Touching:
         be, but too slowly to be seen to.
         """
         seen = self.look(t, y, made)
-        speed, low = seen.normal(seen.slip), frozenset[int]()
-        away = {i for i in near if speed[i] > NOISE * seen.quick}
+        speed = seen.normal(seen.slip)
+        away, low = {i for i in near if speed[i] > NOISE * seen.quick}, frozenset[int]()
         while True:
             leaving = away - low
             found = self._holding(t, seen, near - leaving, loose)
