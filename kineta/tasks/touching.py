@@ -122,7 +122,7 @@ class Touching:
         loose = self._letting_go(fired)
         near = {i for i in self.contacts if gaps[i] <= self.same}
         made = self._switched(made, self.flags, near)
-        y = self._closed(t, y, near, made)
+        y = self._kept(t, self._kept(t, y, near, made), near, made)
         seen, found, leaving = self._struck(t, y, near, loose, made)
         self.flight = _flight(seen, found.a, leaving)
         shared = found.shared
@@ -209,15 +209,14 @@ class Touching:
         along, least = seen.normal(a), PRESSED * max(map(abs, seen.drift), default=0.0)
         return any(along[i] < -least for i in loose)
 
-    def _closed(self, t: float, y: FloatArray, near: Set[int], made: Bound) -> FloatArray:
-        """The state with the gaps closed that are as good as closed."""
-        if not near:
+    def _kept(self, t: float, y: FloatArray, closed: Set[int], made: Bound) -> FloatArray:
+        """The state with the gaps of what is *closed* nearer to zero."""
+        if not closed:
             return y
         flags = np.zeros_like(self.flags)
-        flags[[*near], 0] = 1.0
+        flags[[*closed], 0] = 1.0
         position, _ = made.code.nearer
-        h = self._switched(made, flags, near).h
-        return position(t, position(t, y, h), h)
+        return position(t, y, self._switched(made, flags, closed).h)
 
     def _struck(
         self, t: float, y: FloatArray, near: Set[int], loose: Set[int], made: Bound
@@ -268,20 +267,21 @@ class Touching:
         while True:
             leaving = away - low
             found = self._holding(t, seen, near - leaving, loose)
-            more = self._low(t, y, seen, found.a, leaving, made)
+            more = self._low(t, y, seen, found, leaving, made)
             if not more:
                 return seen, found, leaving, low
             low |= more
 
-    def _low(self, t: float, y: FloatArray, seen: Look, a: Numbers, leaving: Set[int], made: Bound) -> Set[int]:
-        """Which of those *leaving* rise no higher than gaps, or their times, can be told from each other, at accelerations *a*
-        along the rows.
+    def _low(self, t: float, y: FloatArray, seen: Look, found: Grip, leaving: Set[int], made: Bound) -> Set[int]:
+        """Which of those *leaving* rise no higher than gaps, or their times, can be told from each other, while what is *found*
+        to hold holds.
         """
-        speed, fall = seen.normal(seen.slip), seen.normal(a)
+        speed, fall = seen.normal(seen.slip), seen.normal(found.a)
         height = {i: speed[i] ** 2 / (2 * max(-fall[i], 1e-300)) for i in leaving}
         if all(high > self.same for high in height.values()):
             return frozenset()
-        beside = [self.look(t, y * (1 + ROUNDOFF * s), made).gaps for s in signs(TRIED, len(y))]
+        near = (self._kept(t, y * (1 + ROUNDOFF * s), found.closed, made) for s in signs(TRIED, len(y)))
+        beside = [self.look(t, state, made).gaps for state in near]
         told = {
             i: max(abs(gaps[i] - seen.gaps[i]) for gaps in beside) + ROUNDOFF * self.until * speed[i] for i in leaving
         }
