@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from kineta.tasks.response import Response, response
     from kineta.tasks.result import Result
     from kineta.tasks.sensitivity import Sensitivity, sensitivity
+    from kineta.tasks.servo import Servo, servo
     from kineta.tasks.simulate import simulate
     from kineta.tasks.verify import verify
 
@@ -161,6 +162,7 @@ _FROM = {
     "kineta.tasks.response": "Response response",
     "kineta.tasks.result": "Result",
     "kineta.tasks.sensitivity": "Sensitivity sensitivity",
+    "kineta.tasks.servo": "Servo servo",
     "kineta.tasks.simulate": "simulate",
     "kineta.tasks.certificate": "Certificate",
     "kineta.tasks.verify": "verify",
@@ -223,6 +225,7 @@ __all__ = [
     "Rz",
     "S",
     "Sensitivity",
+    "Servo",
     "Shift",
     "SimulationError",
     "Station",
@@ -293,6 +296,7 @@ __all__ = [
     "rolling",
     "sampled",
     "sensitivity",
+    "servo",
     "sign",
     "simulate",
     "sin",

@@ -30,6 +30,7 @@ from kineta.cli.reactions import reactions
 from kineta.cli.regressor import regressor
 from kineta.cli.response import response
 from kineta.cli.sensitivity import sensitivity
+from kineta.cli.servo import servo
 from kineta.cli.simulate import simulate
 from kineta.cli.verify import verify
 from kineta.errors import readable
@@ -65,6 +66,7 @@ for verb in (
     place,
     inverse,
     kinetostatics,
+    servo,
     reactions,
     regressor,
     sensitivity,

@@ -1,0 +1,76 @@
+"""``kineta servo``: forces of a few actuators that hold programs of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from kineta.cli.along import shown
+from kineta.cli.common import numbers, read, with_values
+from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state, whole
+
+
+@click.command(
+    cls=Verb,
+    examples="""
+    kineta servo crane_servo.kin --to 4 --plot forces.png --series "control.x',control.l'"
+    kineta servo car_chain.kin --by x1 --save motion.csv
+    """,
+)
+@model
+@click.option("--to", type=seconds, default=10.0, show_default=True, metavar="TIME", help="End of the motion.")
+@click.option("--by", default="", metavar="NAME,...", help="Speeds or coordinates to act on; those of control, if not given.")
+@state("q", "Initial coordinates")
+@state("v", "Initial speeds")
+@settings
+@click.option(
+    "--samples", type=whole(2, 10**7), default=201, show_default=True, metavar="NUMBER", help="Equidistant times."
+)
+@click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
+@click.option("--series", default="", metavar="NAME,...", help="Draw just these.")
+@click.option("--save", type=FILE, metavar="FILE", help="Write a table (.csv).")
+@json_
+def servo(
+    model: Path,
+    to: float,
+    by: str,
+    q: str | None,
+    v: str | None,
+    settings: Sequence[str],
+    samples: int,
+    plot: Path | None,
+    series: str,
+    save: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the forces of actuators that hold programs of motion.
+
+    Also where they act on what the programs speak of only through the rest of the system: a crane and its load.
+    """
+    from kineta.tasks.servo import servo as find
+
+    system = with_values(read(model, settings))
+    acting = [f"{n}'" if n in system.coordinates else n for n in names(by)]
+    found = find(
+        system,
+        to,
+        actuators=acting or None,
+        q=numbers("--q", q, system),
+        v=numbers("--v", v, system),
+        samples=samples,
+    )
+    said = {
+        "actuators": list(found.actuators),
+        "index": found.index,
+        "inversion": found.inversion,
+        "flat": found.flat,
+        "internal": found.internal,
+        "poles": None if found.poles is None else [[s.real, s.imag] for s in found.poles.tolist()],
+        "stability": found.stability,
+        "residual": found.residual,
+        "work": found.work,
+        "peak_power": found.peak_power,
+    }
+    shown(found, plot, series, save, found.notes, said, as_json)

@@ -1,0 +1,120 @@
+"""Servo-constraints as a derivative array: what programs ask of a motion whose forces of control act on some speeds only.
+
+On the other speeds nothing acts beside what the model has, so that with the forces U that a motion asks for::
+
+    U_i(t, q, v, v', nu) = 0  for i not driven          f(t, q, v) = 0          A(q) v = a
+
+and all their derivatives are equations for the motion alone, with the multipliers nu of its constraints. How far they have to be
+differentiated until they decide about the motion is their index. The forces of control follow from it: tau_i = U_i for i driven.
+
+Variables of order k are q, v, (v', nu), (v'', nu'), ...; equations of order k are those, differentiated, of which k is the
+highest order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kineta.errors import ModelError
+from kineta.expr.graph import ONE, ZERO, Ref
+from kineta.expr.program import Program, program
+from kineta.formalism import manifold
+from kineta.formalism.derivation import Derivation
+from kineta.formalism.derivatives import multiplier_symbols, tangent
+from kineta.passes.differentiate import forward
+from kineta.passes.levels import Levels
+from kineta.threads import once
+
+
+@dataclass(frozen=True, eq=False)
+class Servo:
+    """The equations of a system that is driven at the speeds number ``driven``."""
+
+    d: Derivation
+    driven: tuple[int, ...]
+
+    @once
+    def equations(self) -> tuple[tuple[str, int, Ref], ...]:
+        """Names, orders and what has to vanish: programs, constraints, and forces by the speeds that are not driven."""
+        s = self.d.symbols
+        named = [(p.name, self.d.expression_of_levels(p.value)[0], p.location) for p in s.system.programs]
+        found = [(name, s.order([f]), f) for name, f, _ in named]
+        for (name, k, _), (*_, location) in zip(found, named, strict=True):
+            if k > 1:
+                raise ModelError(
+                    f"Program '{name}': expected an expression of the time, coordinates and speeds for actuators to hold, found "
+                    f"one of order {k}; kineta simulate holds such by a law of control.",
+                    location,
+                )
+        found += [(row.constraint, row.order, row.levels[0]) for row in self.d.rows]
+        return (*found, *((s.names[i], 2, self._asked[i]) for i in range(len(s.v)) if i not in self.driven))
+
+    @once
+    def _asked(self) -> list[Ref]:
+        """The forces on the speeds that a motion asks for, less those of its constraints."""
+        g, found = self.d.graph, list(self.d["inverse"].refs)
+        for row, multiplier in zip(self.d.rows, multiplier_symbols(self.d), strict=True):
+            for k, partial in row.gradient.items():
+                found[k] = g.sub(found[k], g.mul(partial, multiplier))
+        return found
+
+    @once
+    def _levels(self) -> Levels:
+        return Levels(self.d.graph, self._rate)
+
+    @once
+    def _multipliers(self) -> list[list[Ref]]:
+        return [multiplier_symbols(self.d)]
+
+    def _reactions(self, k: int) -> list[Ref]:
+        """The derivatives of order *k* of the multipliers."""
+        g = self.d.graph
+        while len(self._multipliers) <= k:
+            self._multipliers.append([g.symbol(f"{g.name(x)}'") for x in self._multipliers[-1]])
+        return self._multipliers[k]
+
+    def _rate(self, symbol: Ref) -> Ref:
+        for k, row in enumerate(self._multipliers):
+            if symbol in row:
+                return self._reactions(k + 1)[row.index(symbol)]
+        return self.d.symbols.rate(symbol)
+
+    def variables(self, k: int) -> tuple[Ref, ...]:
+        """Those of order *k*; q for 0, which changes in the directions of the speeds."""
+        return (*self.d.symbols.level(k), *(self._reactions(k - 2) if k > 1 else ()))
+
+    def labels(self, k: int) -> list[tuple[str, int]]:
+        """Names of the equations of order *k*, and how often they are differentiated."""
+        return [(name, k - order) for name, order, _ in self.equations if order <= k]
+
+    def _inputs(self, k: int) -> dict[str, Sequence[Ref]]:
+        s = self.d.symbols
+        return {"t": (s.t,), "q": s.q, "levels": [x for i in range(1, k + 1) for x in self.variables(i)], "p": s.p}
+
+    def level(self, k: int) -> Program:
+        """The equations of order *k* and their slopes by all variables of order up to *k*, one order after the other."""
+        refs = [self._levels.of([f], k - order)[0] for _, order, f in self.equations if order <= k]
+        columns = [forward(self.d.graph, refs, direction) for direction in tangent(self.d)]
+        for i in range(1, k + 1):
+            columns += [forward(self.d.graph, refs, {x: ONE}) for x in self.variables(i)]
+        slopes = [column[i] for i in range(len(refs)) for column in columns]
+        outputs = {"off": ((len(refs),), refs), "slope": ((len(refs), len(columns)), slopes)}
+        return program(self.d.graph, self._inputs(k), outputs, f"level_{k}")
+
+    def forces(self) -> Program:
+        """The forces of control on all speeds, of variables of order up to 2."""
+        refs = [self._asked[i] if i in self.driven else ZERO for i in range(len(self.d.symbols.v))]
+        return program(self.d.graph, self._inputs(2), {"forces": ((len(refs),), refs)}, "forces")
+
+    def moved(self) -> Program:
+        """The coordinates after a change in the directions of the speeds."""
+        g, s = self.d.graph, self.d.symbols
+        change = [g.symbol(f"change of {name}") for name in s.names]
+        refs = manifold.retracted(self.d, change)
+        return program(g, {"q": s.q, "change": change, "p": s.p}, {"q": ((len(refs),), refs)}, "moved")
+
+    def qdot(self) -> Program:
+        """The rates of the coordinates."""
+        s = self.d.symbols
+        return program(s.graph, {"q": s.q, "v": s.v, "p": s.p}, {"qdot": ((len(s.qdot),), s.qdot)}, "qdot")

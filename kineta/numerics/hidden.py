@@ -1,0 +1,89 @@
+"""Equations of which some are hidden in others: least changes of variables, the first of them before the rest.
+
+A x = -off has more unknowns than equations; what the equations say of the first m unknowns alone is what is left of them where
+the rest is eliminated::
+
+    A = (B, C)      Q^T C = 0      Q^T B x = -Q^T off      C y = -off - B x
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import null_space, qr, solve_triangular
+
+FloatArray = NDArray[np.float64]
+
+#: Part of the largest singular value of balanced equations that counts as nothing.
+RANK = 1e-9
+#: Sweeps that balance a matrix.
+SWEEPS = 8
+
+
+def balanced(A: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weights of the rows and columns with which the largest entries of all are near one."""
+    rows, columns = np.ones(A.shape[0]), np.ones(A.shape[1])
+    for _ in range(SWEEPS):
+        size = np.abs(A) * rows[:, None] * columns
+        for weights, axis in ((rows, 1), (columns, 0)):
+            largest = size.max(axis=axis, initial=0.0)
+            weights /= np.sqrt(np.where(largest > 0, largest, 1.0))
+    return rows, columns
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What equations with the slopes A (m, n) decide.
+
+    free : dimension of what they leave open of the first unknowns
+    open : and of the unknowns that come next, where the first are held
+    repeated : (r, m) combinations of equations that hold no unknowns
+    rest : rank of the slopes by the unknowns that are not the first
+    """
+
+    free: int
+    open: int
+    repeated: FloatArray
+    rest: int
+
+
+def structure(A: FloatArray, first: int, next: int) -> Structure:
+    """What balanced equations decide of their *first* unknowns, and with these of as many as come *next*."""
+    Q = null_space(A[:, first:].T, rcond=RANK)
+    Q_next = null_space(A[:, first + next :].T, rcond=RANK)
+    return Structure(
+        free=first - rank(Q.T @ A[:, :first]),
+        open=next - rank(Q_next.T @ A[:, first : first + next]),
+        repeated=null_space(A.T, rcond=RANK).T,
+        rest=len(A) - Q.shape[1],
+    )
+
+
+def rank(A: FloatArray) -> int:
+    """The rank of what balanced equations leave of themselves."""
+    sizes = np.linalg.svd(A, compute_uv=False) if A.size else np.zeros(0)
+    return int((sizes > RANK).sum())
+
+
+def least_change(A: FloatArray, off: FloatArray, first: int, rest: int) -> tuple[FloatArray, float]:
+    """A change that makes *off* zero, the least of the *first* unknowns, and of as many others as A has the rank *rest* on these;
+    and how far the equations are from deciding less: the least of the sizes divided by, relative to the largest.
+    """
+    B, (Q, R, order) = A[:, :first], qr(A[:, first:], pivoting=True)
+    U, s, V = np.linalg.svd(Q[:, rest:].T @ B, full_matrices=False)
+    x = -V.T @ ((U.T @ (Q[:, rest:].T @ off)) / s)
+    y = np.zeros(R.shape[1])
+    y[order[:rest]] = -solve_triangular(R[:rest, :rest], Q[:, :rest].T @ (off + B @ x), check_finite=False)
+    sizes = np.abs(np.diagonal(R)[:rest])
+    return np.concatenate([x, y]), float(min(s[-1] / s[0] if len(s) else 1.0, sizes[-1] / sizes[0]))
+
+
+def decided(A: FloatArray, asked: slice) -> FloatArray:
+    """What the slopes say of the unknowns *asked* for where those after them are eliminated."""
+    after = A[:, asked.stop :]
+    U, s, _ = np.linalg.svd(after, full_matrices=False)
+    U = U[:, s > RANK * s.max(initial=0.0)]
+    own = A[:, asked]
+    return np.asarray(own - U @ (U.T @ own))

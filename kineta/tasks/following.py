@@ -1,0 +1,100 @@
+"""Along servo-constraints: states at given times, found at each of them, or by integration where a part of the motion is free."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import DOP853
+
+from kineta.errors import SimulationError
+from kineta.tasks.hidden import Hold, State
+
+FloatArray = NDArray[np.float64]
+
+#: Part of the whole time that is the shortest step, and part of what the forces did at the start that is no influence.
+SHORTEST, LOST = 1e-10, 1e-9
+
+
+class Path:
+    """Goes along a motion from state to state, and looks out for singular positions."""
+
+    def __init__(self, hold: Hold, state: State, span: float) -> None:
+        self.hold = hold
+        self.state = state
+        self._shortest = SHORTEST * abs(span)
+        found = hold.met(state)
+        assert found is not None
+        self._least = LOST * found[1]
+        self._answer = hold.answer(state)
+
+    def to(self, t: float, guess: State | None = None) -> State:
+        """The state at the time *t*, nearest to the *guess* or to what is expected of the last one. Raises
+        :class:`SimulationError` where there is a singular position before it.
+        """
+        while self.state.t != t:
+            ahead = t
+            while (reached := self._reached(ahead, guess if ahead == t else None)) is None:
+                if abs(ahead - self.state.t) <= self._shortest:
+                    raise SimulationError(self.lost())
+                ahead = (ahead + self.state.t) / 2
+            self.state, self._answer = reached
+        return self.state
+
+    def _reached(self, t: float, guess: State | None) -> tuple[State, FloatArray] | None:
+        found = self.hold.met(self.hold.array.later(self.state, t) if guess is None else guess)
+        if found is None or found[1] < self._least:
+            return None
+        answer = self.hold.answer(found[0])
+        return (found[0], answer) if np.linalg.det(self._answer.T @ answer) > 0 else None
+
+    def lost(self) -> str:
+        """What to say where the motion does not go on."""
+        system = self.hold.array.system
+        names = " and ".join(f"'{p.name}'" for p in system.programs)
+        return (
+            f"Model '{system.name}': the motion comes to a singular position at t = {self.state.t:.9g} s, beyond which the "
+            f"actuators cannot hold {names}. End it before, or give another path."
+        )
+
+
+def followed(hold: Hold, state: State, times: FloatArray) -> Iterator[State]:
+    """The states at *times*, of which all follows from the programs."""
+    path = Path(hold, state, times[-1] - times[0])
+    for t in times.tolist():
+        yield path.to(t)
+
+
+def integrated(hold: Hold, state: State, times: FloatArray, rtol: float, atol: float) -> Iterator[State]:
+    """The states at *times*, of which a part is integrated from *state* on.
+
+    The rate is taken where the equations are met, nearest to the state of the method: what this misses them by does not grow.
+    """
+    array, n, nq = hold.array, hold.array.n, hold.array.system.nq
+    path, last = Path(hold, state, times[-1] - times[0]), state
+
+    def near(t: float, y: FloatArray) -> State:
+        return State(t, y[:nq], np.concatenate([y[nq:], last.x[n:]]))
+
+    def rate(t: float, y: FloatArray) -> FloatArray:
+        nonlocal last
+        found = hold.met(near(t, y))
+        if found is None:
+            return np.full(nq + n, np.nan)
+        last = found[0]
+        return np.concatenate([array.qdot(last), last.x[n : 2 * n]])
+
+    solver = DOP853(rate, times[0], np.concatenate([state.q, state.x[:n]]), times[-1], rtol=rtol, atol=atol)
+    yield state
+    rest = times[1:].tolist()
+    while rest:
+        solver.step()
+        if solver.status == "failed":
+            raise SimulationError(path.lost())
+        inside = None
+        while rest and (rest[0] - solver.t) * solver.direction <= 0:
+            inside = inside or solver.dense_output()
+            t = rest.pop(0)
+            yield path.to(t, near(t, inside(t)))
+        path.to(solver.t, near(solver.t, solver.y))

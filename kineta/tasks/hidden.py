@@ -1,0 +1,280 @@
+"""The derivative array of servo-constraints in numbers: states that meet it, and how much of it has to be looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen import llvm
+from kineta.compiler import Equations
+from kineta.errors import ArgumentError, SimulationError
+from kineta.expr.program import Program
+from kineta.formalism.servo import Servo
+from kineta.numerics.hidden import Structure, balanced, decided, least_change, structure
+from kineta.numerics.newton import MET, Found, Functions, nearest_zero
+
+FloatArray = NDArray[np.float64]
+
+#: Steps of Newton's method along a motion at most; and the change, relative to the variables, after which only
+#: rounding is left, or may be.
+STEPS, ROUNDING, SMALL = 25, 1e-10, 1e-8
+#: Part of a combination of equations that counts as none.
+NONE = 1e-6
+#: How far beside a state the equations are looked at, to tell what is so everywhere from what is so there.
+BESIDE = 0.1
+
+
+@dataclass(frozen=True)
+class State:
+    """Variables at the time ``t``: coordinates q (nq,), and those of the orders 1, 2, ... one after the other, ``x``."""
+
+    t: float
+    q: FloatArray
+    x: FloatArray
+
+
+class Array:
+    """The equations of a system that is driven at the speeds number *driven*, differentiated as often as anyone asks, with the
+    parameters *p*.
+    """
+
+    def __init__(self, equations: Equations, driven: tuple[int, ...], p: FloatArray) -> None:
+        self.system = equations.system
+        self.n = equations.system.nv
+        self.p = p
+        self._made = equations.kept((Servo, driven), lambda: _Made(Servo(equations.alone(), driven)))
+        self.equations = self._made.servo.equations
+        self.names = [name for name, *_ in self.equations]
+
+    def size(self, order: int) -> int:
+        """How many variables there are of the orders 1 to *order*."""
+        return self._made.size(order)
+
+    def labels(self, order: int) -> list[tuple[str, int]]:
+        """Names of all equations up to *order*, and how often they are differentiated."""
+        return [label for k in range(order + 1) for label in self._made.labels(k)]
+
+    def extended(self, state: State, order: int) -> State:
+        """*state* with variables up to *order*, zero where it has none."""
+        more = max(0, self.size(order) - len(state.x))
+        return replace(state, x=np.concatenate([state.x, np.zeros(more)])[: self.size(order)])
+
+    def at(self, state: State, order: int) -> tuple[FloatArray, FloatArray]:
+        """What has to vanish up to *order*, and its slopes by changes of the coordinates and all other variables."""
+        offs, slopes, width = [], [], self.n + self.size(order)
+        for k in range(order + 1):
+            own, m = self.size(k), len(self._made.labels(k))
+            found = self._made.level(k)(np.array([state.t]), state.q, state.x[:own], self.p)
+            offs.append(found[:m])
+            slopes.append(np.zeros((m, width)))
+            slopes[-1][:, : self.n + own] = found[m:].reshape(m, self.n + own)
+        return np.concatenate(offs), np.concatenate(slopes)
+
+    def moved(self, state: State, change: FloatArray) -> State:
+        """*state* after a *change* of its variables, of the coordinates in the directions of the speeds."""
+        q = self._made.moved(state.q, change[: self.n], self.p)
+        return replace(state, q=q, x=state.x + change[self.n :])
+
+    def later(self, state: State, t: float) -> State:
+        """What is to be expected of *state* at the time *t* from its own rates."""
+        h, n, x = t - state.t, self.n, state.x.copy()
+        for k in range(1, self._order(x)):
+            x[self.size(k - 1) :][:n] += h * x[self.size(k) :][:n]
+        return replace(self.moved(state, np.concatenate([h * state.x[:n], 0.0 * x])), t=t, x=x)
+
+    def _order(self, x: FloatArray) -> int:
+        order = 1
+        while self.size(order) < len(x):
+            order += 1
+        return order
+
+    def qdot(self, state: State) -> FloatArray:
+        """The rates of the coordinates."""
+        return self._made.qdot(state.q, state.x[: self.n], self.p)
+
+    def forces(self, state: State) -> FloatArray:
+        """The forces of control on the speeds, (nv,)."""
+        return self._made.forces(np.array([state.t]), state.q, state.x[: self.size(2)], self.p)
+
+
+class _Made:
+    """The functions of an array, each compiled when it is first needed."""
+
+    def __init__(self, servo: Servo) -> None:
+        self.servo = servo
+        self.forces, self.moved, self.qdot = map(_compiled, (servo.forces(), servo.moved(), servo.qdot()))
+        self._levels: list[llvm.NativeFunction] = []
+        self._sizes = [0]
+        self._labels: list[list[tuple[str, int]]] = []
+
+    def size(self, k: int) -> int:
+        while len(self._sizes) <= k:
+            self._sizes.append(self._sizes[-1] + len(self.servo.variables(len(self._sizes))))
+        return self._sizes[k]
+
+    def labels(self, k: int) -> list[tuple[str, int]]:
+        while len(self._labels) <= k:
+            self._labels.append(self.servo.labels(len(self._labels)))
+        return self._labels[k]
+
+    def level(self, k: int) -> llvm.NativeFunction:
+        while len(self._levels) <= k:
+            self._levels.append(_compiled(self.servo.level(len(self._levels))))
+        return self._levels[k]
+
+
+def _compiled(made: Program) -> llvm.NativeFunction:
+    return llvm.compile([made]).function(made.name)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """All that is known of how the motion follows from what is asked of it.
+
+    order : of the equations that are looked at
+    structure : what they decide of coordinates and speeds, and then of the accelerations
+    rows, columns : weights that balance them
+    """
+
+    array: Array
+    order: int
+    structure: Structure
+    rows: FloatArray
+    columns: FloatArray
+
+    def balanced(self, state: State) -> tuple[FloatArray, FloatArray]:
+        """What has to vanish and its slopes, balanced."""
+        off, A = self.array.at(state, self.order)
+        return self.rows * off, self.rows[:, None] * A * self.columns
+
+    def met(self, state: State) -> tuple[State, float] | None:
+        """The state nearest to *state*, in coordinates and speeds, that meets all equations, with how regular they are there;
+        None where Newton's method finds none.
+        """
+        last, regular = np.inf, 0.0
+        for _ in range(STEPS):
+            off, A = self.balanced(state)
+            if not (np.isfinite(off).all() and np.isfinite(A).all()):
+                return None
+            change, regular = least_change(A, off, 2 * self.array.n, self.structure.rest)
+            change *= self.columns
+            if not np.isfinite(change).all():
+                return None
+            state = self.array.moved(state, change)
+            known = np.concatenate([state.x[: self.array.n], state.x[: 2 * self.array.n]])
+            size = float(np.abs(change[: len(known)] / (1.0 + np.abs(known))).max())
+            if size <= ROUNDING or SMALL >= size >= last / 2:
+                return state, regular
+            last = size
+        return None
+
+    def answer(self, state: State) -> FloatArray:
+        """How the equations change with the accelerations, where all that follows from these is eliminated."""
+        n = self.array.n
+        found = decided(self.balanced(state)[1], slice(2 * n, 3 * n))
+        return np.asarray(found / np.linalg.norm(found))
+
+
+def held(array: Array, state: State) -> tuple[Hold, State]:
+    """How the motion follows from the programs, and the state nearest to *state* that meets them.
+
+    The equations are differentiated until they say nothing new of coordinates and speeds, and decide about the accelerations.
+    Raises :class:`ArgumentError` for programs that cannot be held, :class:`SimulationError` for a state at which they are not met.
+    """
+    n, labels = array.n, array.labels(1)
+    free = 2 * n - len(labels)
+    for order in range(2, 2 * n + 4):
+        state = array.extended(state, order)
+        _check(array, state, order)
+        rows, columns = balanced(array.at(state, order)[1])
+        hold = Hold(array, order, Structure(0, 0, np.empty((0, 0)), 0), rows, columns)
+        found = _nearest(hold, state)
+        state = found.state
+        size = 1.0 + float(np.abs(state.x / columns[array.n :]).max())
+        if not found.missed <= MET * size:
+            raise SimulationError(_missed(array, hold, state))
+        own = structure(hold.balanced(state)[1], 2 * n, n)
+        if len(own.repeated):
+            raise SimulationError(
+                f"Model '{array.system.name}': the position at t = {state.t:g} s that meets the programs is singular: "
+                f"{_among(array, order, own.repeated)} cannot be held there by the actuators. Start beside it."
+            )
+        if not own.open and own.free in (0, free):
+            return replace(hold, structure=own), state
+        if own.free == free:
+            raise ArgumentError(_no_influence(array, order, sorted({p.name for p in array.system.programs})))
+        free = own.free
+    raise ArgumentError(_no_influence(array, order, sorted({p.name for p in array.system.programs})))
+
+
+def _nearest(hold: Hold, state: State) -> Found[State]:
+    array = hold.array
+    functions: Functions[State] = Functions(
+        lambda x: hold.balanced(x)[0],
+        lambda x: hold.balanced(x)[1],
+        lambda x, change: array.moved(x, change * hold.columns),
+        longest=np.inf,
+    )
+    return nearest_zero(state, functions)
+
+
+def _check(array: Array, state: State, order: int) -> None:
+    """Raise for equations that depend on each other wherever they are looked at."""
+    chance = Random(0)
+    change = np.array([chance.uniform(-BESIDE, BESIDE) for _ in range(array.n + array.size(order))])
+    off, A = array.at(array.moved(state, change), order)
+    if not np.isfinite(A).all():
+        return
+    rows, columns = balanced(A)
+    repeated = structure(rows[:, None] * A * columns, 2 * array.n, array.n).repeated
+    if not len(repeated):
+        return
+    labels = array.labels(order)
+    involved = {name for name, share in zip(labels, np.abs(repeated).max(axis=0), strict=True) if share > NONE}
+    names = [p.name for p in array.system.programs if p.name in {name for name, _ in involved}]
+    if not {name for name, _ in involved} & set(array.system.v_names):
+        left = ", ".join(f"'{n}' by {x:.3g}" for (n, k), x in zip(labels, off, strict=True) if k == 0 and n in names)
+        raise ArgumentError(
+            f"Model '{array.system.name}': what is asked of the motion says the same twice, or contradicts itself: near t = "
+            f"{state.t:g} s it is missed at once, {left}. Leave one of the programs out."
+        )
+    raise ArgumentError(_no_influence(array, order, names))
+
+
+def _no_influence(array: Array, order: int, names: Sequence[str]) -> str:
+    """What to say of programs that forces do not reach."""
+    undriven = {name for name, k, _ in array.equations if k == 2}
+    acting = ", ".join(n for n in array.system.v_names if n not in undriven)
+    programs = " and ".join(f"'{n}'" for n in names)
+    return (
+        f"Model '{array.system.name}': no force on {acting} changes {programs} beside what else is asked for, at any order up to "
+        f"{order}. Name other actuators."
+    )
+
+
+def _among(array: Array, order: int, repeated: FloatArray) -> str:
+    """The programs in combinations of equations, in words; all, if none is there."""
+    shares = np.abs(repeated).max(axis=0)
+    names = {name for (name, _), share in zip(array.labels(order), shares, strict=True) if share > NONE}
+    return " and ".join(f"'{p.name}'" for p in array.system.programs if p.name in names) or "they"
+
+
+def _missed(array: Array, hold: Hold, state: State) -> str:
+    """What to say where no state is found that meets the programs."""
+    off = array.at(state, hold.order)[0]
+    worst = int(np.abs(np.where(np.isfinite(off), hold.rows * off, np.inf)).argmax())
+    name, times = array.labels(hold.order)[worst]
+    if name in {p.name for p in array.system.programs}:
+        what = f"the program '{name}'" if not times else f"the rate number {times} of the program '{name}'"
+    elif name in array.system.v_names:
+        what = f"the balance of forces on '{name}', on which nothing acts,"
+    else:
+        what = f"the constraint '{name}'"
+    return (
+        f"Model '{array.system.name}': no position is found near the start that meets all programs at t = {state.t:g} s: the "
+        f"nearest misses {what} by {off[worst]:.3g}. Give initial values nearer to one, or a path within reach."
+    )
