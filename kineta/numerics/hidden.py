@@ -67,17 +67,18 @@ def rank(A: FloatArray) -> int:
     return int((sizes > RANK).sum())
 
 
-def least_change(A: FloatArray, off: FloatArray, first: int, rest: int) -> tuple[FloatArray, float]:
-    """A change that makes *off* zero, the least of the *first* unknowns, and of as many others as A has the rank *rest* on these;
-    and how far the equations are from deciding less: the least of the sizes divided by, relative to the largest.
+def least_change(A: FloatArray, off: FloatArray, first: int, rest: int) -> FloatArray:
+    """A change that makes *off* zero, the least of the *first* unknowns, and of as many others as A has the rank *rest* on these.
+    Not finite where it does not have it.
     """
     B, (Q, R, order) = A[:, :first], qr(A[:, first:], pivoting=True)
     U, s, V = np.linalg.svd(Q[:, rest:].T @ B, full_matrices=False)
+    if not (s.all() and np.diagonal(R)[:rest].all()):
+        return np.full(A.shape[1], np.nan)
     x = -V.T @ ((U.T @ (Q[:, rest:].T @ off)) / s)
     y = np.zeros(R.shape[1])
     y[order[:rest]] = -solve_triangular(R[:rest, :rest], Q[:, :rest].T @ (off + B @ x), check_finite=False)
-    sizes = np.abs(np.diagonal(R)[:rest])
-    return np.concatenate([x, y]), float(min(s[-1] / s[0] if len(s) else 1.0, sizes[-1] / sizes[0]))
+    return np.concatenate([x, y])
 
 
 def decided(A: FloatArray, asked: slice) -> FloatArray:

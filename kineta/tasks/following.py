@@ -13,8 +13,8 @@ from kineta.tasks.hidden import Hold, State
 
 FloatArray = NDArray[np.float64]
 
-#: Part of the whole time that is the shortest step, and part of what the forces did at the start that is no influence.
-SHORTEST, LOST = 1e-10, 1e-9
+#: Part of the whole time that is the shortest step.
+SHORTEST = 1e-7
 
 
 class Path:
@@ -23,10 +23,7 @@ class Path:
     def __init__(self, hold: Hold, state: State, span: float) -> None:
         self.hold = hold
         self.state = state
-        self._shortest = SHORTEST * abs(span)
-        found = hold.met(state)
-        assert found is not None
-        self._least = LOST * found[1]
+        self._step, self._shortest = abs(span), SHORTEST * abs(span)
         self._answer = hold.answer(state)
 
     def to(self, t: float, guess: State | None = None) -> State:
@@ -34,27 +31,31 @@ class Path:
         :class:`SimulationError` where there is a singular position before it.
         """
         while self.state.t != t:
-            ahead = t
-            while (reached := self._reached(ahead, guess if ahead == t else None)) is None:
-                if abs(ahead - self.state.t) <= self._shortest:
-                    raise SimulationError(self.lost())
-                ahead = (ahead + self.state.t) / 2
-            self.state, self._answer = reached
+            whole = abs(t - self.state.t) <= self._step
+            ahead = t if whole else self.state.t + float(np.copysign(self._step, t - self.state.t))
+            reached = self._reached(ahead, guess if whole else None)
+            if reached is not None:
+                self.state, self._answer = reached
+                self._step *= 2
+            elif (step := abs(ahead - self.state.t)) > self._shortest:
+                self._step = step / 2
+            else:
+                raise SimulationError(self.lost())
         return self.state
 
     def _reached(self, t: float, guess: State | None) -> tuple[State, FloatArray] | None:
         found = self.hold.met(self.hold.array.later(self.state, t) if guess is None else guess)
-        if found is None or found[1] < self._least:
+        if found is None:
             return None
-        answer = self.hold.answer(found[0])
-        return (found[0], answer) if np.linalg.det(self._answer.T @ answer) > 0 else None
+        answer = self.hold.answer(found)
+        return (found, answer) if np.linalg.det(self._answer.T @ answer) > 0 else None
 
     def lost(self) -> str:
         """What to say where the motion does not go on."""
         system = self.hold.array.system
         names = " and ".join(f"'{p.name}'" for p in system.programs)
         return (
-            f"Model '{system.name}': the motion comes to a singular position at t = {self.state.t:.9g} s, beyond which the "
+            f"Model '{system.name}': the motion comes to a singular position at t = {self.state.t:.6g} s, beyond which the "
             f"actuators cannot hold {names}. End it before, or give another path."
         )
 
@@ -82,7 +83,7 @@ def integrated(hold: Hold, state: State, times: FloatArray, rtol: float, atol: f
         found = hold.met(near(t, y))
         if found is None:
             return np.full(nq + n, np.nan)
-        last = found[0]
+        last = found
         return np.concatenate([array.qdot(last), last.x[n : 2 * n]])
 
     solver = DOP853(rate, times[0], np.concatenate([state.q, state.x[:n]]), times[-1], rtol=rtol, atol=atol)

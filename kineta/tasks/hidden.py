@@ -16,6 +16,7 @@ from kineta.expr.program import Program
 from kineta.formalism.servo import Servo
 from kineta.numerics.hidden import Structure, balanced, decided, least_change, structure
 from kineta.numerics.newton import MET, Found, Functions, nearest_zero
+from kineta.tasks.met import MISSED
 
 FloatArray = NDArray[np.float64]
 
@@ -151,32 +152,37 @@ class Hold:
         off, A = self.array.at(state, self.order)
         return self.rows * off, self.rows[:, None] * A * self.columns
 
-    def met(self, state: State) -> tuple[State, float] | None:
-        """The state nearest to *state*, in coordinates and speeds, that meets all equations, with how regular they are there;
-        None where Newton's method finds none.
+    def met(self, state: State) -> State | None:
+        """The state nearest to *state*, in coordinates and speeds, that meets all equations; None where Newton's method finds
+        none.
         """
-        last, regular = np.inf, 0.0
+        last = np.inf
         for _ in range(STEPS):
             off, A = self.balanced(state)
             if not (np.isfinite(off).all() and np.isfinite(A).all()):
                 return None
-            change, regular = least_change(A, off, 2 * self.array.n, self.structure.rest)
-            change *= self.columns
+            change = self.columns * least_change(A, off, 2 * self.array.n, self.structure.rest)
             if not np.isfinite(change).all():
                 return None
             state = self.array.moved(state, change)
             known = np.concatenate([state.x[: self.array.n], state.x[: 2 * self.array.n]])
             size = float(np.abs(change[: len(known)] / (1.0 + np.abs(known))).max())
             if size <= ROUNDING or SMALL >= size >= last / 2:
-                return state, regular
+                return state
             last = size
         return None
 
     def answer(self, state: State) -> FloatArray:
-        """How the equations change with the accelerations, where all that follows from these is eliminated."""
+        """The directions in which the equations change with the accelerations, where all that follows from these is eliminated;
+        they turn round where that vanishes.
+        """
         n = self.array.n
-        found = decided(self.balanced(state)[1], slice(2 * n, 3 * n))
-        return np.asarray(found / np.linalg.norm(found))
+        Q, R = np.linalg.qr(decided(self.balanced(state)[1], slice(2 * n, 3 * n)))
+        return np.asarray(Q * np.where(np.diagonal(R) < 0, -1.0, 1.0))
+
+
+#: Where nothing is known yet.
+UNKNOWN = Structure(0, 0, np.empty((0, 0)), 0)
 
 
 def held(array: Array, state: State) -> tuple[Hold, State]:
@@ -185,13 +191,13 @@ def held(array: Array, state: State) -> tuple[Hold, State]:
     The equations are differentiated until they say nothing new of coordinates and speeds, and decide about the accelerations.
     Raises :class:`ArgumentError` for programs that cannot be held, :class:`SimulationError` for a state at which they are not met.
     """
-    n, labels = array.n, array.labels(1)
-    free = 2 * n - len(labels)
+    n = array.n
+    free = 2 * n - len(array.labels(1))
     for order in range(2, 2 * n + 4):
         state = array.extended(state, order)
         _check(array, state, order)
         rows, columns = balanced(array.at(state, order)[1])
-        hold = Hold(array, order, Structure(0, 0, np.empty((0, 0)), 0), rows, columns)
+        hold = Hold(array, order, UNKNOWN, rows, columns)
         found = _nearest(hold, state)
         state = found.state
         size = 1.0 + float(np.abs(state.x / columns[array.n :]).max())
@@ -206,9 +212,9 @@ def held(array: Array, state: State) -> tuple[Hold, State]:
         if not own.open and own.free in (0, free):
             return replace(hold, structure=own), state
         if own.free == free:
-            raise ArgumentError(_no_influence(array, order, sorted({p.name for p in array.system.programs})))
+            break
         free = own.free
-    raise ArgumentError(_no_influence(array, order, sorted({p.name for p in array.system.programs})))
+    raise ArgumentError(_no_influence(array, order, [p.name for p in array.system.programs]))
 
 
 def _nearest(hold: Hold, state: State) -> Found[State]:
@@ -226,23 +232,36 @@ def _check(array: Array, state: State, order: int) -> None:
     """Raise for equations that depend on each other wherever they are looked at."""
     chance = Random(0)
     change = np.array([chance.uniform(-BESIDE, BESIDE) for _ in range(array.n + array.size(order))])
-    off, A = array.at(array.moved(state, change), order)
+    A = array.at(array.moved(state, change), order)[1]
     if not np.isfinite(A).all():
         return
     rows, columns = balanced(A)
     repeated = structure(rows[:, None] * A * columns, 2 * array.n, array.n).repeated
     if not len(repeated):
         return
-    labels = array.labels(order)
-    involved = {name for name, share in zip(labels, np.abs(repeated).max(axis=0), strict=True) if share > NONE}
-    names = [p.name for p in array.system.programs if p.name in {name for name, _ in involved}]
-    if not {name for name, _ in involved} & set(array.system.v_names):
-        left = ", ".join(f"'{n}' by {x:.3g}" for (n, k), x in zip(labels, off, strict=True) if k == 0 and n in names)
-        raise ArgumentError(
-            f"Model '{array.system.name}': what is asked of the motion says the same twice, or contradicts itself: near t = "
-            f"{state.t:g} s it is missed at once, {left}. Leave one of the programs out."
-        )
-    raise ArgumentError(_no_influence(array, order, names))
+    shares = np.abs(repeated).max(axis=0)
+    involved = {name for (name, _), share in zip(array.labels(order), shares, strict=True) if share > NONE}
+    names = [p.name for p in array.system.programs if p.name in involved]
+    if involved & set(array.system.v_names):
+        raise ArgumentError(_no_influence(array, order, names))
+    raise ArgumentError(_twice(array, state, order, involved))
+
+
+def _twice(array: Array, state: State, order: int, involved: set[str]) -> str:
+    """What to say of programs and constraints that depend on each other."""
+    rows, columns = balanced(array.at(state, order)[1])
+    near = _nearest(Hold(array, order, UNKNOWN, rows, columns), state).state
+    off = {label: x for label, x in zip(array.labels(order), array.at(near, order)[0], strict=True) if label[0] in involved}
+    where = f"Model '{array.system.name}': {' and '.join(repr(n) for n in array.names if n in involved)}"
+    if max(map(abs, off.values())) <= MISSED * (1.0 + float(np.abs(near.x).max())):
+        return f"{where} say the same of the motion; leave out one of the programs."
+    missed = ", ".join(f"'{name}{marks(times)}' by {x:.3g}" for (name, times), x in off.items() if abs(x) > MISSED)
+    return f"{where} contradict each other: at t = {state.t:g} s the nearest motion misses {missed}. Leave out one of the programs."
+
+
+def marks(times: int) -> str:
+    """How a name says that it is differentiated."""
+    return "'" * times
 
 
 def _no_influence(array: Array, order: int, names: Sequence[str]) -> str:

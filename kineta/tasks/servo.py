@@ -174,13 +174,13 @@ def _fits(system: System, driven: tuple[int, ...]) -> None:
         )
     if len(system.programs) > len(driven):
         raise ArgumentError(
-            f"{where}: {len(driven)} actuators ({named}) cannot hold {len(system.programs)} programs ({programs}); name more "
-            "actuators, or leave out programs."
+            f"{where}: forces on {named} alone cannot hold so many programs, {programs}; name as many actuators, or leave out "
+            "programs."
         )
     if len(system.programs) < len(driven):
         raise ArgumentError(
-            f"{where}: {len(driven)} actuators ({named}) hold {len(system.programs)} programs ({programs}) in many ways; name as "
-            "many actuators as there are programs, or give more programs."
+            f"{where}: forces on {named} hold {programs} in many ways; name as many actuators as there are programs, or give "
+            "more programs."
         )
 
 
@@ -190,12 +190,11 @@ def _start(hold: Hold, given: State, found: State) -> State:
     """
     array, system = hold.array, hold.array.system
     near = hold.met(array.extended(State(given.t, given.q, np.concatenate([given.x, found.x[array.n :]])), hold.order))
-    if near is None:
-        near = found, 0.0
+    near = found if near is None else near
     names = (*system.q_names, *system.v_names)
-    own, there = (np.concatenate([s.q, s.x[: array.n]]) for s in (given, near[0]))
+    own, there = (np.concatenate([s.q, s.x[: array.n]]) for s in (given, near))
     if np.abs(own - there).max() <= PRINTED * max(1.0, float(np.abs(own).max())):
-        return near[0]
+        return near
     values = ", ".join(f"{n} = {x:.6g}" for n, x in zip(names, there + 0.0, strict=True))
     raise SimulationError(
         f"Model '{system.name}': the start misses the programs at t = {given.t:g} s, or what follows from them, and "

@@ -49,7 +49,7 @@ def test_a_crane_is_flat_and_its_forces_are_those_of_the_path() -> None:
     x = X - Z * along / up
     drive = 10 * sp.diff(x, t, 2) + 5 * along
     names = ("x", "phi", "l", "control.x'", "control.l'")
-    closed = at(found.t, x, -sp.atan(along / up), -Z * sp.sqrt(1 + (along / up) ** 2), drive, -5 * sp.sqrt(along**2 + up**2))
+    closed = at(found.t, x, sp.atan(along / up), -Z * sp.sqrt(1 + (along / up) ** 2), drive, -5 * sp.sqrt(along**2 + up**2))
     for name, value in zip(names, closed, strict=True):
         assert found[name] == pytest.approx(value, abs=1e-12 * max(1.0, np.abs(value).max())), name
     assert (found.index, found.flat, found.inversion, found.internal) == (5, True, False, 0)
