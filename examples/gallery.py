@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -85,10 +86,18 @@ def paths(*points: str) -> Callable[[kn.Result, Axes], None]:
         ax.legend()
 
     return draw
+def crane(run: kn.Servo) -> None:
+    """The load, and at some times the trolley and the rope."""
+    ax = plt.figure(figsize=(3.8, 4.4), layout="constrained").add_subplot(aspect="equal")
+    for k in range(0, len(run.t), 30):
+        ax.plot([run["x"][k], run["Load.x"][k]], [0, run["Load.z"][k]], "o-", color="0.7", markersize=3, linewidth=0.7)
+    ax.plot(run["Load.x"], run["Load.z"], linewidth=1.4)
+    ax.set(xlabel="x [m]", ylabel="z [m]")
+    ax.grid(alpha=0.3)
 
 
 #: What to show of each example, and for how long it moves [s].
-PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
+PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "double_pendulum": (20.0, path("second.x", "second.y")),
     "cart_pendulum": (12.0, over_time("q1", "E.x", "E.z")),
     "spinning_top": (4.4, path("Tip.x", "Tip.y")),
@@ -132,17 +141,24 @@ PICTURES: dict[str, tuple[float, Callable[[kn.Result], None]]] = {
     "circular_orbit": (8000.0, above(paths("Craft"), "weight", "control.x'", "control.y'")),
     "elevator": (20.0, above(series("z", "acceleration", "jerk"), "control.z'")),
     "tracking_arm": (8.4, above(paths("Pen"), "control.q1'", "control.q2'", "control.q3'")),
+    "crane_servo": (4.0, crane),
+    "car_chain": (6.0, over_time("control.x1'")),
 }
+
+
+#: Those whose programs actuators hold through the rest of the system.
+HELD = ("crane_servo", "car_chain")
 
 
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, (seconds, draw) in PICTURES.items():
-        run = kn.simulate(kn.load(MODELS / f"{name}.kin"), seconds, samples=3001)
+        model = kn.load(MODELS / f"{name}.kin")
+        run = kn.servo(model, seconds, samples=601) if name in HELD else kn.simulate(model, seconds, samples=3001)
         draw(run)
         plt.savefig(folder / f"{name}.png", dpi=90, pil_kwargs={"optimize": True}, metadata={"Software": None})
         plt.close()
-        print(f"{name}: {run.message}")
+        print(run)
 
 
 if __name__ == "__main__":

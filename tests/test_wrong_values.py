@@ -80,6 +80,8 @@ MOVED = kn.kinematics(SYSTEM, {"q": "t"}, t=[0.0, 1.0])
 BASE = kn.base_parameters(SYSTEM)
 SPRUNG = kn.loads("parameters k = 1; B | Rz(q) = Jz(1); spring s = k on q;")
 FAMILY = kn.family(SPRUNG, "k", 2.0, points=3)
+HELD = SYSTEM.replace(programs=(kn.program("path", q - kn.sin(kn.symbol("t"))),))
+SERVO = kn.servo(HELD, 0.1, actuators=["q'"], samples=3)
 RUN = kn.simulate(EQUATIONS, 0.1, dense_output=True)
 STATE = {"t": 0.0, "q": [0.1], "v": [0.2]}
 FREE = {"location": None}
@@ -305,6 +307,12 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         lambda **given: kn.identify(**{"base": BASE, "motion": {"q": "sin(t)"}, "tau": [[0.0]] * 3, "t": [0, 1, 2], **given}),
         {"base": BASE, "motion": {"q": "sin(t)"}, "tau": [[0.0]] * 3, "t": [0.0, 1.0, 2.0], "p": {"m": 1.0}},
     ),
+    "servo": (
+        lambda **given: kn.servo(**{"system": HELD, "t": 0.1, "samples": 3, **given}),
+        {"system": HELD, "t": 0.1, "actuators": ["q'"], "q": [0.0], "v": [1.0], "p": {"m": 1.0}, "samples": 3}
+        | {"rtol": 1e-6, "atol": 1e-6},
+    ),
+    "Servo": (lambda name: SERVO[name], {"name": "q"}),
     "statics": (
         lambda **given: kn.statics(**{"system": SYSTEM, **given}),
         {"system": SYSTEM, "q": [0.1], "unknown": ["q'"], "p": {"m": 1.0}, "t": 0.0, "weights": {"q'": 1.0}},

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from kineta.cli.along import shown
-from kineta.cli.common import numbers, read, with_values
+from kineta.cli.along import Along, shown
+from kineta.cli.common import Settings, numbers, read, with_values
 from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state, whole
 
 
 @click.command(
     cls=Verb,
     examples="""
-    kineta servo crane_servo.kin --to 4 --plot forces.png --series "control.x',control.l'"
-    kineta servo car_chain.kin --by x1 --save motion.csv
+    kineta servo crane_servo.kin --to 4 --plot forces.png --series "control.x'"
+    kineta servo car_chain.kin --to 6 --actuators "x1'" --save motion.csv
     """,
 )
 @model
 @click.option("--to", type=seconds, default=10.0, show_default=True, metavar="TIME", help="End of the motion.")
-@click.option("--by", default="", metavar="NAME,...", help="Speeds or coordinates to act on; those of control, if not given.")
+@click.option("--actuators", default="", metavar="NAME,...", help="Speeds to act on; those of control, if not given.")
 @state("q", "Initial coordinates")
 @state("v", "Initial speeds")
 @settings
@@ -35,10 +34,10 @@ from kineta.cli.options import FILE, Verb, json_, model, names, seconds, setting
 def servo(
     model: Path,
     to: float,
-    by: str,
+    actuators: str,
     q: str | None,
     v: str | None,
-    settings: Sequence[str],
+    settings: Settings,
     samples: int,
     plot: Path | None,
     series: str,
@@ -52,11 +51,10 @@ def servo(
     from kineta.tasks.servo import servo as find
 
     system = with_values(read(model, settings))
-    acting = [f"{n}'" if n in system.coordinates else n for n in names(by)]
     found = find(
         system,
         to,
-        actuators=acting or None,
+        actuators=names(actuators) or None,
         q=numbers("--q", q, system),
         v=numbers("--v", v, system),
         samples=samples,
@@ -73,4 +71,4 @@ def servo(
         "work": found.work,
         "peak_power": found.peak_power,
     }
-    shown(found, plot, series, save, found.notes, said, as_json)
+    shown(found, Along(plot=plot, series=series, save=save), found.notes, said, as_json=as_json)

@@ -80,7 +80,7 @@ def _influence(d: Derivation) -> Factors:
         names = ", ".join(n for n, _ in d.symbols.system.control.actuators) or "the speeds"
         raise ModelError(
             f"Program '{row.constraint}': no control on {names} changes it at its order, beside what other programs ask for. "
-            "Name other actuators.",
+            "Name other actuators; forces that act on it through the rest of the system are found by kineta servo.",
             row.location,
         ) from None
 

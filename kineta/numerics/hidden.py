@@ -49,13 +49,13 @@ class Structure:
     rest: int
 
 
-def structure(A: FloatArray, first: int, next: int) -> Structure:
-    """What balanced equations decide of their *first* unknowns, and with these of as many as come *next*."""
+def structure(A: FloatArray, first: int, more: int) -> Structure:
+    """What balanced equations decide of their *first* unknowns, and with these of the *more* that come next."""
     Q = null_space(A[:, first:].T, rcond=RANK)
-    Q_next = null_space(A[:, first + next :].T, rcond=RANK)
+    Q_more = null_space(A[:, first + more :].T, rcond=RANK)
     return Structure(
         free=first - rank(Q.T @ A[:, :first]),
-        open=next - rank(Q_next.T @ A[:, first : first + next]),
+        open=more - rank(Q_more.T @ A[:, first : first + more]),
         repeated=null_space(A.T, rcond=RANK).T,
         rest=len(A) - Q.shape[1],
     )

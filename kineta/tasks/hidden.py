@@ -44,7 +44,7 @@ class Array:
     """
 
     def __init__(self, equations: Equations, driven: tuple[int, ...], p: FloatArray) -> None:
-        self.system = equations.system
+        self.source, self.system = equations, equations.system
         self.n = equations.system.nv
         self.p = p
         self._made = equations.kept((Servo, driven), lambda: _Made(Servo(equations.alone(), driven)))
@@ -189,7 +189,7 @@ def held(array: Array, state: State) -> tuple[Hold, State]:
     """How the motion follows from the programs, and the state nearest to *state* that meets them.
 
     The equations are differentiated until they say nothing new of coordinates and speeds, and decide about the accelerations.
-    Raises :class:`ArgumentError` for programs that cannot be held, :class:`SimulationError` for a state at which they are not met.
+    Raises :class:`ArgumentError` for programs that cannot be held, :class:`SimulationError` where no state near meets them.
     """
     n = array.n
     free = 2 * n - len(array.labels(1))
@@ -251,12 +251,14 @@ def _twice(array: Array, state: State, order: int, involved: set[str]) -> str:
     """What to say of programs and constraints that depend on each other."""
     rows, columns = balanced(array.at(state, order)[1])
     near = _nearest(Hold(array, order, UNKNOWN, rows, columns), state).state
-    off = {label: x for label, x in zip(array.labels(order), array.at(near, order)[0], strict=True) if label[0] in involved}
+    off = {
+        label: x for label, x in zip(array.labels(order), array.at(near, order)[0], strict=True) if label[0] in involved
+    }
     where = f"Model '{array.system.name}': {' and '.join(repr(n) for n in array.names if n in involved)}"
     if max(map(abs, off.values())) <= MISSED * (1.0 + float(np.abs(near.x).max())):
         return f"{where} say the same of the motion; leave out one of the programs."
     missed = ", ".join(f"'{name}{marks(times)}' by {x:.3g}" for (name, times), x in off.items() if abs(x) > MISSED)
-    return f"{where} contradict each other: at t = {state.t:g} s the nearest motion misses {missed}. Leave out one of the programs."
+    return f"{where} contradict each other: at t = {state.t:g} s the nearest motion misses {missed}. Leave out one of them."
 
 
 def marks(times: int) -> str:

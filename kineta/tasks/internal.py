@@ -20,7 +20,7 @@ POLE = 1e-6
 
 
 def poles(hold: Hold, state: State) -> ComplexArray | None:
-    """s of the small motions x e^(s t) that are left free where the programs stay what they are at the time of *state*, about
+    """The s of the small motions x e^(s t) that are left free where the programs stay what they are at the time of *state*, about
     the position of rest that is nearest to it; by falling real part. None where none is found.
     """
     array, n = hold.array, hold.array.n

@@ -18,17 +18,19 @@ from scipy.interpolate import make_interp_spline
 from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.formalism.programmed import CONTROL
-from kineta.model.dimensions import variable_dimensions, variable_units
+from kineta.model.dimensions import output_units, variable_dimensions, variable_units
 from kineta.model.given import records
+from kineta.model.infer import results
 from kineta.model.system import System
 from kineta.model.units import POWER, symbol, times
 from kineta.tasks import arguments, internal
 from kineta.tasks.code import parameters
 from kineta.tasks.following import followed, integrated
 from kineta.tasks.hidden import Array, Hold, State, held
-from kineta.tasks.met import MISSED, PRINTED
+from kineta.tasks.met import PRINTED
 from kineta.tasks.series import Series
 from kineta.tasks.state import initial_state
+from kineta.values import whole
 
 FloatArray = NDArray[np.float64]
 
@@ -40,8 +42,8 @@ SAMPLES = 201
 class Servo(Series):
     """The motion and the forces by which actuators hold programs.
 
-    ``series`` has coordinates, speeds and accelerations by name, the forces ``control.x'`` of the actuators, and their
-    ``control_power``.
+    ``series`` has coordinates, speeds and accelerations by name, the forces ``control.x'`` of the actuators, their
+    ``control.power`` and ``control.work``, and the outputs of the model but for accelerations and multipliers.
 
     actuators : names of the speeds on which they act
     q, v, vdot : (k, nq), (k, nv), (k, nv), the motion; tau : (k, nv), the forces on the speeds
@@ -80,9 +82,9 @@ class Servo(Series):
         """What was found, in words."""
         names = ", ".join(self.actuators)
         how = (
-            f"{names} influence the programs at their own order: inversion holds them, as kineta simulate does"
+            f"forces on {names} act on the programs at their own order, and inversion holds them, as in kineta simulate"
             if self.inversion
-            else f"{names} influence the programs through the rest of the system only: inversion does not hold them"
+            else f"forces on {names} act on the programs through the rest of the system, and inversion does not hold them"
         )
         left = (
             "flat: position, speeds and forces follow from the programs at every time"
@@ -92,7 +94,8 @@ class Servo(Series):
         return (
             f"index {self.index}; {how}",
             left,
-            f"work {self.work:.6g} J, peak power {self.peak_power:.6g} W; programs missed by {self.residual:.2g} at most",
+            f"work {round(self.work, 9) + 0.0:.6g} J, peak power {self.peak_power:.6g} W",
+            f"programs missed by {self.residual:.2g} at most",
         )
 
 
@@ -121,6 +124,10 @@ def servo(
     """
     given = given_equations(system)
     model = given.system
+    if not model.programs:
+        raise ArgumentError(
+            f"Model '{model.name}' has no programs of motion to hold; give one, as in program path : x = sin(t)."
+        )
     driven = _driven(model, actuators)
     _fits(model, driven)
     p = parameters(model, p)
@@ -128,8 +135,7 @@ def servo(
     if arguments.cases({"q": place, "v": speeds, "p": p}) is not None:
         raise ArgumentError(f"Model '{model.name}': one motion is held at a time; give one start.")
     rtol, atol, _ = arguments.tolerances(rtol, atol, np.inf)
-    grid = arguments.grid(*arguments.span(t), None, samples)
-    assert grid is not None
+    grid = np.linspace(*arguments.span(t), whole("samples", samples, 2, arguments.SAMPLES))
     array = Array(given.settled(), driven, p)
     hold, state = held(array, State(float(grid[0]), place, speeds))
     free = hold.structure.free
@@ -152,7 +158,7 @@ def _driven(system: System, actuators: Iterable[str] | None) -> tuple[int, ...]:
     if not names:
         raise ArgumentError(
             f"Model '{system.name}' names no actuators; give some, as in control on {system.v_names[0]}, or "
-            f"actuators=[\"{system.v_names[0]}\"]."
+            f'actuators=["{system.v_names[0]}"].'
         )
     return tuple(sorted({system.v_names.index(n) for n in names}))
 
@@ -161,8 +167,6 @@ def _fits(system: System, driven: tuple[int, ...]) -> None:
     """Raise for what servo-constraints do not speak of."""
     where = f"Model '{system.name}'"
     named, programs = ", ".join(system.v_names[k] for k in driven), ", ".join(p.name for p in system.programs)
-    if not system.programs:
-        raise ArgumentError(f"{where} has no programs of motion to hold; give one, as in program path : x = sin(t).")
     if acting := ", ".join(c.name for c in (*system.contacts, *system.switches)):
         raise ArgumentError(
             f"{where}: programs hold for motions without changes, and {acting} may bring some; leave these out: "
@@ -198,7 +202,8 @@ def _start(hold: Hold, given: State, found: State) -> State:
     values = ", ".join(f"{n} = {x:.6g}" for n, x in zip(names, there + 0.0, strict=True))
     raise SimulationError(
         f"Model '{system.name}': the start misses the programs at t = {given.t:g} s, or what follows from them, and "
-        f"{hold.structure.free} of its variables are free to start with. Give initial values that meet them; the nearest are {values}."
+        f"{hold.structure.free} of its variables are free to start with. Give initial values that meet them; the nearest are "
+        f"{values}."
     )
 
 
@@ -212,15 +217,21 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[State]) -> Servo:
     asked = [i for i, (name, times) in enumerate(labels) if not times and name not in system.v_names]
     undriven = [i for i, (name, _) in enumerate(labels) if name in system.v_names]
     power = np.sum(tau * v, axis=1)
+    part = np.linspace(0, 1, len(t))
+    work = (t[-1] - t[0]) * make_interp_spline(part, power, k=min(5, len(t) - 1)).antiderivative()(part)
     zeros = internal.poles(hold, states[0]) if hold.structure.free else np.empty(0, dtype=complex)
     names = tuple(system.v_names[k] for k in driven)
     series = dict(zip((*system.q_names, *system.v_names), np.hstack([q, v]).T, strict=True))
     series |= dict(zip((f"{name}'" for name in system.v_names), vdot.T, strict=True))
     series |= {f"{CONTROL}{name}": tau[:, k] for name, k in zip(names, driven, strict=True)}
+    shown = [not results(system, o.value.symbols()) for o in system.expanded.outputs]
+    if any(shown):
+        values = hold.array.source.function("outputs")(t, q, v, p=hold.array.p)
+        series |= {o.name: x for o, x, one in zip(system.outputs, values.T, shown, strict=True) if one}
     return Servo(
         model=system.name,
         t=t,
-        series={**series, "control_power": power},
+        series={**series, f"{CONTROL}power": power, f"{CONTROL}work": work},
         units=_units(system, names),
         actuators=names,
         q=q,
@@ -234,7 +245,7 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[State]) -> Servo:
         stability=internal.words(zeros) if hold.structure.free else "",
         residual=float(np.abs(rows[:, asked]).max()),
         left=float(np.abs(rows[:, undriven]).max(initial=0.0) / max(np.abs(tau).max(), 1e-300)),
-        work=float(make_interp_spline(t, power, k=min(5, len(t) - 1)).integrate(t[0], t[-1])),
+        work=float(work[-1]),
         peak_power=float(np.abs(power).max()),
     )
 
@@ -242,4 +253,4 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[State]) -> Servo:
 def _units(system: System, names: tuple[str, ...]) -> dict[str, str]:
     dimensions = variable_dimensions(system)
     forces = {f"{CONTROL}{n}": symbol(times(POWER, dimensions[n], -1)) for n in names if n in dimensions}
-    return variable_units(system) | forces | {"control_power": "W"}
+    return variable_units(system) | output_units(system) | forces | {f"{CONTROL}power": "W", f"{CONTROL}work": "J"}

@@ -53,7 +53,7 @@ def test_the_list_of_verbs_is_not_cut_short(kineta: Command) -> None:
 @pytest.mark.parametrize("name", VERBS)
 def test_examples_of_the_help_run(kineta: Command, here: Path, name: str) -> None:
     if name != "examples copy":  # which overwrites nothing
-        for model in ("double_pendulum", "spinning_top", "fourbar"):
+        for model in ("double_pendulum", "spinning_top", "fourbar", "crane_servo", "car_chain"):
             shutil.copy(EXAMPLES / f"{model}.kin", here)
     (here / "data.csv").write_text("t,q1,q2\n0,2,2.5\n0.1,1.949,2.514\n0.2,1.798,2.549\n0.3,1.558,2.565\n")
     (here / "arm.urdf").write_text(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -9,6 +11,9 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 import kineta as kn
+from tests.support import EXAMPLES
+
+Floats = NDArray[np.float64]
 
 CRANE = """
 model crane;
@@ -24,19 +29,16 @@ initial x = 1 m, l = 2 m;
 """
 
 
-def chain(n: int, damping: float = 0.0, stiffness: float = 100.0, more: str = "") -> kn.System:
+def chain(n: int) -> kn.System:
     """Cars of one kilogram joined by springs; the last follows sin(5 t), the first is driven."""
     names = [f"x{i}" for i in range(1, n + 1)]
     cars = "".join(f"Car_{x} | Sx({x}) = m(1);" for x in names)
-    joints = "".join(
-        f"spring s{b} = {stiffness} on {b} - {a}; damper d{b} = {damping} on {b}' - {a}';"
-        for a, b in zip(names, names[1:], strict=False)
-    )
-    text = f"coordinates {', '.join(names)}; {cars} {joints} program path : {names[-1]} = sin(5*t); control least on x1; {more}"
-    return kn.loads(text)
+    springs = "".join(f"spring s{b} = 100 on {b} - {a};" for a, b in pairwise(names))
+    path = f"program path : {names[-1]} = sin(5*t);"
+    return kn.loads(f"coordinates {', '.join(names)}; {cars} {springs} {path} control least on x1;")
 
 
-def at(times: NDArray[np.float64], *formulas: sp.Expr) -> list[NDArray[np.float64]]:
+def at(times: Floats, *formulas: sp.Expr) -> list[Floats]:
     t = sp.symbols("t")
     return [np.asarray(sp.lambdify(t, f)(times)) * np.ones_like(times) for f in formulas]
 
@@ -49,7 +51,9 @@ def test_a_crane_is_flat_and_its_forces_are_those_of_the_path() -> None:
     x = X - Z * along / up
     drive = 10 * sp.diff(x, t, 2) + 5 * along
     names = ("x", "phi", "l", "control.x'", "control.l'")
-    closed = at(found.t, x, sp.atan(along / up), -Z * sp.sqrt(1 + (along / up) ** 2), drive, -5 * sp.sqrt(along**2 + up**2))
+    closed = at(
+        found.t, x, sp.atan(along / up), -Z * sp.sqrt(1 + (along / up) ** 2), drive, -5 * sp.sqrt(along**2 + up**2)
+    )
     for name, value in zip(names, closed, strict=True):
         assert found[name] == pytest.approx(value, abs=1e-12 * max(1.0, np.abs(value).max())), name
     assert (found.index, found.flat, found.inversion, found.internal) == (5, True, False, 0)
@@ -71,30 +75,27 @@ def test_the_force_on_a_chain_of_cars_takes_two_derivatives_more_with_every_car(
     assert (found.index, found.flat) == (2 * n + 1, True)
 
 
+K, C, W = 4.0, 1.0, 5.0
+TWO = (
+    f"coordinates x1, x2; A | Sx(x1) = m(1); B | Sx(x2) = m(1); spring s = {K} on x2 - x1; damper d = {C} on x2' - x1';"
+)
+DAMPED = f"{TWO} program path : x2 = sin({W}*t); control least on x1;"
+
+
 def test_dampers_between_cars_leave_a_motion_of_their_own() -> None:
-    """k x + c x' of the next car is what the path asks for: a free part exp(-k t / c), of every car but the last."""
-    start = "initial x1 = 0.3 m, x2 = 0.5 m, x1' = 6.25 m/s, x2' = 3 m/s;"
-    k, c, w = 4.0, 1.0, 5.0
-    system = kn.loads(
-        "coordinates x1, x2; A | Sx(x1) = m(1); B | Sx(x2) = m(1); spring s = 4 on x2 - x1; damper d = 1 on x2' - x1';"
-        "program path : x2 = sin(5*t); control least on x1;"
-    )
-    with pytest.raises(kn.SimulationError, match="the start misses the programs at t = 0 s.*1 of its variables") as told:
-        kn.servo(system, 1.0, q={"x1": 0.3})
-    assert "nearest" in str(told.value)
-    # x1' = x2' + (x2'' + k (x2 - x1)) / c
-    found = kn.servo(system, 2.0, q={"x1": 0.3}, v={"x1'": w - k * 0.3 / c, "x2'": w}, samples=21, rtol=1e-12, atol=1e-13)
-    particular = (k + 1j * w * c - w**2) / (k + 1j * w * c)
-    forced = (particular * np.exp(1j * w * found.t)).imag
-    closed = forced + (0.3 - particular.imag) * np.exp(-k / c * found.t)
+    """k x + c x' of a car is what the path of the next asks for: exp(-k t / c) is left free."""
+    start = {"q": {"x1": 0.3}, "v": {"x1'": W - K * 0.3 / C, "x2'": W}}
+    found = kn.servo(kn.loads(DAMPED), 2.0, **start, samples=21, rtol=1e-12, atol=1e-13)
+    share = (K + 1j * W * C - W**2) / (K + 1j * W * C)
+    closed = (share * np.exp(1j * W * found.t)).imag + (0.3 - share.imag) * np.exp(-K / C * found.t)
     assert found["x1"] == pytest.approx(closed, abs=1e-10)
-    assert (found.index, found.internal, found.poles) == (4, 1, pytest.approx([-4.0]))
-    assert found.stability.startswith("minimum phase: it dies out, by exp(-4 t)")
-    assert start
+    assert (found.index, found.flat, found.internal) == (4, False, 1)
+    assert found.poles == pytest.approx([-K / C])
+    assert found.stability == "minimum phase: it dies out, by exp(-4 t) at least about rest"
 
 
 def pendulum(share: float) -> kn.System:
-    """Two rods in a vertical plane, point masses at their ends, a motor at the first hinge; the program weighs both angles."""
+    """Two rods that hang from each other, point masses at their ends, a motor at the first; the program weighs both angles."""
     return kn.loads(
         f"""
         gravity (0, -9.81, 0);
@@ -108,20 +109,116 @@ def pendulum(share: float) -> kn.System:
 
 
 def test_a_passive_joint_moves_as_its_own_equation_says() -> None:
-    """a'' cos(a - b) - a'^2 sin(a - b) + b'' + 9.81 sin b = 0 is the balance at the second hinge, in absolute angles."""
+    """b'' + a'' cos(b - a) + a'^2 sin(b - a) + 9.81 sin b = 0 is the balance about the second hinge, in absolute angles."""
     share = 0.3
     found = kn.servo(pendulum(share), 3.0, samples=31, rtol=1e-12, atol=1e-13)
 
-    def rate(t: float, y: NDArray[np.float64]) -> list[float]:
+    def rate(t: float, y: Floats) -> list[float]:
         b, db = y
-        path, dpath, ddpath = 0.4 * np.sin(t) ** 2, 0.4 * np.sin(2 * t), 0.8 * np.cos(2 * t)
-        a, da = path - share * b, dpath - share * db
-        # a'' = ddpath - share b''
-        rest = -(da**2) * np.sin(b - a) * -1.0 if False else da**2 * np.sin(b - a) + 9.81 * np.sin(b)
-        return [db, -(ddpath * np.cos(b - a) + rest) / (1 - share * np.cos(b - a))]
+        a, da, own = 0.4 * np.sin(t) ** 2 - share * b, 0.4 * np.sin(2 * t) - share * db, 0.8 * np.cos(2 * t)
+        rest = own * np.cos(b - a) + da**2 * np.sin(b - a) + 9.81 * np.sin(b)
+        return [db, -rest / (1 - share * np.cos(b - a))]
 
-    own = solve_ivp(rate, (0, 3), [0.0, 0.0], "DOP853", t_eval=found.t, rtol=1e-12, atol=1e-13)
-    assert found["b"] == pytest.approx(own.y[0], abs=1e-9)
+    reduced = solve_ivp(rate, (0, 3), [0.0, 0.0], "DOP853", t_eval=found.t, rtol=1e-12, atol=1e-13)
+    assert found["b"] == pytest.approx(reduced.y[0], abs=1e-9)
     assert (found.index, found.inversion, found.internal) == (3, True, 2)
+    assert found.poles == pytest.approx(np.array([-1j, 1j]) * np.sqrt(9.81 / (1 - share)))
     assert found.stability == "neither dies out nor grows to the first order about rest"
     assert found.residual < 1e-13
+
+
+def test_a_point_beyond_the_second_rod_is_not_minimum_phase() -> None:
+    found = kn.servo(pendulum(1.5), 0.5, samples=11)
+    assert found.stability.startswith("not minimum phase: it grows, by exp(4.429 t)")
+    assert found.poles == pytest.approx(np.array([1, -1]) * np.sqrt(9.81 / 0.5))
+
+
+def test_forces_of_control_do_the_work_that_energy_says() -> None:
+    crane = kn.load(EXAMPLES / "crane_servo.kin")
+    found = kn.servo(crane, 2.0, samples=101)
+    energy = kn.derive(crane).function("energy")(found.t, found.q, found.v)
+    assert found.work == pytest.approx(energy[-1] - energy[0], abs=1e-6)
+    assert found["control.power"] == pytest.approx(np.sum(found.tau * found.v, axis=1))
+    assert abs(kn.servo(crane, 4.0).work) < 1e-9  # from rest to rest at the same height
+
+
+def test_a_model_follows_its_program_under_the_forces_found() -> None:
+    crane = kn.load(EXAMPLES / "crane_servo.kin")
+    found = kn.servo(crane, 4.0, samples=401)
+    plain = crane.replace(programs=(), control=kn.control())
+    assert kn.derive(plain).function("forward")(found.t, found.q, found.v, found.tau) == pytest.approx(
+        found.vdot, abs=1e-11
+    )
+    # Forces at the middle of an interval are held through it, which costs the square of 0.02 s.
+    tau = {n: kn.sampled(found.t[:-1:2], found[f"control.{n}"][1::2]) for n in found.actuators}
+    run = kn.simulate(plain, 4.0, q=found.q[0], v=found.v[0], tau=tau, t_eval=found.t[::80])
+    for name in ("Load.x", "Load.z"):
+        assert run[name] == pytest.approx(found[name][::80], abs=1e-3)
+
+
+def test_speeds_are_held_through_springs_too() -> None:
+    """The rate of the second of two cars: x1 = x2 + x2'' / k, with a place of x2 that nobody asks for."""
+    text = "coordinates x1, x2; A | Sx(x1) = m(1); B | Sx(x2) = m(1); spring s = 4 on x2 - x1;"
+    system = kn.loads(f"{text} program path : x2' = sin(t); control least on x1;")
+    found = kn.servo(system, 2.0, q={"x1": 0.75, "x2": 0.5}, v={"x1'": 0.0, "x2'": 0.0}, samples=11)
+    place = 1.5 - np.cos(found.t)
+    assert found["x2"] == pytest.approx(place, abs=1e-10)
+    assert found["x1"] == pytest.approx(place + np.cos(found.t) / 4, abs=1e-10)
+    assert (found.index, found.internal) == (4, 1)
+
+
+def test_closed_systems_are_driven_where_the_actuator_is() -> None:
+    fourbar = kn.load(EXAMPLES / "fourbar.kin")
+    theta = kn.symbol("theta")
+    own = fourbar.replace(programs=(kn.program("path", theta - 0.8 - 0.3 * kn.sin(kn.symbol("t"))),))
+    found = kn.servo(own, 2.0, actuators=["gamma'"], samples=21)
+    known = kn.inverse(fourbar, {"theta": "0.8 + 0.3*sin(t)"}, ["gamma'"], t=found.t)
+    assert found["control.gamma'"] == pytest.approx(known["tau.gamma'"], abs=1e-10)
+    assert found.flat
+
+
+ARM = "coordinates a, b; A | Rz(a), Sx(1) = m(1); B ~ A | Rz(b), Sx(1) = m(1); initial a = 0.5, b = 0.5; control least on a, b;"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (TWO, "has no programs of motion to hold"),
+        (f"{TWO} program p : x2 = 1;", "names no actuators; give some, as in control on x1'"),
+        (
+            f"{TWO} program p : x2 = t; program r : x1 = t; control least on x1;",
+            "cannot hold so many programs, p, r; name",
+        ),
+        (f"{TWO} program p : x2 = t; control least on x1, x2;", "forces on x1', x2' hold p in many ways; name as many"),
+        (
+            f"{TWO} program p : x2'' = t; control least on x1;",
+            "Program 'p': expected an expression of the time, coordinates",
+        ),
+        (
+            f"{TWO} limit wall : x1 <= 1; program p : x2 = t; control least on x1;",
+            "and wall may bring some; leave these out",
+        ),
+        (
+            "coordinates x, y; A | Sx(x) = m(1); B | Sx(y) = m(1); program p : y = sin(t); control least on x;",
+            "no force on x' changes 'p' beside what else is asked for, at any order up to 2. Name other actuators.",
+        ),
+        (
+            f"{TWO} program p : x2 = 1; program r : 2*x2 = 3; control least on x1, x2;",
+            "'p' and 'r' contradict each other: at t = 0 s the nearest motion misses 'p' by 0.25, 'r' by -0.5",
+        ),
+        (
+            f"{TWO} program p : x2 = t; program r : 2*x2 = 2*t; control least on x1, x2;",
+            "'p' and 'r' say the same of the motion",
+        ),
+        (
+            DAMPED,
+            "the start misses the programs at t = 0 s, or what follows from them, and 1 of its variables are free",
+        ),
+        (f"{ARM} program p : B.x = 3; program r : B.y = 1;", "the nearest misses the program 'p' by -1.0"),
+        (f"{ARM} program p : B.x = 1 + t; program r : B.y = 0.3;", "a singular position at t = 0.97737"),
+    ],
+)
+def test_what_cannot_be_held_is_told(text: str, says: str) -> None:
+    with pytest.raises(kn.KinetaError) as told:
+        kn.servo(kn.loads(text), 2.0)
+    assert says in str(told.value)
