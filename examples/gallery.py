@@ -56,10 +56,10 @@ def path_in_space(point: str) -> Callable[[kn.Result], None]:
     return draw
 
 
-def above(upper: Callable[[kn.Result, Axes], None], *controls: str) -> Callable[[kn.Result], None]:
+def above(upper: Callable[[Any, Axes], None], *controls: str) -> Callable[[Any], None]:
     """A motion, and below it the controls that hold its program."""
 
-    def draw(run: kn.Result) -> None:
+    def draw(run: Any) -> None:
         figure = plt.figure(figsize=(6, 5.4), layout="constrained")
         one, other = figure.subplots(2, 1, height_ratios=(3, 2))
         upper(run, one)
@@ -86,13 +86,14 @@ def paths(*points: str) -> Callable[[kn.Result, Axes], None]:
         ax.legend()
 
     return draw
-def crane(run: kn.Servo) -> None:
-    """The load, and at some times the trolley and the rope."""
-    ax = plt.figure(figsize=(3.8, 4.4), layout="constrained").add_subplot(aspect="equal")
+
+
+def crane(run: kn.Servo, ax: Axes) -> None:
+    """The load, and at some times trolley and rope, in a picture with others."""
     for k in range(0, len(run.t), 30):
         ax.plot([run["x"][k], run["Load.x"][k]], [0, run["Load.z"][k]], "o-", color="0.7", markersize=3, linewidth=0.7)
     ax.plot(run["Load.x"], run["Load.z"], linewidth=1.4)
-    ax.set(xlabel="x [m]", ylabel="z [m]")
+    ax.set(xlabel="x [m]", ylabel="z [m]", aspect="equal")
     ax.grid(alpha=0.3)
 
 
@@ -141,8 +142,8 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "circular_orbit": (8000.0, above(paths("Craft"), "weight", "control.x'", "control.y'")),
     "elevator": (20.0, above(series("z", "acceleration", "jerk"), "control.z'")),
     "tracking_arm": (8.4, above(paths("Pen"), "control.q1'", "control.q2'", "control.q3'")),
-    "crane_servo": (4.0, crane),
-    "car_chain": (6.0, over_time("control.x1'")),
+    "crane_servo": (4.0, above(crane, "control.x'", "control.l'")),
+    "car_chain": (6.0, above(series("x1", "x2", "x3", "x4"), "control.x1'")),
 }
 
 
