@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     kineta eval double_pendulum.kin                  accelerations at the start
     kineta eval double_pendulum.kin --q "q1=30 deg, q2=0" --tau 1,2
     kineta eval double_pendulum.kin --quantity inverse --vdot 1,0
-    kineta eval double_pendulum.kin --quantity "inertia_forces(3)" --levels "q1'''=2"
+    kineta eval double_pendulum.kin --quantity 'kineta(3)' --levels "q1'''=2"
     """,
 )
 @model

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     examples="""
     kineta reactions double_pendulum.kin --to 2 --plot out.png
     kineta reactions fourbar.kin --of pin,Rocker --frame Rocker
-    kineta reactions fourbar.kin --motion "theta = 0.8 + 0.1*t" --actuators "theta'"
+    kineta reactions fourbar.kin --motion "theta = 0.8 + t" --actuators "theta'"
     """,
 )
 @model
