@@ -5,6 +5,7 @@ Each takes a value and what an error calls it, and raises :class:`~kineta.errors
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +58,14 @@ def number(name: str, value: Any) -> float:
     if found is None or found.ndim:
         raise ArgumentError(f"Expected a number for {name}, found {shown(value)}.")
     return float(found)
+
+
+def finite(name: str, value: Any) -> float:
+    """*value* as a float that is finite."""
+    found = number(name, value)
+    if not math.isfinite(found):
+        raise ArgumentError(f"Expected a finite number for {name}, found {found:g}.")
+    return found
 
 
 def numbers(name: str, value: Any) -> FloatArray:

@@ -97,6 +97,8 @@ def _follow(system: System, along: str, plot: Path | None, given: dict[str, Any]
     for point in found.special:
         place = ", ".join(f"{n} = {round(x, 9) + 0.0:.6g}" for n, x in zip(system.q_names, point.q, strict=True))
         click.echo(f"  {point.kind} at {name} = {point.parameter:.9g}: {place}")
+    for note in found.notes:
+        click.echo(f"  {note}")
     if plot is not None:
         click.echo(f"written: {plot}")
 
@@ -130,4 +132,10 @@ def _of_family(found: Family) -> dict[str, Any]:
         for b in found.branches
     ]
     special = [{"kind": s.kind, "parameter": s.parameter, "q": s.q.tolist()} for s in found.special]
-    return {"model": found.model, "parameter": found.parameter, "branches": branches, "special": special}
+    return {
+        "model": found.model,
+        "parameter": found.parameter,
+        "branches": branches,
+        "special": special,
+        "notes": list(found.notes),
+    }

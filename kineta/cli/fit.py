@@ -86,13 +86,14 @@ def fit(
                 "series": chosen,
                 "left_aside": left,
                 "patterned": list(found.patterned),
+                "notes": list(found.notes),
             }
         )
         return
     if series is None:
         aside = f"; columns that the model does not have: {', '.join(left)}" if left else ""
         click.echo(f"fitted: {', '.join(chosen)}{aside}")
-    click.echo("\n".join(found.lines()))
+    click.echo(str(found))
     click.echo(f"deviation of the data from the motion: {found.deviation:.3g}")
     if found.patterned:
         click.echo(

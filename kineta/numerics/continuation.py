@@ -5,6 +5,7 @@ With J the slope (n, n + 1) and s the tangent, J s = 0, steps go along s and com
     (J; s^T) change = (-off; 0)
 
 Where the last component of s changes its sign the curve folds; where the determinant of (J; s^T) does, another curve crosses.
+There (J; s^T) is singular: the state is that to which the curve leads from beside it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 FloatArray = NDArray[np.float64]
 State = TypeVar("State")
@@ -26,6 +26,12 @@ CORRECTIONS, DONE = 12, 1e-11
 TURN = 0.95
 #: What a step is multiplied with after one that went well, or failed; and the least one, as a part of the first.
 LONGER, SHORTER, LEAST = 1.4, 0.5, 1e-6
+#: Part of a step within which a zero is looked for by interpolation, and the parts of what is left that are tried before.
+FINE, PARTS = 1e-3, (0.5, 0.4, 0.6, 0.3, 0.7)
+#: How many times farther along the first curve than beside it another that crosses may be.
+FARTHER = 20.0
+#: Why a curve ends: no room is left, it has all its points, no step leads on.
+ROOM, POINTS, STUCK = "room", "points", "stuck"
 
 
 @dataclass(frozen=True)
@@ -48,7 +54,12 @@ class Curve(Generic[State]):
 
     def near(self, state: State, across: FloatArray) -> State | None:
         """The state of the curve that changes normal to *across* lead to from *state*; None where they lead to none."""
-        last = np.inf
+        found = self.beside(state, across)
+        return None if found is None else found[0]
+
+    def beside(self, state: State, across: FloatArray) -> tuple[State, float] | None:
+        """:meth:`near`, and how long the changes are."""
+        last, way = np.inf, np.zeros(len(across))
         for _ in range(CORRECTIONS):
             off = self.off(state)
             A = np.vstack([self.slope(state), across])
@@ -58,11 +69,11 @@ class Curve(Generic[State]):
             size = float(np.abs(change).max())
             if size > max(1.0, 2 * last):
                 return None
-            state = self.moved(state, change)
+            state, way = self.moved(state, change), way + change
             if size <= DONE:
-                return state
+                break
             last = size
-        return state if last < 1e3 * DONE else None
+        return (state, float(np.linalg.norm(way))) if size < 1e3 * DONE else None
 
     def step(self, point: Point[State], length: float) -> Point[State] | None:
         """The point after a step of this *length* along the tangent."""
@@ -89,12 +100,14 @@ def follow(
     length: float,
     room: Callable[[Point[State]], float],
     most: int,
-) -> list[Point[State]]:
+) -> tuple[list[Point[State]], str]:
     """Points of the *curve* from *start* on in steps of about this *length*, *most* at most, with its folds and bifurcations
-    among them, up to where *room* becomes negative.
+    among them, up to where *room* becomes negative; and why it ends.
     """
     points, step = [start], length
-    while len(points) < most and step > LEAST * length:
+    while len(points) < most:
+        if step <= LEAST * length:
+            return points, STUCK
         last = replace(points[-1], kind="", other=None)
         found = curve.step(last, step)
         if found is None or found.tangent @ last.tangent < TURN:
@@ -102,41 +115,93 @@ def follow(
             continue
         if room(found) < 0:
             edge = _where(curve, last, step, room)
-            return points if edge is None else [*points, edge]
+            return points if edge is None else [*points, _back(curve, edge)], ROOM
         points += [*_between(curve, last, found, step), found]
         step = min(LONGER * step, length)
-    return points
+    return points, POINTS
 
 
-def _between(curve: Curve[State], a: Point[State], b: Point[State], length: float) -> list[Point[State]]:
-    """The fold and the bifurcation on the step from *a* to *b*, where there are any."""
-    found = []
-    if a.tangent[-1] * b.tangent[-1] < 0 and (fold := _where(curve, a, length, lambda x: float(x.tangent[-1]))):
-        found.append(replace(fold, kind="fold"))
-    if a.determinant * b.determinant < 0 and (crossing := _where(curve, a, length, lambda x: x.determinant)):
-        plane = np.linalg.svd(curve.slope(crossing.state))[2][-2:]
-        other = plane.T @ (plane @ _normal(plane, crossing.tangent))
-        found.append(replace(crossing, kind="bifurcation", other=other / np.linalg.norm(other)))
+def leaving(curve: Curve[State], point: Point[State], length: float) -> list[Point[State]]:
+    """The starts, in both directions, of the curve that crosses at a bifurcation."""
+    found: list[Point[State]] = []
+    if point.other is None:
+        return found
+    aside = FINE * length
+    for across in (point.other, -point.other):
+        beside = curve.beside(curve.moved(point.state, aside * across), across)
+        # The first curve, where it bends, comes as far to the side only much farther along.
+        if beside is not None and beside[1] < FARTHER * aside:
+            found.append(Point(point.state, curve.at(beside[0], across).tangent, 0.0))
     return found
 
 
+def _between(curve: Curve[State], a: Point[State], b: Point[State], length: float) -> list[Point[State]]:
+    """The fold or bifurcation on the step from *a* to *b*, where there is one; a bifurcation where both are one."""
+    if a.determinant * b.determinant < 0 and (zero := _where(curve, a, length, lambda x: x.determinant)):
+        state, tangent = zero.state, zero.tangent
+        plane = np.linalg.svd(curve.slope(state))[2][-2:]
+        other = plane.T @ _normal(plane, tangent)
+        return [Point(state, tangent, 0.0, "bifurcation", other / np.linalg.norm(other))]
+    if a.tangent[-1] * b.tangent[-1] < 0 and (zero := _where(curve, a, length, lambda x: float(x.tangent[-1]))):
+        return [replace(_back(curve, zero), kind="fold")]
+    return []
+
+
 def _normal(plane: FloatArray, tangent: FloatArray) -> FloatArray:
-    """The vector of the *plane* (2, n) that is normal to the *tangent*."""
+    """The vector within the *plane* (2, n), by its two, that is normal to the *tangent*."""
     a, b = plane @ tangent
-    return np.asarray(a * plane[1] - b * plane[0])
+    return np.array([-b, a])
 
 
 def _where(
     curve: Curve[State], a: Point[State], length: float, value: Callable[[Point[State]], float]
 ) -> Point[State] | None:
-    """The point within a step of this *length* from *a* where the *value* vanishes."""
-
-    def at(part: float) -> float:
-        found = curve.step(a, part) if part else a
-        return np.nan if found is None else value(found)
-
-    ends = at(0.0), at(length)
-    if not ends[0] * ends[1] < 0:
+    """The point within a step of this *length* from *a* where the *value* changes its sign, as those beside it say, with what
+    it has no value for left open; None where it does not.
+    """
+    b = curve.step(a, length)
+    if b is None or not value(a) * value(b) < 0:
         return None
-    part = brentq(at, 0.0, length, xtol=1e-13, rtol=1e-14, maxiter=100)
-    return curve.step(a, float(part))
+    least = FINE * length
+    while length > least:
+        middle = None
+        for part in PARTS:  # in one place the slope may be singular
+            middle = curve.step(a, part * length)
+            if middle is not None and middle.tangent @ a.tangent >= TURN:
+                break
+        else:
+            return None
+        assert middle is not None
+        if value(middle) * value(a) > 0:
+            a, length = middle, (1 - part) * length
+        else:
+            b, length = middle, part * length
+    s = _zero(curve, a, b, length, value)
+    # The way along tangents that change evenly, as none can be taken across where the slope is singular.
+    tangent = a.tangent + s / length * (b.tangent - a.tangent)
+    state = curve.moved(a.state, s * (a.tangent + tangent) / 2)
+    return Point(state, tangent / np.linalg.norm(tangent), 0.0)
+
+
+def _zero(
+    curve: Curve[State], a: Point[State], b: Point[State], length: float, value: Callable[[Point[State]], float]
+) -> float:
+    """How far from *a*, before *b* in this *length* from it, the *value* vanishes, by inverse interpolation."""
+    known = {0.0: value(a), length: value(b)}
+    for far in (-length, 2 * length):
+        found = curve.step(a, far)
+        if found is not None:
+            known[far] = value(found)
+    rising = np.diff([known[s] for s in sorted(known)])
+    if not (np.all(rising > 0) or np.all(rising < 0)):
+        known = {s: known[s] for s in (0.0, length)}
+    total = 0.0
+    for s, x in known.items():
+        total += s * float(np.prod([y / (y - x) for r, y in known.items() if r != s]))
+    return min(max(total, 0.0), length)
+
+
+def _back(curve: Curve[State], zero: Point[State]) -> Point[State]:
+    """A point beside the curve, taken back to it."""
+    state = curve.near(zero.state, zero.tangent)
+    return zero if state is None else curve.at(state, zero.tangent)

@@ -19,7 +19,7 @@ from kineta.tasks.closing import MET, Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.rank import folded
 from kineta.tasks.state import initial_state
-from kineta.values import number
+from kineta.values import finite
 
 FloatArray = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ def assemble(
     """
     values = parameters(a_system(system), p)
     q0, v0 = initial_state(system, q, v, values)
-    t, held = number("t", t), _held(system, pinned)
+    t, held = finite("t", t), _held(system, pinned)
     equations = equations_of(system)
     cases = arguments.cases({"q": q0, "v": v0, "p": values})
     if cases is None:

@@ -20,11 +20,12 @@ from kineta.tasks.apart import warn_without
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.forces import Forces, forces
+from kineta.tasks.limits import Within
 from kineta.tasks.rank import rank
 from kineta.tasks.stability import Stability, stability
 from kineta.tasks.state import initial_state
 from kineta.tasks.steady import Conditions, State
-from kineta.values import number, whole
+from kineta.values import finite, whole
 
 FloatArray = NDArray[np.float64]
 
@@ -70,11 +71,12 @@ class Equilibrium:
 
 @dataclass(frozen=True)
 class Search:
-    """What is looked for: the conditions, the changes that are *free*, and the speeds that go on."""
+    """What is looked for: the conditions, the changes that are *free*, the speeds that go on, and the limits within which."""
 
     conditions: Conditions
     free: list[int]
     steady: tuple[int, ...]
+    within: Within
 
     def slope(self, at: State) -> FloatArray:
         """Derivatives of the conditions by the free changes."""
@@ -122,8 +124,8 @@ def equilibrium(
     free : those of them that are looked for as well, from the guess *v*
     pinned : coordinates that stay as they are
 
-    Raises :class:`SimulationError` where none is found: with what is off most, and by how much; and for one that does not stay
-    one as its coordinates, or the time, go on.
+    Raises :class:`SimulationError` where none is found: with what is off most, and by how much; for one beyond a limit; and for
+    one that does not stay one as its coordinates, or the time, go on.
     """
     search, start = searched(system, q, v, p, tau, t, steady, free, pinned)
     return _equilibrium(search, found_from(search, start))
@@ -146,15 +148,18 @@ def equilibria(
     """The equilibria that are found from the guess and from as many random *starts*, by rising potential energy.
 
     Angles start anywhere, lengths around the guess by as much as it is large, or by one metre. Positions that differ by whole
-    turns are one. Arguments and errors as for :func:`equilibrium`.
+    turns are one; what lies beyond a limit is none. Arguments and errors as for :func:`equilibrium`.
     """
     search, start = searched(system, q, v, p, tau, t, steady, free, pinned)
     found: list[tuple[Equilibrium, FloatArray]] = []
-    last = search.nearest(start)
+    last, beyond = search.nearest(start), ""
     for guess in (None, *_random(search, start, whole("starts", starts, 0, 10**6), whole("seed", seed, 0))):
         tried = last if guess is None else search.nearest(guess)
         if not tried.met:
             last = min(last, tried, key=lambda x: x.missed)
+            continue
+        if why := _beyond(search, tried.state):
+            beyond = beyond or why
             continue
         place = _place(search, tried.state)
         if any(np.abs(place - other).max() <= SAME * max(1.0, np.abs(place).max()) for _, other in found):
@@ -162,7 +167,7 @@ def equilibria(
         _stays(search, tried.state)
         found.append((_equilibrium(search, tried), place))
     if not found:
-        raise SimulationError(_not_found(search, last, starts))
+        raise SimulationError(beyond or _not_found(search, last, starts))
     return tuple(sorted((e for e, _ in found), key=lambda e: e.potential_energy))
 
 
@@ -171,6 +176,8 @@ def found_from(search: Search, start: State) -> Found[State]:
     found = search.nearest(start)
     if not found.met:
         raise SimulationError(_not_found(search, found))
+    if why := _beyond(search, found.state):
+        raise SimulationError(why)
     _stays(search, found.state)
     return found
 
@@ -188,7 +195,7 @@ def searched(
 ) -> tuple[Search, State]:
     """What is looked for, and the state from which."""
     equations = given_equations(system)
-    model, t = equations.system, number("t", t)
+    model, t = equations.system, finite("t", t)
     warn_without(model, "an equilibrium")
     values = parameters(model, p)
     q0, v0 = initial_state(model, q, v, values)
@@ -209,7 +216,8 @@ def searched(
     tangents = np.abs(conditions.tangents(start))
     motion = [k for k in parts["motion"] if not tangents[k, held].any()]
     speeds = [parts["speed"][going[k]] for k in found]
-    return Search(conditions, [*motion, *speeds, *parts["multiplier"]], tuple(going)), start
+    within = Within(conditions.equations)
+    return Search(conditions, [*motion, *speeds, *parts["multiplier"]], tuple(going), within), start
 
 
 def _places(system: System, names: Iterable[str], known: Any, what: str, purpose: str) -> list[int]:
@@ -240,6 +248,18 @@ def _equilibrium(search: Search, found: Found[State]) -> Equilibrium:
         steady=tuple(system.v_names[k] for k in search.steady),
         state=at,
         acting=conditions.tau,
+    )
+
+
+def _beyond(search: Search, at: State) -> str:
+    """That the equilibrium *at* lies beyond a limit; ``''`` where it does not."""
+    limit = search.within.beyond(at.t, at.q, at.p)
+    if not limit:
+        return ""
+    place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(search.conditions.system.q_names, at.q, strict=True))
+    return (
+        f"Model '{search.conditions.system.name}': the equilibrium at {place} lies beyond the limit {limit}. Start from another "
+        "guess, or from many (equilibria); a run with damping finds a rest on the limit."
     )
 
 

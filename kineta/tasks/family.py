@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from kineta.compiler import Equations
-from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
+from kineta.errors import ArgumentError, ModelError, SimulationError, did_you_mean, shown
 from kineta.model.system import System
-from kineta.numerics.continuation import Curve, Point, follow
+from kineta.numerics.continuation import POINTS, STUCK, Curve, Point, follow, leaving
 from kineta.tasks.equilibrium import Search, found_from, searched
 from kineta.tasks.stability import stability
 from kineta.tasks.steady import State
-from kineta.values import number, whole, word
+from kineta.tasks.weights import check_weights
+from kineta.values import finite, whole, word
 
 FloatArray = NDArray[np.float64]
 
@@ -72,17 +73,21 @@ class Branch:
 class Family:
     """The equilibria of a model along a parameter: ``branches`` in the order in which they were found, and the ``special``
     points between and on them.
+
+    notes : which branches end before the parameter leaves its interval, and why
     """
 
     model: str
     parameter: str
     branches: tuple[Branch, ...]
     special: tuple[Special, ...]
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         found = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "no folds or bifurcations"
         n = len(self.branches)
-        return f"<Family of '{self.model}' along {self.parameter}: {n} branch{'es' * (n > 1)}; {found}>"
+        said = "".join(f"; {note}" for note in self.notes)
+        return f"<Family of '{self.model}' along {self.parameter}: {n} branch{'es' * (n > 1)}; {found}{said}>"
 
     def plot(self, name: str | None = None, *, ax: Any = None) -> Any:
         """Draw the coordinate or speed *name* (the first coordinate, if none is given) over the parameter, stable parts full,
@@ -114,15 +119,16 @@ def family(
     branches : how many at most; those that leave in both directions at a bifurcation are two
     points : of one branch at most
 
-    The rest as for :func:`~kineta.tasks.equilibrium.equilibrium`. Branches end where the parameter leaves its interval. Raises
-    :class:`SimulationError` where there is no equilibrium to start from, or one that others touch on all sides.
+    The rest as for :func:`~kineta.tasks.equilibrium.equilibrium`. Branches end where the parameter leaves its interval; where
+    they end before, at a limit or otherwise, ``notes`` say so. Raises :class:`SimulationError` where there is no
+    equilibrium to start from, or one that others touch on all sides.
     """
     search, start = searched(system, q, v, p, tau, 0.0, steady, free, pinned)
     own = _parameter(search, word(parameter, "the name of a parameter"))
     most, count = whole("points", points, 2, 10**6), whole("branches", branches, 1, 10**4)
-    first, end = found_from(search, start).state, number("to", to)
+    first, end = found_from(search, start).state, finite("to", to)
     began = _value(search, first, own)
-    if not np.isfinite(end) or began == end:
+    if began == end:
         raise ArgumentError(
             f"Expected an end beside {parameter} = {began:g}, where the family begins, found to = {end:g}."
         )
@@ -131,25 +137,31 @@ def family(
 
     def room(point: Point[State]) -> float:
         value = way.value(point.state)
-        return min(value - min(began, end), max(began, end) - value)
+        return min(value - min(began, end), max(began, end) - value, way.room(point.state))
 
     ahead = np.zeros(len(way.columns))
     ahead[-1] = np.sign(end - began)
     waiting, found, special = [curve.at(first, ahead)], list[Branch](), list[Point[State]]()
+    notes = list[str]()
     while waiting and len(found) < count:
-        points_on = follow(curve, waiting.pop(0), length, room, most)
+        points_on, why = follow(curve, waiting.pop(0), length, room, most)
         if len(points_on) < 2:
             continue
         found.append(_branch(search, way, points_on))
+        if why := _ended(way, parameter, points_on, why):
+            notes.append(f"branch {len(found)} {why}")
         for point in points_on[1:]:
             if point.kind and not any(way.apart(point.state, other.state) < SAME for other in special):
                 special.append(point)
-                waiting += _leaving(way, point, length)
+                waiting += leaving(curve, point, length)
+    if waiting:
+        notes.append(f"{len(waiting)} more branches are not followed; ask for more (branches)")
     return Family(
         search.conditions.system.name,
         parameter,
         tuple(found),
         tuple(Special(x.kind, way.value(x.state), x.state.q, x.state.v) for x in special),
+        tuple(notes),
     )
 
 
@@ -193,8 +205,23 @@ class Way:
         return Curve(self.off, self.slope, self.moved)
 
     def off(self, at: State) -> FloatArray:
-        """What has to vanish."""
+        """What has to vanish; NaN where parameters give a body the inertia of none."""
+        if self.why_not(at):
+            return np.full(len(self.rows), np.nan)
         return self.search.conditions.off(at)[self.rows] * self.weight
+
+    def why_not(self, at: State) -> str:
+        """Why there is no such body as one of those with these parameters; ``''`` where all are."""
+        if self.columns[-1] in self.search.conditions.parts["parameter"]:
+            try:
+                check_weights(self.search.conditions.system, at.p)
+            except ModelError as error:
+                return str(error)
+        return ""
+
+    def room(self, at: State) -> float:
+        """The least distance from a limit."""
+        return float(self.search.within.room(at.t, at.q, at.p).min(initial=np.inf))
 
     def slope(self, at: State) -> FloatArray:
         """Its derivatives."""
@@ -242,18 +269,17 @@ def _way(search: Search, first: State, own: int, reach: float) -> Way:
     return Way(search, rows, weight[rows], np.append(columns, own), np.append(scale, reach))
 
 
-def _leaving(way: Way, point: Point[State], length: float) -> list[Point[State]]:
-    """The first points of the branches that leave a bifurcation to both sides."""
-    found: list[Point[State]] = []
-    if point.other is None:
-        return found
-    for across in (point.other, -point.other):
-        state = way.curve.near(way.moved(point.state, length * across), across)
-        if state is not None:
-            next_one = way.curve.at(state, across)
-            if abs(next_one.tangent @ across) > abs(next_one.tangent @ point.tangent):
-                found.append(replace(point, kind="", tangent=across))
-    return found
+def _ended(way: Way, parameter: str, points: Sequence[Point[State]], why: str) -> str:
+    """Why a branch of these *points* ended, where the parameter is within its interval; ``''`` where it has left that."""
+    last = points[-1]
+    where = f"ends at {parameter} = {way.value(last.state):.6g}"
+    if why == POINTS:
+        return f"{where} after {len(points)} points; ask for more (points), if it goes on"
+    if why == STUCK:
+        beyond = way.moved(last.state, last.tangent / STEPS)
+        return f"{where}; beyond, {way.why_not(beyond) or 'no equilibrium is found'}".rstrip(".")
+    at = way.search.within.reached(last.state.t, last.state.q, last.state.p)
+    return f"{where}, where it reaches the limit {', '.join(sorted(at))}" if at else ""
 
 
 def _branch(search: Search, way: Way, points: Sequence[Point[State]]) -> Branch:

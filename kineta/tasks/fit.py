@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.optimize import least_squares
 from scipy.stats import t as student
 
 from kineta.compiler import Equations, given_equations
-from kineta.errors import ArgumentError, SimulationError, shown
+from kineta.errors import ArgumentError, ModelError, SimulationError, shown
 from kineta.expr.node import Expr, symbol
 from kineta.model.system import System
 from kineta.tasks import arguments
@@ -25,6 +25,8 @@ FloatArray = NDArray[np.float64]
 
 #: Part of the largest singular value of scaled derivatives below which the data say nothing of a direction.
 BLIND = 1e-9
+#: How near to a bound, relative to 1 and itself, a value has met it.
+BOUND = 1e-8
 
 #: Deviations that are looked at, at least; the part of the data below which they are rounding; and the correlation of each with
 #: the next from which on they are no errors of measurements.
@@ -43,6 +45,7 @@ class Fit:
     deviation : of the data from the motion, root of the mean of squares, in units of sigma
     t, data, model_values : times, and by series what was measured and what the motion has
     evaluations : motions that were computed; message : why the search ended
+    notes : values that met their bounds, at which intervals are cut off
     """
 
     model: str
@@ -57,6 +60,7 @@ class Fit:
     model_values: Mapping[str, FloatArray]
     evaluations: int
     message: str
+    notes: tuple[str, ...] = ()
 
     @property
     def values(self) -> dict[str, float]:
@@ -83,13 +87,13 @@ class Fit:
 
     def lines(self) -> list[str]:
         """A table of the values with their intervals, as text."""
-        half = (self.interval[:, 1] - self.interval[:, 0]) / 2
+        half = np.abs(self.interval - self.x[:, None]).max(axis=1)
         width = max(map(len, self.by))
         rows = zip(self.by, self.x, half, strict=True)
         return [f"{name.ljust(width)} = {x:.6g} +- {h:.2g} ({100 * self.level:g} %)" for name, x, h in rows]
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join([*self.lines(), *self.notes])
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{n} = {x:.6g}" for n, x in self.values.items())
@@ -160,7 +164,9 @@ def fit(
         ftol=1e-12,
         gtol=1e-12,
     )
-    return problem.fitted(found.x, level, given=sigma is not None, message=str(found.message))
+    return _bounded(
+        problem.fitted(found.x, level, given=sigma is not None, message=str(found.message)), lowest, highest
+    )
 
 
 def _data(data: Any, t: ArrayLike | None) -> tuple[FloatArray, dict[str, FloatArray]]:
@@ -185,8 +191,9 @@ def _data(data: Any, t: ArrayLike | None) -> tuple[FloatArray, dict[str, FloatAr
                 f"Expected the series '{name}' of shape {times.shape}, as the times have, found {values.shape}."
             )
         if np.isinf(values).any() or np.isnan(values).all():
+            wrong = f"{values[np.isinf(values)][0]:g}" if np.isinf(values).any() else "NaN everywhere"
             raise ArgumentError(
-                f"Expected numbers in the series '{name}', NaN where nothing was measured, found no finite ones."
+                f"Expected finite numbers in the series '{name}', NaN where nothing was measured, found {wrong}."
             )
     return times, series
 
@@ -223,6 +230,19 @@ def _bounds(begun: Starting, bounds: Mapping[str, tuple[float, float]] | None) -
     return found[0], found[1]
 
 
+def _bounded(found: Fit, lowest: FloatArray, highest: FloatArray) -> Fit:
+    """*found* with intervals within the bounds, and with what is to be said of values that met one."""
+    near = BOUND * np.maximum(1.0, np.abs(found.x))
+    at = (found.x - lowest <= near) | (highest - found.x <= near)
+    notes = [
+        f"{n} = {x:.6g} is at its bound, where its interval is cut off; without it the fit would go further"
+        for n, x, met in zip(found.by, found.x, at.tolist(), strict=True)
+        if met
+    ]
+    interval = np.clip(found.interval, lowest[:, None], highest[:, None])
+    return replace(found, interval=interval, notes=tuple(notes))
+
+
 class _Problem:
     """Residuals and their derivatives for values x, each motion computed once."""
 
@@ -255,14 +275,17 @@ class _Problem:
     def at(self, x: FloatArray) -> Sensitivity:
         """The motion for *x* with its derivatives."""
         if self._last is None or self._last[0] != x.tobytes():
-            span, start = (self.t0, float(self.times[-1])), self.begun.at(x, self.t0)
+            span = self.t0, float(self.times[-1])
             try:
+                start = self.begun.at(x, self.t0)
                 found = carried(
                     self.begun.equations, self.begun.by, span, start, {}, self.shown, self.times, self.limits
                 )[0]
-            except SimulationError as error:
+            except (ModelError, SimulationError) as error:
                 values = ", ".join(f"{n} = {value:.6g}" for n, value in zip(self.begun.by.names, x, strict=True))
-                raise SimulationError(f"The fit came to {values}, from where it cannot go on: {error}") from error
+                raise SimulationError(
+                    f"The fit came to {values}, from where it cannot go on: {error} Bounds keep it away."
+                ) from error
             self._last, self.evaluations = (x.tobytes(), found), self.evaluations + 1
         return self._last[1]
 

@@ -18,8 +18,9 @@ from kineta.model.system import System, a_system
 from kineta.numerics.newton import Found, Functions, nearest_zero
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
+from kineta.tasks.limits import Within
 from kineta.tasks.state import initial_state
-from kineta.values import number, numbers, whole, word
+from kineta.values import finite, number, numbers, whole, word
 
 FloatArray = NDArray[np.float64]
 
@@ -63,9 +64,11 @@ class Reaching:
     def __init__(
         self, system: System, p: FloatArray, t: float, targets: Sequence[Target], frame: str, limits: FloatArray
     ) -> None:
-        self.system, self.t, self.targets, self.limits = system, t, targets, limits
-        bare = system.replace(quasi=(), constraints=(), elements=(), initial=(), outputs=())
-        self.closing = Closing(equations_of(system), p)
+        self.system, self.t, self.targets = system, t, targets
+        bare = system.replace(quasi=(), constraints=(), elements=(), initial=(), outputs=(), contacts=())
+        self.closing, self.within = Closing(equations_of(system), p), Within(equations_of(system))
+        own = self.within.coordinates(p)
+        self.limits = np.array([np.maximum(limits[0], own[0]), np.minimum(limits[1], own[1])])
         seen = "" if frame == GROUND else f" in {frame}"
         e = equations_of(bare)
         self.poses = [e.function(f"pose({x.name}{seen})").bind(p) for x in targets]
@@ -106,7 +109,7 @@ class Reaching:
 
     def moved(self, q: FloatArray, change: FloatArray) -> FloatArray:
         """The coordinates after a change, within their limits."""
-        return np.clip(self.closing.moved(self.t, q, change), *self.limits)
+        return np.asarray(np.clip(self.closing.moved(self.t, q, change), *self.limits))
 
     def nearest(self, q: FloatArray) -> Found[FloatArray]:
         """The coordinates nearest to *q* that reach the targets, or where no step comes nearer to them."""
@@ -124,8 +127,10 @@ class Reaching:
         return distance, turn, float(np.abs(off[k:]).max(initial=0.0))
 
     def reached(self, found: Found[FloatArray]) -> bool:
-        """Whether everything is where it is wanted."""
-        return bool(np.isfinite(found.off).all()) and max(self.missed(found.off)) <= MET
+        """Whether everything is where it is wanted, and no limit is passed."""
+        if not np.isfinite(found.off).all() or max(self.missed(found.off)) > MET:
+            return False
+        return not self.within.beyond(self.t, found.state, self.closing.p)
 
 
 def inverse_kinematics(
@@ -146,7 +151,7 @@ def inverse_kinematics(
     q, p : the guess and parameters, as for :func:`~kineta.tasks.simulate.simulate`, of one case
     t : the time, for drives [s]
     frame : the body in whose frame the places are given
-    limits : least and largest value by coordinate
+    limits : least and largest value by coordinate, beside the limits of the model
     starts : random positions from which other solutions are looked for; where motions are left that move nothing of what is
         wanted, there are endlessly many, and only the one from the guess is found
 
@@ -158,15 +163,14 @@ def inverse_kinematics(
         raise ArgumentError("Expected one guess, found cases; take them one by one.")
     if word(frame, "the name of a body") not in system.frames:
         raise ArgumentError(f"Model '{system.name}' has no body '{frame}'.{did_you_mean(frame, system.frames)}")
-    bounds = _limits(system, limits)
-    reaching = Reaching(system, values, number("t", t), _targets(system, wanted), frame, bounds)
+    reaching = Reaching(system, values, finite("t", t), _targets(system, wanted), frame, _limits(system, limits))
     count, chance = whole("starts", starts, 0, 10**6), np.random.default_rng(whole("seed", seed, 0))
     best = reaching.nearest(q0)
     found: list[FloatArray] = []
     if reaching.reached(best):
         found.append(_wrapped(reaching, best.state, q0))
     if not found or not _free(reaching, best.state):
-        for guess in _random(system, q0, bounds, count, chance):
+        for guess in _random(system, q0, reaching.limits, count, chance):
             tried = reaching.nearest(guess)
             if sum(reaching.missed(tried.off)) < sum(reaching.missed(best.off)):
                 best = tried
@@ -260,12 +264,18 @@ def _random(
 
 
 def _wrapped(reaching: Reaching, q: FloatArray, about: FloatArray) -> FloatArray:
-    """The same position with angles less than half a turn from *about*, where that changes nothing and limits allow it."""
-    units = variable_units(reaching.system)
+    """The same position with angles up to half a turn from *about*, ahead of it rather than behind, where that changes nothing
+    and limits allow it; quaternions are on its side.
+    """
+    units, q = variable_units(reaching.system), q.copy()
+    for offset in reaching.system.quaternions.values():
+        turn = slice(offset, offset + 4)
+        side = [float(q[turn] @ about[turn]), *q[turn].tolist()]
+        q[turn] *= np.sign(next(x for x in side if abs(x) > SAME))
     for k, name in enumerate(reaching.system.q_names):
         if units.get(name) == "rad":
             tried = q.copy()
-            tried[k] -= 2 * np.pi * np.round((q[k] - about[k]) / (2 * np.pi))
+            tried[k] -= 2 * np.pi * np.ceil((q[k] - about[k]) / (2 * np.pi) - 0.5 - SAME / (2 * np.pi))
             within = reaching.limits[0, k] <= tried[k] <= reaching.limits[1, k]
             if within and max(reaching.missed(reaching.off(tried))) <= 10 * MET:
                 q = tried
@@ -287,13 +297,18 @@ def _placement(reaching: Reaching, q: FloatArray) -> Placement:
 
 def _out_of_reach(reaching: Reaching, best: Found[FloatArray], starts: int) -> str:
     distance, turn, level = reaching.missed(best.off)
-    names = ", ".join(target.name for target in reaching.targets)
+    names = ", ".join(dict.fromkeys(target.name for target in reaching.targets))
     parts = [f"{distance:.3g} m"] * (distance > MET) + [f"{np.degrees(turn):.3g} degrees"] * (turn > MET)
     parts += [f"{level:.3g} beside the constraints"] * (level > MET)
-    limited = " within the limits" if np.isfinite(reaching.limits).any() else ""
+    limited = " within the limits" if np.isfinite(reaching.limits).any() or reaching.within.sides else ""
     at = ", ".join(f"{n} = {x:.4g}" for n, x in zip(reaching.system.q_names, best.state, strict=True))
+    if not parts and (limit := reaching.within.beyond(reaching.t, best.state, reaching.closing.p)):
+        return (
+            f"Model '{reaching.system.name}': nothing found puts {names} where wanted within the limits: {at} lies beyond "
+            f"{limit}. Ask for another place, or leave out the limit."
+        )
     return (
         f"Model '{reaching.system.name}': nothing found{limited} puts {names} where wanted: from the guess and {starts} random "
-        f"starts the nearest position, {at}, is {' and '.join(parts) or 'not defined'} away. Ask for a place within reach, or "
-        "for fewer components."
+        f"starts the nearest position{at and f', {at},'} is {' and '.join(parts) or 'not defined'} away. Ask for a place within "
+        "reach, or for fewer components."
     )

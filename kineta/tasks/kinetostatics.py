@@ -34,7 +34,7 @@ from kineta.tasks.result import force_name
 from kineta.tasks.series import Series
 from kineta.tasks.state import initial_state
 from kineta.tasks.trajectory import Trajectory, at_rest, trajectory
-from kineta.values import number
+from kineta.values import finite, number
 
 FloatArray = NDArray[np.float64]
 
@@ -148,7 +148,7 @@ def statics(
     if max(place.ndim, values.ndim) > 1:
         raise ArgumentError("Expected one position to hold, found cases; take them one by one.")
     equations = system if isinstance(system, Equations) else equations_of(system)
-    held = at_rest(equations, number("t", t), place, values)
+    held = at_rest(equations, finite("t", t), place, values)
     return solved(held, model.v_names if names is None else names, weights)
 
 

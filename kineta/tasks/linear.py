@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, shown
+from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, shown, warn
 from kineta.model.given import records
 from kineta.values import numbers, whole, word
 
@@ -18,6 +18,8 @@ ComplexArray = NDArray[np.complex128]
 
 #: Part of the largest entry below which one counts as zero.
 ROUNDING = 1e-9
+#: Accelerations, relative to the speeds and 1, that no steady motion has.
+STEADY = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,3 +175,15 @@ def a_linear(value: object, what: str, **others: object) -> Linear:
     if not isinstance(value, Linear):
         raise ArgumentError(f"Expected a Linear, as kineta.linearize makes one, for {what}, found {shown(value)}.")
     return value._one(what)
+
+
+def warn_unsteady(linear: Linear, what: str) -> None:
+    """Warn where the speeds change at the state itself, that *what* is found holds at this moment."""
+    speeds = [k for k, name in enumerate(linear.states) if name in linear.speeds]
+    change = np.abs(linear.rate[speeds])
+    if change.max(initial=0.0) > STEADY * max(1.0, np.abs(linear.v).max(initial=0.0)):
+        k = speeds[int(change.argmax())]
+        warn(
+            f"Model '{linear.model}': the state is neither an equilibrium nor a steady motion: {linear.states[k]} changes by "
+            f"{linear.rate[k]:.3g} a second. {what} of this moment."
+        )

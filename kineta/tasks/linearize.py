@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -175,7 +175,7 @@ def put_in(system: System, names: Iterable[str] | None) -> list[Input]:
     """The inputs of these names, or the forces on all speeds. Raises :class:`ArgumentError` for unknown ones."""
     if names is None:
         return [Input(n, True) for n in system.v_names]
-    found = []
+    found = list[Input]()
     known = (*system.v_names, *(f"tau.{n}" for n in system.v_names), *system.parameter_names)
     for name in records(names, str, "names of inputs", '"q1\'"'):
         if name not in known:
@@ -183,8 +183,16 @@ def put_in(system: System, names: Iterable[str] | None) -> list[Input]:
                 f"Model '{system.name}' has no speed or parameter '{name}' to put in.{did_you_mean(name, known)}"
             )
         plain = name.removeprefix("tau.") if name not in system.parameter_names else name
-        found.append(Input(plain, plain in system.v_names))
+        given = Input(plain, plain in system.v_names)
+        _check_new("input", given, found, name)
+        found.append(given)
     return found
+
+
+def _check_new(what: str, given: object, before: Collection[object], name: str) -> None:
+    """Raise where what is *given* is among what was given *before*."""
+    if given in before:
+        raise ArgumentError(f"Expected every {what} once, found '{name}' twice.")
 
 
 def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | None) -> dict[str, Expr]:
@@ -197,6 +205,7 @@ def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | N
         named = {str(n): e if isinstance(e, Expr) else symbol(e) for n, e in given.items()}
     else:
         for x in records(given, str | Expr, "names of outputs, or expressions", "'q1'"):
+            _check_new("output", str(x), named, str(x))
             named[str(x)] = own.get(x, symbol(x)) if isinstance(x, str) else x
     return {n: arguments.symbols(system, e, f"output '{n}'", resulting=True) for n, e in named.items()}
 

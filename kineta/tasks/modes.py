@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 from scipy.linalg import eig
 
 from kineta.compiler import Equations
-from kineta.errors import warn
 from kineta.model.system import System
-from kineta.tasks.linear import ComplexArray, Linear, a_linear
+from kineta.tasks.linear import ComplexArray, Linear, a_linear, warn_unsteady
 from kineta.tasks.linearize import linearize
 
 FloatArray = NDArray[np.float64]
 
 #: Part of the largest eigenvalue below which one is zero: what rounding makes of a double zero.
 ZERO = 1e-7
-#: Accelerations, relative to the speeds and 1, that no steady motion has.
-STEADY = 1e-6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,20 +125,8 @@ def modes(
     else:
         made = linearize(system, about, t=t, p=p, tau=tau, inputs=(), outputs=(), states=states)
         linear = a_linear(made, "modes")
-    _check_steady(linear)
+    warn_unsteady(linear, "The modes are those")
     return _modes(linear)
-
-
-def _check_steady(linear: Linear) -> None:
-    """Warn where the speeds change at the state itself."""
-    speeds = [k for k, name in enumerate(linear.states) if name in linear.speeds]
-    change = np.abs(linear.rate[speeds])
-    if change.max(initial=0.0) > STEADY * max(1.0, np.abs(linear.v).max(initial=0.0)):
-        k = speeds[int(change.argmax())]
-        warn(
-            f"Model '{linear.model}': the state is neither an equilibrium nor a steady motion: {linear.states[k]} changes by "
-            f"{linear.rate[k]:.3g} a second. The modes are those of this moment."
-        )
 
 
 def _modes(linear: Linear) -> Modes:

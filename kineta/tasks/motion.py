@@ -151,8 +151,9 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
         return ""
     if why := fault(task.equations, task.t0, q, v, task.made.p):
         return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {why}."
-    names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names), "power")
-    bad = next(n for n, x in zip(names, rate, strict=False) if not np.isfinite(x))
+    names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names))
+    others = "power, or what is integrated or derived beside the motion,"
+    bad = next((n for n, x in zip(names, rate, strict=False) if not np.isfinite(x)), others)
     return f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters."
 
 

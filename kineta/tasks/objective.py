@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kineta.compiler import Equations, given_equations
-from kineta.errors import ArgumentError, one_of, shown
+from kineta.errors import ArgumentError, SimulationError, one_of, shown
 from kineta.expr.node import Expr
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
@@ -64,7 +64,15 @@ class Objective:
             raise ArgumentError(
                 f"Expected finite x of shape {self.x0.shape} for ({', '.join(self.by)}), found {shown(x)}."
             )
-        return self._back(given) if self.back else self._along(given)
+        value, gradient = self._back(given) if self.back else self._along(given)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            at = ", ".join(f"{n} = {x:.6g}" for n, x in zip(self.by, given, strict=True))
+            what = "value" if not np.isfinite(value) else "derivative"
+            raise SimulationError(
+                f"Model '{self.start.equations.system.name}': the goal has no finite {what} at {at}; check where its expressions "
+                "are defined."
+            )
+        return value, gradient
 
     def _carried(self, by: Varied, x: FloatArray, grid: FloatArray | None) -> tuple[Sensitivity, Equations, Begun]:
         """The motion for *x* with its derivatives by the names *by*."""
@@ -138,9 +146,11 @@ def objective(
     if integral is None and final is None:
         raise ArgumentError("Expected a goal: integral=..., final=..., or both, found none.")
     parts = []
-    for name, e in (("integral", integral), ("final", final)):
+    goals: tuple[tuple[str, Any], ...] = ("integral", integral), ("final", final)
+    for name, e in goals:
         if e is not None and not isinstance(e, Expr):
-            raise ArgumentError(f"Expected an expression for {name}, found {shown(e)}.")
+            advice = f": write kn.symbol({e!r})" if isinstance(e, str) else ""
+            raise ArgumentError(f"Expected an expression for {name}, found {shown(e)}{advice}.")
         parts.append(
             None if e is None else arguments.symbols(equations.system, e, f"the goal '{name}'", resulting=True)
         )

@@ -14,7 +14,7 @@ from kineta.compiler import Equations
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.expr.node import Expr
 from kineta.model.system import System
-from kineta.tasks.linear import Linear, a_linear
+from kineta.tasks.linear import Linear, a_linear, warn_unsteady
 from kineta.tasks.linearize import linearize
 from kineta.values import numbers
 
@@ -89,7 +89,8 @@ def response(
 
     Neither: frequencies around those of the system. The other arguments are those of
     :func:`~kineta.tasks.linearize.linearize`, which makes the :class:`Linear` where none is given. Raises
-    :class:`ArgumentError` as that does, and for times that do not rise.
+    :class:`ArgumentError` as that does, for times that do not rise, and for those to which the response grows beyond all numbers.
+    About a state that is neither an equilibrium nor steady a :class:`~kineta.errors.KinetaWarning` says so.
     """
     if isinstance(system, Linear):
         linear = a_linear(system, "a response", about=about, t=t, p=p, tau=tau, inputs=inputs, outputs=outputs)
@@ -100,6 +101,7 @@ def response(
         raise ArgumentError(f"Model '{linear.model}': there are no {missing} to respond: give {missing}=['...'].")
     if frequency is not None and time is not None:
         raise ArgumentError("Expected frequencies or times, found both; ask for one response after the other.")
+    warn_unsteady(linear, "The response is that")
     if time is not None:
         times = _rising("time", time)
         return Response(linear.model, None, times, _step(linear, times), linear.inputs, linear.outputs)
@@ -148,8 +150,13 @@ def _step(linear: Linear, times: FloatArray) -> FloatArray:
     found, before, step, last = np.empty((len(times), len(linear.outputs), m)), 0.0, np.eye(n + m), 0.0
     for k, now in enumerate(times):
         dt = now - before
-        if abs(dt - last) > 1e-12 * now:
-            step, last = expm(whole * dt), dt
-        state, before = step @ state if dt else state, now
-        found[k] = linear.C @ state[:n] + linear.D
+        with np.errstate(all="ignore"):  # a response that grows ends in a sentence
+            if abs(dt - last) > 1e-12 * now:
+                step, last = expm(whole * dt), dt
+            state, before = step @ state if dt else state, now
+            found[k] = linear.C @ state[:n] + linear.D
+        if not np.isfinite(found[k]).all():
+            raise ArgumentError(
+                f"Model '{linear.model}': the response grows beyond all numbers before t = {now:g} s; ask for earlier times."
+            )
     return found

@@ -130,7 +130,7 @@ def sensitivity(
     smooth = alone(given_equations(system), (t0, t1), **same)
     equations, model = smooth.equations, smooth.equations.system
     chosen = varied(model, by, keep)
-    goals = {n: smooth.plain(e) for n, e in _goals(goals).items()}
+    goals = {n: smooth.plain(e) for n, e in _goals(model, goals).items()}
     integrands = {n: arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in goals.items()}
     q0, v0 = initial_state(model, q, v, p)
     values, acting = parameters(model, p), forces(model, tau)
@@ -244,7 +244,13 @@ def unstated(system: System, by: Varied, q: Any, v: Any) -> dict[str, Expr]:
     return {n: e for n, e in system.expanded.initial if not given(n)}
 
 
-def _goals(goals: Mapping[str, Expr] | None) -> dict[str, Expr]:
+def _goals(system: System, goals: Mapping[str, Expr] | None) -> dict[str, Expr]:
     if goals is not None and not (isinstance(goals, Mapping) and all(isinstance(e, Expr) for e in goals.values())):
         raise ArgumentError(f"Expected goals as expressions by name, found {shown(goals)}.")
+    taken = {*system.q_names, *system.v_names, *(o.name for o in system.outputs)}
+    for name in goals or {}:
+        if name in taken:
+            raise ArgumentError(
+                f"Model '{system.name}' has a series '{name}' of its own; give the goal '{name}' another name."
+            )
     return dict(goals or {})

@@ -27,6 +27,13 @@ FloatArray = NDArray[np.float64]
 ROUNDING = 1e-9
 #: Part of the largest pole that counts as nothing: double poles at zero come out by half of the digits.
 POLE = 1e-6
+#: How far from an equilibrium a stiffness is taken too: what changes its sign so near, where the equilibrium is hardly known,
+#: counts as nothing.
+BESIDE = 1e-7
+#: Speeds with which it is tried whether forces feed motions that they neither feed nor damp at first.
+FED, TRIES = (1e-3, 1e-2, 1e-1), 8
+#: Part of the power of all forces that counts as fed.
+TOLD = 1e-13
 
 
 @dataclass(frozen=True)
@@ -75,8 +82,11 @@ def stability(conditions: Conditions, at: State, steady: Sequence[int]) -> Stabi
     if np.abs(K - K.T).max(initial=0.0) > ROUNDING * size:
         return _by_poles(Stability(None, "", K, Z, np.empty(0), poles))
     values = _values(K, M)
+    little = np.full(len(values), ROUNDING * np.abs(values).max(initial=0.0))
+    if not steady:
+        little = np.maximum(little, _unsure(conditions, at, Z, K, M))
     found = Stability(None, "", K, Z, values, poles)
-    return _by_potential(found, C)
+    return _by_potential(found, C, little, fed=not steady and _fed(conditions, at, Z, C))
 
 
 def _allowed(A: FloatArray) -> FloatArray:
@@ -91,6 +101,38 @@ def _values(K: FloatArray, M: FloatArray) -> FloatArray:
         return np.array(eigh(K, (M + M.T) / 2, eigvals_only=True), dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.array(np.linalg.eigvalsh(K), dtype=np.float64)
+
+
+def _unsure(conditions: Conditions, at: State, Z: FloatArray, K: FloatArray, M: FloatArray) -> FloatArray:
+    """By how much the values of K change beside the equilibrium *at*, (f,)."""
+    values, way, n = _values(K, M), conditions.ways(at), conditions.system.nv
+    rng, most = np.random.default_rng(0), np.zeros(len(values))
+    change = np.zeros(conditions.parts["parameter"].stop)
+    for _ in range(2 * bool(len(values))):
+        change[: len(way)] = BESIDE * way @ Z @ rng.choice([-1.0, 1.0], len(values))
+        for sign in (1, -1):
+            slope = conditions.slope(conditions.moved(at, sign * change))
+            beside = Z.T @ slope[:n, : len(way)] @ way @ Z
+            if np.isfinite(beside).all():
+                most = np.maximum(most, np.abs(_values(beside, M) - values))
+    return most
+
+
+def _fed(conditions: Conditions, at: State, Z: FloatArray, C: FloatArray) -> bool:
+    """Whether forces feed motions from the rest *at*, within the directions Z, that the damping C leaves alone.
+
+    What depends on the position alone, and inertia, do as much work backwards as forwards, with the other sign.
+    """
+    n, rng = conditions.system.nv, np.random.default_rng(0)
+    free = Z @ null_space((C + C.T) / 2, rcond=ROUNDING) if C.any() else Z
+    for u in rng.standard_normal((TRIES, free.shape[1])) @ free.T if free.shape[1] else ():
+        for size in FED:
+            v = size * u / np.linalg.norm(u)
+            ahead, back = (conditions.off(replace(at, v=sign * v))[:n] for sign in (1, -1))
+            power = -v @ (ahead - back)
+            if power > TOLD * float(np.abs(v) @ (np.abs(ahead) + np.abs(back))):
+                return True
+    return False
 
 
 def _linear(conditions: Conditions, at: State) -> NDArray[np.complex128]:
@@ -117,21 +159,22 @@ def _poles(M: FloatArray, C: FloatArray, K: FloatArray) -> NDArray[np.complex128
     return found[np.argsort(-found.real)]
 
 
-def _by_potential(found: Stability, C: FloatArray) -> Stability:
-    """The verdict of a symmetric K; that of the poles where it gives none."""
+def _by_potential(found: Stability, C: FloatArray, little: FloatArray, *, fed: bool) -> Stability:
+    """The verdict of a symmetric K, whose values count as nothing where they are *little*; that of the poles where it gives
+    none.
+    """
     values = found.omega_squared
     if not len(values):
         return replace(found, stable=True, reason="nothing else can move")
-    little = ROUNDING * np.abs(values).max()
     size = ROUNDING * max(1.0, np.abs(C).max(initial=0.0))
-    fed = np.linalg.eigvalsh((C + C.T) / 2).min(initial=0.0) < -size
+    fed = fed or np.linalg.eigvalsh((C + C.T) / 2).min(initial=0.0) < -size
     gyroscopic = np.abs(C - C.T).max(initial=0.0) > size
-    if values.min() > little and not fed:
+    if (values > little).all() and not fed:
         return replace(found, stable=True, reason="the potential has a minimum")
-    if values.min() < -little and not gyroscopic and not fed:
+    if (values < -little).any() and not gyroscopic and not fed:
         falling = int((values < -little).sum())
         return replace(found, stable=False, reason=f"the potential falls in {falling} of {len(values)} directions")
-    if np.abs(values).min() <= little and values.min() >= -little and not fed:
+    if (values >= -little).all() and not fed:
         level = int((np.abs(values) <= little).sum())
         return replace(found, reason=f"the potential is level in {level} of {len(values)} directions")
     return _by_poles(found)

@@ -19,6 +19,7 @@ from kineta.tasks.reduction import state_names
 from kineta.tasks.sensitivity import Begun, unstated
 from kineta.tasks.state import initial_state
 from kineta.tasks.varied import Varied, independent, varied
+from kineta.tasks.weights import check_weights
 
 FloatArray = NDArray[np.float64]
 
@@ -50,6 +51,7 @@ class Starting:
                 p[system.parameter_names.index(name)] = value
             elif name not in self.by.states:
                 tau[system.v_names.index(name.removeprefix("tau."))] = value
+        check_weights(system, p)
         q, v = (rows.copy() for rows in initial_state(system, self.q, self.v, p))
         for name in self.by.states:
             names, rows = (system.q_names, q) if name in system.q_names else (system.v_names, v)

@@ -228,3 +228,80 @@ def test_what_would_rest_on_a_contact_is_said_to_have_none() -> None:
     )
     with without, refused:
         kn.equilibrium(kn.loads(text))
+
+
+LIMITED = "gravity 9.81; Arm | Ry(q1), Sx(1) = 1; spring k = 1 on q1; limit stop : -0.5 <= q1 <= 0.5;"
+BENT = "parameters k = 1; coordinates x; C | Sx(x) = 1; potential V = {V}; initial x = {x};"
+
+
+def test_beyond_a_limit_nothing_rests() -> None:
+    limited = kn.loads(LIMITED)
+    for find in (kn.equilibrium, kn.equilibria):
+        with pytest.raises(SimulationError, match=r"q1 = 1.425 lies beyond the limit 'stop' \(q1 <= 0.5\)"):
+            find(limited)
+    wide = kn.loads(LIMITED.replace("-0.5 <= q1 <= 0.5", "q1 <= 4.0"))
+    free = wide.replace(contacts=())
+    assert {round(e.q[0], 9) for e in kn.equilibria(wide)} == {
+        round(e.q[0], 9) for e in kn.equilibria(free) if e.q[0] <= 4.0
+    }
+    pushed = LIMITED.replace("gravity 9.81;", "parameters F = 0;").replace("spring", "force f = F on q1; spring")
+    found = kn.family(kn.loads(pushed), "F", 2.0)
+    assert (found.branches[0]["q1"][-1], found.branches[0].parameter[-1]) == (pytest.approx(0.5), pytest.approx(0.5))
+    assert found.notes == ("branch 1 ends at F = 0.5, where it reaches the limit stop",)
+
+
+@pytest.mark.parametrize("x", [0.0, 1.0])
+@pytest.mark.parametrize("V", ["x^4/4 - k*x^2/2", "x^3/3 - k*x^2/2"])
+def test_where_branches_cross_both_are_followed_from_either(V: str, x: float) -> None:
+    found = kn.family(kn.loads(BENT.format(V=V, x=x)), "k", -1.0)
+    assert [(s.kind, s.parameter, s.q[0]) for s in found.special] == [
+        ("bifurcation", pytest.approx(0, abs=1e-12), pytest.approx(0, abs=1e-12))
+    ]
+    other = -1.0 if "x^3" in V else 1.0  # the parameter where the bent branch ends with x = -1
+    ends = {(round(b.parameter[-1], 6), round(b["x"][-1], 6) + 0.0) for b in found.branches}
+    every = {(1.0, 0.0), (-1.0, 0.0), (1.0, 1.0), (other, -1.0)}
+    assert len(found.branches) == 3
+    assert ends < every
+    assert len(ends) == 3
+
+
+def test_a_hoop_that_slows_down_leaves_the_bent_branch() -> None:
+    hoop = "gravity 9.81; parameters r = 0.5, w = 5; coordinates th; B | Rz(w*t), Ry(th), Sz(-r) = 1; initial th = 1;"
+    found = kn.family(kn.loads(hoop), "w", 4.0)
+    assert [s.parameter for s in found.special] == [pytest.approx(np.sqrt(9.81 / 0.5), abs=1e-9)]
+    assert len(found.branches) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "end", "note"),
+    [
+        ("force f = 1 - k*x on x; initial x = 1;", -1.0, "after 400 points; ask for more"),
+        ("force f = k - sqrt(x) on x; initial x = 1;", -1.0, "beyond, no equilibrium is found"),
+        ("spring s = 1 on x - k;", -5.0, ""),
+        ("spring s = 1 on x; D ~ C | Sy(1) = k;", -5.0, "expected zero or more"),
+    ],
+)
+def test_a_family_that_ends_before_says_why(text: str, end: float, note: str) -> None:
+    found = kn.family(kn.loads(f"parameters k = 1; coordinates x; C | Sx(x) = 1; {text}"), "k", end)
+    assert note in " ".join(found.notes)
+    assert bool(found.notes) == bool(note)
+
+
+def test_what_hardly_resists_does_not_decide() -> None:
+    rest = "A | Ry(q) = 1,1,1,1; potential V = {}; initial q = {};"
+    for potential in ("q^3", "q^5", "q^4"):
+        for start in (0.5, -0.5):
+            assert kn.equilibrium(kn.loads(rest.format(potential, start))).stable is None
+
+
+@pytest.mark.parametrize(
+    ("force", "stable"), [("0.1*q'^3", None), ("0.1*abs(q')*q'", None), ("-0.1*q'^3", True), ("0.3", True)]
+)
+def test_a_force_that_feeds_fast_motions_leaves_a_minimum_undecided(force: str, stable: bool | None) -> None:
+    fed = kn.loads(f"A | Ry(q) = 1,1,1,1; spring s = 4 on q; force f = {force} on q;")
+    assert kn.equilibrium(fed).stable is stable
+
+
+def test_a_time_that_is_none_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="Expected a finite number for t, found nan"):
+        kn.equilibrium(kn.loads(PENDULUM), t=np.nan)

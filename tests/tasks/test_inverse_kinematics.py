@@ -71,6 +71,31 @@ def test_what_is_out_of_reach_is_said_with_the_distance_left() -> None:
         kn.inverse_kinematics(ARM, {"T.x": -1.0, "T.y": 0.0}, starts=5, limits={"a": (-0.5, 0.5), "b": (-0.5, 0.5)})
 
 
+def test_limits_of_the_model_are_kept() -> None:
+    limited = kn.loads(
+        "Arm | Rz(q1), Sx(1) = 1; coordinates q1; parameters most = 0.5; limit stop : -0.5 <= q1 <= most; limit low : Arm.y >= 0;"
+    )
+    (found,) = kn.inverse_kinematics(limited, {"Arm.x": np.cos(0.4)}, starts=20)
+    assert found.q[0] == pytest.approx(0.4)
+    with pytest.raises(SimulationError, match="nothing found within the limits puts Arm"):
+        kn.inverse_kinematics(limited, {"Arm.x": np.cos(1.12)}, starts=20)
+    with pytest.raises(SimulationError, match=r"q1 = -0.2 lies beyond 'low' \(Arm.y >= 0\)"):
+        kn.inverse_kinematics(limited, {"Arm.y": np.sin(-0.2)}, starts=20)
+
+
+def test_a_position_is_given_once_whatever_it_is_called() -> None:
+    ball = kn.loads("A | Ball(b), Sx(1) = 1, 1, 1, 1;")
+    assert len(kn.inverse_kinematics(ball, {"A": np.diag([-1.0, -1.0, 1.0])}, starts=20)) == 1
+    hinge = kn.loads("A | Rz(a), Sx(1) = 1;")
+    (one,) = kn.inverse_kinematics(hinge, {"A": (-1.0, 0.0, 0.0)}, starts=20)
+    assert one.q[0] == pytest.approx(np.pi)
+
+
+def test_what_nothing_moves_is_said_to_be_out_of_reach() -> None:
+    with pytest.raises(SimulationError, match=r"puts B where wanted: .* the nearest position is 0.5 m away"):
+        kn.inverse_kinematics(kn.loads("B | Sx(0.5) = 1;"), {"B": (1.0, 0.0, 0.0)}, starts=1)
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [

@@ -244,6 +244,12 @@ def test_states_that_cannot_be_reduced_are_named() -> None:
         kn.linearize(rods)
 
 
+def test_names_are_given_once() -> None:
+    for given in ({"inputs": ["m1", "m1"]}, {"inputs": ["q1'", "tau.q1'"]}, {"outputs": ["q1", "q1"]}):
+        with pytest.raises(kn.ArgumentError, match=r"Expected every (input|output) once, found '.*' twice"):
+            kn.linearize(example("double_pendulum"), **given)
+
+
 def test_states_on_which_others_act_are_no_part() -> None:
     with pytest.raises(kn.ArgumentError, match=r"the state 'q2' acts on 'q1'': keep it as well"):
         kn.linearize(example("double_pendulum"), states=["q1"])

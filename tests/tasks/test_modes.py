@@ -72,6 +72,16 @@ def test_responses_are_those_of_an_oscillator() -> None:
     assert np.isinf(kn.response(kn.loads(OSCILLATOR), p={"d": 0.0}, frequency=[1 / np.pi]).values).all()
 
 
+def test_about_what_is_not_steady_the_response_is_that_of_the_moment() -> None:
+    with pytest.warns(kn.KinetaWarning, match="The response is that of this moment"):
+        kn.response(kn.loads(OSCILLATOR), {"q": 1.0}, inputs=["F"], outputs=["q"])
+
+
+def test_a_response_beyond_all_numbers_is_refused() -> None:
+    with pytest.raises(kn.ArgumentError, match="grows beyond all numbers before t = 100 s"):
+        kn.response(kn.loads(OSCILLATOR), p={"k": -200.0}, inputs=["F"], outputs=["q"], time=[0.0, 1.0, 100.0])
+
+
 def test_python_control_takes_the_matrices_and_names() -> None:
     control = pytest.importorskip("control")
     linear = kn.linearize(kn.loads(OSCILLATOR), inputs=["F"])

@@ -222,6 +222,21 @@ SENTENCES: list[tuple[Any, str]] = [
         "Expected bounds (lowest, highest) around m1 = 1",
     ),
     (lambda: kn.fit(PENDULUM, {"q1": T}, ["m1", "m2"], t=T), "The data do not tell m1, m2 apart"),
+    (lambda: kn.fit(PENDULUM, {"q1": np.where(T > 0.5, np.inf, T)}, ["m1"], t=T), "nothing was measured, found inf."),
+    (lambda: kn.objective(PENDULUM, 1.0, ["m1"], final="q1"), "write kn.symbol('q1')"),
+    (
+        lambda: kn.objective(PENDULUM, 1.0, ["m1"], final=kn.sqrt(kn.symbol("q1") - 9))([1.0]),
+        "the goal has no finite value at m1 = 1",
+    ),
+    (
+        lambda: kn.objective(PENDULUM, 1.0, ["m1"], integral=kn.sqrt(kn.symbol("q1") - 0.5), q=[0.5, 0.0])([1.0]),
+        "is not finite in the initial state",
+    ),
+    (lambda: kn.objective(PENDULUM, 1.0, ["m1"], final=kn.symbol("q1"))([-1.0]), "expected zero or more"),
+    (
+        lambda: kn.sensitivity(PENDULUM, 1.0, ["m1"], goals={"q1": kn.symbol("q2")}),
+        "has a series 'q1' of its own; give the goal 'q1' another name",
+    ),
     (
         lambda: kn.fit(PENDULUM, {"q1": T}, ["m1"], t=T, t0=2.0),
         "Expected a start t0 before the data, which begin at 0 s",
@@ -234,6 +249,19 @@ def test_what_makes_no_sense_gets_a_sentence(call: Any, message: str) -> None:
     with pytest.raises(kn.KinetaError) as caught:
         call()
     assert message in str(caught.value)
+
+
+def test_a_fit_that_meets_its_bounds_says_so_and_stays_within() -> None:
+    falling = kn.loads("parameters c = 1; coordinates z; Ball | Sz(z) = m(1); force f = -c on z;")
+    t = np.linspace(0.0, 1.0, 20)
+    noise = 1e-2 * np.random.default_rng(0).standard_normal(20)
+    found = kn.fit(falling, {"z": -0.75 * t**2 + noise}, ["c"], t=t, bounds={"c": (0.5, 1.1)})
+    assert (found.x[0], found.interval[0, 1]) == (pytest.approx(1.1), 1.1)
+    assert found.interval[0, 0] < 1.1
+    assert found.notes == (
+        "c = 1.1 is at its bound, where its interval is cut off; without it the fit would go further",
+    )
+    assert kn.fit(falling, {"z": -0.75 * t**2 + noise}, ["c"], t=t).notes == ()
 
 
 def test_pictures_are_drawn() -> None:

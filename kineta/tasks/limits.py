@@ -1,0 +1,86 @@
+"""How far positions are from the limits of a model: those beyond one are none of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kineta.codegen import numpy as reference
+from kineta.compiler import Equations
+from kineta.expr.node import Expr
+from kineta.model.contacts.limit import Limit
+from kineta.model.system import System
+from kineta.passes.evaluate import evaluate
+from kineta.tasks.domain import operands_of
+
+FloatArray = NDArray[np.float64]
+
+#: How far a position may be beyond a limit by rounding, and how near to it is at it.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Side:
+    """An end of the limit *name*, in *words*, and the *distance* from it."""
+
+    name: str
+    words: str
+    distance: Expr
+
+
+class Within:
+    """The limits of *equations*, as distances of positions from them."""
+
+    def __init__(self, equations: Equations) -> None:
+        self.system, self.sides = equations.system, _sides(equations.system)
+        distances = tuple(side.distance for side in self.sides)
+        if distances:
+            self._distances = equations.kept(
+                ("limits", distances), lambda: reference.compile(operands_of(equations.alone(), distances))
+            )
+
+    def room(self, t: float, q: FloatArray, p: FloatArray) -> FloatArray:
+        """Distances (k,) of the position *q* from all limits, below zero beyond them."""
+        if not self.sides:
+            return np.empty(0)
+        y = np.concatenate([q, np.zeros(self.system.nv)])
+        return np.asarray(self._distances(np.array([t]), y, p))
+
+    def coordinates(self, p: FloatArray) -> FloatArray:
+        """The least and largest values (2, nq) of coordinates that are limited by themselves."""
+        found = np.array([np.full(self.system.nq, -np.inf), np.full(self.system.nq, np.inf)])
+        known = dict(zip(self.system.parameter_names, p.tolist(), strict=True))
+        known |= {r.name: r.value for r in self.system.parameters if r.fixed and r.value is not None}
+        for limit in self.system.expanded.contacts:
+            if isinstance(limit, Limit) and limit.value.name in self.system.q_names:
+                k = self.system.q_names.index(limit.value.name)
+                for row, bound, narrower in ((0, limit.lower, max), (1, limit.upper, min)):
+                    if bound is not None and known.keys() >= set(bound.symbols()):
+                        (value,) = evaluate(bound.graph, [bound.ref], known)
+                        found[row, k] = narrower(found[row, k], value)
+        return found
+
+    def beyond(self, t: float, q: FloatArray, p: FloatArray) -> str:
+        """The limit that the position *q* is farthest beyond, in words; ``''`` for none."""
+        room = self.room(t, q, p)
+        return self.sides[int(room.argmin())].words if room.min(initial=0.0) < -ROUNDING else ""
+
+    def reached(self, t: float, q: FloatArray, p: FloatArray) -> set[str]:
+        """Names of the limits at which, or beyond which, the position *q* is."""
+        return {self.sides[k].name for k in np.flatnonzero(self.room(t, q, p) <= ROUNDING).tolist()}
+
+
+def _sides(system: System) -> tuple[Side, ...]:
+    """All ends of limits, as the model writes them."""
+    written = {c.name: c for c in system.contacts}
+    found = []
+    for limit in system.expanded.contacts:
+        own = written[limit.name]
+        if isinstance(limit, Limit) and isinstance(own, Limit):
+            if limit.lower is not None:
+                found.append(Side(own.name, f"'{own.name}' ({own.value} >= {own.lower})", limit.value - limit.lower))
+            if limit.upper is not None:
+                found.append(Side(own.name, f"'{own.name}' ({own.value} <= {own.upper})", limit.upper - limit.value))
+    return tuple(found)
