@@ -13,6 +13,7 @@ from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr, symbol
 from kineta.inputs import flat
 from kineta.model.given import entries, records
+from kineta.model.infer import derivatives, vectors
 from kineta.model.system import System
 from kineta.tasks import acted, arguments
 from kineta.tasks.apart import warn_without
@@ -57,7 +58,7 @@ def linearize(
     p, tau : parameters, and constant forces on the speeds, as for :func:`~kineta.tasks.simulate.simulate`; those of the
         equilibrium, or of the run at each of its times, if not given
     inputs : names of speeds, for the forces on them, and of parameters; the forces on all speeds, if not given
-    outputs : names of what the model knows, or expressions; the outputs of the model, if not given
+    outputs : names of what the model knows, or expressions; the outputs of the model up to accelerations, if not given
     states : the states to keep; the others must not act on them. A coordinate brings its speed along
 
     Raises :class:`ArgumentError` for names that do not exist, a state that misses the constraints, one at which these depend
@@ -199,7 +200,7 @@ def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | N
     """The outputs by name, or those of the model. Raises :class:`ArgumentError` for what the model does not know."""
     own = {o.name: o.value for o in system.expanded.outputs}
     if given is None:
-        return own
+        return {n: e for n, e in own.items() if _order(system, e) <= 2}
     named: dict[str, Expr] = {}
     if isinstance(given, Mapping):
         named = {str(n): e if isinstance(e, Expr) else symbol(e) for n, e in given.items()}
@@ -207,7 +208,21 @@ def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | N
         for x in records(given, str | Expr, "names of outputs, or expressions", "'q1'"):
             _check_new("output", str(x), named, str(x))
             named[str(x)] = own.get(x, symbol(x)) if isinstance(x, str) else x
-    return {n: arguments.symbols(system, e, f"output '{n}'", resulting=True) for n, e in named.items()}
+    found = {n: arguments.symbols(system, e, f"output '{n}'", resulting=True) for n, e in named.items()}
+    for name, e in found.items():
+        if _order(system, e) > 2:
+            raise ArgumentError(
+                f"Model '{system.name}': the output '{name}' is made of derivatives beyond accelerations, which a linearisation "
+                "does not know. Leave the output out."
+            )
+    return found
+
+
+def _order(system: System, e: Expr) -> int:
+    """The highest derivative of the coordinates in *e*, of what only results from a motion."""
+    names = e.symbols()
+    orders = [*derivatives(system, names).values(), *(x.order for x in vectors(system, names).values())]
+    return max(orders, default=0)
 
 
 def _states(system: System, names: Iterable[str] | None) -> list[str]:

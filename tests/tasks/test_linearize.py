@@ -193,7 +193,14 @@ EXAMPLE_NAMES = sorted(p.stem for p in EXAMPLES.glob("*.kin"))
 def test_every_example_has_a_linearisation(name: str) -> None:
     linear = kn.linearize(example(name))
     assert all(np.isfinite(M).all() for M in (linear.A, linear.B, linear.C, linear.D))
-    assert linear.C.shape == (len(example(name).outputs), len(linear.states))
+    assert linear.C.shape == (len(linear.outputs), len(linear.states))
+    higher = {"jerk"} if name == "tracking_arm" else set()
+    assert {*linear.outputs} == {o.name for o in example(name).outputs} - higher
+
+
+def test_outputs_beyond_accelerations_are_refused() -> None:
+    with pytest.raises(kn.ArgumentError, match="'jerk' is made of derivatives beyond accelerations"):
+        kn.linearize(example("tracking_arm"), outputs=["jerk"])
 
 
 def test_what_touches_has_no_part_in_it_and_is_named() -> None:
