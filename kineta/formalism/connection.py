@@ -12,7 +12,7 @@ expression is a particle on a line: with y = w . dk/dv it adds I y d(dk/dv)/dt.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import comb
 
 from kineta.expr.graph import ZERO, Ref, neg
@@ -26,6 +26,10 @@ from kineta.formalism.sweeps import inertia_wrench
 from kineta.passes.levels import Levels, times
 from kineta.passes.substitute import substitute
 from kineta.spatial.vector import Matrix, Vector, along, skew
+
+
+#: G(w) of a derivation, with derivatives along the motion.
+Connection = Callable[[Derivation, Sequence[Ref], Levels], list[Ref]]
 
 
 def connection(d: Derivation, w: Sequence[Ref], levels: Levels) -> list[Ref]:
@@ -91,8 +95,9 @@ class Tangents:
         K x^(k) = b^(k) - sum of C(k, i) K^(k-i) x^(i), i < k          K = (M, -A^T; A, 0)
     """
 
-    def __init__(self, d: Derivation) -> None:
+    def __init__(self, d: Derivation, connection: Connection = connection) -> None:
         self.d = d
+        self.connection = connection
         self.n = len(d.symbols.v)
         self.levels = Levels(d.graph, self._rate)
         self._sides: list[Sequence[Ref]] = []
@@ -109,7 +114,7 @@ class Tangents:
         """Du/dt for the part of *u* that is tangent, but for reactions of constraints."""
         g = self.d.graph
         w, nu = self.of(u)
-        turned = connection(self.d, w, self.levels)
+        turned = self.connection(self.d, w, self.levels)
         found = [g.sub(rate, G) for rate, G in zip(self.levels.of(u, 1), turned, strict=True)]
         for row, reaction in zip(self.d.rows, nu, strict=True):
             for k, rate in zip(row.gradient, self.levels.of(list(row.gradient.values()), 1), strict=True):

@@ -1,0 +1,115 @@
+"""Rodionov's covariant forms, each derived by itself, against the laws of control that runs are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import kineta as kn
+from kineta.formalism import programmed
+from kineta.formalism.forms import FORMS
+from kineta.formalism.forms.compulsion import compulsion
+from tests.programs.instants import any_state, at, controlled, values
+from tests.programs.test_laws import NONLINEAR, size, under
+
+S = kn.symbol
+T = S("t")
+
+
+def arm(*, damped: bool = False, turned: bool = False) -> kn.System:
+    """Two links on a drive and a pendulum in space, with weight, springs and forces at points."""
+    q1, q2, q3 = S("q1"), S("q2"), S("q3")
+    own = kn.inertia(1.2, (0.2, 0.3, 0.25), (0.02, -0.03, 0.01), com=(0.1, 0.05, -0.2))
+    bodies = [
+        kn.body("A", [kn.Sx(kn.sin(2 * T)), kn.Rx(q1), kn.Sz(-0.5)], own),
+        kn.body("B", [kn.Ry(q2), kn.Sx(0.3 + q3)], own, base="A"),
+    ]
+    elements: list[Any] = [
+        kn.force("F", kn.station("B", (0.1, 0.2, 0)), (1 + q3, kn.cos(T), 0.4), axes="body"),
+        kn.force("G", kn.station("A"), (0.3, T, -q1)),
+        kn.line_spring("K", 3.0, kn.station("ground", (1, 1, 1)), kn.station("B"), length=0.3),
+        kn.inertia_element("I", 0.4, kn.sin(q1) + q3),
+    ]
+    elements += [kn.line_damper("D", 0.4, kn.station("ground", (1, 0, 1)), kn.station("B"))] * damped
+    elements += [kn.couple("C", "A", (0.2, q2, 0.1)), kn.spring("k", 2.0, q2)] * turned
+    return kn.System(
+        "arm", bodies, coordinates=["q1", "q2", "q3"], elements=elements, gravity=(0.3, 0, -9.81)
+    )
+
+
+def instant(d: Any, form: Any, state: Any) -> tuple[Any, Any]:
+    """Highest derivatives and multipliers by a form."""
+    n, rows = len(d.symbols.v), d.programs.rows
+    M, c = form.equations(d)
+    B = np.array([values(d, programmed.filled(row, n), state) for row in rows])
+    W = values(d, [row.rest for row in rows], state)
+    K = np.block([[values(d, M.refs, state).reshape(n, n), -B.T], [B, np.zeros((len(rows), len(rows)))]])
+    x = np.linalg.solve(K, -np.concatenate([values(d, c.refs, state), W]))
+    return x[:n], x[n:]
+
+
+LINEAR = kn.vector("a", "B").x * 0.7 + S("q1''") - kn.sin(T)
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("r", [0, 1, 2])
+def test_a_form_gives_what_its_law_gives(r: int, name: str) -> None:
+    form = FORMS[name]
+    system = under(arm(), form.law, NONLINEAR[r]("B") if r else LINEAR, *([kn.vector("r", "A").z - T] * (r == 1)))
+    d, state = controlled(system), any_state(system, r, r + 1)
+    if name == "RnGL" and r == 0:
+        assert form.applies(system, r) == "it begins where equations are differentiated."
+        return
+    assert form.applies(system, r) == ""
+    z, multipliers = instant(d, form, state)
+    expected = at(d, "highest", state)
+    assert z == pytest.approx(expected, rel=1e-9, abs=1e-10 * np.abs(expected).max())
+    assert multipliers == pytest.approx(at(d, "program_multipliers", state), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [n for n in FORMS if n != "RnGL"])
+def test_forms_take_forces_that_depend_on_speeds_and_couples(name: str) -> None:
+    form = FORMS[name]
+    system = under(arm(damped=True, turned=True), form.law, NONLINEAR[1]("B"))
+    d, state = controlled(system), any_state(system, 5, 2)
+    z, multipliers = instant(d, form, state)
+    assert z == pytest.approx(at(d, "highest", state), rel=1e-9, abs=1e-9)
+    assert multipliers == pytest.approx(at(d, "program_multipliers", state), rel=1e-9, abs=1e-9)
+
+
+def test_a_form_says_where_it_does_not_apply() -> None:
+    own = kn.inertia(1, (1, 2, 3))
+    ball = kn.System("top", [kn.body("B", [kn.Ball("b")], own)], coordinates=["b"])
+    tied = arm().replace(constraints=[kn.constraint("wire", S("q1") - S("q3"))])
+    quasi = arm().replace(quasi=[kn.quasi(n, S(f"q{k}'")) for k, n in enumerate("uvw", 1)])
+    assert {form.applies(ball, 1) for form in FORMS.values()} == {"it speaks of rates of coordinates, and those of 'b' are none."}
+    assert {form.applies(tied, 1) for form in FORMS.values()} == {"it speaks of coordinates that are free, and 'wire' ties them."}
+    assert all("quasi-velocities" in form.applies(quasi, 1) for form in FORMS.values())
+    for damped, name in ((arm(damped=True), "D"), (arm(turned=True), "C")):
+        why = f"it takes forces at points that depend on time and place alone, and '{name}' is none."
+        assert FORMS["RnGL"].applies(damped, 1) == why
+
+
+@pytest.mark.parametrize("r", [0, 1, 2])
+def test_true_motions_make_the_compulsion_least_of_all_that_meet_the_program(r: int) -> None:
+    """Gauss' principle, for r > 0 generalised: Z_r over all highest derivatives with B z = -W."""
+    system = under(arm(damped=True), "kineta", NONLINEAR[r]("B") if r else LINEAR)
+    d, state = controlled(system), any_state(system, r, r + 1)
+    n, (row,) = system.nv, d.programs.rows
+    names = [n + "'" * (r + 1) for n in system.v_names]
+    Z, B = compulsion(d, r), values(d, programmed.filled(row, n), state)
+    W = values(d, [row.rest], state)[0]
+
+    def of(z: Any) -> float:
+        return float(values(d, [Z], state | dict(zip(names, z.tolist(), strict=True)))[0])
+
+    met = {"type": "eq", "fun": lambda z: B @ z + W}
+    true = at(d, "highest", state)
+    least = minimize(of, true + 0.3, constraints=[met], method="SLSQP", options={"ftol": 1e-14, "maxiter": 300})
+    assert true == pytest.approx(least.x, rel=1e-4, abs=1e-4 * max(1, np.abs(true).max()))
+    across = np.linalg.svd(B[None])[2][1:]
+    for step in (*across, *-across):
+        assert of(true + 0.01 * step) > of(true)
