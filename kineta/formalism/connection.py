@@ -27,7 +27,6 @@ from kineta.passes.levels import Levels, times
 from kineta.passes.substitute import substitute
 from kineta.spatial.vector import Matrix, Vector, along, skew
 
-
 #: G(w) of a derivation, with derivatives along the motion.
 Connection = Callable[[Derivation, Sequence[Ref], Levels], list[Ref]]
 

@@ -61,6 +61,35 @@ class Finding:
         return f"by rounding; {_size(self.precise)} in many digits"
 
 
+@dataclass(frozen=True, slots=True)
+class FormRow:
+    """What became of one of Rodionov's forms of the equations under programs of motion.
+
+    equation : its number in his paper; law : the law of control with which it is compared
+    refused : why it does not apply; "" where it does
+    worst, precise : how far it is from its law at most, relative, in double precision, and in many digits where an error had to
+        be told from rounding
+    """
+
+    form: str
+    equation: str
+    law: str
+    refused: str = ""
+    worst: float = 0.0
+    precise: float | None = None
+    agrees: bool = True
+
+    @property
+    def verdict(self) -> str:
+        """``agrees``, ``disagrees``, or ``does not apply``."""
+        return "does not apply" if self.refused else "agrees" if self.agrees else "disagrees"
+
+    @property
+    def shown(self) -> str:
+        """The form with its law and, if it is not that it agrees, the verdict."""
+        return f"{self.form} {self.equation}, {self.law}" + f" ({self.verdict})" * (self.verdict != "agrees")
+
+
 @dataclass(frozen=True, repr=False)
 class Certificate:
     """That the formalisms agree about a model, and its equations with the laws of mechanics.
@@ -68,6 +97,8 @@ class Certificate:
     states : number of random states; digits : of the precise comparison, 0 where there was none
     left_out : names of constraints that follow from others where all hold
     aside : names of laws that do not speak of the model, and why
+    forms : Rodionov's forms of the equations, where there are programs of motion
+    laws_apart : how far the covariant law of control and the kineta law are apart for these programs; 0 where they are one
     """
 
     model: str
@@ -77,11 +108,14 @@ class Certificate:
     laws: tuple[Finding, ...]
     left_out: tuple[str, ...] = ()
     aside: tuple[tuple[str, str], ...] = ()
+    forms: tuple[FormRow, ...] = ()
+    laws_apart: float = 0.0
 
     @property
     def holds(self) -> bool:
-        """Whether all formalisms agree and all laws hold."""
-        return all(r.agrees for r in self.rows) and all(law.holds for law in self.laws)
+        """Whether all formalisms and forms agree and all laws hold."""
+        agree = all(r.agrees for r in self.rows) and all(f.agrees for f in self.forms)
+        return agree and all(law.holds for law in self.laws)
 
     @property
     def sentence(self) -> str:
@@ -95,8 +129,16 @@ class Certificate:
             return f"Model '{self.model}': {', '.join(wrong)} {verb} with the other formalisms.{rounding}"
         if broken:
             return f"Model '{self.model}': the equations miss {', '.join(broken)}.{rounding}"
+        apart = [f"{f.form} {f.equation}" for f in self.forms if not f.agrees]
+        if apart:
+            verb = "disagrees" if len(apart) == 1 else "disagree"
+            return (
+                f"Model '{self.model}': of the forms under programs {', '.join(apart)} {verb} with the law.{rounding}"
+            )
+        agreeing = sum(not f.refused for f in self.forms)
+        forms = f", {agreeing} forms under programs agree with their laws" if agreeing else ""
         rest = f" {', '.join(self.left_out)}: left out, as others say the same." if self.left_out else ""
-        return f"Model '{self.model}': {len(applied)} formalisms agree, {len(self.laws)} laws hold.{rest}"
+        return f"Model '{self.model}': {len(applied)} formalisms agree, {len(self.laws)} laws hold{forms}.{rest}"
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Head and rows of the table of formalisms: operations (add + mul + div), time, disagreement, verdict."""
@@ -121,12 +163,25 @@ class Certificate:
                 yield f"{r.formalism}: the largest disagreement is in {r.where}."
         for law, why in self.aside:
             yield f"'{law}' is not asked: {why}."
+        for form in self.forms:
+            if form.refused:
+                yield f"{form.form}: {form.refused}"
+        if self.laws_apart:
+            yield (
+                "RnQ leads to the law covariant, the other forms to the law kineta. These are two laws here, apart by "
+                f"{_size(self.laws_apart)}, as theory has it where equations are differentiated and joints or rigidity bend the "
+                "space of configurations: kineta counts what their forces do on higher derivatives as control. It is for the "
+                "model to choose."
+            )
 
     def __str__(self) -> str:
         head, rows = self.table()
         laws = [["missed by", f"law, at {self.states} random states"]]
         laws += [[_size(x.worst), x.law + f" ({x.verdict})" * (x.verdict != HOLDS)] for x in self.laws]
-        return "\n".join([*_columns([head, *rows]), "", *_columns(laws), "", *self.notes(), self.sentence])
+        forms = [["differs by", "form under programs, from its law"]] * bool(self.forms)
+        forms += [["-" if f.refused else _size(f.worst), f.shown] for f in self.forms]
+        tables = (table for table in ([head, *rows], laws, forms) if table)
+        return "\n".join([*(line for table in tables for line in (*_columns(table), "")), *self.notes(), self.sentence])
 
     def __repr__(self) -> str:
         return f"<Certificate: {self.sentence}>"
@@ -158,6 +213,19 @@ class Certificate:
                 {"law": law.law, "worst": law.worst, "precise": law.precise, "holds": law.holds} for law in self.laws
             ],
             "aside": [{"law": law, "reason": why} for law, why in self.aside],
+            "forms": [
+                {
+                    "form": f.form,
+                    "equation": f.equation,
+                    "law": f.law,
+                    "verdict": f.verdict,
+                    "reason": f.refused,
+                    "double": f.worst,
+                    "precise": f.precise,
+                }
+                for f in self.forms
+            ],
+            "laws_apart": self.laws_apart,
         }
 
     def page(self) -> str:
@@ -174,8 +242,16 @@ class Certificate:
         notes = "".join(f"<p>{escape(n)}</p>" for n in self.notes())
         return (
             f"<p>{escape(self.sentence)}</p><table><tr>{''.join(f'<th>{escape(c)}</th>' for c in head)}</tr>{body}</table>"
-            f"<table><tr><th>law</th><th>missed by</th><th></th></tr>{laws}</table>{notes}"
+            f"<table><tr><th>law</th><th>missed by</th><th></th></tr>{laws}</table>{self._forms_html()}{notes}"
         )
+
+    def _forms_html(self) -> str:
+        if not self.forms:
+            return ""
+        rows = ((f.form, f.equation, f.law, "" if f.refused else _size(f.worst), f.verdict) for f in self.forms)
+        body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
+        heads = "".join(f"<th>{c}</th>" for c in ("form under programs", "", "law", "differs by", "verdict"))
+        return f"<table><tr>{heads}</tr>{body}</table>"
 
 
 def _size(x: float) -> str:

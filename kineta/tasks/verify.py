@@ -20,6 +20,7 @@ from kineta.model.system import System, a_system
 from kineta.passes.digits import library
 from kineta.tasks.apart import warn_without
 from kineta.tasks.certificate import Certificate, Finding, Row
+from kineta.tasks.forms import compared, laws_apart
 from kineta.tasks.laws import LAWS, Case, missed
 from kineta.tasks.regular import regular_states
 from kineta.tasks.sampling import chosen
@@ -68,6 +69,8 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     Raises :class:`ArgumentError` for arguments that make no sense, :class:`SimulationError` where no random state has
     finite equations, :class:`~kineta.errors.ModelError` for a constraint that follows from others wherever it is looked at. One
     that does so only where all hold is left out, and named.
+
+    Under programs of motion Rodionov's forms of the equations are compared with the laws of control that runs follow.
     """
     system = a_system(system)
     states, digits = whole("states", states, 1, 10**6), whole("digits", digits, 0, 10**4)
@@ -107,7 +110,9 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
         )
     laws = tuple(_findings(cases[first.formalism], digits))
     aside = tuple((law.name, law.else_said) for law in LAWS if law.else_said and not law.holds_for(system))
-    return Certificate(system.name, len(sampled[TIME]), digits, tuple(rows), laws, left_out, aside)
+    forms = tuple(compared(system, sampled, digits, seed)) if system.programs else ()
+    off = laws_apart(system, sampled, seed) if system.programs else 0.0
+    return Certificate(system.name, len(sampled[TIME]), digits, tuple(rows), laws, left_out, aside, forms, off)
 
 
 def _derived(system: System, formalism: str, left_out: Sequence[str]) -> tuple[Equations, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 import kineta as kn
-from kineta.formalism import programmed
+from kineta.formalism import forms, programmed
 from kineta.formalism.forms import FORMS
 from kineta.formalism.forms.compulsion import compulsion
 from tests.programs.instants import any_state, at, controlled, values
@@ -35,9 +36,7 @@ def arm(*, damped: bool = False, turned: bool = False) -> kn.System:
     ]
     elements += [kn.line_damper("D", 0.4, kn.station("ground", (1, 0, 1)), kn.station("B"))] * damped
     elements += [kn.couple("C", "A", (0.2, q2, 0.1)), kn.spring("k", 2.0, q2)] * turned
-    return kn.System(
-        "arm", bodies, coordinates=["q1", "q2", "q3"], elements=elements, gravity=(0.3, 0, -9.81)
-    )
+    return kn.System("arm", bodies, coordinates=["q1", "q2", "q3"], elements=elements, gravity=(0.3, 0, -9.81))
 
 
 def instant(d: Any, form: Any, state: Any) -> tuple[Any, Any]:
@@ -85,8 +84,12 @@ def test_a_form_says_where_it_does_not_apply() -> None:
     ball = kn.System("top", [kn.body("B", [kn.Ball("b")], own)], coordinates=["b"])
     tied = arm().replace(constraints=[kn.constraint("wire", S("q1") - S("q3"))])
     quasi = arm().replace(quasi=[kn.quasi(n, S(f"q{k}'")) for k, n in enumerate("uvw", 1)])
-    assert {form.applies(ball, 1) for form in FORMS.values()} == {"it speaks of rates of coordinates, and those of 'b' are none."}
-    assert {form.applies(tied, 1) for form in FORMS.values()} == {"it speaks of coordinates that are free, and 'wire' ties them."}
+    assert {form.applies(ball, 1) for form in FORMS.values()} == {
+        "it speaks of rates of coordinates, and those of 'b' are none."
+    }
+    assert {form.applies(tied, 1) for form in FORMS.values()} == {
+        "it speaks of coordinates that are free, and 'wire' ties them."
+    }
     assert all("quasi-velocities" in form.applies(quasi, 1) for form in FORMS.values())
     for damped, name in ((arm(damped=True), "D"), (arm(turned=True), "C")):
         why = f"it takes forces at points that depend on time and place alone, and '{name}' is none."
@@ -113,3 +116,48 @@ def test_true_motions_make_the_compulsion_least_of_all_that_meet_the_program(r: 
     across = np.linalg.svd(B[None])[2][1:]
     for step in (*across, *-across):
         assert of(true + 0.01 * step) > of(true)
+
+
+# -- the certificate ----------------------------------------------------------------------------------------------------
+
+
+def test_the_certificate_compares_the_forms_and_tells_two_laws_from_an_error() -> None:
+    certificate = kn.verify(under(arm(damped=True), "covariant", NONLINEAR[1]("B")), states=6, digits=0)
+    assert certificate.holds, str(certificate)
+    assert {f.form: (f.equation, f.law, f.verdict) for f in certificate.forms} == {
+        name: (form.equation, form.law, "does not apply" if name == "RnGL" else "agrees")
+        for name, form in FORMS.items()
+    }
+    assert all(f.worst < 1e-11 for f in certificate.forms)
+    assert certificate.laws_apart > 1e-3
+    assert "These are two laws here" in str(certificate)
+    assert certificate.sentence.endswith("6 forms under programs agree with their laws.")
+    data = certificate.as_dict()
+    assert [f["form"] for f in data["forms"]] == list(FORMS)
+    assert data["laws_apart"] == certificate.laws_apart
+    assert "RnR_sA" in certificate.page()
+
+
+def test_of_points_and_of_undifferentiated_equations_all_forms_are_one_law() -> None:
+    rho, phi = S("rho"), S("phi")
+    body = kn.body("P", [kn.Rz(phi), kn.Sx(rho)], kn.inertia(1.3))
+    point = kn.System("point", [body], coordinates=["rho", "phi"], initial={"rho": 2.0})
+    for system in (under(point, "kineta", size("a", "P") ** 2 - 4), under(arm(), "kineta", LINEAR)):
+        certificate = kn.verify(system, states=4, digits=0)
+        assert certificate.holds, str(certificate)
+        assert certificate.laws_apart == 0
+        assert "two laws" not in str(certificate)
+
+
+@pytest.mark.parametrize("digits", [0, 30])
+def test_a_wrong_form_is_found(digits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(d: Any, r: int) -> list[Any]:
+        first, *rest = FORMS["RnA"].left(d, r)
+        return [d.graph.add(first, d.graph.mul(d.graph.const(1e-6), d.symbols.v[0])), *rest]
+
+    monkeypatch.setitem(forms.FORMS, "RnL", replace(FORMS["RnL"], left=wrong))
+    certificate = kn.verify(under(arm(), "kineta", NONLINEAR[1]("B")), states=4, digits=digits)
+    assert not certificate.holds
+    assert "of the forms under programs RnL (26) disagrees with the law." in certificate.sentence
+    others = [f for f in certificate.forms if f.form != "RnL"]
+    assert all(f.agrees for f in others)

@@ -1,7 +1,7 @@
 """Rodionov's covariant forms of the equations under programs of motion, by name.
 
-All are the same equations but RnQ, which is another law for r > 0 where configurations make a curved space: it leaves out what the
-forces of joints and rigidity do on higher derivatives, the others count that as control (theory R.7).
+All are the same equations but RnQ, which is another law for r > 0 where configurations make a curved space: it leaves out what
+the forces of joints and rigidity do on higher derivatives, the others count that as control (theory R.7).
 """
 
 from __future__ import annotations
