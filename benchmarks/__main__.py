@@ -15,6 +15,7 @@ from benchmarks import (
     machine,
     motions,
     operations,
+    programs,
     simulation,
 )
 
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "contact": contact.main,
     "linear": linear.main,
     "motions": motions.main,
+    "programs": programs.main,
 }
 
 

@@ -79,7 +79,7 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
         raise ArgumentError(f"Expected 0 or at least 20 digits, found {digits}.")
     if not system.nv:
         raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations to compare.")
-    warn_without(system, "the certificate", whole=True)
+    warn_without(system, "the certificate", whole=True, known=("programs",))
     refused = {name: reason for name, f in FORMALISMS.items() if (reason := f.applies(system))}
     applied = [name for name in FORMALISMS if name not in refused]
     first, sampled = regular_states(derive(system, applied[0]), states, seed=seed)
