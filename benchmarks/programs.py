@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
 import kineta as kn
 from benchmarks.chains import chain
-from benchmarks.robots import EXAMPLES
 from benchmarks.timing import interleaved, table
 from kineta.codegen import call
 from kineta.expr.graph import Ref
@@ -23,6 +23,7 @@ from kineta.tasks.code import Code, functions, lowered
 from kineta.tasks.forces import forces
 from kineta.tasks.keeping import PROJECTED, derivation
 
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 #: Operations of M, c, B, W and u for |a(tip)|^2 = const in a study, by system and law; under the covariant law with w = M^-1 u
 #: eliminated.
 STUDY = {

@@ -10,8 +10,10 @@ from functools import cache
 import pytest
 
 import kineta as kn
+from benchmarks import programs
 from benchmarks.chains import chain
 from kineta.expr.count import Operations
+from kineta.tasks.keeping import PROJECTED, derivation
 from tests.support import EXAMPLES
 
 QUANTITIES = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
@@ -126,6 +128,23 @@ def test_counts_of_forces_of_inertia_of_any_order(model: str) -> None:
 def test_forces_of_inertia_of_a_chain_grow_with_its_links_and_no_faster(order: int) -> None:
     totals = [chain_equations(links).operations(f"inertia_forces({order})").total for links in (10, 20, 30)]
     assert totals[2] - totals[1] == totals[1] - totals[0]
+
+
+#: Add + mul + div of the linear system under |a(tip)|^2 = const, M, c, B, W and the control, by model and law.
+UNDER_PROGRAMS: dict[tuple[str, str], int] = {
+    ("puma560", "kineta"): 1214,
+    ("puma560", "covariant"): 1654,
+    ("chain", "kineta"): 5592,
+    ("chain", "covariant"): 7569,
+}
+
+
+@pytest.mark.parametrize(("model", "law"), UNDER_PROGRAMS)
+def test_counts_of_the_linear_system_under_a_program(model: str, law: str) -> None:
+    system = chain(10) if model == "chain" else kn.load(EXAMPLES / "puma560.kin")
+    size = programs.programs(system.bodies[-1].name)[programs.SIZE]
+    system = system.replace(programs=[kn.program("hold", size)], control=kn.control(law))
+    assert programs.operations(derivation(kn.derive(system), PROJECTED)) == UNDER_PROGRAMS[model, law]
 
 
 def test_inverse_dynamics_of_a_chain_is_affine_in_its_links() -> None:

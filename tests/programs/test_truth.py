@@ -45,6 +45,7 @@ def moved(system: kn.System, times: Any, **start: Any) -> kn.Result:
     result = kn.simulate(system, times[-1], t_eval=times, **start, **TIGHT)
     assert result.success, result.message
     assert result.residual < 1e-10
+    assert result.energy_balance < 1e-10
     return result
 
 

@@ -18,6 +18,7 @@ from kineta.formalism.forms.christoffel import connection
 from kineta.formalism.laws.kineta import Rates
 from kineta.passes.differentiate import gradient
 from kineta.spatial.vector import Vector
+from kineta.threads import kept_by
 
 
 class Points(Rates):
@@ -35,7 +36,7 @@ class Points(Rates):
 
 def points(d: Derivation) -> Points:
     """The forces of the system of *d*."""
-    return d.kept(Points, lambda: Points(d))
+    return kept_by(d, Points, lambda: Points(d))
 
 
 def factors(d: Derivation, order: int) -> list[Ref]:
