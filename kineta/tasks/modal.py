@@ -67,8 +67,8 @@ class Modal(Held):
                     t, y = float(segment.t[-1]), segment.y[-1]
                 if fired is not None:
                     break
-            if fired is None and self.touching.touches:
-                self.touching.check(t, y, self.control.made)
+                if self.touching.touches:
+                    self.touching.check(t, y, self.control.made)
             if fired is None and (t != end or end == self.task.t1):
                 return
             if fired is None:

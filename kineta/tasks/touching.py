@@ -27,6 +27,8 @@ NOISE, RESTING = 1e-13, 1e-9
 BEYOND = 100.0
 #: Part of the largest acceleration with which something must be pressed again to stay where its force came to zero.
 PRESSED = 1e-6
+#: Part of the largest force that is none; and part of the largest time after which one that is none is asked whether it pulls.
+NO_FORCE, SOON = 1e-9, 1e-6
 #: Impacts before a rest is worth a word.
 FEW = 2
 #: Rounding of a state, and in how many directions it is tried; by how many times what it does to a gap a body must rise to be
@@ -128,6 +130,10 @@ class Touching:
         shared = found.shared
         if shared and self._full(t, y, found, made):
             found = self._holding(t, seen, found.closed, full=True)
+        if pulled := self._pulled(t, y, found, made):
+            found = self._holding(t, seen, found.closed, pulled)
+            if self._pulled(t, y, found, made):
+                raise self._jammed(t, near, "forces")
         self._tell(found.closed, found.flags)
         if shared and t > self.changed:  # room is left for a part of the time that went before
             self.flight = min(self.flight, t - self.changed)
@@ -157,10 +163,26 @@ class Touching:
 
     def _full(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
         """Whether the code, to its rounding, sees no room up to the bound of something that sticks and shares its force."""
-        assert made.code.events is not None
-        values = made.code.events(np.array([t]), y, made.switched(made.p, found.flags).h)[-len(self.events) :]
-        told = zip(self.events, values, strict=True)
+        told = zip(self.events, self._told(t, y, self._switched(made, found.flags, found.closed)), strict=True)
         return any(value <= 0 and not normal and found.flags[i, 1] > 0 for (i, normal), value in told)
+
+    def _pulled(self, t: float, y: FloatArray, found: Grip, made: Bound) -> Set[int]:
+        """Which contacts *found* to hold the code would pull, at once or, where their force is none, soon."""
+        if not found.closed:
+            return frozenset()
+        made = self._switched(made, found.flags, found.closed)
+        soon = SOON * max(1.0, self.until)
+        states = ((t, y), (t + soon, y + soon * made.code.rate(np.array([t]), y, made.h)))
+        now, then = (np.array(self._told(*state, made)) for state in states)
+        own = np.array([normal and i in found.closed for i, normal in self.events])
+        least = -NO_FORCE * np.abs(now[own]).max()
+        pulled = own & ((now < least) | (now <= -least) & (then < least))
+        return {i for (i, _), pulls in zip(self.events, pulled, strict=True) if pulls}
+
+    def _told(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
+        """The values of the events."""
+        assert made.code.events is not None
+        return made.code.events(np.array([t]), y, made.h)[-len(self.events) :]
 
     def check(self, t: float, y: FloatArray, made: Bound) -> Numbers:
         """The gaps. Raises :class:`SimulationError` where one body is inside another, and for laws that are none."""

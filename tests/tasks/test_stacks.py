@@ -99,3 +99,11 @@ def test_a_box_at_rest_tips_when_it_is_pushed_hard_enough(force: float) -> None:
     turning = abs(force) * 0.8 - 10 * G * 0.2
     inertia = 0.9 + 10 * (0.2**2 + 0.4**2)
     assert abs(run["p"][1]) == pytest.approx(max(turning, 0) / inertia * 0.01**2 / 2, rel=1e-3, abs=1e-12)
+
+
+def test_what_touches_without_force_leaves_when_it_would_be_pulled_and_stays_when_pressed() -> None:
+    text = "coordinates z; B | Sz(z) = 1; force f = {} on z; contact floor : point between B and ground axis (0, 0, 1);"
+    pulled, pressed = (kn.simulate(kn.loads(text.format(f)), 2.0) for f in ("t", "-t"))
+    assert pulled["z"][-1] == pytest.approx(2**3 / 6, rel=1e-9)
+    assert pressed["z"][-1] == 0
+    assert pressed["lambda.floor.n"][-1] == pytest.approx(2, rel=1e-12)
