@@ -257,11 +257,11 @@ def _twice(array: Array, state: State, order: int, involved: set[str]) -> str:
     where = f"Model '{array.system.name}': {' and '.join(repr(n) for n in array.names if n in involved)}"
     if max(map(abs, off.values())) <= MISSED * (1.0 + float(np.abs(near.x).max())):
         return f"{where} say the same of the motion; leave out one of the programs."
-    missed = ", ".join(f"'{name}{marks(times)}' by {x:.3g}" for (name, times), x in off.items() if abs(x) > MISSED)
+    missed = ", ".join(f"'{name}{_marks(times)}' by {x:.3g}" for (name, times), x in off.items() if abs(x) > MISSED)
     return f"{where} contradict each other: at t = {state.t:g} s the nearest motion misses {missed}. Leave out one of them."
 
 
-def marks(times: int) -> str:
+def _marks(times: int) -> str:
     """How a name says that it is differentiated."""
     return "'" * times
 

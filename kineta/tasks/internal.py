@@ -77,7 +77,7 @@ def _still(array: Array, rest: State, order: int) -> FloatArray:
     """Slopes of all equations up to *order* at rest, where what is constant is differentiated as often as anyone likes."""
     slopes, n = _own(array, rest)[1], array.n
     starts = [0, *(n + array.size(k) for k in range(order))]
-    named = {name: row for (name, times), row in zip(_first(array), slopes, strict=True) if not times}
+    named = dict(zip((name for name, times in array.labels(2) if not times), slopes, strict=True))
     found = []
     for k in range(order + 1):
         for name, times in array.labels(k)[len(array.labels(k - 1)) if k else 0 :]:
@@ -88,7 +88,3 @@ def _still(array: Array, rest: State, order: int) -> FloatArray:
                 row[starts[j + times] :][: len(entries)] = entries
             found.append(row)
     return np.array(found)
-
-
-def _first(array: Array) -> list[tuple[str, int]]:
-    return [label for label in array.labels(2) if not label[1]]

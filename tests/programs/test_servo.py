@@ -167,6 +167,31 @@ def test_speeds_are_held_through_springs_too() -> None:
     assert (found.index, found.internal) == (4, 1)
 
 
+def test_where_inversion_does_it_forces_are_those_of_a_run() -> None:
+    ball = kn.loads(
+        """
+        gravity 9.81 m/s^2;
+        B | Ball(b) = 1, 0.1, 0.2, 0.3;
+        P ~ B | Sz(-1) = m(1);
+        program across : P.x = 0.3*sin(t);
+        program along : P.y = 0.2*t^2;
+        control least on b.wx, b.wy;
+        initial b.wy = -0.3, b.wz = 0.5;
+        """
+    )
+    found = kn.servo(ball, 1.0, samples=11)
+    run = kn.simulate(ball, 1.0, samples=11, rtol=1e-11, atol=1e-13)
+    assert found.inversion
+    for name in ("b.qx", "b.qz", "b.wz", "control.b.wx", "control.b.wy", "control.work"):
+        assert found[name] == pytest.approx(run[name], abs=1e-6 if name == "control.work" else 1e-9), name
+
+
+def test_the_motion_of_a_flat_system_is_the_same_backwards() -> None:
+    crane = kn.load(EXAMPLES / "crane_servo.kin")
+    there, back = kn.servo(crane, 4.0, samples=21), kn.servo(crane, (4.0, 0.0), samples=21)
+    assert back.tau[::-1] == pytest.approx(there.tau, abs=1e-10)
+
+
 def test_closed_systems_are_driven_where_the_actuator_is() -> None:
     fourbar = kn.load(EXAMPLES / "fourbar.kin")
     theta = kn.symbol("theta")
