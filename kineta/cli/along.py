@@ -24,8 +24,8 @@ class Along:
     """The motion along which a verb goes, and where what it finds is drawn and written."""
 
     motion: str | None = None
-    to: float = 1.0
-    samples: int = 101
+    to: float | None = None
+    samples: int | None = None
     plot: Path | None = None
     series: str = ""
     save: Path | None = None
@@ -41,10 +41,8 @@ along = bundle(
         help='Coordinates as expressions of t, "q1 = 0.3*sin(2*t), q2 = 1", or a run or table @file. Not given: the run from the '
         "initial state.",
     ),
-    click.option("--to", type=seconds, default=1.0, show_default=True, metavar="TIME", help="End of the motion."),
-    click.option(
-        "--samples", type=whole(1, 10**7), default=101, show_default=True, metavar="NUMBER", help="Equidistant times."
-    ),
+    click.option("--to", type=seconds, show_default="1", metavar="TIME", help="End of the motion."),
+    click.option("--samples", type=whole(1, 10**7), show_default="101", metavar="NUMBER", help="Equidistant times."),
     click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf)."),
     click.option("--series", default="", metavar="NAME,...", help="Draw just these."),
     click.option("--save", type=FILE, metavar="FILE", help="Write a table (.csv)."),
@@ -57,10 +55,14 @@ def motion_of(system: System, way: Along) -> tuple[Any, Any]:
 
     from kineta.tasks.simulate import simulate
 
-    t = np.linspace(0.0, way.to, way.samples) if way.samples > 1 else np.array([way.to])
+    to, samples = 1.0 if way.to is None else way.to, 101 if way.samples is None else way.samples
+    t = np.linspace(0.0, to, samples) if samples > 1 else np.array([to])
     if way.motion is None:
-        return simulate(system, (0.0, way.to), t_eval=t) if way.to else _no_run(), None
+        return simulate(system, (0.0, to), t_eval=t) if to else _no_run(), None
     if way.motion.startswith("@"):
+        for option, value in (("--to", way.to), ("--samples", way.samples)):
+            if value is not None:
+                raise ArgumentError(f"{option}: a run or a table has times of its own; leave it out.")
         return Path(way.motion[1:]), None
     from kineta.model.dimensions import known_dimensions
     from kineta.model.io.kin import definitions

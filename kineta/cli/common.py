@@ -145,6 +145,15 @@ def number_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tu
     return name.strip(), _number(f"{option} {name.strip()}", value, dimensions.get(name.strip()))
 
 
+def once(option: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """What an option gives by name. Raises :class:`ArgumentError` for a name that it gives twice."""
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"{option}: expected every name once, found '{name}' twice.")
+    return dict(pairs)
+
+
 def with_values(system: System) -> System:
     """*system*, if all its parameters have values. Raises :class:`ArgumentError` with the names of those that have none."""
     missing = [p.name for p in system.parameters if p.value is None]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -46,11 +45,12 @@ def fit(
     By least squares with exact derivatives, with intervals that hold the values with 95 % probability.
     """
     from kineta.tasks.fit import fit as find
+    from kineta.tasks.table import table
 
     system = with_values(read(model, settings))
     if not names(by):
         raise ArgumentError("--by: expected names of parameters, coordinates or speeds, as in --by m1,q1, found none.")
-    t, columns = _table(data)
+    t, columns = table(data)
     known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
     chosen = [n for n in columns if n in known] if series is None else names(series)
     if not chosen:
@@ -102,34 +102,3 @@ def fit(
         )
     if plot is not None:
         click.echo(f"written: {plot}")
-
-
-def _table(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Times and series of a table. Raises :class:`ArgumentError` for one that cannot be read."""
-    import csv
-
-    import numpy as np
-
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            head, *rows = [row for row in csv.reader(file) if row] or [[]]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ArgumentError(
-            f"The table '{path}' cannot be read ({getattr(error, 'strerror', None) or error})."
-        ) from None
-    head = [name.strip() for name in head]
-    if "t" not in head:
-        raise ArgumentError(f"{path}: expected a column 't' with the times, found {', '.join(head) or 'nothing'}.")
-    values = np.empty((len(rows), len(head)))
-    for k, row in enumerate(rows):
-        if len(row) != len(head):
-            raise ArgumentError(f"{path}:{k + 2}: expected {len(head)} numbers, found {len(row)}.")
-        for i, cell in enumerate(row):
-            try:
-                values[k, i] = float(cell) if cell.strip() else np.nan
-            except ValueError:
-                raise ArgumentError(
-                    f"{path}:{k + 2}: expected a number under '{head[i]}', found '{cell[:30]}'."
-                ) from None
-    columns = dict(zip(head, values.T, strict=True))
-    return columns.pop("t"), columns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import Settings, number_of, numbers, print_json, read, with_values
+from kineta.cli.common import Settings, number_of, numbers, once, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, settings, state, whole
 from kineta.errors import ArgumentError
 
@@ -80,7 +80,8 @@ def _wanted(text: str) -> dict[str, Any]:
 
     if not text.lstrip().startswith("{"):
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        return dict(number_of("--put", part, {part.partition("=")[0].strip(): LENGTH}) for part in parts)
+        pairs = [number_of("--put", part, {part.partition("=")[0].strip(): LENGTH}) for part in parts]
+        return once("--put", pairs)
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -289,6 +289,9 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     names = (*conditions.system.q_names, *(conditions.system.v_names[i] for i in search.steady))
     values = (*at.q.tolist(), *(at.v[i] for i in search.steady))
     place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(names, values, strict=True))
+    advice = "Start from another guess, or from many (equilibria); it may be that there is none."
+    if conditions.names[k].endswith("''") and not search.steady:
+        advice = "The time moves it: name the speeds that go on with it as steady, and give their values."
     contacts = few(c.name for c in conditions.system.contacts)
     alone = (
         f" Contacts and limits ({contacts}) hold nothing here; a run with damping finds a rest on them."
@@ -297,8 +300,7 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     )
     return (
         f"Model '{conditions.system.name}': no equilibrium was found {tried}: at {place} {conditions.names[k]} is still off by "
-        f"{abs(found.off[k]):.3g}, and no step makes less of it. Start from another guess, or from many (equilibria); it may be "
-        f"that there is none.{alone}"
+        f"{abs(found.off[k]):.3g}, and no step makes less of it. {advice}{alone}"
     )
 
 

@@ -69,6 +69,11 @@ class Reaching:
         self.closing, self.within = Closing(equations_of(system), p), Within(equations_of(system))
         own = self.within.coordinates(p)
         self.limits = np.array([np.maximum(limits[0], own[0]), np.minimum(limits[1], own[1])])
+        for name, (low, high) in zip(system.q_names, self.limits.T, strict=True):
+            if low > high:
+                raise ArgumentError(
+                    f"Model '{system.name}': its own limits of '{name}' leave nothing between {low:g} and {high:g}; give others."
+                )
         seen = "" if frame == GROUND else f" in {frame}"
         e = equations_of(bare)
         self.poses = [e.function(f"pose({x.name}{seen})").bind(p) for x in targets]
@@ -223,6 +228,10 @@ def _target(name: str, value: FloatArray) -> Target:
     left, _, right = np.linalg.svd(R)
     if value.shape == (3, 3):
         return Target(name, (), np.zeros(0), left @ right)
+    if not np.array_equal(value[3], [0, 0, 0, 1]):
+        raise ArgumentError(
+            f"Expected (0, 0, 0, 1) in the last row of the pose of '{name}', found {value[3].tolist()}."
+        )
     return Target(name, everything, value[:3, 3], left @ right)
 
 
@@ -277,6 +286,7 @@ def _wrapped(reaching: Reaching, q: FloatArray, about: FloatArray) -> FloatArray
             tried = q.copy()
             tried[k] -= 2 * np.pi * np.ceil((q[k] - about[k]) / (2 * np.pi) - 0.5 - SAME / (2 * np.pi))
             within = reaching.limits[0, k] <= tried[k] <= reaching.limits[1, k]
+            within = within and not reaching.within.beyond(reaching.t, tried, reaching.closing.p)
             if within and max(reaching.missed(reaching.off(tried))) <= 10 * MET:
                 q = tried
     return q

@@ -29,6 +29,7 @@ from kineta.model.system import System, a_system
 from kineta.model.units import POWER, symbol, times
 from kineta.passes.differentiate import forward, gradient
 from kineta.tasks.apart import warn_without
+from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.result import force_name
 from kineta.tasks.series import Series
@@ -209,7 +210,9 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
     else:
         found[:, kept] = multipliers
     all_names = (*unknown.shown, *(f"{MULTIPLIER}{name}" for name in rows))
-    told = _told(A, every if not system.quasi else np.zeros((1, len(rows), system.nv)))
+    told = _told(A, every)
+    if system.quasi and rows:
+        told = np.concatenate([told, _told(np.zeros((len(system.base_speeds), 0)), _of_motions(path, p))])
     determinate = dict(zip(all_names, told.tolist(), strict=True))
     return Kinetostatics(
         model=system.name,
@@ -256,6 +259,18 @@ def _jacobian(path: Trajectory, e: Equations, p: FloatArray) -> FloatArray:
     if not e.derivation.rows:
         return np.zeros((0, path.system.nv))
     return np.asarray(e.function("constraint_jacobian")(path.t, path.q, path.v, p=p))
+
+
+def _of_motions(path: Trajectory, p: FloatArray) -> FloatArray:
+    """The constraints as they bind the speeds of the motions, which quasi-velocities leave out: (k, rows, speeds)."""
+    rows = np.atleast_2d(p)
+    still, closing = np.zeros(len(path.system.base_speeds)), [Closing(path.equations, own) for own in rows]
+    return np.array(
+        [
+            closing[min(k, len(rows) - 1)].jacobian(t, q, still)
+            for k, (t, q) in enumerate(zip(path.t, path.q, strict=True))
+        ]
+    )
 
 
 def _shares(path: Trajectory, unknown: Unknown, p: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from kineta.codegen import numpy as reference
 from kineta.compiler import Equations
+from kineta.errors import warn
 from kineta.expr.node import Expr
 from kineta.model.contacts.limit import Limit
 from kineta.model.system import System
@@ -66,6 +67,19 @@ class Within:
         """The limit that the position *q* is farthest beyond, in words; ``''`` for none."""
         room = self.room(t, q, p)
         return self.sides[int(room.argmin())].words if room.min(initial=0.0) < -ROUNDING else ""
+
+    def warn(self, t: FloatArray, q: FloatArray, p: FloatArray) -> None:
+        """Warn where a motion, at the times *t* (k,) in the positions *q* (k, nq), goes beyond a limit: most, and when."""
+        if not self.sides:
+            return
+        y = np.hstack([q, np.zeros((len(t), self.system.nv))])
+        room = np.asarray(self._distances(t[:, None], y, p))
+        k, i = map(int, np.unravel_index(int(room.argmin()), room.shape))
+        if room[k, i] < -ROUNDING:
+            warn(
+                f"Model '{self.system.name}': the motion goes beyond the limit {self.sides[i].words}, by {-room[k, i]:.3g} at "
+                f"t = {t[k]:g} s: limits hold only in runs."
+            )
 
     def reached(self, t: float, q: FloatArray, p: FloatArray) -> set[str]:
         """Names of the limits at which, or beyond which, the position *q* is."""

@@ -17,11 +17,11 @@ from kineta.expr.program import program
 from kineta.files import path_of
 from kineta.model.system import System
 from kineta.tasks import acted, completed
-from kineta.tasks.beyond import warn_beyond
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.completed import MISSED
 from kineta.tasks.course import Course, course
+from kineta.tasks.limits import Within
 from kineta.tasks.rank import rank
 from kineta.tasks.reading import load_result
 from kineta.tasks.result import Result
@@ -105,7 +105,7 @@ def trajectory(system: System | Equations, motion: Any, t: Any = None, p: Any = 
         motion = _rows(equations.system, motion)
     times = _times(t)
     found = _of_course(equations, course(equations.system, motion, times, values), times, values)
-    warn_beyond(equations, found.t, found.q, found.v, found.p)
+    Within(equations).warn(found.t, found.q, found.p)
     return found
 
 
@@ -116,7 +116,7 @@ def at_rest(equations: Equations, t: float, q: FloatArray, p: FloatArray) -> Tra
     v, vdot = completed.least(closing, t, q)
     times = np.array([t])
     found = _in_speeds(regular(equations, t, q, p), p, times, q[None], v[None], vdot[None])
-    warn_beyond(equations, found.t, found.q, found.v, found.p)
+    Within(equations).warn(found.t, found.q, found.p)
     return found
 
 

@@ -94,6 +94,15 @@ WRONG = [
         "'q1' must be an angle or a number without dimension, found",
     ),
     (("kinematics", PENDULUM, "--motion", "q1 = t; q2 = 0"), "with commas between, found ';' in 'q1 = t; q2 = 0'."),
+    (("kinematics", PENDULUM, "--motion", "q1 = t, q1 = 2*t"), "--motion: expected every name once, found 'q1' twice."),
+    (("kinematics", PENDULUM, "--motion", "@twice.csv"), "twice.csv: expected every column once, found 'q1' twice."),
+    (("kinematics", PENDULUM, "--motion", "@ragged.csv"), "ragged.csv:3: expected 2 numbers, found 1."),
+    (("fit", PENDULUM, "run.nc", "--by", "m1"), "expected a table of text in UTF-8, found other bytes at position 0"),
+    (("inverse", PENDULUM, "--motion", "@twice.csv", "--to", "2"), "--to: a run or a table has times of its own"),
+    (
+        ("place", PENDULUM, "--put", "second.x=1, second.x=2"),
+        "--put: expected every name once, found 'second.x' twice.",
+    ),
     (
         ("response", PENDULUM, "--from", "2", "--to", "1"),
         "Expected frequencies above 0 that rise, found --from 2 --to 1.",
@@ -103,7 +112,7 @@ WRONG = [
         ("sensitivity", PENDULUM),
         "--by: expected names of parameters, coordinates or speeds, as in --by m1,q1, found none.",
     ),
-    (("fit", PENDULUM, "none.csv", "--by", "m1"), "The table 'none.csv' cannot be read (No such file or directory)."),
+    (("fit", PENDULUM, "none.csv", "--by", "m1"), "none.csv: the file cannot be read (No such file or directory)."),
     (("fit", PENDULUM, "empty.csv", "--by", "m1"), "empty.csv: expected a column 't' with the times, found nothing."),
     (("fit", PENDULUM, "ragged.csv", "--by", "m1"), "ragged.csv:3: expected 2 numbers, found 1."),
     (("fit", PENDULUM, "words.csv", "--by", "m1"), "words.csv:2: expected a number under 'q1', found 'many'."),
@@ -119,6 +128,8 @@ def test_what_makes_no_sense_gets_a_sentence(
     kineta: Command, here: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     tables = {"empty": "", "ragged": "t,q1\n0,1\n1\n", "words": "t,q1\n0,many\n", "other": "t,speed\n0,1\n1,2\n"}
+    tables["twice"] = "t,q1,q1\n0,1,1\n"
+    (here / "run.nc").write_bytes(b"\x89HDF")
     (here / "two.json").write_text('{"equilibria": [{"initial": {"q1": 0.0}}, {"initial": {"q1": 3.0}}]}')
     for name, text in tables.items():
         (here / f"{name}.csv").write_text(text)

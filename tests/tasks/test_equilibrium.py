@@ -305,3 +305,14 @@ def test_a_force_that_feeds_fast_motions_leaves_a_minimum_undecided(force: str, 
 def test_a_time_that_is_none_is_refused() -> None:
     with pytest.raises(ArgumentError, match="Expected a finite number for t, found nan"):
         kn.equilibrium(kn.loads(PENDULUM), t=np.nan)
+
+
+def test_constraints_that_the_time_moves_ask_for_steady_speeds() -> None:
+    hoop = kn.loads(
+        "gravity 9.81; coordinates a, b; constraint d : a = 5*t; initial b = 1;"
+        "Hoop | Rz(a) = Jz(1); Bead ~ Hoop | Ry(b), Sz(-1) = 1;"
+    )
+    with pytest.raises(SimulationError, match="The time moves it: name the speeds that go on with it as steady"):
+        kn.equilibrium(hoop)
+    found = kn.equilibrium(hoop, v={"a'": 5.0}, steady=["a'"])
+    assert np.cos(found.q[1]) == pytest.approx(9.81 / 25)

@@ -112,3 +112,18 @@ def test_wrong_wishes_are_said(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentError) as error:
         kn.inverse_kinematics(ARM, **given)
     assert said in str(error.value)
+
+
+def test_limits_hold_for_whole_turns_and_beside_those_of_the_model() -> None:
+    a, b = kn.symbol("a"), kn.symbol("b")
+    bent = ARM.replace(contacts=[kn.limit("elbow", a + b, upper=0.5)])
+    assert all(x.q.sum() <= 0.5 for x in kn.inverse_kinematics(bent, {"T.x": 1.0, "T.y": 0.6}, starts=20))
+    stopped = ARM.replace(contacts=[kn.limit("stop", a, -0.5, 0.5)])
+    with pytest.raises(ArgumentError, match="its own limits of 'a' leave nothing between 1 and 0"):
+        kn.inverse_kinematics(stopped, {"T.x": 1.0}, limits={"a": (1, 2)})
+
+
+def test_a_pose_ends_with_its_last_row() -> None:
+    pose = np.diag([1.0, 1.0, 1.0, 2.0])
+    with pytest.raises(ArgumentError, match=r"Expected \(0, 0, 0, 1\) in the last row of the pose of 'B'"):
+        kn.inverse_kinematics(ARM, {"B": pose})

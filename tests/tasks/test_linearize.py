@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.errors import ArgumentError
 from kineta.passes.evaluate import evaluate
 from tests.support import EXAMPLES, SHARED, needs_shared
 
@@ -261,3 +262,22 @@ def test_states_on_which_others_act_are_no_part() -> None:
     with pytest.raises(kn.ArgumentError, match=r"the state 'q2' acts on 'q1'': keep it as well"):
         kn.linearize(example("double_pendulum"), states=["q1"])
     assert len(kn.linearize(example("double_pendulum"), states=["q1", "q2"]).states) == 4
+
+
+def test_runs_and_equilibria_bring_their_parameters_and_forces() -> None:
+    pendulum = example("double_pendulum")
+    run = kn.simulate(pendulum, 1.0, samples=3, tau=[5.0, -3.0], q=[0.3, 0.8], p={"l1": 0.4})
+    same = kn.linearize(pendulum, (run.q, run.v), t=run.t, tau=[5.0, -3.0], p={"l1": 0.4})
+    assert pytest.approx(same.A, abs=1e-12) == kn.linearize(pendulum, run).A
+    found = kn.equilibrium(pendulum, [0, 0], p={"l1": 0.25}, tau=[1.0, 0.5])
+    same = kn.linearize(pendulum, (found.q, found.v), p={"l1": 0.25}, tau=[1.0, 0.5])
+    assert pytest.approx(same.A, abs=1e-12) == kn.linearize(pendulum, found).A
+    assert kn.modes(pendulum, found).eigenvalues == pytest.approx(kn.modes(same).eigenvalues, abs=1e-12)
+
+
+def test_what_a_linearisation_has_is_not_given_again() -> None:
+    linear = kn.linearize(example("double_pendulum"))
+    with pytest.raises(ArgumentError, match=r"states, inputs and outputs of its own; leave out inputs"):
+        kn.response(linear, inputs=["q2'"], frequency=[1.0])
+    with pytest.raises(ArgumentError, match="leave out states"):
+        kn.modes(linear, states=["q1"])

@@ -118,7 +118,10 @@ def definitions(text: str, file: str, dimensions: Mapping[str, Dimension] = {}) 
     found = [s for s in tree.children if isinstance(s, Tree)]
     if [s.data for s in found] != ["let"]:
         raise ModelError(f"{file}: expected name = expression, ..., found '{text}'.")
-    reader, pairs = Reader(file, dimensions), (d.children for d in found[0].children if isinstance(d, Tree))
+    reader, pairs = Reader(file, dimensions), [d.children for d in found[0].children if isinstance(d, Tree)]
+    names = [str(name) for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise ModelError(f"{file}: expected every name once, found '{twice}' twice.")
     return {
         str(name): reader.expression(value, dimensions.get(str(name)), f"'{name}'")
         for name, value in pairs
