@@ -43,14 +43,34 @@ _WEAK, _ANGLE = Kind(NUMBER, weak=True), Kind(NUMBER, angle=True)
 
 def output_units(system: System) -> dict[str, str]:
     """Units of the outputs of *system* by name, where they follow; ``''`` for a number without dimension."""
-    outputs = system.expanded.outputs
-    known, names = _symbols(system), {n for o in outputs for n in o.value.symbols()}
+    return expression_units(system, {o.name: o.value for o in system.expanded.outputs})
+
+
+def expression_units(system: System, values: Mapping[str, Expr]) -> dict[str, str]:
+    """Units of *values* by name, of what outputs may name, where they follow."""
+    known, names = _symbols(system), {n for e in values.values() for n in e.symbols()}
     known |= _multipliers(system, {n for n in names if n.startswith(MULTIPLIER)}, known) | _of_motion(
         system, names, known
     )
-    found = {o.name: _kind(o.value, known) for o in outputs}
-    energies = {o.name for o in outputs if not set(ENERGIES).isdisjoint(o.value.symbols())}
+    found = {name: _kind(e, known) for name, e in values.items()}
+    energies = {name for name, e in values.items() if not set(ENERGIES).isdisjoint(e.symbols())}
     return {name: _written(kind, name in energies) for name, kind in found.items() if kind is not None}
+
+
+def varied_units(system: System) -> dict[str, str]:
+    """Units of all that may vary by name: coordinates, speeds, parameters, and forces ``tau.q1'`` on speeds."""
+    forces = {
+        f"tau.{n}": times(units.POWER, d, -1) for n, d in variable_dimensions(system).items() if n in system.v_names
+    }
+    named = {p.name: p.dimension for p in system.parameters if p.dimension is not None} | forces
+    return {n: units.symbol(d) for n, d in named.items()} | variable_units(system)
+
+
+def acceleration_units(system: System) -> dict[str, str]:
+    """Units of the derivatives of the speeds, ``q1''`` and ``w'``, where they follow."""
+    known = _symbols(system)
+    found = {f"{n}'": known[n] for n in system.v_names if n in known}
+    return {n: _written(replace(x, dimension=times(x.dimension, units.TIME, -1)), False) for n, x in found.items()}
 
 
 def unit_of(system: System, value: Expr) -> str:

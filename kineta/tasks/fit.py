@@ -44,7 +44,7 @@ class Fit:
     covariance : (m, m) of x
     deviation : of the data from the motion, root of the mean of squares, in units of sigma
     t, data, model_values : times, and by series what was measured and what the motion has
-    evaluations : motions that were computed; message : why the search ended
+    evaluations : motions that were computed; message : why the search ended; units : by name, where they are known
     notes : values that met their bounds, at which intervals are cut off
     """
 
@@ -60,6 +60,7 @@ class Fit:
     model_values: Mapping[str, FloatArray]
     evaluations: int
     message: str
+    units: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
     @property
@@ -324,6 +325,7 @@ class _Problem:
             model_values={n: found.value(n) for n in self.series},
             evaluations=self.evaluations,
             message=message,
+            units=found.units,
         )
 
     def check_seen(self, J: FloatArray) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.model.body import GROUND
-from kineta.model.dimensions import variable_units
+from kineta.model.dimensions import acceleration_units, variable_units
 from kineta.model.given import records
 from kineta.model.system import System
 from kineta.tasks.series import Series
@@ -94,5 +94,5 @@ def kinematics(
             values = e.function(f"{what}({name}{seen})")(path.t, path.q, path.v, *more, p=path.p)
             series |= {f"{name}.{c}": x for c, x in zip(components, values.T, strict=True)}
             units |= {f"{name}.{c}": u for c, u in zip(components, UNITS[what], strict=True)}
-    units |= variable_units(model)
+    units |= variable_units(model) | acceleration_units(model)
     return Kinematics(model.name, path.t, series, units, path.q, path.v, path.vdot, names, frame, rotation)

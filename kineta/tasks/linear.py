@@ -33,6 +33,7 @@ class Linear:
     t, q, v : the state about which it holds
     rate : (n,) how fast the states themselves change there: zero in an equilibrium
     all_states, Z : names of all states, also of those that follow from ``states``, and how: x_all = Z x
+    units : of states, inputs and outputs by name, where they are known
     """
 
     model: str
@@ -50,6 +51,7 @@ class Linear:
     all_states: tuple[str, ...]
     Z: FloatArray
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def speeds(self) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr, symbol
 from kineta.inputs import flat
+from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.given import entries, records
 from kineta.model.infer import derivatives, vectors
 from kineta.model.system import System
@@ -97,6 +98,7 @@ def linearize(
         all_states=names,
         Z=chosen.Z,
         parameters=dict(zip(model.parameter_names, np.moveaxis(p_, -1, 0), strict=True)),
+        units=varied_units(model) | expression_units(model, taken),
     )
     return linear if states is None else linear.part(kept)
 

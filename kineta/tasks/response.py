@@ -32,6 +32,7 @@ class Response:
     ----------
     frequency : (k,) [Hz], for ``values`` that are complex: the amplitude and phase of every output when an input oscillates by 1
     time : (k,) [s], for ``values`` that are real: every output after an input has stepped from 0 to 1
+    units : of inputs and outputs by name, where they are known
     """
 
     model: str
@@ -40,6 +41,7 @@ class Response:
     values: NDArray[Any]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    units: Mapping[str, str]
 
     @property
     def over(self) -> FloatArray:
@@ -104,9 +106,9 @@ def response(
     warn_unsteady(linear, "The response is that")
     if time is not None:
         times = _rising("time", time)
-        return Response(linear.model, None, times, _step(linear, times), linear.inputs, linear.outputs)
+        return Response(linear.model, None, times, _step(linear, times), linear.inputs, linear.outputs, linear.units)
     hertz = _around(linear) if frequency is None else _rising("frequency", frequency)
-    return Response(linear.model, hertz, None, _transfer(linear, hertz), linear.inputs, linear.outputs)
+    return Response(linear.model, hertz, None, _transfer(linear, hertz), linear.inputs, linear.outputs, linear.units)
 
 
 def _rising(name: str, given: ArrayLike) -> FloatArray:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
 from kineta.expr.node import Expr
+from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.tasks import arguments
@@ -42,6 +43,7 @@ class Sensitivity:
     outputs, outputs_by : name to (k,) and (k, m), for the outputs of the model and for goals, which are integrals over the time
     by : names of what the motion varies with
     nfev, steps : evaluations of motion and derivatives together, and steps
+    units : of all these by name, where they are known
     kept : where constraints hold, names of the initial values that stay as they are; all others follow from what varies
     notes : what is to be said of contacts, limits and switches
     """
@@ -59,6 +61,7 @@ class Sensitivity:
     outputs_by: Mapping[str, FloatArray]
     nfev: int
     steps: int
+    units: Mapping[str, str]
     kept: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -229,6 +232,7 @@ def carried(
         outputs_by=by_output,
         nfev=moved.run.evaluations,
         steps=moved.record.steps,
+        units=varied_units(model) | expression_units(model, seen),
         kept=stay,
     )
     return found, equations

@@ -23,6 +23,8 @@ FloatArray = NDArray[np.float64]
 MOST, COORDINATES = 12, 24
 #: Part of a shape below which a coordinate does not move in it.
 LITTLE = 1e-6
+#: Parts of the width and height of the eigenvalues' plane within which two of them have one label.
+NEAR = (0.012, 0.06)
 
 
 def modes(found: Modes) -> Any:
@@ -45,7 +47,6 @@ def modes(found: Modes) -> Any:
         ax.bar(at, shape.real, width=0.7, color="C0", label="in phase")
         if np.abs(shape.imag).max(initial=0.0) > 1e-6:
             ax.bar(at, shape.imag, width=0.35, color="C1", label="a quarter ahead")
-            ax.legend(fontsize="x-small")
         ax.set_xticks(at, names, rotation=90 if len(names) > 6 else 0, fontsize="small")
         ax.axhline(0.0, color="black", linewidth=0.6)
         ax.set_ylim(-1.15, 1.15)
@@ -54,8 +55,44 @@ def modes(found: Modes) -> Any:
             f"{found.frequency[i]:.4g} Hz, damping {found.damping[i]:.3g}" if value.imag else f"{value.real:.4g} 1/s"
         )
         ax.set_title(f"{i + 1}: {title}", fontsize="medium")
-    fig.suptitle(f"{found.model}: modes", fontsize="medium")
+    for ax in fig.axes[1:]:
+        if len(handles := ax.get_legend_handles_labels()[0]) > 1:
+            fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize="small", frameon=False)
+            break
+    rest = f" ({len(shown)} of {len(found)} drawn)" if len(shown) < len(found) else ""
+    fig.suptitle(f"{found.model}: modes{rest}", fontsize="medium")
     return fig
+
+
+def _together(values: NDArray[np.complex128]) -> list[tuple[complex, str]]:
+    """Eigenvalues, those that lie on each other in a picture as one, with their numbers."""
+    wide, high = (part * np.ptp(x) if len(x) else 0.0 for part, x in zip(NEAR, (values.real, values.imag), strict=True))
+    groups: list[tuple[complex, list[int]]] = []
+    for i, value in enumerate(values.tolist()):
+        own = next(
+            (
+                numbers
+                for other, numbers in groups
+                if abs((value - other).real) <= wide and abs((value - other).imag) <= high
+            ),
+            None,
+        )
+        if own is None:
+            groups.append((value, [i + 1]))
+        else:
+            own.append(i + 1)
+    return [(value, _ranges(numbers)) for value, numbers in groups]
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Rising numbers in words: ``1-3, 5``."""
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def _plane(found: Modes, ax: Any) -> None:
@@ -65,12 +102,12 @@ def _plane(found: Modes, ax: Any) -> None:
     if grows.any():
         ax.plot(both.real[grows], both.imag[grows], "x", color="C3", label="grows")
         ax.legend(fontsize="small")
-    for i, value in enumerate(found.eigenvalues):
-        ax.annotate(str(i + 1), (value.real, value.imag), textcoords="offset points", xytext=(5, 4), fontsize="small")
+    for value, numbers in _together(found.eigenvalues):
+        ax.annotate(numbers, (value.real, value.imag), textcoords="offset points", xytext=(5, 4), fontsize="small")
     ax.axvline(0.0, color="black", linewidth=0.6)
     ax.axhline(0.0, color="black", linewidth=0.6)
-    ax.set_xlabel("growth, 1/s")
-    ax.set_ylabel("rad/s")
+    ax.set_xlabel("growth [1/s]")
+    ax.set_ylabel("[rad/s]")
     ax.margins(0.1)
 
 
@@ -79,7 +116,7 @@ def eigenvalues(found: Linear, over: FloatArray, name: str) -> Any:
     fig, axes = pyplot().subplots(2, 1, figsize=(6.5, 5.2), sharex=True, layout="constrained")
     values = found.eigenvalues
     turning = np.abs(values.imag) > LITTLE * np.abs(values).max(initial=0.0)
-    for ax, part, label in zip(axes, (values.real, values.imag), ("growth, 1/s", "rad/s"), strict=True):
+    for ax, part, label in zip(axes, (values.real, values.imag), ("growth [1/s]", "[rad/s]"), strict=True):
         x = np.broadcast_to(over[:, None], part.shape)
         ax.plot(x[~turning], part[~turning], ".", color="C0", markersize=3, label="does not oscillate")
         ax.plot(x[turning], part[turning], ".", color="C1", markersize=3, label="oscillates")
@@ -96,44 +133,68 @@ def eigenvalues(found: Linear, over: FloatArray, name: str) -> Any:
 
 def response(found: Response) -> Any:
     """Amplitudes and phases over the frequency, or outputs over time, a column for every input; returns the figure."""
-    plt = pyplot()
-    columns = len(found.inputs)
-    rows = 1 if found.frequency is None else 2
-    size = (max(6.5, 4.2 * columns), 2.9 * rows + 0.5)
-    fig, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, sharex="col", layout="constrained")
+    moving = [k for k in range(len(found.outputs)) if found.values[:, k].any()] or [0]
+    groups: dict[str, list[int]] = {}
+    for k in moving:
+        groups.setdefault(found.units.get(found.outputs[k], ""), []).append(k)
+    steps = found.frequency is None
+    columns, rows = len(found.inputs), len(groups) if steps else len(groups) + 1
+    size = (max(6.5, 4.2 * columns), 2.6 * rows + 0.5)
+    fig, axes = pyplot().subplots(rows, columns, figsize=size, squeeze=False, sharex="col", layout="constrained")
     for i, name in enumerate(found.inputs):
-        for k, output in enumerate(found.outputs):
-            values = found.values[:, k, i]
-            if found.frequency is None:
-                axes[0, i].plot(found.over, values, label=output)
-                continue
-            size_ = np.abs(values)
-            axes[0, i].loglog(found.over, np.where(size_ > 0, size_, np.nan), label=output)
-            axes[1, i].semilogx(found.over, np.degrees(np.unwrap(np.angle(values))), label=output)
-        axes[0, i].set_title(name, fontsize="medium")
-        axes[-1, i].set_xlabel("t, s" if found.frequency is None else "frequency, Hz")
+        for row, (unit, group) in enumerate(groups.items()):
+            for k in group:
+                values, output = found.values[:, k, i], found.outputs[k]
+                if steps:
+                    axes[row, i].plot(found.over, values, f"C{k}", label=output)
+                    continue
+                size_ = np.abs(values)
+                axes[row, i].loglog(found.over, np.where(size_ > 0, size_, np.nan), f"C{k}", label=output)
+                axes[-1, i].semilogx(found.over, np.degrees(np.unwrap(np.angle(values))), f"C{k}")
+            axes[row, 0].set_ylabel(_with_unit(found.outputs[group[0]] if len(group) == 1 else "", unit))
+        if len(moving) > len(groups) or not steps:
+            for ax in axes[: len(groups), -1] if i == columns - 1 else ():
+                ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False)
+        axes[0, i].set_title(f"by {_with_unit(name, found.units.get(name, ''))}", fontsize="medium")
+        axes[-1, i].set_xlabel("t [s]" if steps else "frequency [Hz]")
         for ax in axes[:, i]:
             ax.grid(visible=True, linewidth=0.3)
-    axes[0, 0].set_ylabel("after a step by 1" if found.frequency is None else "amplitude")
-    if found.frequency is not None:
-        axes[1, 0].set_ylabel("phase, deg")
-    axes[0, -1].legend(fontsize="small")
-    fig.suptitle(f"{found.model}: response", fontsize="medium")
+    if not steps:
+        axes[-1, 0].set_ylabel("phase [deg]")
+    fig.align_ylabels()
+    what = "response to a step by 1" if steps else "amplitude and phase"
+    rest = (
+        f"; {', '.join(still)} not moved"
+        if (still := [n for k, n in enumerate(found.outputs) if k not in moving])
+        else ""
+    )
+    fig.suptitle(f"{found.model}: {what}{rest}", fontsize="medium")
     return fig
 
 
+def _with_unit(name: str, unit: str) -> str:
+    return f"{name} [{unit}]".strip() if unit else name
+
+
 def sensitivity(found: Sensitivity, names: Sequence[str] = ()) -> Any:
-    """Derivatives over time, a panel for every series; returns the figure."""
+    """Derivatives over time, a row of panels for every series, a column for what it is derived by; returns the figure."""
     chosen = list(names) or list(found.q_names[:MOST])
     for name in chosen:
         found.value(name)
-    fig, axes = _panels(len(chosen))
-    for ax, name in zip(axes, chosen, strict=False):
-        for k, by in enumerate(found.by):
-            ax.plot(found.t, found[name][:, k], label=by)
-        ax.set_title(name, fontsize="medium")
-    axes[0].legend(fontsize="small")
-    fig.suptitle(f"{found.model}: derivatives", fontsize="medium")
+    rows, columns = len(chosen), len(found.by)
+    size = (max(6.5, 3.4 * columns), 0.6 + 2.2 * rows)
+    fig, axes = pyplot().subplots(rows, columns, figsize=size, squeeze=False, sharex=True, layout="constrained")
+    for row, name in zip(axes, chosen, strict=True):
+        for k, ax in enumerate(row):
+            ax.plot(found.t, found[name][:, k])
+            ax.grid(visible=True, linewidth=0.3)
+        row[0].set_ylabel(_with_unit(name, found.units.get(name, "")))
+    for k, by in enumerate(found.by):
+        axes[0, k].set_title(f"by {_with_unit(by, found.units.get(by, ''))}", fontsize="medium")
+        axes[-1, k].set_xlabel("t [s]")
+    fig.align_ylabels()
+    first = f", first {MOST} of {len(found.q_names)} coordinates" if not names and len(found.q_names) > MOST else ""
+    fig.suptitle(f"{found.model}: derivatives{first}", fontsize="medium")
     return fig
 
 
@@ -143,9 +204,10 @@ def fit(found: Fit) -> Any:
     for ax, (name, values) in zip(axes, found.data.items(), strict=False):
         ax.plot(found.t, values, ".", color="C1", markersize=3, label="data")
         ax.plot(found.t, found.model_values[name], color="C0", label="motion")
-        ax.set_title(name, fontsize="medium")
+        ax.set_title(_with_unit(name, found.units.get(name, "")), fontsize="medium")
     axes[0].legend(fontsize="small")
-    fig.suptitle(f"{found.model}: {', '.join(found.lines())}", fontsize="small")
+    lines = [" ".join(line.split()) for line in found.lines()]
+    fig.suptitle("\n".join([f"{found.model}:", *lines]), fontsize="small")
     return fig
 
 
@@ -160,6 +222,6 @@ def _panels(n: int) -> tuple[Any, Any]:
     for ax in flat[n:]:
         ax.remove()
     for ax in flat[:n]:
-        ax.set_xlabel("t, s")
+        ax.set_xlabel("t [s]")
         ax.grid(visible=True, linewidth=0.3)
     return fig, flat[:n]

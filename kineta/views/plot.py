@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Series of one panel that is drawn without being asked for.
 MOST = 12
+#: Part of the largest of a unit below which a series is zero.
+ROUNDING = 1e-12
 #: Titles of the panels of coordinates, speeds and outputs, by unit; else the kind of series, with the unit.
 _TITLES = {
     ("coordinates", "rad"): "angles",
@@ -61,12 +63,14 @@ def figure(result: Result | Series, path: str | Path, *names: str) -> None:
     """Write a picture of the run to a file.
 
     With *names* it has one panel of these series for each unit. Without, it has such panels of the coordinates, the speeds
-    and the outputs of the model, and one each of the energies and of how well their balance holds; of other series the first.
-    Raises :class:`ArgumentError` for an unknown series, for a kind of file that Matplotlib does not know, and for a file that
-    cannot be written.
+    and the outputs of the model, and one each of the energies and of how well their balance holds; of other series those that
+    are not zero. Raises :class:`ArgumentError` for an unknown series, for a kind of file that Matplotlib does not know, and
+    for a file that cannot be written.
     """
     if isinstance(result, Series):
-        panels, title = _chosen(result, names or tuple(result.series)[:MOST]), repr(result)[1:-1]
+        panels, title = _chosen(result, names) if names else _moving(result), repr(result)[1:-1]
+        if not names and (zero := len(result.series) - len(_not_zero(result))):
+            title += f"; {zero} that stay zero are left out"
     else:
         panels = _chosen(result, names) if names else _overview(result)
         title = f"{result.model}: {result.message}"
@@ -129,6 +133,25 @@ def _overview(result: Result) -> list[_Panel]:
         _Panel("energies, change since the start", partial(_energies, result)),
         _Panel("energy - work, change since the start", partial(_balance, result), named=False),
     ]
+
+
+def _moving(found: Series) -> list[_Panel]:
+    """What a picture of other series shows if nothing is asked for: those that do not stay zero, by their unit."""
+    groups = _by_unit(found, _not_zero(found) or [*found.series][:1])
+    return [
+        _Panel(_of("series", names) if len(names) > MOST else "", partial(_lines, found, names[:MOST]))
+        for _, names in groups
+    ]
+
+
+def _not_zero(found: Series) -> list[str]:
+    """The series that are not zero, but for rounding beside others of their unit."""
+    largest: dict[str, float] = {}
+    sizes = {n: float(np.abs(x).max(initial=0.0)) for n, x in found.series.items()}
+    for name, size in sizes.items():
+        unit = found.units.get(name, "")
+        largest[unit] = max(largest.get(unit, 0.0), size)
+    return [n for n, size in sizes.items() if size > ROUNDING * largest[found.units.get(n, "")]]
 
 
 def _chosen(result: Result | Series, names: Iterable[str]) -> list[_Panel]:

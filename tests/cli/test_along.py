@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from tests.cli.conftest import Command
@@ -29,3 +32,19 @@ def test_integrals_are_followed_along_what_they_belong_to(kineta: Command, model
     assert ("the run is without floor" in kineta("integrals", EXAMPLES / f"{model}.kin", "--to", "2").out) == bool(
         left_out
     )
+
+
+def test_pictures_along_motions_have_all_that_moves_by_unit(
+    kineta: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr("kineta.views.plot.picture", lambda figure, path: drawn.append(figure))
+    motion = ("--motion", "theta = 0.8 + 0.1*t^2", "--samples", "5", "--plot", "a.png")
+    assert kineta("reactions", FOURBAR, *motion, "--actuators", "theta'").code == 0
+    assert kineta("kinematics", FOURBAR, *motion, "--of", "Rocker", "--json").json["units"]["theta''"] == "rad/s^2"
+    forces, places = drawn
+    lines = [line.get_label() for ax in forces.axes for line in ax.lines]
+    assert {"pin.fx", "Rocker.fy", "Crank.nz"} <= set(lines)
+    assert "Crank.fz" not in lines
+    assert "that stay zero are left out" in forces.get_suptitle()
+    assert [ax.get_ylabel() for ax in places.axes].count("[rad/s^2]") == 1

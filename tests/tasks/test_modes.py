@@ -119,3 +119,24 @@ def test_pictures_are_drawn() -> None:
     assert [len(f.axes) for f in figures] == [4, 2, 1, 2]
     for figure in figures:
         plt.close(figure)
+
+
+def test_labels_of_modes_that_lie_on_each_other_are_one() -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    free = kn.loads("model free; Hull | Free(b) = 1, 1, 1, 1; Arm ~ Hull | Ry(q) = 1, 1, 1, 1; spring s = 4 on q;")
+    figure = kn.modes(free).plot()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["1-12", "13"]
+    assert "1 of 13 drawn" in figure.get_suptitle()
+    plt.close(figure)
+
+
+def test_responses_are_drawn_with_their_units_and_without_what_stays() -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    cart = kn.loads(
+        "model cart; parameters F = 0 N; Cart | Sx(q) = 2 kg; spring s = 8 on q; force f = F on q; output q, q', Cart.y;"
+    )
+    figure = kn.response(cart, inputs=["F"], time=[0, 1, 2]).plot()
+    assert [ax.get_ylabel() for ax in figure.axes] == ["q [m]", "q' [m/s]"]
+    assert figure.axes[0].get_title() == "by F [N]"
+    assert "Cart.y not moved" in figure.get_suptitle()
+    plt.close(figure)

@@ -273,5 +273,7 @@ def test_pictures_are_drawn() -> None:
         kn.fit(PENDULUM, run, ["m1"]).plot(),
     ]
     assert [len(f.axes) for f in figures] == [3, 2]
+    assert [ax.get_ylabel() for ax in figures[0].axes] == ["q1 [rad]", "second.x [m]", "q2 [rad]"]
+    assert figures[0].axes[0].get_title() == "by m1 [kg]"
     for figure in figures:
         plt.close(figure)
