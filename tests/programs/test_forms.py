@@ -12,7 +12,8 @@ from scipy.optimize import minimize
 import kineta as kn
 from kineta.formalism import forms, programmed
 from kineta.formalism.forms import FORMS
-from kineta.formalism.forms.compulsion import compulsion
+from kineta.formalism.forms.compulsion import characteristic, compulsion
+from kineta.formalism.forms.kinetas import lagrangian
 from tests.programs.instants import any_state, at, controlled, values
 from tests.programs.test_laws import NONLINEAR, size, under
 
@@ -116,6 +117,15 @@ def test_true_motions_make_the_compulsion_least_of_all_that_meet_the_program(r: 
     across = np.linalg.svd(B[None])[2][1:]
     for step in (*across, *-across):
         assert of(true + 0.01 * step) > of(true)
+
+
+def test_what_the_characteristic_function_leaves_out_of_the_compulsion_is_needed_in_lagranges_form() -> None:
+    """With R_2 in place of Z_0 the form (35) is off by the sum of F . d(e_j)/dt, which no program excuses."""
+    d = controlled(under(arm(), "kineta", NONLINEAR[1]("B")))
+    state = any_state(d.symbols.system, 1, 2) | {n + "''": 0.3 for n in d.symbols.names}
+    cut, full = (values(d, lagrangian(d, of(d, 0), 1), state) for of in (characteristic, compulsion))
+    assert full == pytest.approx(values(d, FORMS["RnA"].left(d, 1), state), rel=1e-9, abs=1e-9)
+    assert np.abs(cut - full).max() > 0.1
 
 
 # -- the certificate ----------------------------------------------------------------------------------------------------

@@ -338,3 +338,13 @@ def test_methods_that_stabilise_give_the_motion_of_those_that_project(method: st
     assert found.success, found.message
     assert found.y == pytest.approx(exact.y, abs=1e-6)
     assert exact.energy_balance < 1e-10
+
+
+@pytest.mark.parametrize(("seed", "r", "law"), [(1, 2, "covariant"), (3, 1, "kineta")])
+def test_runs_of_random_trees_keep_programs_and_balance_the_work_of_controls(seed: int, r: int, law: str) -> None:
+    system = random_system(seed, n=2, rheonomic=True, elements=r == 1)
+    v = 0.3 * np.random.default_rng(seed).normal(size=system.nv)
+    result = kn.simulate(under(system, law, NONLINEAR[r](last(system))), 0.3, v=v, rtol=1e-9, atol=1e-10)
+    assert result.success, result.message
+    assert result.residual < 1e-10
+    assert result.energy_balance < 1e-9
