@@ -23,7 +23,7 @@ class Path:
     def __init__(self, hold: Hold, state: State, span: float) -> None:
         self.hold = hold
         self.state = state
-        self._step, self._shortest = abs(span), SHORTEST * abs(span)
+        self._span = self._step = abs(span)
         self._answer = hold.answer(state)
 
     def to(self, t: float, guess: State | None = None) -> State:
@@ -36,8 +36,8 @@ class Path:
             reached = self._reached(ahead, guess if whole else None)
             if reached is not None:
                 self.state, self._answer = reached
-                self._step *= 2
-            elif (step := abs(ahead - self.state.t)) > self._shortest:
+                self._step = min(2 * self._step, self._span)
+            elif (step := abs(ahead - self.state.t)) > SHORTEST * self._span:
                 self._step = step / 2
             else:
                 raise SimulationError(self.lost())
@@ -91,7 +91,8 @@ def integrated(hold: Hold, state: State, times: FloatArray, rtol: float, atol: f
     rest = times[1:].tolist()
     while rest:
         solver.step()
-        if solver.status == "failed":
+        short = solver.step_size is not None and solver.step_size < SHORTEST * abs(times[-1] - times[0])
+        if solver.status == "failed" or (short and solver.status == "running"):
             raise SimulationError(path.lost())
         inside = None
         while rest and (rest[0] - solver.t) * solver.direction <= 0:
