@@ -99,7 +99,8 @@ def _assembled(
     residual = float(off[closing.on_position if system.quasi else ...].max(initial=0.0))
     allowed = MET * closing.size(q, v)
     if not residual <= allowed:
-        raise SimulationError(_unmet(closing, t, off, allowed, pinned=any(held)))
+        still = len(set(held[0])) == len(closing.system.base_speeds)
+        raise SimulationError(_unmet(closing, t, off, allowed, pinned=any(held), still=still))
     if np.abs(v).max(initial=0.0) > TOUCHING * closing.size(q, v0):
         depend = folded(closing.equations, closing.p, t, (q, np.zeros_like(v)), (), NEARLY).removesuffix(" there")
         raise SimulationError(
@@ -131,13 +132,15 @@ def _position(closing: Closing, t: float, q0: FloatArray, held: list[int]) -> tu
     return best, said
 
 
-def _unmet(closing: Closing, t: float, off: FloatArray, allowed: float, *, pinned: bool) -> str:
+def _unmet(closing: Closing, t: float, off: FloatArray, allowed: float, *, pinned: bool, still: bool) -> str:
     """Which constraint is missed most, by how much, and what to do; on the position first, where one is missed there."""
     off = np.where(np.isfinite(off), off, np.inf)
     where = [k for k in closing.on_position if off[k] > allowed]
     k = max(where or sorted({*range(len(off))} - {*closing.on_position}), key=lambda k: float(off[k]))
     advice = (
-        "Pin less, or start from another guess."
+        "Pin less: nothing is left to move."
+        if still
+        else "Pin less, or start from another guess."
         if pinned
         else "Start from another guess, or check lengths and parameters: it may be that no position meets them all."
     )

@@ -21,6 +21,7 @@ from kineta.tasks.apart import warn_without
 from kineta.tasks.code import parameters
 from kineta.tasks.forces import Forces, forces
 from kineta.tasks.linear import Linear
+from kineta.tasks.mass import fault
 from kineta.tasks.met import brought_back, missed
 from kineta.tasks.near import near
 from kineta.tasks.rank import closed
@@ -76,7 +77,11 @@ def linearize(
         at[1], at[2], _ = brought_back(equations, float(t0[0]), at[1], at[2], at[4])
     _check_met(equations, *at)
     variation = Variation(equations, given, taken)
-    found = near(variation, *at)
+    try:
+        found = near(variation, *at)
+    except ArgumentError:
+        _check_inertia(equations, *at)
+        raise
     rows = variation.rows or tuple(c.name for c in model.constraints)
     chosen = reduction(model, found.H, found.f_q, found.f_v, rows, {*kept, *(f"{n}'" for n in kept)})
     places = list(chosen.places)
@@ -235,6 +240,16 @@ def _states(system: System, names: Iterable[str] | None) -> list[str]:
         if name not in known:
             raise ArgumentError(f"Model '{system.name}' has no state '{name}'.{did_you_mean(name, known)}")
     return list(found)
+
+
+def _check_inertia(
+    equations: Equations, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray
+) -> None:
+    """Raise :class:`ArgumentError` for a state in which the mass matrix is singular."""
+    for row in zip(*map(flat, (t, q, v, p)), strict=True):
+        if why := fault(equations, float(row[0][0]), *row[1:]):
+            name, time = equations.system.name, float(row[0][0])
+            raise ArgumentError(f"Model '{name}': the mass matrix is singular at t = {time:g} s: {why}.") from None
 
 
 def _check_met(

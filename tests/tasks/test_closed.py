@@ -431,3 +431,9 @@ def test_distances_of_rows_are_told_without_their_zeros_too() -> None:
     assert np.linalg.svd(G, compute_uv=False)[-1] <= nearest(G) <= 1
     assert nearest(np.vstack([G[1:], G[7]])) < 1e-7
     assert nearest(np.eye(3, 2)) == 0
+
+
+def test_where_all_is_pinned_no_other_guess_is_advised() -> None:
+    fourbar = kn.load(EXAMPLES / "fourbar.kin")
+    with pytest.raises(SimulationError, match="Pin less: nothing is left to move"):
+        kn.assemble(fourbar, {"theta": 0.5}, pinned=["theta", "beta", "gamma"])

@@ -207,3 +207,10 @@ def test_samples_that_make_no_sense_are_named(mistake: Any, sentence: str) -> No
     with pytest.raises(kn.ArgumentError) as caught:
         mistake()
     assert str(caught.value) == sentence
+
+
+def test_accelerations_know_sampled_forces_from_the_start() -> None:
+    pendulum = kn.loads("gravity 9.81; A | Ry(q), Sx(1) = 1; initial q = 0.3; output q'';")
+    run = kn.simulate(pendulum, 1.0, samples=5, tau=kn.sampled(lambda t, q, v: np.array([3 - q[0]]), 7.0))
+    assert run["q''"][0] == pytest.approx(9.81 * np.cos(0.3) + 2.7)
+    assert kn.kinematics(pendulum, run)["q''"] == pytest.approx(run["q''"])

@@ -281,3 +281,11 @@ def test_what_a_linearisation_has_is_not_given_again() -> None:
         kn.response(linear, inputs=["q2'"], frequency=[1.0])
     with pytest.raises(ArgumentError, match="leave out states"):
         kn.modes(linear, states=["q1"])
+
+
+def test_what_resists_no_acceleration_is_named() -> None:
+    idle = kn.loads(
+        "gravity 9.81; coordinates x, y, p; A | Sx(x - y), Ry(p), Sx(1) = 2; loop L : distance = 1 between A and ground;"
+    )
+    with pytest.raises(ArgumentError, match=r"the mass matrix is singular at t = 0 s: .*x'.*y'"):
+        kn.linearize(idle)
