@@ -246,7 +246,7 @@ def _begun(
             notes.append(f"the start missed programs, and {', '.join(names)} were moved by up to {change:.1e}")
         off, A = found.rows(k)
         if not np.abs(off).max(initial=0.0) <= MISSED * found.size:
-            raise SimulationError(_missed(system, start, k, off, A, t))
+            raise SimulationError(_missed(system, start, k, [names[i] for i in own], (off, A), t))
     _influenced(system, start, found)
     if natural_ones:
         by = f", moved to meet programs: {', '.join(moved)}" if moved else ""
@@ -284,8 +284,11 @@ def _described(d: Derivation) -> Iterator[str]:
     )
 
 
-def _missed(system: System, start: Start, k: int, off: FloatArray, A: FloatArray, t: float) -> str:
-    """What to say of a start that misses what is said of its variables of order *k*."""
+def _missed(
+    system: System, start: Start, k: int, own: Sequence[str], rows: tuple[FloatArray, FloatArray], t: float
+) -> str:
+    """What to say of a start that misses the *rows* of its variables of order *k*, of which those called *own* were free."""
+    off, A = rows
     i = int(np.abs(np.where(np.isfinite(off), off, np.inf)).argmax())
     name = start.labels[k][i].rstrip("'")
     marks = len(start.labels[k][i]) - len(name)
@@ -296,4 +299,6 @@ def _missed(system: System, start: Start, k: int, off: FloatArray, A: FloatArray
         return f"{where} Nothing changes it there, its gradient vanishes; give values of {', '.join(start.names[k])} beside that."
     if k < 2:
         return f"{where} Give initial values that meet it."
-    return f"{where} Leave some of {', '.join(start.names[k])} to be found, or give others."
+    if len(own) < len(start.names[k]):
+        return f"{where} Leave some of {', '.join(start.names[k])} to be found, or give others."
+    return f"{where} No {', '.join(own)} near those of a motion without control meet it; give some that do, or another state."
