@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import Settings, number_of, numbers, print_json, read, with_values
+from kineta.cli.common import CHECK_FAILED, Settings, number_of, numbers, print_json, read, with_values
 from kineta.cli.options import FILE, Verb, json_, model, names, settings, state, whole
 from kineta.errors import ArgumentError
 from kineta.model.infer import MULTIPLIER
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 @click.option("--free", default="", metavar="NAME,...", help="Those of them that are looked for as well.")
 @click.option("--pin", default="", metavar="NAME,...", help="Coordinates that stay as they are.")
 @click.option("--starts", type=whole(0, 10**6), metavar="N", help="Look from so many random positions too.")
+@click.option("--points", type=whole(2, 10**6), metavar="N", help="Points of a branch at most; 400, if not given.")
 @click.option("--along", metavar="NAME=VALUE", help="Follow it to this value of a parameter or steady speed.")
 @click.option("--plot", type=FILE, metavar="FILE", help="A picture of the family: .png, .svg, .pdf, ...")
 @settings
@@ -45,6 +46,7 @@ def equilibrium(
     free: str,
     pin: str,
     starts: int | None,
+    points: int | None,
     along: str | None,
     plot: Path | None,
     settings: Settings,
@@ -62,10 +64,12 @@ def equilibrium(
         raise ArgumentError("--plot: expected --along NAME=VALUE beside it; a picture shows a family.")
     if along is not None and starts is not None:
         raise ArgumentError("--starts: a family begins from one guess; leave out --starts or --along.")
+    if points is not None and along is None:
+        raise ArgumentError("--points: expected --along NAME=VALUE beside it; the points are those of a family.")
     given: dict[str, Any] = {"q": numbers("--q", q, system), "v": numbers("--v", v, system)}
     given |= {"steady": names(steady), "free": names(free), "pinned": names(pin)}
     if along is not None:
-        _follow(system, along, plot, given, as_json=as_json)
+        _follow(system, along, plot, given if points is None else {**given, "points": points}, as_json=as_json)
         return
     found = (find(system, **given),) if starts is None else equilibria(system, starts=starts, **given)
     if as_json:
@@ -89,7 +93,16 @@ def _follow(system: System, along: str, plot: Path | None, given: dict[str, Any]
         figure(found, plot)
     if as_json:
         print_json(_of_family(found) | {"files": [str(plot)] if plot else []})
-        return
+    else:
+        _print_family(system, found)
+        if plot is not None:
+            click.echo(f"written: {plot}")
+    if not found.reached:
+        raise SystemExit(CHECK_FAILED)
+
+
+def _print_family(system: System, found: Family) -> None:
+    name = found.parameter
     click.echo(f"{found.model}: {len(found.branches)} branch{'es' * (len(found.branches) > 1)} along {name}")
     for branch in found.branches:
         a, b = branch.parameter[[0, -1]]
@@ -99,8 +112,6 @@ def _follow(system: System, along: str, plot: Path | None, given: dict[str, Any]
         click.echo(f"  {point.kind} at {name} = {point.parameter:.9g}: {place}")
     for note in found.notes:
         click.echo(f"  {note}")
-    if plot is not None:
-        click.echo(f"written: {plot}")
 
 
 def _lines(found: Equilibrium) -> list[str]:
@@ -138,4 +149,5 @@ def _of_family(found: Family) -> dict[str, Any]:
         "branches": branches,
         "special": special,
         "notes": list(found.notes),
+        "reached": found.reached,
     }

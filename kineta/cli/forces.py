@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,8 @@ def statics(
 
     system = _with_unknown(read(model, settings), unknown)
     found = find(system, numbers("--q", q, system), names(unknown) or None, weights=_weights(weights))
-    _said(found, Along(save=save), as_json=as_json)
+    place = dict(zip(system.q_names, found.trajectory.q[0].tolist(), strict=True))
+    _said(found, Along(save=save), place, as_json=as_json)
 
 
 @click.command(
@@ -140,12 +141,16 @@ def _weights(given: Sequence[str]) -> dict[str, float] | None:
     return dict(number_of("--weight", text, {text.partition("=")[0].strip(): NUMBER}) for text in given) or None
 
 
-def _said(found: Kinetostatics, way: Along, *, as_json: bool) -> None:
-    notes = [f"no others can replace {', '.join(found.needed)}"] if found.redundancy and found.needed else []
+def _said(found: Kinetostatics, way: Along, place: Mapping[str, float] | None = None, *, as_json: bool) -> None:
+    notes = []
+    if place and found.trajectory.system.constraints:
+        notes = [f"at {', '.join(f'{n} = {round(x, 12) + 0.0:.6g}' for n, x in place.items())}"]
+    notes += [f"no others can replace {', '.join(found.needed)}"] if found.redundancy and found.needed else []
     if found.redundancy:
         notes.append(f"{found.redundancy} more than the motion tells apart: those of least squares")
     if open_ones := [n for n, told in found.determinate.items() if not told]:
         notes.append(f"not determinate: {', '.join(open_ones)}")
     more: dict[str, Any] = {"unknown": list(found.unknown), "needed": list(found.needed)}
+    more |= {} if place is None else {"q": dict(place)}
     more |= {"redundancy": found.redundancy, "determinate": dict(found.determinate)}
     shown(found, way, notes, more, as_json=as_json)

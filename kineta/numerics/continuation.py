@@ -24,6 +24,8 @@ State = TypeVar("State")
 CORRECTIONS, DONE = 12, 1e-11
 #: Cosine of the largest angle by which the tangent may turn over a step.
 TURN = 0.95
+#: How far across the tangent a step may come, as a part of its length; an arc that turns by so much comes half its angle.
+ASIDE = 0.25
 #: What a step is multiplied with after one that went well, or failed; and the least one, as a part of the first.
 LONGER, SHORTER, LEAST = 1.4, 0.5, 1e-6
 #: Part of a step within which a zero is looked for by interpolation, and the parts of what is left that are tried before.
@@ -76,9 +78,13 @@ class Curve(Generic[State]):
         return (state, float(np.linalg.norm(way))) if size < 1e3 * DONE else None
 
     def step(self, point: Point[State], length: float) -> Point[State] | None:
-        """The point after a step of this *length* along the tangent."""
-        state = self.near(self.moved(point.state, length * point.tangent), point.tangent)
-        return None if state is None else self.at(state, point.tangent)
+        """The point after a step of this *length* along the tangent; None where there is none near it: a way across the tangent
+        that is longer than that of a curve which turns as far as it may leads to another part of the curve, beyond a fold.
+        """
+        found = self.beside(self.moved(point.state, length * point.tangent), point.tangent)
+        if found is None or found[1] > ASIDE * abs(length):
+            return None
+        return self.at(found[0], point.tangent)
 
 
 @dataclass(frozen=True)

@@ -89,19 +89,14 @@ class _Motion:
 
     def followed(self, before: float, t: float, q: FloatArray, given: FloatArray) -> FloatArray:
         """Coordinates that constraints determine, on a way so short that they stay on their branch."""
-        start = q[self.places]
-        steps = int(np.ceil(np.abs(given - start).max(initial=0.0) / LONGEST)) or 1
-        for part in (np.arange(steps) + 1.0) / steps:
-            q = self._put(q, start + part * (given - start) if part < 1 else given)
-            q = self.closing.position(before + part * (t - before), q, self.held)
-        return q
+        return followed(self.closing, (before, t), q, self.places, given, self.held)
 
     def integrated(self, before: float, t: float, q: FloatArray, given: FloatArray) -> FloatArray:
         """Coordinates that their rates determine, from the time *before*."""
 
         def slope(time: float, y: FloatArray) -> FloatArray:
             values, rates, _ = self.course.at(np.array([time]))
-            at = self._put(y, values[0])
+            at = put(self.system, y, self.places, values[0])
             v = self.speeds(time, at, rates[0])
             return np.asarray(self.closing.coordinate_rates(time, at, v))
 
@@ -113,15 +108,7 @@ class _Motion:
                         f"Model '{self.system.name}': this motion cannot be followed beyond t = {solver.t:g} s: {message}"
                     )
             q = solver.y
-        return self.closing.position(t, self._put(q, given), self.held)
-
-    def _put(self, q: FloatArray, given: FloatArray) -> FloatArray:
-        """*q* with the coordinates *given*, and units for quaternions."""
-        q = q.copy()
-        q[self.places] = given
-        for offset in self.system.quaternions.values():
-            q[offset : offset + 4] /= np.linalg.norm(q[offset : offset + 4])
-        return q
+        return self.closing.position(t, put(self.system, q, self.places, given), self.held)
 
     def speeds(self, t: float, q: FloatArray, given: FloatArray) -> FloatArray:
         """The speeds of which some are *given*."""
@@ -143,6 +130,34 @@ class _Motion:
         if count < rows.shape[1]:
             raise SimulationError(_left_open(self.system, t, self.course.names, np.linalg.svd(rows)[2][count:]))
         return np.asarray(found)
+
+
+def followed(
+    closing: Closing,
+    times: tuple[float, float],
+    q: FloatArray,
+    places: Sequence[int],
+    given: FloatArray,
+    held: Sequence[int],
+) -> FloatArray:
+    """The coordinates after those at *places* have gone to the *given* values, on a way so short that the others, which
+    constraints determine, stay on their branch; the speeds number *held* move nothing but what is given.
+    """
+    start, (before, t) = q[list(places)], times
+    steps = int(np.ceil(np.abs(given - start).max(initial=0.0) / LONGEST)) or 1
+    for part in (np.arange(steps) + 1.0) / steps:
+        q = put(closing.system, q, places, start + part * (given - start) if part < 1 else given)
+        q = closing.position(before + part * (t - before), q, held)
+    return q
+
+
+def put(system: System, q: FloatArray, places: Sequence[int], given: FloatArray) -> FloatArray:
+    """*q* with the *given* coordinates at *places*, and units for quaternions."""
+    q = q.copy()
+    q[list(places)] = given
+    for offset in system.quaternions.values():
+        q[offset : offset + 4] /= np.linalg.norm(q[offset : offset + 4])
+    return q
 
 
 def least(closing: Closing, t: float, q: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -135,6 +135,7 @@ def course(system: System, motion: Mapping[str, Any], t: FloatArray, p: FloatArr
             raise ArgumentError(f"Model '{system.name}' has no coordinate {shown(name)}.{did_you_mean(name, known)}")
     coordinates = {n: _given(system, n, ("", "'", "''"), motion, t, p) for n in system.q_names if n in motion}
     _whole(system, coordinates)
+    _turned(system, coordinates, t)
     found = Course(system, coordinates, {})
     rest = [n for n in system.base_speeds if n in motion and n.removesuffix("'") not in coordinates]
     speeds = {n: _given(system, n, ("", "'"), motion, t, p) for n in rest}
@@ -163,6 +164,20 @@ def _whole(system: System, given: Mapping[str, Rates]) -> None:
             raise ArgumentError(
                 f"Motion of '{joint.name}': expected all of {', '.join(names)}, or none of them, found none of "
                 f"{', '.join(missing)}."
+            )
+
+
+def _turned(system: System, given: Mapping[str, Rates], t: FloatArray) -> None:
+    """Raise where a given quaternion is zero and so turns nothing."""
+    for joint in system.joints.values():
+        names = coordinate_names(joint)[-4:]
+        if names[-1] not in given:
+            continue
+        sizes = np.linalg.norm([given[n](t)[0] for n in names], axis=0)
+        if not sizes.all():
+            raise ArgumentError(
+                f"Motion of '{joint.name}': the quaternion {', '.join(names)} is zero at t = {t[sizes.argmin()]:g} s; expected "
+                "one of unit length, (qw, qx, qy, qz) = (cos(a/2), e sin(a/2)), or of another, which is made one."
             )
 
 

@@ -74,7 +74,8 @@ class Family:
     """The equilibria of a model along a parameter: ``branches`` in the order in which they were found, and the ``special``
     points between and on them.
 
-    notes : which branches end before the parameter leaves its interval, and why
+    notes : which branches end before the parameter leaves its interval, and why, or that none comes to its end
+    reached : whether one comes to the end of the interval
     """
 
     model: str
@@ -82,6 +83,7 @@ class Family:
     branches: tuple[Branch, ...]
     special: tuple[Special, ...]
     notes: tuple[str, ...] = ()
+    reached: bool = True
 
     def __repr__(self) -> str:
         found = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "no folds or bifurcations"
@@ -156,12 +158,16 @@ def family(
                 waiting += leaving(curve, point, length)
     if waiting:
         notes.append(f"{len(waiting)} more branches are not followed; ask for more (branches)")
+    reached = any(np.isclose(branch.parameter, end, rtol=0.0, atol=SAME * abs(end - began)).any() for branch in found)
+    if not (reached or notes):
+        notes.append(f"no branch comes to {parameter} = {end:g}")
     return Family(
         search.conditions.system.name,
         parameter,
         tuple(found),
         tuple(Special(x.kind, way.value(x.state), x.state.q, x.state.v) for x in special),
         tuple(notes),
+        reached,
     )
 
 
@@ -172,7 +178,10 @@ def _parameter(search: Search, name: str) -> int:
     places = dict(zip(system.parameter_names, parts["parameter"], strict=True)) | speeds
     if name not in places:
         what = "parameter or steady speed" if speeds else "parameter"
-        raise ArgumentError(f"Model '{system.name}' has no {what} '{name}' to go along.{did_you_mean(name, places)}")
+        advice = did_you_mean(name, places)
+        if name in system.v_names:
+            advice = " It is a speed: name it in steady (--steady on the command line), and it goes on."
+        raise ArgumentError(f"Model '{system.name}' has no {what} '{name}' to go along.{advice}")
     if places[name] in search.free:
         raise ArgumentError(
             f"Expected '{name}' to go along, found it among what is looked for (free); take it from there."

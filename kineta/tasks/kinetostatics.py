@@ -134,8 +134,9 @@ def statics(
 ) -> Kinetostatics:
     """The *unknown* forces that hold *system* at rest in the position *q*, with the multipliers of its constraints.
 
-    q : coordinates, as for :func:`~kineta.tasks.simulate.simulate`, moved onto the constraints; the model's ``initial`` ones,
-        if not given
+    q : coordinates, as for :func:`~kineta.tasks.simulate.simulate`; the model's ``initial`` ones, if not given. Of a closed
+        system those that are given by name stay, and the others follow from ``initial``; else all are moved onto the
+        constraints. ``trajectory.q`` of what is found is the position
     t : the time at which forces and drives are taken; prescribed motions, and constraints that depend on the time, go on: all
         else moves as little as these let it
 
@@ -149,7 +150,11 @@ def statics(
     if max(place.ndim, values.ndim) > 1:
         raise ArgumentError("Expected one position to hold, found cases; take them one by one.")
     equations = system if isinstance(system, Equations) else equations_of(system)
-    held = at_rest(equations, finite("t", t), place, values)
+    named = None
+    if isinstance(q, Mapping) and model.constraints:
+        named = {n: float(place[model.q_names.index(n)]) for n in q}
+        place, _ = initial_state(model, None, None, p)
+    held = at_rest(equations, finite("t", t), place, values, named)
     return solved(held, model.v_names if names is None else names, weights)
 
 

@@ -109,10 +109,16 @@ def trajectory(system: System | Equations, motion: Any, t: Any = None, p: Any = 
     return found
 
 
-def at_rest(equations: Equations, t: float, q: FloatArray, p: FloatArray) -> Trajectory:
-    """Rest in the position *q*, moved onto the constraints; where these go on with the time, their least motion."""
-    closing = Closing(equations, p)
-    q = closing.position(t, q)
+def at_rest(
+    equations: Equations, t: float, q: FloatArray, p: FloatArray, named: Mapping[str, float] | None = None
+) -> Trajectory:
+    """Rest in the position *q*, moved onto the constraints, or, where some coordinates are *named*, in that to which the others
+    come from there as these go to their values; where constraints go on with the time, their least motion.
+    """
+    system, closing, given = equations.system, Closing(equations, p), dict(named or {})
+    places = [system.q_names.index(n) for n in given]
+    held = [k for k, n in enumerate(system.base_speeds) if n.removesuffix("'") in given]
+    q = completed.followed(closing, (t, t), q, places, np.array([*given.values()]), held)
     v, vdot = completed.least(closing, t, q)
     times = np.array([t])
     found = _in_speeds(regular(equations, t, q, p), p, times, q[None], v[None], vdot[None])

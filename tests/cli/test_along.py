@@ -48,3 +48,17 @@ def test_pictures_along_motions_have_all_that_moves_by_unit(
     assert "Crank.fz" not in lines
     assert "that stay zero are left out" in forces.get_suptitle()
     assert [ax.get_ylabel() for ax in places.axes].count("[rad/s^2]") == 1
+
+
+def test_statics_says_where_a_closed_machine_is_held(kineta: Command) -> None:
+    asked = ("statics", FOURBAR, "--q", "theta=1", "--unknown", "theta'")
+    assert "\n  at theta = 1, beta = " in kineta(*asked).out
+    assert kineta(*asked, "--json").json["q"]["theta"] == 1.0
+
+
+def test_a_family_that_does_not_come_to_its_end_says_so_and_ends_with_2(kineta: Command) -> None:
+    short = kineta("equilibrium", FOURBAR, "--along", "mc=5", "--points", "3")
+    assert short.code == 2
+    assert "after 3 points; ask for more (points), if it goes on" in short.out
+    whole = kineta("equilibrium", FOURBAR, "--along", "mc=5", "--json")
+    assert (whole.code, whole.json["reached"]) == (0, True)

@@ -206,6 +206,30 @@ def test_inverse_dynamics_find_the_forces_of_a_run() -> None:
     assert free.tau == pytest.approx(np.zeros((21, 6)), abs=1e-12)
 
 
+def test_what_is_named_of_a_closed_position_stays() -> None:
+    slider = kn.loads(
+        """gravity (0, -9.81, 0); parameters mp = 0.4; coordinates a, b, s;
+        Crank | Rz(a) = m(0.5), com = (0.025, 0, 0); Rod ~ Crank | Sx(0.05), Rz(b) = m(0.8), com = (0.1, 0, 0);
+        Piston | Sx(s) = m(mp); loop pin : revolute between Rod at (0.2, 0, 0) axis (0, 0, 1) and Piston axis (0, 0, 1);
+        initial a = 0.52, b = -0.63, s = 0.24;"""
+    )
+    held, moved = kn.statics(slider, {"a": 1.5}, ["a'"]), kn.kinetostatics(slider, {"a": 1.5}, ["a'"], t=[0.0])
+    assert held.trajectory.q[0] == pytest.approx(moved.trajectory.q[0], abs=1e-12)
+    assert held["tau.a'"] == pytest.approx(moved["tau.a'"], abs=1e-12)
+    with pytest.raises(SimulationError, match=r"the nearest one misses it by .* Give the motion of fewer"):
+        kn.statics(slider, {"a": 1.5, "b": 0.0})
+    for a in np.linspace(0.3, 1.5, 4):
+        with pytest.raises(SimulationError, match="mp cannot produce this motion"):
+            kn.statics(slider, {"a": a}, ["mp"])
+
+
+def test_a_quaternion_of_no_length_is_no_motion() -> None:
+    ball = kn.loads("B | Ball(b) = 1, 1, 1, 1;")
+    given = {"b.qw": "t - 1", "b.qx": 0, "b.qy": 0, "b.qz": 0}
+    with pytest.raises(ArgumentError, match=r"the quaternion b.qw, b.qx, b.qy, b.qz is zero at t = 1 s; expected"):
+        kn.kinematics(ball, given, t=[0.0, 1.0])
+
+
 def test_motions_that_actuators_cannot_make_are_said() -> None:
     with pytest.raises(
         SimulationError,

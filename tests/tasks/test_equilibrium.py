@@ -179,6 +179,25 @@ def test_a_steady_speed_is_a_parameter_too() -> None:
         assert branch.stable[-1] == 1
 
 
+@pytest.mark.parametrize("load", [15.0, 30.0, 300.0])
+def test_no_step_leads_over_a_fold(load: float) -> None:
+    truss = kn.loads(
+        "gravity (0, -9.81, 0); parameters P = 0; Top | Sx(x), Sy(y) = 0.1; coordinates x, y; initial y = 0.1;"
+        "spring left = 1e4, 0.51 between Top and ground at (-0.5, 0, 0); force load on Top = (0, -P, 0);"
+        "spring right = 1e4, 0.51 between Top and ground at (0.5, 0, 0);"
+    )
+    found = kn.family(truss, "P", load)
+    assert [s.kind for s in found.special] == ["fold"]
+    assert found.special[0].parameter == pytest.approx(14.3387666, abs=1e-6)
+    assert np.abs(np.diff(found.branches[0]["y"])).max() < 0.05
+    assert (found.reached, found.notes[-1]) == (False, f"no branch comes to P = {load:g}")
+
+
+def test_a_speed_to_go_along_has_to_be_steady() -> None:
+    with pytest.raises(ArgumentError, match=r"no parameter 'phi'' to go along\. It is a speed: name it in"):
+        kn.family(kn.load(EXAMPLES / "governor.kin"), "phi'", 16.0)
+
+
 def test_a_family_is_drawn() -> None:
     mpl.use("agg")
     ax = kn.family(kn.loads(COLUMN), "P", 1.0).plot("b")
