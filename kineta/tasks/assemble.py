@@ -18,6 +18,7 @@ from kineta.tasks import arguments
 from kineta.tasks.closing import MET, Closing
 from kineta.tasks.code import parameters
 from kineta.tasks.rank import folded
+from kineta.tasks.reduction import state_names
 from kineta.tasks.state import initial_state
 from kineta.values import finite
 
@@ -56,7 +57,7 @@ def assemble(
     """A state of *system* at the time *t* [s] that meets its constraints, near to the guess *q*, *v*.
 
     The change is the one of least kinetic energy. Coordinates and speeds that are *pinned*, by name (a ``Ball`` or ``Free``
-    motion by its own), stay as they are. *q*, *v*, *p* as for :func:`~kineta.tasks.simulate.simulate`, of one case or of many.
+    motion by its own, one of its turns or shifts as ``b.Rx``, ``b.Sx``), stay as they are. *q*, *v*, *p* as for :func:`~kineta.tasks.simulate.simulate`, of one case or of many.
     Where a guess leads nowhere, as one does at which the constraints have no slope, some beside it are tried.
 
     Raises :class:`SimulationError` where no such state is found: with the constraint that is missed most, and by how much.
@@ -161,12 +162,13 @@ def _held(system: System, pinned: Iterable[str]) -> tuple[list[int], list[int]]:
         for k, n in enumerate(coordinate_names(motion)):
             blocks[n] = turns if n in quaternion_names(motion) else (speed_names(motion)[k],)
     places = {n: k for k, n in enumerate(system.base_speeds)}
+    changes = state_names(system)[: len(places)]
     coordinates, speeds = [], []
     for name in names:
         if name in blocks:
             coordinates += [places[n] for n in blocks[name]]
-        elif name in system.q_names:
-            coordinates.append(places[f"{name}'"])
+        elif name in changes:
+            coordinates.append(changes.index(name))
         elif name in system.base_speeds:
             speeds.append(places[name])
         else:

@@ -28,7 +28,8 @@ FloatArray = NDArray[np.float64]
 class Starting:
     """The start of motions of *equations* that vary with *by*, from the given *q*, *v*, *p*, *tau*.
 
-    x0 : (m,) the values that are given; pinned : names of the independent initial values, where constraints hold
+    x0 : (m,) the values that are given; pinned : names of the independent initial values, where constraints hold: those of *by*
+        that vary and those that it keeps
     """
 
     equations: Equations
@@ -80,6 +81,8 @@ def starting(equations: Equations, by: Iterable[str], t: float, q: Any, v: Any, 
     if system.constraints:
         kept, _, _ = closed(equations, t, q0, v0, values)
         _, chosen = independent(kept, names, t, q0, v0, values)
-        every = [state_names(system)[k] for k in chosen.places]
-        pinned = tuple(n for n in every if n in (*system.q_names, *system.base_speeds))
+        pinned = tuple(state_names(system)[k] for k in chosen.places)
+        # The choice is that of the first start wherever others lead, so that derivatives are those of what is computed.
+        names = replace(names, kept=tuple(n for n in pinned if n not in names.states))
+        pinned = tuple(n for n in pinned if not (system.quasi and n in system.v_names))
     return Starting(equations, names, q, v, p, tau, x0, pinned)

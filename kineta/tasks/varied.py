@@ -208,7 +208,9 @@ def independent(
     found = near(variation, np.array([t]), q, v, np.zeros(system.nv), p)
     wanted = [*(name for name in by.names if name in by.states), *by.kept]
     places = state_names(system)
-    chosen_first = wanted or [n for n, _ in system.expanded.initial if n in system.v_names]
+    stated = [n for n, _ in system.expanded.initial if n in system.v_names]
+    # Speeds that are more than are free are those of a state; they choose nothing.
+    chosen_first = wanted or stated * (len(stated) <= found.f_v.shape[-1] - found.f_v.shape[-2])
     if not set(chosen_first) & {*places[: len(system.base_speeds)]}:
         chosen_first = [*chosen_first, *(n.removesuffix("'") for n in chosen_first)]
     rows = variation.rows or tuple(c.name for c in system.constraints)
