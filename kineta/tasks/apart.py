@@ -15,15 +15,17 @@ from kineta.model.system import System
 _ALWAYS = (("contacts", Contact), ("dry friction", Friction))
 
 
-def warn_without(system: System, what: str, *, whole: bool = False, known: Collection[str] = ()) -> None:
+def warn_without(
+    system: System, what: str, *, whole: bool = False, known: Collection[str] = (), reached: Collection[str] = ()
+) -> None:
     """Warn that *what* is of the equations without contacts, dry friction and the control of programs, where *system* has such;
     of the *whole* equations, also that they are without limits and switches, which do nothing near a state at which they are not
-    reached. The kinds *known* are part of *what*.
+    *reached*. The kinds *known* are part of *what*.
     """
     kinds = {word: [c.name for c in system.contacts if isinstance(c, kind)] for word, kind in _ALWAYS}
     kinds["programs"] = [program.name for program in system.programs]
+    kinds["limits"] = [c.name for c in system.contacts if isinstance(c, Limit) and (whole or c.name in reached)]
     if whole:
-        kinds["limits"] = [c.name for c in system.contacts if isinstance(c, Limit)]
         kinds["switches"] = [s.name for s in system.switches]
     left_out = [word for word, names in kinds.items() if names and word not in known]
     if left_out:

@@ -57,7 +57,8 @@ def assemble(
     """A state of *system* at the time *t* [s] that meets its constraints, near to the guess *q*, *v*.
 
     The change is the one of least kinetic energy. Coordinates and speeds that are *pinned*, by name (a ``Ball`` or ``Free``
-    motion by its own, one of its turns or shifts as ``b.Rx``, ``b.Sx``), stay as they are. *q*, *v*, *p* as for :func:`~kineta.tasks.simulate.simulate`, of one case or of many.
+    motion by its own, one of its turns or shifts as ``b.Rx``, ``b.Sx``), stay as they are. *q*, *v*, *p* as for
+    :func:`~kineta.tasks.simulate.simulate`, of one case or of many.
     Where a guess leads nowhere, as one does at which the constraints have no slope, some beside it are tried.
 
     Raises :class:`SimulationError` where no such state is found: with the constraint that is missed most, and by how much.

@@ -42,12 +42,13 @@ class Within:
                 ("limits", distances), lambda: reference.compile(operands_of(equations.alone(), distances))
             )
 
-    def room(self, t: float, q: FloatArray, p: FloatArray) -> FloatArray:
-        """Distances (k,) of the position *q* from all limits, below zero beyond them."""
+    def room(self, t: float | FloatArray, q: FloatArray, p: FloatArray) -> FloatArray:
+        """Distances (..., k) of positions *q* from all limits, below zero beyond them; the time is a number, or (..., 1)."""
         if not self.sides:
-            return np.empty(0)
-        y = np.concatenate([q, np.zeros(self.system.nv)])
-        return np.asarray(self._distances(np.array([t]), y, p))
+            return np.empty((*q.shape[:-1], 0))
+        y = np.concatenate([q, np.zeros((*q.shape[:-1], self.system.nv))], axis=-1)
+        rows = (np.broadcast_to(x, (*q.shape[:-1], np.shape(x)[-1])) for x in (np.atleast_1d(t), y, p))
+        return np.asarray(self._distances(*rows))
 
     def coordinates(self, p: FloatArray) -> FloatArray:
         """The least and largest values (2, nq) of coordinates that are limited by themselves."""
@@ -72,8 +73,7 @@ class Within:
         """Warn where a motion, at the times *t* (k,) in the positions *q* (k, nq), goes beyond a limit: most, and when."""
         if not self.sides:
             return
-        y = np.hstack([q, np.zeros((len(t), self.system.nv))])
-        room = np.asarray(self._distances(t[:, None], y, p))
+        room = self.room(t[:, None], q, p)
         k, i = map(int, np.unravel_index(int(room.argmin()), room.shape))
         if room[k, i] < -ROUNDING:
             warn(
@@ -81,9 +81,11 @@ class Within:
                 f"t = {t[k]:g} s: limits hold only in runs."
             )
 
-    def reached(self, t: float, q: FloatArray, p: FloatArray) -> set[str]:
-        """Names of the limits at which, or beyond which, the position *q* is."""
-        return {self.sides[k].name for k in np.flatnonzero(self.room(t, q, p) <= ROUNDING).tolist()}
+    def reached(self, t: float | FloatArray, q: FloatArray, p: FloatArray) -> set[str]:
+        """Names of the limits at which, or beyond which, a position *q* is."""
+        room = self.room(t, q, p)
+        at = np.any(room <= ROUNDING, axis=tuple(range(room.ndim - 1)))
+        return {self.sides[k].name for k in np.flatnonzero(at).tolist()}
 
 
 def _sides(system: System) -> tuple[Side, ...]:

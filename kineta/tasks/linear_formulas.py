@@ -10,7 +10,7 @@ import numpy as np
 
 from kineta.codegen import latex, text
 from kineta.compiler import Equations, given_equations
-from kineta.errors import ArgumentError, did_you_mean, shown
+from kineta.errors import ArgumentError, ExpressionError, did_you_mean, shown, warn
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.node import Expr, expr
 from kineta.expr.walk import reachable
@@ -21,6 +21,7 @@ from kineta.passes.expand import Opened, expand
 from kineta.passes.substitute import substitute
 from kineta.tasks.apart import warn_without
 from kineta.tasks.linearize import put_in, put_out
+from kineta.tasks.met import missed
 from kineta.tasks.near import near
 from kineta.tasks.rank import closed
 from kineta.tasks.reduction import reduction, state_names
@@ -30,6 +31,10 @@ from kineta.tasks.variation import Block, Variation
 LARGE = 20_000
 #: Part of the largest entry at the state from which on one is a pivot.
 SMALL = 1e-3
+#: Factor of other parameters at most, with which a state has to meet constraints too.
+OTHER = 1.001
+#: How many different values other symbols get.
+OTHERS = 8
 
 Rows = list[list[Ref]]
 
@@ -107,7 +112,9 @@ def linear_formulas(
     """The matrices of :func:`~kineta.tasks.linearize.linearize` as expressions in the parameters of *system*.
 
     about : coordinates and speeds by name, as numbers or expressions of parameters, or of new symbols; the rest as in the model's
-        ``initial``. It must meet the constraints for all values. inputs, outputs : as for ``linearize``
+        ``initial``. Where it meets constraints with the values of the model alone, a warning says that the formulas hold with
+        these alone
+    inputs, outputs : as for ``linearize``
 
     Raises :class:`ArgumentError` as that does, and for a system whose entries nobody would read.
     """
@@ -121,9 +128,16 @@ def linear_formulas(
     q, v = (np.array([number(state[n]) for n in names]) for names in (model.q_names, model.v_names))
     p = np.array([number(graph.symbol(n)) for n in model.parameter_names])
     equations, _, _ = closed(equations, 0.0, q, v, p)
+    _check_met(equations, graph, state)
     variation = Variation(equations, given, taken)
-    made = _Made(variation, graph, state, number)
     found = near(variation, np.zeros(1), q, v, np.zeros(model.nv), p)
+    try:
+        made = _Made(variation, graph, state, number)
+    except ExpressionError as error:
+        raise ArgumentError(
+            f"Model '{model.name}': entries have no expression at this state, only a limit ({str(error).rstrip('.')}); ask for "
+            "numbers (linearize)."
+        ) from None
     rows = variation.rows or tuple(c.name for c in model.constraints)
     chosen = reduction(model, found.H, found.f_q, found.f_v, rows)
     Z = made.following(list(chosen.places), list(chosen.tied), list(chosen.bound))
@@ -171,14 +185,35 @@ def _state(system: System, about: Any, graph: Graph) -> dict[str, Ref]:
     return found | {"t": ZERO}
 
 
-def _numbers(system: System, graph: Graph) -> Any:
-    """Values of expressions where parameters have those of the model, and other symbols some."""
-    known = {r.name: r.value for r in system.parameters if r.value is not None}
+def _check_met(equations: Equations, graph: Graph, state: Mapping[str, Ref]) -> None:
+    """Raise where the state misses constraints; warn where it meets them with the values of the model alone."""
+    system, spread = equations.system, np.random.default_rng(0).uniform(1.0, OTHER, len(equations.system.parameters))
+    for factors in (np.ones(len(spread)), spread) if system.constraints else ():
+        number = _numbers(system, graph, factors)
+        q, v = (np.array([number(state[n]) for n in names]) for names in (system.q_names, system.v_names))
+        why = missed(equations, 0.0, q, v, np.array([number(graph.symbol(n)) for n in system.parameter_names]))
+        if why and factors is spread:
+            what = why.partition(": it is")[0].replace("the start misses", "with other parameters this state misses")
+            warn(
+                f"{what}: the formulas hold with the values of the model alone. Give coordinates and speeds as expressions of "
+                "parameters that meet it."
+            )
+            return
+        if why:
+            raise ArgumentError(why.replace("the start misses", "the state misses"))
+
+
+def _numbers(system: System, graph: Graph, factors: Iterable[float] | None = None) -> Any:
+    """Values of expressions where parameters have those of the model, times *factors*, and other symbols some."""
+    times = factors if factors is not None else np.ones(len(system.parameters))
+    pairs = zip(system.parameters, times, strict=True)
+    known = {r.name: r.value * (1.0 if r.fixed else float(x)) for r, x in pairs if r.value is not None}
 
     def number(ref: Ref) -> float:
         names = {graph.names[graph.lhs[i]] for i in reachable(graph, [ref]) if graph.name(2 * i)}
-        values = {n: known.get(n, 0.5 + 0.37 * k) for k, n in enumerate(sorted(names))}
-        return float(evaluate(graph, [ref], values)[0])
+        for name in sorted(names):
+            known.setdefault(name, 0.5 + 0.37 * (len(known) % OTHERS))
+        return float(evaluate(graph, [ref], known)[0])
 
     return number
 

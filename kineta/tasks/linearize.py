@@ -20,6 +20,7 @@ from kineta.tasks import acted, arguments
 from kineta.tasks.apart import warn_without
 from kineta.tasks.code import parameters
 from kineta.tasks.forces import Forces, forces
+from kineta.tasks.limits import Within
 from kineta.tasks.linear import Linear
 from kineta.tasks.mass import fault
 from kineta.tasks.met import brought_back, missed
@@ -68,9 +69,9 @@ def linearize(
     """
     equations = given_equations(system)
     model = equations.system
-    warn_without(model, "a linearisation")
     given, taken, kept = put_in(model, inputs), put_out(model, outputs), _states(model, states)
     at = _rows(model, about, t, p, tau)
+    warn_without(model, "a linearisation", reached=Within(equations).reached(at[0], at[1], at[4]))
     t0, q0, v0, _, p0 = (flat(x)[0] for x in at)
     equations, _, _ = closed(equations, float(t0[0]), q0, v0, p0)
     if len(set(at[0].ravel().tolist())) == 1:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError
+from kineta.tasks.kinks import at_kink
 from kineta.tasks.reduction import reduction, state_names
 from kineta.tasks.variation import Variation
 
@@ -16,6 +18,8 @@ FloatArray = NDArray[np.float64]
 #: How far from a state without derivatives those are that are asked in its place, and by how much they may differ, relative
 #: to the largest, where there is a limit.
 BESIDE, LIMIT = 1e-7, 1e-5
+#: Part of that distance at which rates that have no jump differ by the same part.
+NEARER = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,9 @@ class Near:
 def near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray) -> Near:
     """The matrices at states with leading axes. Where there are none, their limit; raises where there is no limit either."""
     found = _near(variation, t, q, v, tau, p)
-    if all(np.isfinite(getattr(found, f.name)).all() for f in fields(found)):
+    if all(np.isfinite(getattr(found, f.name)).all() for f in fields(found)) and not at_kink(
+        variation.equations, variation.outputs.values(), t, q, v, p
+    ):
         return found
     reduction(
         variation.equations.system, found.H, found.f_q, found.f_v, variation.rows
@@ -49,15 +55,26 @@ def near(variation: Variation, t: FloatArray, q: FloatArray, v: FloatArray, tau:
     for _ in range(3):
         dq, dv = (BESIDE * rng.choice([-1.0, 1.0], x.shape[-1]) * rng.uniform(0.5, 1.0, x.shape[-1]) for x in (q, v))
         around += [_near(variation, t, q + sign * dq, v + sign * dv, tau, p) for sign in (1, -1)]
+    nearer = [_near(variation, t, q + part * dq, v + part * dv, tau, p).rate for part in (NEARER, -NEARER)]
+    _check_steady(variation, [x.rate for x in around[-2:]], nearer)
     means = {}
     for f in fields(found):
         values = np.array([getattr(x, f.name) for x in around])
         size = max(1.0, float(np.abs(np.nan_to_num(values)).max(initial=0.0)))
         if not np.isfinite(values).all() or np.ptp(values, axis=0).max(initial=0.0) > LIMIT * size:
             raise ArgumentError(_no_limit(variation, f.name, values))
-        own = getattr(found, f.name)
-        means[f.name] = np.where(np.isfinite(own), own, values.mean(axis=0))
+        own, mean = getattr(found, f.name), values.mean(axis=0)
+        kept = np.isfinite(own) & (np.abs(np.nan_to_num(own) - mean) <= LIMIT * size)
+        means[f.name] = np.where(kept, own, mean)
     return Near(**means)
+
+
+def _check_steady(variation: Variation, far: Sequence[FloatArray], near: Sequence[FloatArray]) -> None:
+    """Raise where rates on both sides of a state, *far* from it and *near*, jump: they differ as much near as far."""
+    wide, narrow = (np.abs(a - b) for a, b in (far, near))
+    size = max(1.0, float(np.abs(np.nan_to_num(far)).max(initial=0.0)))
+    if (narrow > np.maximum(LIMIT * size, wide / 2)).any():
+        raise ArgumentError(_no_limit(variation, "rate", np.array(near)))
 
 
 def _no_limit(variation: Variation, name: str, values: FloatArray) -> str:

@@ -163,6 +163,7 @@ FORMULAS: list[tuple[str, dict[str, float]]] = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*with other parameters:kineta.errors.KinetaWarning")
 @pytest.mark.parametrize(("name", "about"), FORMULAS, ids=[name for name, _ in FORMULAS])
 def test_formulas_have_the_values_of_the_matrices(name: str, about: dict[str, float]) -> None:
     system = example(name)
@@ -173,6 +174,18 @@ def test_formulas_have_the_values_of_the_matrices(name: str, about: dict[str, fl
         expected = getattr(numbers, letter)
         found = np.array([evaluate(formulas.graph, row, values) for row in rows]).reshape(expected.shape)
         assert np.abs(found - expected).max(initial=0.0) < 1e-10 * max(1.0, np.abs(expected).max(initial=0.0))
+
+
+def test_formulas_hold_for_all_parameters_or_say_so() -> None:
+    with pytest.warns(
+        kn.KinetaWarning, match=r"with other parameters this state misses the constraint 'pin\.[xy]': the"
+    ):
+        kn.linear_formulas(example("fourbar"))
+    with pytest.raises(kn.ArgumentError, match="the state misses the constraint 'pin"):
+        kn.linear_formulas(example("fourbar"), {"beta": 0.0})
+    smooth = kn.loads("coordinates x; C | Sx(x) = 1; force f = -sin(x)/x on x;")
+    with pytest.raises(kn.ArgumentError, match=r"only a limit .* ask for numbers"):
+        kn.linear_formulas(smooth)
 
 
 def test_formulas_are_those_of_books() -> None:
@@ -204,11 +217,38 @@ def test_outputs_beyond_accelerations_are_refused() -> None:
         kn.linearize(example("tracking_arm"), outputs=["jerk"])
 
 
+@pytest.mark.parametrize("force", ["-3*abs(x)", "-3*sign(x')", "-3*step(x)", "max(0, x)", "min(x, 2*x)"])
+def test_a_corner_or_a_jump_has_no_derivative(force: str) -> None:
+    bent = kn.loads(f"coordinates x; C | Sx(x) = 1; force f = {force} on x;")
+    for find in (kn.linearize, kn.linear_formulas):
+        with pytest.raises(
+            kn.ArgumentError, match=r"the rate of '[x']*' has no derivative at this state: it has a corner, a jump"
+        ):
+            find(bent)
+    assert np.isfinite(kn.linearize(bent, {"x": 0.1, "x'": 0.1}).A).all()
+
+
+@pytest.mark.parametrize(
+    ("force", "slope"), [("-3*x*abs(x)", 0.0), ("-3*max(x, 0)^2 - x", -1.0), ("-abs(x')*x' - 2*x", -2.0)]
+)
+def test_a_corner_that_nothing_shows_has_one(force: str, slope: float) -> None:
+    bent = kn.loads(f"coordinates x; C | Sx(x) = 1; force f = {force} on x;")
+    assert kn.linearize(bent).A[1] == pytest.approx([slope, 0.0], abs=1e-5)
+
+
 def test_what_touches_has_no_part_in_it_and_is_named() -> None:
     with pytest.warns(kn.KinetaWarning, match=r"a linearisation is of its equations without floor"):
         linear = kn.linearize(example("bouncing_ball"))
     assert not linear.A[2:].any()
     assert not linear.C[list(linear.outputs).index("lambda.floor.n")].any()
+
+
+def test_a_limit_that_is_reached_is_named() -> None:
+    arm = kn.loads("gravity 9.81; Arm | Ry(q1), Sx(1) = 1; limit stop : q1 <= 0.5;")
+    for about in ({"q1": 0.5}, {"q1": [0.1, 0.6]}):
+        with pytest.warns(kn.KinetaWarning, match="is of its equations without stop: only runs know limits"):
+            kn.linearize(arm, about)
+    assert kn.linearize(arm, {"q1": 0.4}).A.shape == (2, 2)
 
 
 def test_a_state_without_derivatives_has_their_limit_or_says_so() -> None:

@@ -161,10 +161,14 @@ def test_a_stone_that_rolls_is_fitted_from_starts_that_follow_its_surface() -> N
     h = 1e-7 * np.eye(2)
     differences = [(goal(goal.x0 + d) - goal(goal.x0 - d)) / 2e-7 for d in h]
     assert goal.gradient(goal.x0) == pytest.approx(differences, rel=1e-5)
-    again = kn.objective(stone, 0.2, ["a", "c"], final=kn.symbol("x") ** 2 + kn.symbol("s.wz"), rtol=1e-10, adjoint=True)
+    again = kn.objective(
+        stone, 0.2, ["a", "c"], final=kn.symbol("x") ** 2 + kn.symbol("s.wz"), rtol=1e-10, adjoint=True
+    )
     assert again.gradient(goal.x0) == pytest.approx(differences, rel=1e-5)
-    at = goal.start.at(goal.x0 + [0.0, 1e-5], 0.0)
-    moved = [n for n, x, y in zip(stone.q_names, at.q, goal.start.at(goal.x0, 0.0).q, strict=True) if abs(x - y) > 1e-12]
+    at = goal.start.at(goal.x0 + np.array([0.0, 1e-5]), 0.0)
+    moved = [
+        n for n, x, y in zip(stone.q_names, at.q, goal.start.at(goal.x0, 0.0).q, strict=True) if abs(x - y) > 1e-12
+    ]
     assert moved == ["z"]
     t = np.linspace(0.0, 0.2, 9)
     data = kn.sensitivity(stone, (0.0, 0.2), ["c"], q=at.q, v=at.v, p={"c": goal.x0[1] + 1e-5}, t_eval=t).value("z")
