@@ -20,6 +20,7 @@ from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
 from kineta.cli.fit import fit
 from kineta.cli.forces import inverse, kinetostatics, statics
+from kineta.cli.identify import identify
 from kineta.cli.integrals import integrals
 from kineta.cli.kinematics import kinematics
 from kineta.cli.linearize import linearize
@@ -69,6 +70,7 @@ for verb in (
     servo,
     reactions,
     regressor,
+    identify,
     sensitivity,
     fit,
     verify,

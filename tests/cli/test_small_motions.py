@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import kineta as kn
 from tests.cli.conftest import Command
 from tests.support import EXAMPLES
 
@@ -138,3 +139,16 @@ def test_what_makes_no_sense_gets_a_sentence(
     assert done.err.startswith("kineta: ")
     assert done.err.count("\n") == 1
     assert message in done.err
+
+
+def test_identify_finds_the_base_parameters_of_a_recording(kineta: Command, here: Path) -> None:
+    text, times = "model arm; gravity 9.81; A | Ry(q), Sx(1) = {};", np.linspace(0, 3, 60)
+    (here / "arm.kin").write_text(text.format(1))
+    forces = kn.inverse(kn.loads(text.format(2)), {"q": "sin(2*t)"}, t=times)
+    rows = np.stack([times, forces.trajectory.q[:, 0], forces.tau[:, 0]], axis=1).tolist()
+    (here / "data.csv").write_text("t,q,tau.q'\n" + "".join(f"{t!r},{q!r},{tau!r}\n" for t, q, tau in rows))
+    found = kineta("identify", "arm.kin", "data.csv", "--json").json
+    assert [b["value"] for b in found["base"]] == pytest.approx([2 * b["of_model"] for b in found["base"]], abs=1e-3)
+    assert "3 base parameters" in kineta("identify", "arm.kin", "data.csv").out
+    (here / "less.csv").write_text("t,q\n0,0\n1,1\n")
+    assert "expected a column 'tau.q'' of the force on every speed" in kineta("identify", "arm.kin", "less.csv").err
