@@ -15,7 +15,7 @@ from kineta.model.body import GROUND
 from kineta.model.dimensions import acceleration_units, variable_units
 from kineta.model.given import records
 from kineta.model.system import System
-from kineta.tasks.series import Series
+from kineta.tasks.series import Series, check_finite
 from kineta.tasks.trajectory import trajectory
 from kineta.values import word
 
@@ -94,5 +94,6 @@ def kinematics(
             values = e.function(f"{what}({name}{seen})")(path.t, path.q, path.v, *more, p=path.p)
             series |= {f"{name}.{c}": x for c, x in zip(components, values.T, strict=True)}
             units |= {f"{name}.{c}": u for c, u in zip(components, UNITS[what], strict=True)}
+    check_finite(model.name, path.t, series)
     units |= variable_units(model) | acceleration_units(model)
     return Kinematics(model.name, path.t, series, units, path.q, path.v, path.vdot, names, frame, rotation)

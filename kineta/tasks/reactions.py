@@ -26,7 +26,7 @@ from kineta.model.given import records
 from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System
 from kineta.tasks.kinetostatics import Kinetostatics, solved
-from kineta.tasks.series import Series
+from kineta.tasks.series import Series, check_finite
 from kineta.tasks.trajectory import Trajectory, trajectory
 from kineta.values import word
 
@@ -109,6 +109,7 @@ def reactions(
         wrenches = np.einsum("knji,kncj->knci", R[:, places], wrenches)
     wrenches = wrenches.reshape(len(path.t), len(names), 6)
     columns = {f"{n}.{c}": wrenches[:, i, j] for i, n in enumerate(names) for j, c in enumerate(WRENCH)}
+    check_finite(path.system.name, path.t, columns)
     units = {f"{n}.{c}": "N" if c[0] == "f" else "N*m" for n in names for c in WRENCH}
     open_ones = _open(path, values)
     return Reactions(

@@ -12,6 +12,7 @@ from kineta.compiler import Equations
 from kineta.errors import ArgumentError
 from kineta.formalism.regressor import PARAMETERS
 from kineta.model.system import System
+from kineta.tasks.series import check_finite
 from kineta.tasks.trajectory import Trajectory, trajectory
 
 FloatArray = NDArray[np.float64]
@@ -45,6 +46,7 @@ def regressor(system: System | Equations, motion: Any, *, t: Any = None, p: Any 
     """The regressor of *system* along a *motion*; motion, t, p as for :func:`~kineta.tasks.kinematics.kinematics`."""
     path = trajectory(system, motion, t, p)
     Y = path.equations.function("regressor")(path.t, path.q, path.v, path.vdot, p=path.p)
+    check_finite(path.system.name, path.t, {"the regressor": Y})
     return Regressor(Y, parameter_names(path.system), inertial_parameters(path), path)
 
 

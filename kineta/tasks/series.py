@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, shown
+from kineta.errors import ArgumentError, MissingPackageError, SimulationError, did_you_mean, shown
 from kineta.files import path_of, write
 
 if TYPE_CHECKING:
@@ -68,3 +68,14 @@ class Series:
         from kineta.views.plot import plot
 
         return plot(self, *names, ax=ax)
+
+
+def check_finite(model: str, t: FloatArray, series: Mapping[str, FloatArray]) -> None:
+    """Raise :class:`SimulationError` where one of the *series* (k, ...) has no finite value: the first, and when."""
+    for name, values in series.items():
+        bad = np.flatnonzero(~np.isfinite(values).reshape(len(t), -1).all(axis=1))
+        if len(bad):
+            raise SimulationError(
+                f"Model '{model}': {name} has no finite value at t = {t[bad[0]]:g} s; check where the expressions of the model "
+                "are defined along this motion."
+            )

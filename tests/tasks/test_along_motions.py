@@ -518,3 +518,15 @@ def test_what_cannot_move_needs_no_forces() -> None:
 def test_reactions_that_quasi_velocities_leave_out_are_told() -> None:
     found = kn.inverse(SKATE, kn.simulate(SKATE, 1.0, samples=3))
     assert (found.redundancy, found.determinate["lambda.edge"]) == (0, True)
+
+
+def test_where_expressions_are_not_defined_nothing_is_put_out() -> None:
+    root = kn.loads("coordinates x; C | Sx(sqrt(x)) = 1;")
+    pushed = kn.loads("coordinates x; C | Sx(x) = 1; force f on C = (0, sqrt(x), 0);")
+    for find, said in (
+        (lambda: kn.kinematics(root, {"x": "-1 - t"}, t=TIMES), "C.x has no finite value at t = 0 s"),
+        (lambda: kn.regressor(root, {"x": "t"}, t=TIMES), "the regressor has no finite value at t = 0 s"),
+        (lambda: kn.reactions(pushed, {"x": "-1 - t"}, t=TIMES), "C.f[xyz] has no finite value at t = 0 s"),
+    ):
+        with pytest.raises(SimulationError, match=said):
+            find()
