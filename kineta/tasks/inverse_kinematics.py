@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from kineta.compiler import equations_of
+from kineta.compiler import Equations, equations_of
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
 from kineta.model.body import GROUND
 from kineta.model.dimensions import variable_units
@@ -139,7 +139,7 @@ class Reaching:
 
 
 def inverse_kinematics(
-    system: System,
+    system: System | Equations,
     wanted: Mapping[str, Any],
     q: Any = None,
     p: Any = None,
@@ -162,7 +162,8 @@ def inverse_kinematics(
 
     Raises :class:`SimulationError` where nothing reaches: with the distance that is left.
     """
-    values = parameters(a_system(system), p)
+    system = a_system(system.system if isinstance(system, Equations) else system)
+    values = parameters(system, p)
     q0, _ = initial_state(system, q, None, values)
     if q0.ndim > 1 or values.ndim > 1:
         raise ArgumentError("Expected one guess, found cases; take them one by one.")

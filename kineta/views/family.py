@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: Coordinates that a picture shows at most.
 MOST = 6
+#: Change below which a coordinate stays.
+STILL = 1e-9
 #: Marks of special points.
 _MARKS = {"fold": "s", "bifurcation": "o"}
 #: How stable parts are drawn, those that are not, and those of which it is not known.
@@ -53,13 +55,16 @@ def plot(family: Family, name: str | None = None, *, ax: Any = None) -> Any:
 
 
 def figure(family: Family, path: str | Path) -> None:
-    """Write a picture of *family* to a file: a panel for each coordinate."""
-    coordinates = family.branches[0].names[: family.branches[0].q.shape[1]][:MOST]
+    """Write a picture of *family* to a file: a panel for each coordinate that changes, the first of them."""
+    every = family.branches[0].names[: family.branches[0].q.shape[1]]
+    moving = [n for n in every if np.ptp(np.concatenate([b[n] for b in family.branches])) > STILL]
+    coordinates = (moving or every)[:MOST]
     columns = min(2, len(coordinates))
     rows = -(-len(coordinates) // columns)
     plt = pyplot()
     fig = plt.figure(figsize=(5.2 * columns, 0.5 + 3.2 * rows), layout="constrained")
     for k, name in enumerate(coordinates):
         plot(family, name, ax=fig.add_subplot(rows, columns, k + 1))
-    fig.suptitle(f"{family.model}: equilibria along {family.parameter}", fontsize="medium")
+    some = f", first {MOST} of {len(moving)} coordinates" if len(moving) > MOST else ""
+    fig.suptitle(f"{family.model}: equilibria along {family.parameter}{some}", fontsize="medium")
     picture(fig, path)

@@ -11,6 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.errors import ArgumentError, SimulationError
+from kineta.views.family import figure
 from tests.support import EXAMPLES, SHARED, needs_shared
 
 PENDULUM = "gravity 9.81; B | Rx(q1), Sz(-0.5) = m(2); coordinates q1; initial q1 = 0.4, q1' = 3;"
@@ -196,6 +197,22 @@ def test_no_step_leads_over_a_fold(load: float) -> None:
 def test_a_speed_to_go_along_has_to_be_steady() -> None:
     with pytest.raises(ArgumentError, match=r"no parameter 'phi'' to go along\. It is a speed: name it in"):
         kn.family(kn.load(EXAMPLES / "governor.kin"), "phi'", 16.0)
+
+
+def test_what_is_pinned_is_held_by_no_force() -> None:
+    with pytest.raises(SimulationError, match=r"No force holds a pinned coordinate: .* ask statics for the forces"):
+        kn.equilibrium(kn.load(EXAMPLES / "double_pendulum.kin"), {"q1": 1.0}, pinned=["q1"])
+
+
+def test_pictures_of_families_leave_out_what_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    mpl.use("agg")
+    drawn: list[Any] = []
+    monkeypatch.setattr("kineta.views.family.picture", lambda figure, path: drawn.append(figure))
+    system = kn.loads(
+        "parameters F = 0; coordinates x, y; A | Sx(x), Sy(y) = 1; spring a = 2 on x; spring b = 3 on y; force f = F on y;"
+    )
+    figure(kn.family(system, "F", 1.0), "a.png")
+    assert [ax.get_ylabel() for ax in drawn[0].axes] == ["y"]
 
 
 def test_a_family_is_drawn() -> None:

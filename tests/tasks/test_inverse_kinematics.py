@@ -127,3 +127,9 @@ def test_a_pose_ends_with_its_last_row() -> None:
     pose = np.diag([1.0, 1.0, 1.0, 2.0])
     with pytest.raises(ArgumentError, match=r"Expected \(0, 0, 0, 1\) in the last row of the pose of 'B'"):
         kn.inverse_kinematics(ARM, {"B": pose})
+
+
+def test_equations_are_taken_for_their_system() -> None:
+    arm = kn.loads("A | Rz(q), Sx(1) = 1;")
+    (found,) = kn.inverse_kinematics(kn.derive(arm), {"A.x": 0.0, "A.y": 1.0})
+    assert found.q == pytest.approx([np.pi / 2])
