@@ -92,6 +92,8 @@ def pressing(touches: Sequence[Touch], names: Collection[str]) -> frozenset[str]
 def touches(on: Elements) -> tuple[Touch, ...]:
     """All that may touch or stick in a system, in the order of its description."""
     symbols = on.mechanism.symbols
+    if not symbols.system.contacts:
+        return ()
     states = [anywhere(symbols, seed) for seed in range(2)]
     all_of_them = (touch for record in symbols.system.contacts for touch in _KINDS[type(record)](on, record))
     resting = {p.name for p in symbols.system.parameters}
