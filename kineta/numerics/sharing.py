@@ -26,6 +26,8 @@ MISSED, RANK = 1e-9, 1e-11
 FULL = 0.999
 #: By how much tau grows from one stage to the next; Newton's steps in one; and how near to the least s is near enough.
 FASTER, NEWTON, NEAR = 8.0, 30, 1e-11
+#: Part of Newton's step below which none is taken.
+LEAST = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +99,20 @@ def _centred(x: FloatArray, Z: FloatArray, cones: Sequence[Cone], s: float, tau:
     for _ in range(NEWTON):
         slope, bend = np.zeros(k + 1), np.zeros((k + 1, k + 1))
         slope[k] = tau
-        for cone in cones:
+        for cone, square in zip(cones, _squares(x, cones).tolist(), strict=True):
             own, most = list(cone.tangents), _bound(x, cone)
             R, J = x[own] / most, Z[own] / most
-            room, down = s * s - R @ R, np.append(J.T @ R, -s)
+            room, down = s * s - square, np.append(J.T @ R, -s)
             slope += 2 * down / room
             bend[:k, :k] += 2 * J.T @ J / room
             bend[k, k] -= 2 / room
             bend += 4 * np.outer(down, down) / room**2
         step = -np.linalg.lstsq(bend, slope, rcond=None)[0]
         share = 1.0
-        while share > 1e-6 and not _room(x + share * (Z @ step[:k]), cones, s + share * float(step[k])):
+        while not _room(x + share * (Z @ step[:k]), cones, s + share * float(step[k])):
             share /= 2
+            if share < LEAST:  # rounding leaves no way on
+                return x, s
         x, s = x + share * (Z @ step[:k]), s + share * float(step[k])
         if -(slope @ step) < 1e-6 and share == 1:
             break
@@ -126,5 +130,5 @@ def _squares(x: FloatArray, cones: Sequence[Cone]) -> FloatArray:
 
 
 def _bound(x: FloatArray, cone: Cone) -> float:
-    """The bound of the friction of a *cone*, more than zero."""
-    return max(cone.bound * (1.0 if cone.normal is None else float(x[cone.normal])), 1e-100)
+    """The bound of the friction of a *cone*, more than zero: its inverse to the fourth is a number."""
+    return max(cone.bound * (1.0 if cone.normal is None else float(x[cone.normal])), 1e-60)

@@ -56,6 +56,7 @@ def evident(balance: FloatArray, steps: int | NDArray[np.int64], rtol: float) ->
 def explained(
     energies: Energies,
     energy: Callable[[FloatArray, FloatArray], FloatArray],
+    power: Callable[[FloatArray, FloatArray], FloatArray],
     t: FloatArray,
     y: FloatArray,
     steered: int,
@@ -67,9 +68,10 @@ def explained(
     """Whether *steps* of the tolerances *rtol*, *atol* from y[0] to y[-1] (k, n) explain the balance of the *energies*. The
     tolerances are those of the first *steered* states.
 
-    Errors of steps do not grow in the energy, they add up. What an error of the size of the tolerances makes of the energy, a
-    function (t, y) -> (k,), is tried at some states, equally far from each other in the time: where a motion comes to the
-    edge of what its expressions can do, steps are many, and the energy depends on nothing but errors.
+    Errors of steps do not grow in the energy, they add up. What an error of the size of the tolerances makes of the energy, and
+    of the power that is work over a step, functions (t, y) -> (k,), is tried at some states, equally far from each other in the
+    time: where a motion comes to the edge of what its expressions can do, steps are many, and the energy depends on nothing but
+    errors.
     """
     if evident(energies.balance, steps, rtol):
         return True
@@ -79,7 +81,10 @@ def explained(
     times, states = np.repeat(t[tried], _DIRECTIONS), np.repeat(y[tried], _DIRECTIONS, axis=0)
     errors = np.random.default_rng(0).choice([-1.0, 1.0], states.shape) * (atol + rtol * np.abs(states))
     errors[:, steered:] = 0.0
-    changes = (energy(times, states + errors) - energy(times, states)).reshape(_TIMES, _DIRECTIONS)
-    change = float(np.median(np.linalg.norm(changes, axis=1))) * np.sqrt(steered / _DIRECTIONS)
+    size, step = np.sqrt(steered / _DIRECTIONS), abs(t[-1] - t[0]) / steps
+    change = 0.0
+    for function, share in ((energy, 1.0), (power, step)):
+        changes = (function(times, states + errors) - function(times, states)).reshape(_TIMES, _DIRECTIONS)
+        change += share * size * float(np.median(np.linalg.norm(changes, axis=1)))
     rounding = _ROUNDING * float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
     return bool(balance * energies.size <= _STEPS * steps * (change + rtol * energies.size) + rounding)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kineta.errors import ModelError, SimulationError
 from kineta.numerics.problem import Problem
+from kineta.numerics.roots import root
 from kineta.numerics.segment import Segment
 from kineta.numerics.segments import Integration
 from kineta.numerics.tableaux import TABLEAUX
@@ -52,6 +53,7 @@ class Modal(Held):
         self._last = np.nan
         self._since: deque[float] = deque(maxlen=CHATTER)
         self.ended: str | None = None
+        self._fresh = self._opened()
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped = self._run.problem.t1, False
@@ -81,6 +83,7 @@ class Modal(Held):
                 yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
                 return
             self._run.restart(self._posed(self.control.made, t, y, end), self.touching.flight)
+            self._fresh = self._opened()
             jumped = True
 
     def _posed(self, made: Bound, t0: float, y0: FloatArray, t1: float) -> Problem:
@@ -95,7 +98,7 @@ class Modal(Held):
     def _cut(self, segment: Segment) -> tuple[Segment, list[int] | None]:
         """*segment* up to the first change in it, and the places of the events that make it, switches first; None for none."""
         own = len(self.task.watched)
-        found = self._zeros(segment)
+        found = self._zeros(segment) + self._passed(segment)
         firing = [(i, t, y) for i, t, y in found if i >= own]
         if not firing:
             return segment, None
@@ -134,6 +137,36 @@ class Modal(Held):
             step = Step.last(segment, segment.problem.event_values)
             found += [(i, t, step.state(t)) for i, t in step.zeros(events, range(own, events.n))]
         return found
+
+    def _passed(self, segment: Segment) -> list[tuple[int, float, FloatArray]]:
+        """Where what has just become open comes half as far beyond its contact as gaps are the same: what leaves and is pushed
+        back before its gap is more than rounding has no zero that tells.
+        """
+        problem, solution, same = segment.problem, segment.solution, self.touching.same
+        found: list[tuple[int, float, FloatArray]] = []
+        if problem is None or solution is None or not self._fresh:
+            return found
+        before, fa = segment.t0, problem.event_values(segment.t0, segment.y0) + same / 2
+        for t, y in zip(segment.t.tolist(), segment.y, strict=True):
+            f = problem.event_values(t, y) + same / 2
+            for k in self._fresh:
+                if fa[k] > 0 >= f[k]:
+
+                    def value(at: float, k: int = k) -> float:
+                        return float(problem.event_values(at, solution(np.array([at]))[:, 0])[k]) + same / 2
+
+                    at = root(value, before, t, fa[k], f[k], _ROUNDING * abs(t))
+                    found.append((k, at, y if at == t else solution(np.array([at]))[:, 0]))
+            self._fresh = [k for k in self._fresh if 0 < f[k] <= 2 * same]
+            if not self._fresh:
+                break
+            before, fa = t, f
+        return found
+
+    def _opened(self) -> list[int]:
+        """The events of gaps of what is open."""
+        first = len(self.task.watched) + len(self.task.system.switches)
+        return [first + k for k in self.touching.open()]
 
     # -- a change -------------------------------------------------------------------------------------------------------
 

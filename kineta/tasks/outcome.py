@@ -86,7 +86,13 @@ def is_explained(task: Task, energies: Energies, t: FloatArray, y: FloatArray, s
     def energy(t: FloatArray, y: FloatArray) -> FloatArray:
         return np.asarray(task.made.code.observe(t[:, None], y, task.made.h)[:, :2].sum(axis=1))
 
-    return explained(energies, energy, t, y, task.steering, rtol=task.rtol, atol=task.atol, steps=steps)
+    def power(t: FloatArray, y: FloatArray) -> FloatArray:
+        made = task.made
+        if not made.code.layout.works:
+            return np.zeros(len(t))
+        return np.array([made.code.rate(*at, made.h)[task.states] for at in zip(t[:, None], y, strict=True)])
+
+    return explained(energies, energy, power, t, y, task.steering, rtol=task.rtol, atol=task.atol, steps=steps)
 
 
 def result(task: Task, motion: Motion, seconds: float) -> Result:

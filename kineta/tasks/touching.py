@@ -200,6 +200,10 @@ class Touching:
             )
         return gaps
 
+    def open(self) -> list[int]:
+        """The places of the events that are gaps of what is open."""
+        return [k for k, (i, normal) in enumerate(self.events) if normal and i not in self.closed]
+
     def _check_bounds(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int]) -> None:
         """Raise :class:`SimulationError` where a bound of friction whose event *fired* is about to be less than zero."""
         falling = {self.bounds[k] for k in fired if k in self.bounds}

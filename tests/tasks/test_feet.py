@@ -119,3 +119,31 @@ def test_a_force_beyond_the_bound_for_a_moment_moves_the_feet_that_long() -> Non
     stop = brentq(lambda t: most * (math.cos(begun) - math.cos(t)) - MU * G * (t - begun), begun + 0.1, 2.0)
     assert times(run, "slips") == pytest.approx([begun] * 4, abs=1e-6)
     assert times(run, "sticks") == pytest.approx([stop] * 4, abs=1e-4)
+
+
+PENTAGON = [(0.2, 0.0), (0.061803, 0.190211), (-0.161803, 0.117557), (-0.161803, -0.117557), (0.061803, -0.190211)]
+
+
+def slider(feet: list[tuple[float, float]], gravity: str) -> kn.System:
+    """A body that slides on feet 0.1 m under its centre."""
+    points = "".join(f"point P{i} on B = ({x}, {y}, -0.1);" for i, (x, y) in enumerate(feet))
+    names = ", ".join(f"P{i}" for i in range(len(feet)))
+    return kn.loads(
+        f"gravity ({gravity}); B | Free(b) = 2, 0.03, 0.05, 0.06; {points} initial b.z = 0.1;"
+        f"contact c : point between {names} and ground axis (0, 0, 1), friction = 1; output {names.replace(',', '.z,')}.z;"
+    )
+
+
+def test_a_foot_that_is_pushed_back_as_soon_as_it_is_free_is_not_lost() -> None:
+    """One leaves, and comes back before its gap is more than rounding."""
+    tripod = slider([(0.2, 0), (-0.1, 0.173205), (-0.1, -0.173205)], "4.985119130545087, -0.385470173000968, -9.81")
+    v = {"b.vx": -1.2644927908197123, "b.vy": 0.199298510444498, "b.wz": 0.2991763573462883}
+    run = kn.simulate(tripod, 0.2, v=v)
+    assert run.status == 0
+    assert min(run[f"P{i}.z"].min() for i in range(3)) > -1e-7
+
+
+def test_five_feet_that_come_to_rest_together_share_what_holds_them() -> None:
+    run = kn.simulate(slider(PENTAGON, "-0.538, 0, -9.81"), 0.2, v={"b.vx": 0.5044, "b.vy": 0.4611, "b.wz": 0.7989})
+    assert run.status == 0
+    assert np.abs(run.v[-1]).max() < 1e-9

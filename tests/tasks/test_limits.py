@@ -56,3 +56,18 @@ def test_friction_holds_what_a_stop_no_longer_presses(few: int, monkeypatch: pyt
     run = kn.simulate(block, 4.0)
     assert run["x"][-1] == pytest.approx(-((4 - 2.3) ** 3) / 6, abs=1e-8)
     assert run.changes[-1] == (pytest.approx(2.3, abs=1e-9), "dry slips")
+
+
+PUSHED = """
+model pushed; A | Sx(x) = 2; coordinates x; parameters F = 4;
+friction f = 1 on x; limit stop : x >= 0; force d = 5*sin(t) - F on x;
+"""
+
+
+@pytest.mark.parametrize("F", [4.0, 4.2, 5.5])
+def test_what_is_pushed_back_as_soon_as_it_is_free_stays_at_its_stop(F: float) -> None:
+    """With F = 4 the push just reaches the friction, and turns back."""
+    run = kn.simulate(kn.loads(PUSHED), 4.0, p={"F": F}, samples=50)
+    assert run.status == 0
+    assert np.abs(run["x"]).max() < 1e-7
+    assert run["lambda.stop.lower"][-1] >= F - 1 - 5 * np.sin(4.0) - 1e-9
