@@ -174,7 +174,7 @@ class Derivation:
         for name in (n for n, order in known.items() if order > s):
             raise ModelError(
                 f"Model '{system.name}': expected derivatives up to the order {s}, which the motion has, found '{name}' of order "
-                f"{known[name]}; programs of motion bring higher ones."
+                f"{known[name]}; {'runs under its programs know' if system.programs else 'programs of motion bring'} higher ones."
             )
         if self.symbols.order(refs) < s:
             return refs

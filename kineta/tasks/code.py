@@ -49,8 +49,9 @@ LOOSE = ("gaps", "laws")
 @dataclass(frozen=True, slots=True)
 class Layout:
     """What stands in the state y of a run behind q and v: under programs the derivatives of v below the highest, v^(order - 1);
-    then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), and the
-    integrals of as many pivots of constraints as are ``watched``. Nothing else depends on these last ones. ``levels`` is how many
+    then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), as many
+    events as are ``shown`` to the steps, and the integrals of as many pivots of constraints as are ``watched``. Nothing else
+    depends on these last ones. ``levels`` is how many
     of the last numbers observed have to vanish: constraints, and rates of those on the position; ``multipliers`` are names with
     units, ``""`` where none is known; ``gradients`` how many programs and speeds there are. ``touches`` are what may touch or
     stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
@@ -58,6 +59,7 @@ class Layout:
 
     works: int
     controls: int = 0
+    shown: int = 0
     order: int = 2
     watched: int = 0
     levels: int = 0
@@ -83,7 +85,7 @@ class Layout:
     @property
     def integrals(self) -> int:
         """How many of the last states are integrals along the others."""
-        return self.works + self.controls + self.watched
+        return self.works + self.controls + self.shown + self.watched
 
 
 class Code:
@@ -261,7 +263,9 @@ def lowered(
 def _behind(graph: Graph, layout: Layout) -> list[Ref]:
     """The entries of y behind q and v."""
     pivots = (f"pivot {i}" for i in range(layout.watched))
-    return [graph.symbol(n) for n in (*("work done",) * layout.works, *("control work",) * layout.controls, *pivots)]
+    shown = (f"event {i}" for i in range(layout.shown))
+    works = (*("work done",) * layout.works, *("control work",) * layout.controls)
+    return [graph.symbol(n) for n in (*works, *shown, *pivots)]
 
 
 def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, Sequence[Ref]], Layout]:
@@ -279,9 +283,11 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         for quantity in ("program_multipliers", "control", "control_power"):
             multipliers, labels = (*multipliers, *d[quantity].refs), (*labels, *d[quantity].labels)
     works = int(power != ZERO or bool(d.touches) or bool(d.symbols.system.switches))
+    shown = _shown(d)
     layout = Layout(
         works=works,
         controls=int(bool(d.symbols.system.programs)),
+        shown=len(shown),
         order=order,
         watched=len(pivots),
         levels=len(levels),
@@ -291,7 +297,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         pressed=d.pressed,
     )
     spent = d["control_power"].refs if layout.controls else ()
-    rate = (*d["state_rate"].refs, *([power] * layout.works), *spent, *pivots)
+    rate = (*d["state_rate"].refs, *([power] * layout.works), *spent, *shown, *pivots)
     outputs = d.expression(*map(symbol, changed(d.symbols.system)), *(o.value for o in d.symbols.system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
@@ -320,6 +326,21 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     if d.symbols.system.programs:
         functions["regularity"] = d["regularity"].refs
     return functions, layout
+
+
+def _shown(d: Derivation) -> list[Ref]:
+    """The rates of gaps, and of what switches watch of coordinates and the time. Integrated along a motion they make its steps as
+    short as these need to be seen: a body that turns freely goes round in one step else, and its corners through the ground.
+    """
+    s = d.symbols
+    gaps = [touch.normal.levels[0] for touch in d.touches if touch.normal is not None]
+    found = []
+    for value in (*gaps, *d.expression(*(switch.value for switch in s.system.switches))):
+        (rate,) = s.rates([value])
+        parts = (*s.by_speed(rate).values(), s.at_rest(rate))
+        if s.order([value]) == 0 and any(s.graph.value(x) is None for x in parts):
+            found.append(rate)
+    return found
 
 
 def _multipliers(d: Derivation, names: Sequence[str]) -> dict[str, str]:

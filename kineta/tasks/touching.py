@@ -131,9 +131,10 @@ class Touching:
         if shared and self._full(t, y, found, made):
             found = self._holding(t, seen, found.closed, full=True)
         if pulled := self._pulled(t, y, found, made):
-            found = self._holding(t, seen, found.closed, pulled)
-            if self._pulled(t, y, found, made):
+            rest = self._gripped(seen, found.closed - pulled)
+            if rest is None or self._pulled(t, y, rest, made):
                 raise self._jammed(t, near, "forces")
+            found = rest
         self._tell(found.closed, found.flags)
         if shared and t > self.changed:  # room is left for a part of the time that went before
             self.flight = min(self.flight, t - self.changed)
@@ -175,7 +176,7 @@ class Touching:
         states = ((t, y), (t + soon, y + soon * made.code.rate(np.array([t]), y, made.h)))
         now, then = (np.array(self._told(*state, made)) for state in states)
         own = np.array([normal and i in found.closed for i, normal in self.events])
-        least = -NO_FORCE * np.abs(now[own]).max()
+        least = -NO_FORCE * np.abs([now[own], then[own]]).max()
         pulled = own & ((now < least) | (now <= -least) & (then < least))
         return {i for (i, _), pulls in zip(self.events, pulled, strict=True) if pulls}
 

@@ -218,3 +218,13 @@ def test_a_value_that_stays_zero_is_found_where_it_reaches_it(value: kn.Expr, ze
     slider = kn.loads("coordinates x; A | Sx(x) = 1; initial x' = 1;")
     (found,) = kn.simulate(slider, 3.0, events=value, method=method).t_events
     assert found == pytest.approx([zero], abs=1e-9)
+
+
+def test_steps_are_as_short_as_limits_and_switches_need_to_be_seen() -> None:
+    """A body that turns freely would go round many times in one step, and the time alone moves what a switch watches."""
+    rotor = "Rotor | Rz(phi), Sx(0.2) = 2, 0.02, 0.03, 0.02; limit stop : Rotor.x >= -0.1, restitution = 1; initial phi' = 20;"
+    assert len(kn.simulate(kn.loads(rotor), 3.0, samples=301).changes) == 14
+    counter = (
+        "parameters k = 0; A | Sx(x) = 1; coordinates x; force f = k on x; when on : sin(100*t) >= 0.5 : k = k + 1;"
+    )
+    assert len(kn.simulate(kn.loads(counter), 1.0).changes) == 16
