@@ -43,6 +43,14 @@ def law(d: Derivation) -> Law:
 def _transversal(d: Derivation) -> list[Ref]:
     given = dict(d.symbols.system.control.transversal)
     values = dict(zip(given, d.expression_of_levels(*given.values()), strict=True))
+    for name, value in values.items():
+        if d.symbols.order([value]) >= d.programs.s:
+            system = d.symbols.system
+            raise ModelError(
+                f"Model '{system.name}': control: the transversal part of {name} has derivatives of the order "
+                f"{d.symbols.order([value])}; expected ones below {d.programs.s}, that of the equations.",
+                system.control.location,
+            )
     return [values.get(name, ZERO) for name in d.symbols.names]
 
 

@@ -42,6 +42,11 @@ class Gradients:
         S = S / (largest[:, :, None] * largest[:, None, :])
         return np.linalg.svd(S, compute_uv=False)[:, -1]
 
+    def stand(self, t: float, y: FloatArray) -> bool:
+        """Whether the programs can be influenced at the end of a motion."""
+        B, Z = self._parts(np.array([t]), y[None])
+        return bool(np.isfinite([B, Z]).all()) and bool(self._least(B, Z)[0] > VANISHED)
+
     def named(self, system: System) -> str:
         """The programs in words."""
         names = ", ".join(f"'{own.name}'" for own in system.programs)

@@ -195,6 +195,10 @@ def _integrate(
                 if not edge and (depend := _folded(task, *record.end)):
                     edge = f"{depend}: it may be that they cannot be met beyond"
                 edge = edge or kink(task.equations, task.made.p, *record.end)
+                if not edge and gradients is not None:
+                    edge = (
+                        f"the gradient of {gradients.named(task.system)} may vanish there, where no control can hold it"
+                    )
                 return FAILED, status.failed(record.reached, segment.end, edge)
     except SimulationError as error:
         bent = kink(task.equations, task.made.p, *record.end)
@@ -206,4 +210,6 @@ def _integrate(
     if record.reached != problem.t1:
         edge = domain.edge(last=True)
         return OUT_OF_STEPS, status.out_of_steps(record.reached, record.steps, record.last_step, edge)
+    if gradients is not None and not gradients.stand(*record.end):
+        return FAILED, status.unguided(record.reached, record.reached, gradients.named(task.system))
     return DONE, status.done(problem.t1)

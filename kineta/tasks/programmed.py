@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from kineta.codegen import llvm
 from kineta.compiler import Equations
-from kineta.errors import ArgumentError, SimulationError, did_you_mean
+from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
 from kineta.expr.graph import Ref
 from kineta.expr.program import program
 from kineta.formalism import manifold, programmed
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.programmed import CONTROL
+from kineta.model.infer import derivatives
 from kineta.model.program import LEAST
 from kineta.model.system import System
 from kineta.numerics.foreign import IDA
@@ -109,7 +110,10 @@ def fits(system: System, method: str) -> None:
 def _given(system: System, start: Start, given: Any, p: FloatArray) -> dict[str, float]:
     """The derivatives that are given, by name."""
     names = [n for row in start.names[2:] for n in row]
-    held = {n: float(x) for n, x in initial_values(system, p).items() if n in names}
+    first = initial_values(system, p)
+    for name in derivatives(system, first):
+        _known(system, name, names)
+    held = {n: float(x) for n, x in first.items() if n in names}
     if given is None:
         return held
     if not isinstance(given, Mapping):
@@ -120,17 +124,25 @@ def _given(system: System, start: Start, given: Any, p: FloatArray) -> dict[str,
             )
         given = dict(zip(names, values.ravel().tolist(), strict=True))
     for name, value in given.items():
-        if name not in names:
-            what = (
-                f"; its states are {', '.join(names)}"
-                if names
-                else ", since its programs are of the second order at most"
-            )
-            raise ArgumentError(
-                f"Model '{system.name}' has no derivative '{name}' to start with{what}.{did_you_mean(name, names)}"
-            )
-        held[name] = float(arguments.column(f"'{name}'", value))
+        _known(system, name, names)
+        values = arguments.column(f"'{name}'", value)
+        if values.ndim or not np.isfinite(values):
+            raise ArgumentError(f"Expected a finite number for '{name}', found {shown(value)}.")
+        held[name] = float(values)
     return held
+
+
+def _known(system: System, name: str, names: Sequence[str]) -> None:
+    """Raise where *name* is none of the derivatives that are states, *names*."""
+    if name not in names:
+        what = (
+            f"; its states are {', '.join(names)}"
+            if names
+            else ", since its programs are of the second order at most, and give these"
+        )
+        raise ArgumentError(
+            f"Model '{system.name}' has no derivative '{name}' to start with{what}.{did_you_mean(name, names)}"
+        )
 
 
 def _start(d: Derivation) -> Start:

@@ -77,8 +77,10 @@ def _run(file: h5py.File) -> Result:
     cases = _cases(file, k, len(attributes["event_names"])) if "case.status" in file else None
     lead = () if cases is None else (len(cases),)
     reached = np.ones(k, dtype=bool) if cases is None else np.arange(k) < cases.recorded[:, None]
-    q, v = (_numbers(file, n, (*lead, k, size), finite=reached) for n, size in (("q", nq), ("v", nv)))
-    events = [_event(file, i, nq + nv) for i in range(len(attributes["event_names"]))]
+    higher = _names(file, "level") if "levels" in file else ()
+    blocks = (("q", nq), ("v", nv), *((("levels", len(higher)),) if higher else ()))
+    states = [_numbers(file, n, (*lead, k, size), finite=reached) for n, size in blocks]
+    events = [_event(file, i, nq + nv + len(higher)) for i in range(len(attributes["event_names"]))]
     output = "output."
     for name, value in attributes["parameters"].items():
         if value is None:  # one for every case
@@ -89,9 +91,10 @@ def _run(file: h5py.File) -> Result:
     }
     return Result(
         t=t,
-        y=np.ascontiguousarray(np.swapaxes(np.concatenate([q, v], axis=-1), -1, -2)),
+        y=np.ascontiguousarray(np.swapaxes(np.concatenate(states, axis=-1), -1, -2)),
         q_names=names[0],
         v_names=names[1],
+        level_names=higher,
         outputs={n.removeprefix(output): _numbers(file, n, (*lead, k)) for n in file if n.startswith(output)},
         t_events=tuple(e[0] for e in events),
         y_events=tuple(e[1] for e in events),

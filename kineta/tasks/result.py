@@ -190,6 +190,10 @@ class Result:
             "unit_of_coordinate": ("coordinate", [self.units.get(n, "") for n in self.q_names]),
             "unit_of_speed": ("speed", [self.units.get(n, "") for n in self.v_names]),
         }
+        if self.level_names:
+            rows = np.swapaxes(self.y[..., len(self.q_names) + len(self.v_names) :, :], -1, -2)
+            variables["levels"] = ((*lead, "time", "level"), rows, {"units": "see unit_of_level"})
+            variables["unit_of_level"] = ("level", [self.units.get(n, "") for n in self.level_names])
         for name in ("kinetic_energy", "potential_energy", "work"):
             variables[name] = ((*lead, "time"), getattr(self, name), {"units": "J"})
         for name, values in self.outputs.items():
@@ -202,6 +206,8 @@ class Result:
             "coordinate": list(self.q_names),
             "speed": list(self.v_names),
         }
+        if self.level_names:
+            coordinates |= {"level": list(self.level_names)}
         if self.cases is not None:
             coordinates |= {"case": np.arange(len(self.cases)), "series": list(self.cases.end)}
             variables |= self.cases.variables()

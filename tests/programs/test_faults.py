@@ -1,5 +1,7 @@
 """What is said of programs that cannot be held, and of starts that miss them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -119,3 +121,37 @@ def test_without_programs_a_system_has_no_control_and_starts_as_any_other() -> N
     system = kn.loads(PLANE + "program a : |a(P)|^2 = 1; control kineta; initial x' = 1, x'' = 1;")
     free = system.replace(programs=())
     assert free == kn.loads(PLANE + "initial x' = 1;").replace(name=free.name)
+
+
+def test_runs_under_programs_are_kept_in_files(tmp_path: Path) -> None:
+    run = kn.simulate(kn.loads(PLANE + "program a : x''' = 2; initial x' = 1;"), 1.0, events=[kn.symbol("x") - 0.5])
+    run.save(tmp_path / "run.nc")
+    kept = kn.load_result(tmp_path / "run.nc")
+    assert kept.states == run.states == ("x", "y", "x'", "y'", "x''", "y''")
+    np.testing.assert_array_equal(kept.y, run.y)
+    assert "levels" in run.to_xarray()
+
+
+@pytest.mark.parametrize("end", [0.5, 0.6, 1.0])
+def test_a_motion_that_ends_where_a_gradient_vanishes_is_no_success(end: float) -> None:
+    run = kn.simulate(kn.loads(PLANE + "program a : |a(P)| = 1 - 2*t; initial x'' = 1;"), end)
+    assert run.status == -1
+    assert "the gradient of the program 'a'" in run.message
+
+
+@pytest.mark.parametrize(
+    ("text", "levels", "said"),
+    [
+        ("program a : x'' = 2; initial x'' = 3;", None, "has no derivative 'x''' to start with"),
+        ("program a : |a(P)| = 2;", {"x''": [2.0, -2.0]}, "Expected a finite number for 'x''', found [2.0, -2.0]."),
+        (
+            "program a : x'' = 2; control transversal y = y'';",
+            None,
+            "the transversal part of y' has derivatives of the order 2",
+        ),
+    ],
+)
+def test_derivatives_that_are_no_states_are_refused(text: str, levels: object, said: str) -> None:
+    with pytest.raises(kn.KinetaError) as error:
+        kn.simulate(kn.loads(PLANE + text), 1.0, levels=levels)
+    assert said in str(error.value)
