@@ -53,12 +53,19 @@ def motion_of(system: System, way: Along) -> tuple[Any, Any]:
     """The motion that the options give, and its times where it has none of its own."""
     import numpy as np
 
+    from kineta.errors import SimulationError
     from kineta.tasks.simulate import simulate
+    from kineta.tasks.status import FAILED, OUT_OF_STEPS
 
     to, samples = 1.0 if way.to is None else way.to, 101 if way.samples is None else way.samples
     t = np.linspace(0.0, to, samples) if samples > 1 else np.array([to])
     if way.motion is None:
-        return simulate(system, (0.0, to), t_eval=t) if to else _no_run(), None
+        run = simulate(system, (0.0, to), t_eval=t) if to else _no_run()
+        if run.status in (FAILED, OUT_OF_STEPS):
+            raise SimulationError(
+                f"Model '{run.model}': the motion from the initial state does not come to --to: {run.message}."
+            )
+        return run, None
     if way.motion.startswith("@"):
         for option, value in (("--to", way.to), ("--samples", way.samples)):
             if value is not None:

@@ -62,3 +62,11 @@ def test_a_family_that_does_not_come_to_its_end_says_so_and_ends_with_2(kineta: 
     assert "after 3 points; ask for more (points), if it goes on" in short.out
     whole = kineta("equilibrium", FOURBAR, "--along", "mc=5", "--json")
     assert (whole.code, whole.json["reached"]) == (0, True)
+
+
+def test_a_motion_that_ends_early_is_told(kineta: Command, tmp_path: Path) -> None:
+    model = tmp_path / "g.kin"
+    model.write_text("A | Sx(x) = 2; coordinates x; force f = -1/(x - 1) on x; initial x' = 3;", encoding="utf-8")
+    done = kineta("kinematics", str(model), "--to", "5")
+    assert done.code == 1
+    assert "the motion from the initial state does not come to --to" in done.err
