@@ -120,10 +120,22 @@ def laws(system: System) -> list[dict[str, Any]]:
         return []
     state = initial_state(system)
     equations = equations_of(system)
+    if system.programs:
+        _controlled(equations, state)
     M, size = mass_matrix(equations, 0.0, *state), sizes(equations, 0.0, *state)
     if not (np.isfinite(M).all() and np.isfinite(size).all()):  # or where quasi-velocities depend on each other
         return [_definite(float("nan"), "it is not finite; check the initial state and the parameters")]
     return list(_of_mass(equations, M, size, state))
+
+
+def _controlled(equations: Equations, state: tuple[Any, Any]) -> None:
+    """Raise :class:`ModelError` for a control that no run could follow."""
+    from kineta.formalism.programmed import law
+    from kineta.tasks.keeping import PROJECTED, derivation
+
+    d = derivation(_independent(equations, state), PROJECTED)
+    law(d)
+    _ = d["transversal"]
 
 
 def _of_mass(equations: Equations, M: Any, size: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:

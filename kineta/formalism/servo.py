@@ -18,13 +18,18 @@ from dataclasses import dataclass
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Ref
+from kineta.expr.op import BINARY, Op
 from kineta.expr.program import Program, program
+from kineta.expr.walk import reachable
 from kineta.formalism import manifold
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.derivatives import multiplier_symbols, tangent
 from kineta.passes.differentiate import forward
 from kineta.passes.levels import Levels
 from kineta.threads import once
+
+#: Operations with branches, which meet where the operand is zero, or both are equal.
+BRANCHES = frozenset({Op.ABS, Op.SIGN, Op.STEP, Op.MIN, Op.MAX})
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +111,13 @@ class Servo:
         """The forces of control on all speeds, of variables of order up to 2."""
         refs = [self._asked[i] if i in self.driven else ZERO for i in range(len(self.d.symbols.v))]
         return program(self.d.graph, self._inputs(2), {"forces": ((len(refs),), refs)}, "forces")
+
+    def branches(self) -> Program:
+        """What changes its sign where an operation goes over to another branch, of variables of order up to 2."""
+        g = self.d.graph
+        nodes = [i for i in reachable(g, [f for _, _, f in self.equations]) if g.op[i] in BRANCHES]
+        refs = [g.sub(g.lhs[i], g.rhs[i]) if g.op[i] in BINARY else g.lhs[i] for i in nodes]
+        return program(g, self._inputs(2), {"branches": ((len(refs),), refs)}, "branches")
 
     def moved(self) -> Program:
         """The coordinates after a change in the directions of the speeds."""

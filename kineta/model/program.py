@@ -164,7 +164,7 @@ def control_faults(system: System) -> Iterator[tuple[str, str]]:
     if control.law not in LAWS:
         text = f"expected a law ({', '.join(LAWS)}), found '{control.law}'.{did_you_mean(control.law, LAWS)}"
         yield text, control.law
-    if control != Control() and not system.programs:
+    if (control != Control() or control.location) and not system.programs:
         text = "there is no program that controls could hold; give one, as in program hold : |a(Tip)| = 2 m/s^2, or no control."
         yield text, ""
     for what, pairs in (("actuators", control.actuators), ("transversal parts", control.transversal)):

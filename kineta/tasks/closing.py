@@ -14,6 +14,7 @@ from kineta.expr.graph import ZERO
 from kineta.expr.program import program
 from kineta.formalism.derivation import vector
 from kineta.model.system import System
+from kineta.numerics.metric import inverse_root, least_change
 from kineta.threads import once
 
 FloatArray = NDArray[np.float64]
@@ -138,11 +139,7 @@ class Closing:
         """What :meth:`inverse_root` is made of: sets of speeds (k, n), and its parts for them (k, n, n)."""
         M = self._values("mass_matrix", t, q, v)
         for block in self.closures.blocks:
-            own = M[block[:, :, None], block[:, None, :]]
-            try:
-                yield block, np.swapaxes(np.linalg.inv(np.linalg.cholesky(own)), 1, 2)
-            except np.linalg.LinAlgError:
-                yield block, np.broadcast_to(np.eye(own.shape[1]), own.shape)
+            yield block, inverse_root(M[block[:, :, None], block[:, None, :]])
 
     # -- the way back -------------------------------------------------------------------------------------------------
 
@@ -158,10 +155,10 @@ class Closing:
                 break
             W = self.inverse_root(t, q, v)
             W[list(held)] = 0.0
-            A = self.jacobian(t, q, v)[which] @ W
+            A = self.jacobian(t, q, v)[which]
             if not (np.isfinite(A).all() and np.isfinite(off).all()):
                 break
-            change = -W @ np.linalg.lstsq(A, off, rcond=1e-9)[0]
+            change = least_change(A, W, off)
             change *= min(1.0, 1.0 / max(np.abs(change).max(initial=0.0), 1e-300))
             for _ in range(HALVES):
                 tried = self.moved(t, q, change)
@@ -183,10 +180,10 @@ class Closing:
         for _ in range(STEPS if last else 0):
             if np.abs(off).max() <= ROUNDING * self.size(q, v):
                 break
-            A = self.jacobian(t, q, v) @ W
+            A = self.jacobian(t, q, v)
             if not (np.isfinite(A).all() and np.isfinite(off).all()):
                 break
-            tried = v - W @ np.linalg.lstsq(A, off, rcond=1e-9)[0]
+            tried = v + least_change(A, W, off)
             left = self.off(t, q, tried)[last]
             if not np.linalg.norm(left) < np.linalg.norm(off):
                 break

@@ -51,8 +51,8 @@ class Layout:
     """What stands in the state y of a run behind q and v: under programs the derivatives of v below the highest, v^(order - 1);
     then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), as many
     events as are ``shown`` to the steps, and the integrals of as many pivots of constraints as are ``watched``. Nothing else
-    depends on these last ones. ``levels`` is how many
-    of the last numbers observed have to vanish: constraints, and rates of those on the position; ``multipliers`` are names with
+    depends on these last ones. ``levels`` is how many of the last numbers observed have to vanish: constraints, and rates of
+    those on the position; then what the program of each of these numbers in ``programs`` says. ``multipliers`` are names with
     units, ``""`` where none is known; ``gradients`` how many programs and speeds there are. ``touches`` are what may touch or
     stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
     """
@@ -65,6 +65,7 @@ class Layout:
     levels: int = 0
     multipliers: Mapping[str, str] = field(default_factory=dict)
     gradients: tuple[int, int] = (0, 0)
+    programs: tuple[int, ...] = ()
     touches: tuple[Touch, ...] = ()
     pressed: frozenset[str] = frozenset()
 
@@ -293,6 +294,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         levels=len(levels),
         multipliers=_multipliers(d, labels),
         gradients=(len(d.symbols.system.programs), len(d.symbols.v)),
+        programs=tuple(i for i, row in enumerate(d.programs.rows) for _ in row.labels),
         touches=d.touches,
         pressed=d.pressed,
     )

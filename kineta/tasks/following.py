@@ -15,6 +15,8 @@ FloatArray = NDArray[np.float64]
 
 #: Part of the whole time that is the shortest step.
 SHORTEST = 1e-7
+#: How many of the states it is asked anew what the programs decide.
+LOOKS = 8
 
 
 class Path:
@@ -61,10 +63,19 @@ class Path:
 
 
 def followed(hold: Hold, state: State, times: FloatArray) -> Iterator[State]:
-    """The states at *times*, of which all follows from the programs."""
+    """The states at *times*, of which all follows from the programs. Raises :class:`SimulationError` where that is so at the
+    start alone: at rest, where a force is across what it is to move.
+    """
     path = Path(hold, state, times[-1] - times[0])
+    asked = set(times[:: max(1, len(times) // LOOKS)].tolist())
     for t in times.tolist():
-        yield path.to(t)
+        reached = path.to(t)
+        if t in asked and hold.decided(reached).free > hold.structure.free:
+            raise SimulationError(
+                f"Model '{hold.array.system.name}': the position at t = {times[0]:g} s that meets the programs is singular: at "
+                f"t = {t:g} s a part of the motion is free that is held there. Give a start beside it."
+            )
+        yield reached
 
 
 def integrated(hold: Hold, state: State, times: FloatArray, rtol: float, atol: float) -> Iterator[State]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,24 +15,44 @@ FloatArray = NDArray[np.float64]
 
 #: Part of its largest value below which the least answer of programs to their controls has vanished.
 VANISHED = 1e-10
+#: Part of the whole time by which a motion has to go on at its end.
+AHEAD = 1e-10
+#: Part of its largest value below which an answer that falls may come to vanish; and part of the longest step below which all of
+#: the last steps, so many, are short without end.
+LOW, SHORT, LAST = 0.05, 1e-7, 10
+#: Part of its largest length that a gradient keeps where it does not vanish.
+STAYS = 1e-3
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Where a motion has to end: its last time and state, and why, in words."""
+
+    t: float
+    y: FloatArray
+    why: str
 
 
 class Gradients:
     """Watches whether the programs of a motion can be influenced along it: what answers them must not vanish nor turn round
-    between two steps, which no residual shows.
+    between two steps, which no residual shows. Where it goes to zero while the motion becomes faster and faster, no step
+    reaches that: the motion ends before it.
     """
 
-    def __init__(self, made: Bound, t: float, y: FloatArray) -> None:
-        self._made = made
-        self._t, self._y = t, y
-        self._gradients = self._parts(np.array([t]), y[None])[0][0]
+    def __init__(self, system: System, made: Bound, t: tuple[float, float], y: FloatArray) -> None:
+        self._system, self._made = system, made
+        self._t, self._y = t[0], y
+        self._ahead = AHEAD * (t[1] - t[0])
+        self._gradients = self._parts(np.array(t[:1]), y[None])[0][0]
         self._sizes = np.zeros(made.code.layout.gradients[0])
+        self._lengths = np.linalg.norm(self._gradients, axis=1)
+        self._longest, self._recent = 0.0, np.zeros(0)
+        self._halves: list[tuple[float, float]] = []
 
     def _parts(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Gradients and answers at the times *t* (k,), (k, programs, nv) each."""
         found = self._made.code.regularity.batch(t[:, None], y, self._made.h)
-        shape = (len(t), 2, *self._made.code.layout.gradients)
-        parts = np.asarray(found).reshape(shape)
+        parts = np.asarray(found).reshape(len(t), 2, *self._made.code.layout.gradients)
         return parts[:, 0], parts[:, 1]
 
     def _least(self, B: FloatArray, Z: FloatArray) -> FloatArray:
@@ -42,24 +64,8 @@ class Gradients:
         S = S / (largest[:, :, None] * largest[:, None, :])
         return np.linalg.svd(S, compute_uv=False)[:, -1]
 
-    def stand(self, t: float, y: FloatArray) -> bool:
-        """Whether the programs can be influenced at the end of a motion."""
-        B, Z = self._parts(np.array([t]), y[None])
-        return bool(np.isfinite([B, Z]).all()) and bool(self._least(B, Z)[0] > VANISHED)
-
-    def named(self, system: System) -> str:
-        """The programs in words."""
-        names = ", ".join(f"'{own.name}'" for own in system.programs)
-        return (
-            f"the program {names}"
-            if len(system.programs) == 1
-            else f"the programs {names}, or of a combination of them,"
-        )
-
-    def look(self, segment: Segment, end: tuple[float, FloatArray] | None) -> tuple[float, FloatArray, float] | None:
-        """Where the motion has to end in *segment*, before its *end*: the last time and state before the influence vanishes, and
-        when it does.
-        """
+    def look(self, segment: Segment, end: tuple[float, FloatArray] | None) -> Lost | None:
+        """Where the motion has to end in *segment*, before its *end*; None where it can go on."""
         t, y = segment.t, segment.y
         if end is not None:
             inside = (t - end[0]) * np.sign(t[-1] - segment.t0) <= 0
@@ -68,16 +74,65 @@ class Gradients:
             return None
         B, Z = self._parts(t, y)
         before = np.concatenate([self._gradients[None], B[:-1]])
-        turned = np.linalg.det(np.einsum("kan,kbn->kab", before, Z))
+        turned, here = (np.linalg.det(np.einsum("kan,kbn->kab", own, Z)) for own in (before, B))
         least = self._least(B, Z)
-        here = np.linalg.det(np.einsum("kan,kbn->kab", B, Z))
         bad = np.flatnonzero((turned * np.sign(here) <= 0) | ~(least > VANISHED))
         if len(bad):
             i = int(bad[0])
-            last = (float(t[i - 1]), y[i - 1]) if i else (self._t, self._y)
-            there = float(t[i])
+            last, there = self._at(i - 1, t, y), float(t[i])
             if turned[i] * np.sign(here[i]) < 0:  # the lengths of the gradients, which vanish in proportion to the time
                 there = last[0] + (there - last[0]) * turned[i] / (turned[i] - here[i])
-            return *last, there
+            return Lost(*last, f"{self._lost(before[i], B[i])} at t = {there:.6g} s")
+        if segment.end is not None and (i := self._standing(t, y)) < len(t) - 1:
+            return Lost(*self._at(i, t, y), f"{self._lost(B[i], B[i + 1])} at t = {t[i + 1]:.6g} s")
+        if (soon := self._fading(t, np.sqrt(least))) is not None:
+            why = f"{self._lost(before[-1], B[-1])} near t = {soon:.4g} s, before which the motion becomes ever faster"
+            return Lost(float(t[-1]), y[-1], why)
         self._t, self._y, self._gradients = float(t[-1]), y[-1], B[-1]
+        self._lengths = np.maximum(self._lengths, np.linalg.norm(B, axis=2).max(axis=0))
         return None
+
+    def _at(self, i: int, t: FloatArray, y: FloatArray) -> tuple[float, FloatArray]:
+        """Time and state number *i* of a segment, or those before its first."""
+        return (float(t[i]), y[i]) if i >= 0 else (self._t, self._y)
+
+    def _standing(self, t: FloatArray, y: FloatArray) -> int:
+        """The last of the states from which the motion goes on a little, and the gradients with it; -1 for none."""
+        rate, n = self._made.code.rate, y.shape[1]
+        for i in reversed(range(len(t))):
+            change = self._ahead * rate(t[i : i + 1], y[i], self._made.h)[:n]
+            beyond = y[i] + np.where(np.isfinite(change), change, 0.0)  # what else has no value there is not for here
+            B, Z = self._parts(np.array([t[i], t[i] + self._ahead]), np.array([y[i], beyond]))
+            if np.isfinite([B, Z]).all() and np.linalg.det(B[0] @ Z[1].T) * np.linalg.det(B[1] @ Z[1].T) > 0:
+                return i
+        return -1
+
+    def _fading(self, t: FloatArray, least: FloatArray) -> float | None:
+        """When what answers the programs comes to vanish, if it is low, falls, and the steps to the times *t* have become short
+        without end: from the times in which it fell to a half, and to a half again.
+        """
+        for time, size in zip(t.tolist(), least.tolist(), strict=True):
+            while self._halves and size > 2 * self._halves[-1][1]:
+                self._halves.pop()
+            if not self._halves or 2 * size < self._halves[-1][1]:
+                self._halves.append((time, size))
+        steps = np.abs(np.diff(t, prepend=self._t))
+        self._longest = max(self._longest, float(steps.max()))
+        self._recent = np.concatenate([self._recent, steps])[-LAST:]
+        short = len(self._recent) == LAST and self._recent.max() <= SHORT * self._longest
+        if not (short and least[-1] <= min(LOW, self._halves[-1][1]) and len(self._halves) > 2):
+            return None
+        (first, _), (second, _), (third, _) = self._halves[-3:]
+        ratio = (second - first) / (third - second)
+        return third + (third - second) / (ratio - 1) if ratio > 1 else float(t[-1])
+
+    def _lost(self, before: FloatArray, after: FloatArray) -> str:
+        """What happens where gradients (programs, nv) go from those *before* to those *after*, in words."""
+        system = self._system
+        names = ", ".join(f"'{own.name}'" for own in system.programs)
+        programs = f"the program {names}" if len(system.programs) == 1 else f"the programs {names}"
+        stays = np.linalg.norm(after, axis=1) > STAYS * self._lengths
+        if system.control.actuators and stays.all() and np.linalg.det(before @ after.T) > 0:
+            return f"the forces on {', '.join(n for n, _ in system.control.actuators)} lose hold of {programs}"
+        several = ", or of a combination of them," if len(system.programs) > 1 else ""
+        return f"the gradient of {programs}{several} vanishes"

@@ -17,6 +17,7 @@ from kineta.formalism.servo import Servo
 from kineta.numerics.hidden import Structure, balanced, decided, least_change, structure
 from kineta.numerics.newton import MET, Found, Functions, nearest_zero
 from kineta.tasks.met import MISSED
+from kineta.tasks.programmed import named
 
 FloatArray = NDArray[np.float64]
 
@@ -101,13 +102,18 @@ class Array:
         """The forces of control on the speeds, (nv,)."""
         return self._made.forces(np.array([state.t]), state.q, state.x[: self.size(2)], self.p)
 
+    def branches(self, state: State) -> FloatArray:
+        """What changes its sign where an operation of the equations goes over to another branch, (m,)."""
+        return self._made.branches(np.array([state.t]), state.q, state.x[: self.size(2)], self.p)
+
 
 class _Made:
     """The functions of an array, each compiled when it is first needed."""
 
     def __init__(self, servo: Servo) -> None:
         self.servo = servo
-        self.forces, self.moved, self.qdot = map(_compiled, (servo.forces(), servo.moved(), servo.qdot()))
+        made = (servo.forces(), servo.branches(), servo.moved(), servo.qdot())
+        self.forces, self.branches, self.moved, self.qdot = map(_compiled, made)
         self._levels: list[llvm.NativeFunction] = []
         self._sizes = [0]
         self._labels: list[list[tuple[str, int]]] = []
@@ -151,6 +157,10 @@ class Hold:
         """What has to vanish and its slopes, balanced."""
         off, A = self.array.at(state, self.order)
         return self.rows * off, self.rows[:, None] * A * self.columns
+
+    def decided(self, state: State) -> Structure:
+        """What the equations decide at *state*."""
+        return structure(self.balanced(state)[1], 2 * self.array.n, self.array.n)
 
     def met(self, state: State) -> State | None:
         """The state nearest to *state*, in coordinates and speeds, that meets all equations; None where Newton's method finds
@@ -203,7 +213,7 @@ def held(array: Array, state: State) -> tuple[Hold, State]:
         size = 1.0 + float(np.abs(state.x / columns[array.n :]).max())
         if not found.missed <= MET * size:
             raise SimulationError(_missed(array, hold, state))
-        own = structure(hold.balanced(state)[1], 2 * n, n)
+        own = hold.decided(state)
         if len(own.repeated):
             raise SimulationError(
                 f"Model '{array.system.name}': the position at t = {state.t:g} s that meets the programs is singular: "
@@ -290,7 +300,7 @@ def _missed(array: Array, hold: Hold, state: State) -> str:
     worst = int(np.abs(np.where(np.isfinite(off), hold.rows * off, np.inf)).argmax())
     name, times = array.labels(hold.order)[worst]
     if name in {p.name for p in array.system.programs}:
-        what = f"the program '{name}'" if not times else f"the rate number {times} of the program '{name}'"
+        what = named("program", name, times)
     elif name in array.system.v_names:
         what = f"the balance of forces on '{name}', on which nothing acts,"
     else:

@@ -113,7 +113,8 @@ def move(task: Task, bar: Progress) -> Motion:
     whole: Integration | Held = run if first is None else Held(problem, run, control)
     if change is not None:
         whole = Modal(task, problem, run, control, change)
-    gradients = Gradients(control.made, task.t0, task.y0) if task.system.programs else None
+    times = (task.t0, task.t1)
+    gradients = Gradients(task.system, control.made, times, task.y0) if task.system.programs else None
     return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, gradients, bar))
 
 
@@ -182,8 +183,8 @@ def _integrate(
         for segment in run:
             end = watch.look(segment)
             if gradients is not None and (lost := gradients.look(segment, end)):
-                record.segment(segment, lost[:2])
-                return FAILED, status.unguided(record.reached, lost[2], gradients.named(task.system))
+                record.segment(segment, (lost.t, lost.y))
+                return FAILED, status.unguided(record.reached, lost.why)
             if len(segment.t):
                 domain.look(segment.t, segment.y)
                 record.segment(segment, end)
@@ -195,10 +196,6 @@ def _integrate(
                 if not edge and (depend := _folded(task, *record.end)):
                     edge = f"{depend}: it may be that they cannot be met beyond"
                 edge = edge or kink(task.equations, task.made.p, *record.end)
-                if not edge and gradients is not None:
-                    edge = (
-                        f"the gradient of {gradients.named(task.system)} may vanish there, where no control can hold it"
-                    )
                 return FAILED, status.failed(record.reached, segment.end, edge)
     except SimulationError as error:
         bent = kink(task.equations, task.made.p, *record.end)
@@ -210,6 +207,4 @@ def _integrate(
     if record.reached != problem.t1:
         edge = domain.edge(last=True)
         return OUT_OF_STEPS, status.out_of_steps(record.reached, record.steps, record.last_step, edge)
-    if gradients is not None and not gradients.stand(*record.end):
-        return FAILED, status.unguided(record.reached, record.reached, gradients.named(task.system))
     return DONE, status.done(problem.t1)

@@ -38,12 +38,17 @@ _FORCES = {"m/s": "N", "rad/s": "N*m"}
 @dataclass(frozen=True, eq=False)
 class Series:
     """What is computed from recorded states, (k,) or (cases, k); ``outputs`` by name, with the forces given
-    beside the model's and the multipliers of constraints; and how far the constraints were missed at most.
+    beside the model's and the multipliers of constraints; and by how much each constraint and program is missed, (m, ...).
     """
 
     energies: Energies
     outputs: Mapping[str, FloatArray]
-    residual: FloatArray
+    off: FloatArray
+
+    @property
+    def residual(self) -> FloatArray:
+        """By how much they are missed at most."""
+        return np.asarray(self.off.max(axis=0, initial=0.0))
 
     @property
     def by_name(self) -> dict[str, FloatArray]:
@@ -76,8 +81,7 @@ def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None, va
     work = y[..., task.states].copy() if layout.works else np.zeros(t.shape)
     if layout.controls:
         outputs[CONTROL_WORK] = y[..., task.states + layout.works].copy()
-    residual = np.abs(off).max(axis=0) if off else np.zeros(t.shape)
-    return Series(Energies(kinetic, potential, work), outputs, residual)
+    return Series(Energies(kinetic, potential, work), outputs, np.abs(np.reshape(off, (len(off), *t.shape))))
 
 
 def is_explained(task: Task, energies: Energies, t: FloatArray, y: FloatArray, steps: int) -> bool:
@@ -106,8 +110,10 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
     status, message = motion.status, motion.message
     residual = float(found.residual.max(initial=0.0))
     if status in (DONE, EVENT):
-        if not residual <= allowed(task, y):
-            status, message = UNBALANCED, missed(message, residual)
+        beyond = ~(found.off.max(axis=1, initial=0.0) <= allowed(task, t, y))
+        if beyond.any():
+            what = "programs" if beyond[len(beyond) - len(task.made.code.layout.programs) :].any() else "constraints"
+            status, message = UNBALANCED, missed(message, what, residual)
         elif not is_explained(task, energies, t, y, record.steps):
             status, message = UNBALANCED, unbalanced(message, motion.domain.edge(last=False))
     if status == UNBALANCED:
@@ -157,13 +163,19 @@ def recorded(task: Task, record: Record) -> FloatArray:
     return np.concatenate([none, *(observed(mode or task.made, t, y) for t, y, mode in record.rows)])
 
 
-def allowed(task: Task, y: FloatArray) -> float:
-    """By how much the states *y* (k, n) may miss constraints: rounding, where they are brought back to them, else what the
-    tolerance of a run makes of a pull.
+def allowed(task: Task, t: FloatArray, y: FloatArray) -> FloatArray:
+    """By how much the states *y* (k, n) at *t* may miss constraints and programs, (m,): rounding, where they are brought back to
+    them, else what the tolerance of a run makes of a pull. Programs are measured by their gradients.
     """
+    layout = task.made.code.layout
     size = max(1.0, float(np.abs(y[:, : task.states]).max(initial=0.0)))
     pulled = 0.0 if task.made.code.kept == PROJECTED else min(PULLED * task.rtol, ROUGHEST)
-    return size * (MISSED + pulled)
+    sizes = np.ones(layout.levels)
+    if layout.programs:
+        found = task.made.code.regularity.batch(t[:, None], y, task.made.h)
+        gradients = np.asarray(found).reshape(len(t), 2, *layout.gradients)[:, 0]
+        sizes[layout.levels - len(layout.programs) :] = np.abs(gradients).max(axis=(0, 2))[list(layout.programs)]
+    return np.asarray(size * (MISSED + pulled) * sizes)
 
 
 def units_of(task: Task) -> dict[str, str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from kineta.model.infer import derivatives
 from kineta.model.program import LEAST
 from kineta.model.system import System
 from kineta.numerics.foreign import IDA
+from kineta.numerics.metric import inverse_root, least_change
 from kineta.tasks import arguments
 from kineta.tasks.code import Bound
 from kineta.tasks.gradients import VANISHED
@@ -37,8 +38,12 @@ CONTROL_WORK = f"{CONTROL}work"
 STEPS = 50
 #: Part of the state by which what has to vanish may be missed that is rounding.
 ROUNDING = 1e-14
-#: Entries of the gradient of a program, in the units of the model, that are none.
+#: Entries of a gradient, relative to those at states near by, that are none.
 FLAT = 1e-12
+#: How many states near by are looked at, and how far they are, of turns and of all others relative to their size and 1.
+BESIDE, NEAR = 3, 0.1
+#: How near a change has to be to half of that before it, as a part of that, where a root is double.
+HALF = 0.05
 
 
 @dataclass(frozen=True)
@@ -207,30 +212,63 @@ class _Beginning:
         m, found = len(self.start.labels[k]), self.value(self.start.rows[k])
         return found[:m], found[m:].reshape(m, self.levels.shape[1])
 
-    def _changes(self, own: Sequence[int]) -> FloatArray:
-        """W with W W^T = M^-1 for the speeds number *own*, or the identity where their M is singular; zero for the others."""
-        n = self.levels.shape[1]
-        M = self.value(self.start.mass_matrix).reshape(n, n)[np.ix_(own, own)]
-        W = np.zeros((n, len(own)))
-        try:
-            W[own] = np.linalg.inv(np.linalg.cholesky(M)).T
-        except np.linalg.LinAlgError:
-            W[own] = np.eye(len(own))
-        return W
+    def regularity(self) -> tuple[FloatArray, FloatArray]:
+        """The gradients of the programs and what answers them, (programs, nv) each."""
+        B, Z = self.value(self.start.regularity).reshape(2, -1, self.levels.shape[1])
+        return B, Z
+
+    def scales(self, k: int) -> FloatArray:
+        """What the rows of order *k* are measured by."""
+        return self._largest(lambda state: state.rows(k)[1])
+
+    def flat(self) -> NDArray[np.bool_]:
+        """Which gradients of programs vanish here, and not everywhere."""
+        sizes = self._largest(lambda state: state.regularity()[0])
+        return np.asarray(~(np.abs(self.regularity()[0]).max(axis=1) > FLAT * sizes))
+
+    def _largest(self, gradients: Callable[[_Beginning], FloatArray]) -> FloatArray:
+        """The largest entries of *gradients* (m, nv) here and at states near by, in which they do not vanish by chance, (m,)."""
+        states = [self, *(self._beside(chance) for chance in map(np.random.default_rng, range(BESIDE)))]
+        sizes = np.array([np.abs(gradients(state)).max(axis=1, initial=0.0) for state in states])
+        largest = np.where(np.isfinite(sizes), sizes, 0.0).max(axis=0)
+        return np.where(largest > 0, largest, 1.0)
+
+    def _beside(self, chance: np.random.Generator) -> _Beginning:
+        """The same at a state near by."""
+        q = self.value(self.start.moved, np.asarray(chance.uniform(-NEAR, NEAR, self.levels.shape[1])))
+        levels = self.levels + chance.uniform(-NEAR, NEAR, self.levels.shape) * (1.0 + np.abs(self.levels))
+        return replace(self, q=q, levels=levels)
+
+    def missed(self, k: int) -> FloatArray:
+        """How far the rows of order *k* are missed, as changes of the variables; infinite where they have no value."""
+        off = np.abs(self.rows(k)[0]) / self.scales(k)
+        return np.where(np.isfinite(off), off, np.inf)
 
     def meet(self, k: int, own: Sequence[int]) -> None:
         """Move the variables of order *k* by the least change of those number *own* so that what is said of them is met, or
         missed least. Coordinates and speeds are those of the user: only misses of few digits are mended.
+
+        Where what is given leaves just one value to a variable roots are double: changes come to be halves of those before
+        them, and twice as much is right.
         """
         farthest = PRINTED * self.size if k < 2 else np.inf
-        if np.abs(self.rows(k)[0]).max(initial=0.0) > farthest or not own:
+        if self.missed(k).max(initial=0.0) > farthest or not own:
             return
-        W = self._changes(own)
+        n, scales = self.levels.shape[1], self.scales(k)
+        W = np.zeros((n, len(own)))
+        W[own] = inverse_root(self.value(self.start.mass_matrix).reshape(n, n)[np.ix_(own, own)])
+        last = np.zeros(n)
         for _ in range(STEPS):
             off, A = self.rows(k)
-            if not np.isfinite([*off, *A.ravel()]).all() or np.abs(off).max(initial=0.0) <= ROUNDING * self.size:
+            if (
+                not np.isfinite([*off, *A.ravel()]).all()
+                or np.abs(off / scales).max(initial=0.0) <= ROUNDING * self.size
+            ):
                 return
-            change = -W @ np.linalg.lstsq(A @ W, off, rcond=1e-9)[0]
+            change = least_change(A / scales[:, None], W, off / scales)
+            if np.abs(change - last / 2).max() < HALF * np.abs(last).max():
+                change = 2 * change
+            last = change
             if k:
                 self.levels[k - 1] += change
             else:
@@ -256,28 +294,27 @@ def _begun(
             moved += [f"{', '.join(names[i] for i in own)} by up to {change:.3g}"] * bool(change)
         elif change:
             notes.append(f"the start missed programs, and {', '.join(names)} were moved by up to {change:.1e}")
-        off, A = found.rows(k)
-        if not np.abs(off).max(initial=0.0) <= MISSED * found.size:
-            raise SimulationError(_missed(system, start, k, [names[i] for i in own], (off, A), t))
-    _influenced(system, start, found)
+        if found.missed(k).max(initial=0.0) > MISSED * found.size:
+            raise SimulationError(_missed(system, found, k, [names[i] for i in own]))
+    _influenced(system, found)
     if natural_ones:
         by = f", moved to meet programs: {', '.join(moved)}" if moved else ""
         notes.append(f"start: {', '.join(natural_ones)} as in a motion without control{by}")
     return found.q, found.levels[0], found.levels[1:].ravel(), tuple(notes)
 
 
-def _influenced(system: System, start: Start, found: _Beginning) -> None:
+def _influenced(system: System, found: _Beginning) -> None:
     """Raise where the gradient of a program vanishes at the start, or depends on others."""
-    parts = found.value(start.regularity).reshape(2, len(system.programs), -1)
-    S = parts[0] @ parts[1].T
-    sizes = np.sqrt(np.abs(np.diagonal(S)))
     names = [program.name for program in system.programs]
-    flat = [name for name, row in zip(names, parts[0], strict=True) if not np.abs(row).max() > FLAT]
+    flat = [name for name, gone in zip(names, found.flat(), strict=True) if gone]
     if flat:
         raise SimulationError(
             f"Model '{system.name}': the gradient of the program '{flat[0]}' vanishes at the start, where nothing holds it; "
-            f"the direction in which it leaves that is yours to give: values of {', '.join(start.names[-1])} beside it."
+            f"the direction in which it leaves that is yours to give: values of {', '.join(found.start.names[-1])} beside it."
         )
+    B, Z = found.regularity()
+    S = B @ Z.T
+    sizes = np.sqrt(np.abs(np.diagonal(S)))
     if not np.linalg.svd(S / np.outer(sizes, sizes), compute_uv=False)[-1] > VANISHED:
         raise SimulationError(
             f"Model '{system.name}': the programs {', '.join(names)} ask for the same at the start, or the actuators cannot hold "
@@ -296,21 +333,26 @@ def _described(d: Derivation) -> Iterator[str]:
     )
 
 
-def _missed(
-    system: System, start: Start, k: int, own: Sequence[str], rows: tuple[FloatArray, FloatArray], t: float
-) -> str:
-    """What to say of a start that misses the *rows* of its variables of order *k*, of which those called *own* were free."""
-    off, A = rows
-    i = int(np.abs(np.where(np.isfinite(off), off, np.inf)).argmax())
-    name = start.labels[k][i].rstrip("'")
-    marks = len(start.labels[k][i]) - len(name)
+def _missed(system: System, found: _Beginning, k: int, own: Sequence[str]) -> str:
+    """What to say of a start that misses rows of its variables of order *k*, of which those called *own* were free."""
+    (off, A), names, labels = found.rows(k), found.start.names[k], found.start.labels[k]
+    i = int(found.missed(k).argmax())
+    name = labels[i].rstrip("'")
     kind = "program" if name in {own.name for own in system.programs} else "constraint"
-    what = f"the {kind} '{name}'" if marks == 0 else f"the rate number {marks} of the {kind} '{name}'"
-    where = f"Model '{system.name}': the start misses {what}: it is {off[i]:.3g} at t = {t:g} s, and has to be 0."
-    if not np.abs(A[i]).max() > FLAT:
-        return f"{where} Nothing changes it there, its gradient vanishes; give values of {', '.join(start.names[k])} beside that."
+    what = named(kind, name, len(labels[i]) - len(name))
+    where = f"Model '{system.name}': the start misses {what}: it is {off[i]:.3g} at t = {found.t:g} s, and has to be 0."
+    if not np.abs(A[i]).max() > FLAT * found.scales(k)[i]:
+        return (
+            f"{where} Nothing changes it there, its gradient vanishes; give values of {', '.join(names)} beside that."
+        )
     if k < 2:
         return f"{where} Give initial values that meet it."
-    if len(own) < len(start.names[k]):
-        return f"{where} Leave some of {', '.join(start.names[k])} to be found, or give others."
+    if len(own) < len(names):
+        return f"{where} Leave some of {', '.join(names)} to be found, or give others."
     return f"{where} No {', '.join(own)} near those of a motion without control meet it; give some that do, or another state."
+
+
+def named(kind: str, name: str, times: int) -> str:
+    """A program or constraint, or the derivative of it that is taken so many *times*, in words."""
+    ordinal = dict(enumerate(("", "first ", "second ", "third "))).get(times, f"{times}th ")
+    return f"the {f'{ordinal}derivative of the ' if times else ''}{kind} '{name}'"

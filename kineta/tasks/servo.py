@@ -25,6 +25,7 @@ from kineta.model.system import System
 from kineta.model.units import POWER, symbol, times
 from kineta.tasks import arguments, internal
 from kineta.tasks.code import parameters
+from kineta.tasks.corners import jumps
 from kineta.tasks.following import followed, integrated
 from kineta.tasks.hidden import Array, Hold, State, held
 from kineta.tasks.met import PRINTED
@@ -53,7 +54,9 @@ class Servo(Series):
     poles : s of its small motions x e^(s t) about rest, with the programs as they are at the start; None if there is no rest
     stability : what these say, in words
     residual : by how much programs and constraints are missed at most
-    left : the largest force that is left on a speed on which nothing acts, relative to the largest of the forces of control
+    left : the largest force that is left on a speed on which nothing acts, relative to the largest of the forces of control, and
+        of those that a change of the motion by its own size, or by one, would ask for there
+    jumps : when forces may jump, and with what, in words
     work, peak_power : of the forces of control [J, W]
     """
 
@@ -69,6 +72,7 @@ class Servo(Series):
     stability: str
     residual: float
     left: float
+    jumps: tuple[str, ...]
     work: float
     peak_power: float
 
@@ -96,6 +100,7 @@ class Servo(Series):
             left,
             f"work {round(self.work, 9) + 0.0:.6g} J, peak power {self.peak_power:.6g} W",
             f"programs missed by {self.residual:.2g} at most",
+            *self.jumps,
         )
 
 
@@ -212,10 +217,12 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[State]) -> Servo:
     t, q = np.array([s.t for s in states]), np.array([s.q for s in states])
     v, vdot = (np.array([s.x[k * n : (k + 1) * n] for s in states]) for k in (0, 1))
     tau = np.array([array.forces(s) for s in states])
-    rows = np.array([array.at(s, 2)[0] for s in states])
+    rows, slopes = (np.array(own) for own in zip(*(array.at(s, 2) for s in states), strict=True))
     labels = array.labels(2)
     asked = [i for i, (name, times) in enumerate(labels) if not times and name not in system.v_names]
     undriven = [i for i, (name, _) in enumerate(labels) if name in system.v_names]
+    changes = np.array([np.concatenate([np.ones(n), np.maximum(1.0, np.abs(s.x[: array.size(2)]))]) for s in states])
+    asked_for = np.einsum("kij,kj->ki", np.abs(slopes[:, undriven]), changes).max(initial=0.0)
     power = np.sum(tau * v, axis=1)
     part = np.linspace(0, 1, len(t))
     work = (t[-1] - t[0]) * make_interp_spline(part, power, k=min(5, len(t) - 1)).antiderivative()(part)
@@ -244,7 +251,8 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[State]) -> Servo:
         poles=zeros,
         stability=internal.words(zeros) if hold.structure.free else "",
         residual=float(np.abs(rows[:, asked]).max()),
-        left=float(np.abs(rows[:, undriven]).max(initial=0.0) / max(np.abs(tau).max(), 1e-300)),
+        left=float(np.abs(rows[:, undriven]).max(initial=0.0) / max(np.abs(tau).max(), asked_for, 1e-300)),
+        jumps=jumps(hold, states),
         work=float(work[-1]),
         peak_power=float(np.abs(power).max()),
     )

@@ -25,11 +25,11 @@ def failed(t: float, why: str, edge: str) -> str:
     return f"failed at t = {t:.9g} s: {why}; {edge}. What was computed before is kept"
 
 
-def unguided(t: float, there: float, programs: str) -> str:
-    """Before a state in which no control can influence *programs*."""
+def unguided(t: float, why: str) -> str:
+    """Before a state in which no control can influence the programs; *why* says which, and when."""
     return (
-        f"failed at t = {t:.9g} s: the gradient of {programs} vanishes at t = {there:.6g} s, where no control can hold it; "
-        "another law, other weights or another start may pass. What was computed before is kept"
+        f"failed at t = {t:.9g} s: {why}, where no control can hold what is asked for; another law, other weights or actuators, "
+        "or another start may pass. What was computed before is kept"
     )
 
 
@@ -51,10 +51,10 @@ def unbalanced(message: str, edge: str) -> str:
     return f"{message}, but tolerances do not explain the balance of energy: {edge}"
 
 
-def missed(message: str, residual: float) -> str:
-    """Off its constraints, after what *message* says."""
+def missed(message: str, what: str, residual: float) -> str:
+    """Off its constraints or programs, *what*, after what *message* says."""
     return (
-        f"{message}, but constraints are missed by up to {residual:.1e}, more than tolerances explain: they may come to "
+        f"{message}, but {what} are missed by up to {residual:.1e}, more than tolerances explain: they may come to "
         "depend on each other on the way"
     )
 

@@ -16,6 +16,7 @@ from tests.support import EXAMPLES
 FILES: dict[str, str | bytes] = {
     "robot.kin": "model robot;\nparameters m, J, k = 2;\nA | Rz(q1), Sx(q2) = m, J, J, J;\n",
     "typo.kin": "Leg | Rz(q1) = 1, 1, 1, 1;\nShin~Log | Rz(q2) = 1, 1, 1, 1;\n",
+    "driven.kin": "A | Sx(x) = 2; coordinates x; program p : x'' = 2; control transversal x = x'';\n",
     "empty.kin": "",
     "bytes.kin": b"\x00\xff\xfe\x93kin",
     "bytes.urdf": b"\x00\xff\xfe\x93kin",
@@ -169,6 +170,7 @@ OTHER = [
     ("simulat robot.kin", r"No such command 'simulat'\. Did you mean 'simulate'\? See kineta --help\."),
     ("sumulate robot.kin", r"No such command 'sumulate'\. Did you mean 'simulate'\? See kineta --help\.\n"),
     ("check", r"Missing argument 'MODEL'\. See kineta check --help\."),
+    ("check driven.kin", r"driven\.kin:1:.*: control: the transversal part of x' has derivatives of the order 2"),
     ("check robot.kin typo.kin", r"unexpected extra argument.*typo\.kin"),
     ("check robot.kin --set", r"Option '--set' requires an argument\. See kineta check --help\."),
     ("completion", r"Missing argument 'SHELL'\. Choose from: bash, zsh, fish\. See kineta completion --help\."),

@@ -29,7 +29,7 @@ REPEATED = "binds only what 'a' binds already: it says the same, or contradicts.
             "program a : x' = 1;",
             "the start misses the program 'a': it is -1 at t = 0 s, and has to be 0. Give initial values",
         ),
-        ("program a : x = sin(t);", "the start misses the rate number 1 of the program 'a': it is -1"),
+        ("program a : x = sin(t);", "the start misses the first derivative of the program 'a': it is -1"),
         (
             "program a : x = sin(t); control on y; initial x' = 1;",
             "Program 'a': no control on y' changes it at its order",
@@ -155,3 +155,69 @@ def test_derivatives_that_are_no_states_are_refused(text: str, levels: object, s
     with pytest.raises(kn.KinetaError) as error:
         kn.simulate(kn.loads(PLANE + text), 1.0, levels=levels)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize("samples", [None, 5])
+def test_an_end_at_the_very_loss_of_a_program_is_no_success_and_keeps_no_state_beyond(samples: int | None) -> None:
+    text = (
+        "A | Sx(x) = 2; B ~ A | Sy(y) = 1; coordinates x, y; point Q on B = (0.1, 0, 0); program a : |a(Q)| = 1 - 2*t; "
+    )
+    for end, method in ((0.5, "dop853"), (0.6, "dop853"), (1.0, "dopri5")):
+        run = kn.simulate(kn.loads(f"{text}initial x'' = 1;"), end, samples=samples, method=method)
+        assert run.status == -1
+        assert "the gradient of the program 'a' vanishes at t = 0.5 s" in run.message
+        assert run.t[-1] < 0.5
+        assert np.isfinite(run["lambda.a"]).all()
+        assert run.residual < 1e-12
+
+
+def test_a_gradient_that_vanishes_while_the_motion_runs_away_ends_it_soon() -> None:
+    """An arm whose tip is to accelerate ever along it: it stretches, and swings the faster the less it can do so."""
+    arm = """gravity (0, -9.81, 0); coordinates q1, q2; parameters a0 = 4;
+        Up | Rz(q1) = 1.3, 0.01, 0.05, 0.06, com = (0.4, 0, 0);
+        Lo ~ Up | Sx(0.8), Rz(q2) = 0.9, 0.01, 0.03, 0.035, com = (0.3, 0.1, 0); point Tip on Lo = (0.7, 0, 0);
+        damper d = 0.3 on q1'; spring s = 2 on q2; program hold : |a(Tip)| = a0 + t;
+        initial q1 = 0.3, q2 = 0.7, q1' = 0.4, q2' = -0.9, q1'' = 1;"""
+    run = kn.simulate(kn.loads(arm), 2.0, samples=9)
+    assert run.status == -1
+    assert "the gradient of the program 'hold' vanishes near t = 0.8287 s" in run.message
+    assert run.steps < 50_000
+    assert run.t[-1] < 0.8287
+
+
+def test_actuators_that_lose_hold_of_a_program_are_told_from_a_gradient_that_vanishes() -> None:
+    """A force along a bar that turns: across it, where the program asks, it does nothing."""
+    text = "A | Sx(x), Sy(y) = 1; coordinates x, y; program a : x'' * cos(t) + y'' * sin(t) = 1; control least on x;"
+    run = kn.simulate(kn.loads(text), 3.0)
+    assert run.status == -1
+    assert "the forces on x' lose hold of the program 'a' at t = 1.57" in run.message
+
+
+@pytest.mark.parametrize("scale", ["1e-12", "1e12"])
+def test_a_program_times_a_number_is_the_same_program(scale: str) -> None:
+    start = "initial y = 1, x'' = 1; force f on P = (0, y, 0); "
+    one, other = (kn.loads(f"{PLANE}{start}program a : {c}*|a(P)| = {c}*(2 + t);") for c in ("1", scale))
+    wanted, found = kn.simulate(one, 1.0, samples=3), kn.simulate(other, 1.0, samples=3)
+    np.testing.assert_allclose(found.y, wanted.y, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(found["lambda.a"] * float(scale), wanted["lambda.a"], rtol=1e-6)
+    with pytest.raises(kn.SimulationError, match="the start misses the program 'a'"):
+        kn.simulate(one, 1.0, levels={"y''": 1.0})
+    with pytest.raises(kn.SimulationError, match="the start misses the program 'a'"):
+        kn.simulate(other, 1.0, levels={"y''": 1.0})
+
+
+def test_programs_of_large_numbers_are_missed_by_rounding_of_these() -> None:
+    text = "program a : jerk(P).x = 1e12; program b : |a(P)|^2 = 1e12^2*(1 + t); initial y'' = 1e12;"
+    run = kn.simulate(kn.loads(PLANE + text), 1.0)
+    assert run.success, run.message
+    assert run.residual < 1e-14 * 1e24
+
+
+def test_a_start_that_just_meets_its_program_has_no_more_than_rounding_of_the_rest() -> None:
+    run = kn.simulate(kn.loads(PLANE + "program a : |a(P)| = 2; force f on P = (0, 10, 0); initial x'' = 2;"), 3.0)
+    np.testing.assert_allclose(run["y''"], 0.0, atol=1e-8)
+
+
+def test_a_control_without_a_program_is_refused() -> None:
+    with pytest.raises(kn.ModelError, match="there is no program that controls could hold"):
+        kn.loads(PLANE + "control covariant;")

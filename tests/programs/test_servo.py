@@ -249,3 +249,35 @@ def test_what_cannot_be_held_is_told(text: str, says: str) -> None:
     with pytest.raises(kn.KinetaError) as told:
         kn.servo(kn.loads(text), 2.0)
     assert says in str(told.value)
+
+
+def test_a_corner_of_a_path_is_told_with_its_time() -> None:
+    with pytest.raises(kn.SimulationError) as error:
+        kn.servo(kn.loads(CRANE.replace("1 + 0.5*sin(2*t)", "abs(t - 1)")), 2.0, samples=21)
+    assert "at t = 1 s the first derivative of the program 'along' jumps, and the forces take 3 more" in str(
+        error.value
+    )
+
+
+def test_forces_that_jump_with_their_path_are_told_and_held() -> None:
+    found = kn.servo(kn.loads(CRANE.replace("1 + 0.5*sin(2*t)", "max(0, t - 0.7)^4")), 1.5, samples=21)
+    assert found.jumps == ("forces may jump at t = 0.7 s, as the 4th derivative of the program 'along' does",)
+    assert found.residual < 1e-12
+    smooth = kn.servo(kn.loads(CRANE.replace("1 + 0.5*sin(2*t)", "max(0, t - 0.7)^6")), 1.5, samples=21)
+    assert smooth.jumps == ()
+
+
+PENDULUM = "gravity 9.81; A | Sx(x) = 2; L ~ A | Ry(f), Sz(-1) = m(1); coordinates x, f; control least on x; "
+
+
+def test_what_is_left_is_measured_by_what_could_act() -> None:
+    found = kn.servo(kn.loads(PENDULUM + "program p : L.x = 0.1*t;"), 1.0, samples=11)
+    assert np.abs(found.tau).max() < 1e-12
+    assert found.left < 1e-12
+
+
+def test_a_start_across_which_the_force_does_nothing_is_singular() -> None:
+    """Where the rope hangs straight down the trolley does not move its load; anywhere else it does."""
+    with pytest.raises(kn.SimulationError) as error:
+        kn.servo(kn.loads(PENDULUM + "program p : L.x = 0.1*sin(t);"), 1.0)
+    assert "the position at t = 0 s that meets the programs is singular" in str(error.value)
