@@ -22,14 +22,15 @@ from kineta.numerics.tableaux import Tableau
 
 
 @cache
-def integrator(tableau: Tableau, *, projecting: bool = False) -> Callable[..., int]:
+def integrator(tableau: Tableau, *, projecting: bool = False, bouncing: bool = False) -> Callable[..., int]:
     """The compiled loop for *tableau*: a function of addresses, as in :mod:`kineta.numerics.layout`.
 
-    If it is *projecting*, it keeps to the constraints of the problem.
+    If it is *projecting*, it keeps to the constraints of the problem; if it is *bouncing*, it lets contacts bounce too.
     """
+    from kineta.codegen.bouncing import Bouncing
     from kineta.codegen.projecting import Projecting
 
-    writer = Projecting if projecting else Loop
+    writer = Bouncing if bouncing else Projecting if projecting else Loop
     return compiled(partial(writer, tableau), len(layout.FUNCTIONS + layout.BLOCKS), writer.__name__, tableau)
 
 
@@ -111,19 +112,25 @@ class Loop(Zeros):
         self._for(self._get("ints", layout.N_QUATERNIONS), self._normalise)
         with b.if_then(self._nonzero(self._get("ints", layout.N_EVENTS))):
             self._events(t, h, end)
-        self._record(end)
+        self._conclude(t, h, end, last)
+
+    def _conclude(self, t: Any, h: Any, end: Any, last: Any) -> None:
+        """Go on from the end of the step from t to *end*, or hand back."""
+        b = self.b
+        self._record(end, h, self.new)
         self._copy(self.new, self.y)
         self._copy(self._row(self.k, self.tableau.stages), self._row(self.k, 0))
         stops = b.or_(self._get("ints", layout.LOOK), self._get("ints", layout.ENDED))
         with b.if_then(b.or_(last, self._nonzero(stops))):
             b.ret(b.select(last, number(layout.DONE), number(layout.EVENT)))
 
-    def _record(self, t: Any) -> None:
-        """Time and state of the step just accepted."""
+    def _record(self, t: Any, h: Any, state: Any) -> None:
+        """The time and the *state* that a step of the size h has led to."""
         b = self.b
         row = self._get("ints", layout.ACCEPTED)
         b.store(t, self._address(self.at["times"], row))
-        self._copy(self.new, self._address(self.at["states"], b.mul(row, self.padded)))
+        b.store(h, self._address(self.at["sizes"], row))
+        self._copy(state, self._address(self.at["states"], b.mul(row, self.padded)))
         self._count(layout.ACCEPTED)
 
     def _normalise(self, i: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.numerics import layout
-from kineta.numerics.problem import Events, Problem
+from kineta.numerics.problem import Bounces, Events, Problem
 from kineta.numerics.roots import MOST
 from kineta.numerics.steering import first_steps, tolerances
 from kineta.numerics.tableaux import Tableau
@@ -35,16 +35,20 @@ class Piece:
     ``t0`` and ``y0`` are where the first of them starts. ``zeros`` are those of events: which event's, (m,), times (m,) and
     states (m, n), in the order of the steps, but in any order within one. ``status`` is what the loop returned after the last
     step, and ``odd`` whether it could not tell what the events did over that one; then none of its zeros are among them.
+    ``sizes`` (k,) are those of the steps of which these are the ends, or that went on to a bounce; ``bounced`` are the events
+    of these, the rows of the states after them, which are no steps, and the approaches.
     """
 
     t0: float
     y0: FloatArray
     t: FloatArray
     y: FloatArray
+    sizes: FloatArray
     dense: FloatArray | None
     zeros: tuple[IntArray, FloatArray, FloatArray]
     status: int
     odd: bool
+    bounced: tuple[IntArray, IntArray, FloatArray]
 
 
 class Run:
@@ -99,19 +103,20 @@ class Run:
         y[: self.n] = p.y0
         steps = np.array([np.ones(padded), np.zeros(padded)])
         steps[:, : self.n] = tolerances(self.n, p.integrals, rtol, atol)
-        room = _ZEROS + MOST * events.n
+        room, rows = _ZEROS + MOST * events.n, self.chunk + 1
         return {
             "h": np.array(p.h),
-            "reals": np.array([p.t0, 0.0, p.t1, max_step, 1.0]),
+            "reals": np.array([p.t0, 0.0, p.t1, max_step, 1.0, 0.0, 0.0]),
             "ints": ints,
             "y": y,
             "k": np.zeros((tableau.stages + 1 + len(tableau.extra), padded)),
             "work": np.zeros((layout.WORK, padded)),
             "tolerances": steps,
             "quaternions": np.array([*p.quaternions], dtype=np.int64),
-            "times": np.empty(self.chunk),
-            "states": np.empty((self.chunk, padded)),
-            "dense": np.empty((self.chunk * self._dense, tableau.coefficients, padded)),
+            "times": np.empty(rows),
+            "states": np.empty((rows, padded)),
+            "sizes": np.empty(rows),
+            "dense": np.empty((rows * self._dense, tableau.coefficients, padded)),
             "directions": events.directions,
             "left": events.left,
             "noise": events.noise,
@@ -120,6 +125,12 @@ class Run:
             "zero_states": np.empty((room, padded)),
             "largest": largest,
             "speeds": speeds,
+            "bounce_h": np.empty(0),
+            "touches": np.empty(0, dtype=np.int64),
+            "bounces": np.empty(0),
+            "bouncing": np.empty(rows, dtype=np.int64),
+            "bounce_rows": np.empty(rows, dtype=np.int64),
+            "approaches": np.empty(rows),
         }
 
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
@@ -168,10 +179,7 @@ class Run:
         start are none of the run's.
         """
         t, y = problem.t0, problem.y0
-        if len(problem.h) != len(self._memory["h"]):
-            self._memory["h"] = np.array(problem.h)
-            self._addresses[layout.BLOCKS.index("h")] = self._memory["h"].ctypes.data
-        self._memory["h"][:] = problem.h
+        self._put("h", problem.h)
         self.problem, self._events = problem, problem.events or self._events
         self._reals[layout.T], self._reals[layout.T_END], self._memory["y"][: self.n] = t, problem.t1, y
         self._memory["k"][0, : self.n] = rate = self._rate(t, y)
@@ -179,8 +187,26 @@ class Run:
         self._reals[layout.H] = min(self._reals[layout.H], longest)
         for place in (layout.ENDED, layout.JUST_REJECTED, layout.HOPS):
             self._ints[place] = 0
+        self._let_bounce(problem.bounces)
         if self._events.n:
             self._memory["work"][layout.BEFORE, : self._events.n], self._events.noise[:] = problem.starting(rate)
+
+    def _put(self, name: str, values: FloatArray | IntArray) -> None:
+        """Give the block *name* other values."""
+        if len(values) != len(self._memory[name]):
+            self._memory[name] = np.array(values)
+            self._addresses[layout.BLOCKS.index(name)] = self._memory[name].ctypes.data
+        self._memory[name][:] = values
+
+    def _let_bounce(self, bounces: Bounces | None) -> None:
+        """Let contacts bounce from here on, or hand back where they strike."""
+        self._ints[layout.BOUNCE] = 0
+        if bounces is not None:
+            self._ints[[layout.BOUNCE, layout.SPEEDS, layout.WORK_DONE]] = bounces.numbers, bounces.speeds, bounces.work
+            self._reals[[layout.SAME, layout.FASTEST]] = bounces.same, bounces.fastest
+            self._put("bounce_h", bounces.h)
+            self._put("touches", bounces.touches)
+            self._put("bounces", np.zeros(bounces.numbers * (1 + int(bounces.touches.max()))))
 
     @property
     def evaluations(self) -> int:
@@ -207,27 +233,35 @@ class Run:
     def _piece(self) -> Piece:
         t0, y0 = float(self._reals[layout.T]), self._memory["y"][: self.n].copy()
         self._ints[layout.ALLOWED] = min(self._steps, self.left)
-        for place in (layout.ACCEPTED, layout.FOUND, layout.LOOK):
+        for place in (layout.ACCEPTED, layout.FOUND, layout.LOOK, layout.BOUNCED):
             self._ints[place] = 0
         began = time.perf_counter()
         m = self.problem.manifold
-        functions = (self.problem.rhs, self._events.address, *((m.position, m.velocity) if m is not None else (0, 0)))
+        back = (m.position, m.velocity) if m is not None else (0, 0)
+        bounce = 0 if self.problem.bounces is None else self.problem.bounces.address
+        functions = (self.problem.rhs, self._events.address, *back, bounce)
         status = self._integrate(*functions, *self._addresses)
-        k, found, odd = (int(self._ints[i]) for i in (layout.ACCEPTED, layout.FOUND, layout.LOOK))
+        wanted = (layout.ACCEPTED, layout.FOUND, layout.LOOK, layout.BOUNCED)
+        k, found, odd, bounced = (int(self._ints[i]) for i in wanted)
         self._pace(k, time.perf_counter() - began)
-        self.left -= k
-        t, y, dense = (self._memory[name][:k] for name in ("times", "states", "dense"))
+        self.left -= k - bounced
+        t, y, sizes, dense = (self._memory[name][:k] for name in ("times", "states", "sizes", "dense"))
+        jumps = [self._memory[name][:bounced].copy() for name in ("bouncing", "bounce_rows", "approaches")]
         which, times, states = (self._memory[name][:found] for name in ("which", "zero_times", "zero_states"))
         zeros = which.copy(), times.copy(), states[:, : self.n].copy()
         kept = dense[..., : self.n].copy() if self._dense else None
-        return Piece(t0, y0, t.copy(), y[:, : self.n].copy(), kept, zeros, status, bool(odd))
+        rows = t.copy(), y[:, : self.n].copy(), sizes.copy()
+        return Piece(t0, y0, *rows, kept, zeros, status, bool(odd), (jumps[0], jumps[1], jumps[2]))
 
 
 class DenseOutput:
-    """The solution at any time between the first and the last step: a function t -> (n,) or (n, len(t))."""
+    """The solution at any time between the first and the last step: a function t -> (n,) or (n, len(t)).
 
-    def __init__(self, t: FloatArray, y: FloatArray, coefficients: FloatArray) -> None:
-        self._t, self._y, self._F = t, y, coefficients
+    t, y : times (k + 1,) and states (k + 1, n) at the ends of steps of some *sizes* (k,), with interpolants (k, coefficients, n)
+    """
+
+    def __init__(self, t: FloatArray, y: FloatArray, sizes: FloatArray, coefficients: FloatArray) -> None:
+        self._t, self._y, self._sizes, self._F = t, y, sizes, coefficients
 
     def __call__(self, t: FloatArray | float) -> FloatArray:
         """States at *t*: (n,) or (n, len(t))."""
@@ -235,7 +269,7 @@ class DenseOutput:
         forwards = self._t[-1] >= self._t[0]
         knots = self._t if forwards else -self._t
         step = np.clip(np.searchsorted(knots, times if forwards else -times, side="left") - 1, 0, len(self._F) - 1)
-        h = self._t[step + 1] - self._t[step]
+        h = self._sizes[step]
         x = ((times - self._t[step]) / np.where(h == 0, 1.0, h))[:, None]
         value = interpolate(self._F[step], x) + self._y[step]
         return value[0] if np.ndim(t) == 0 else value.T

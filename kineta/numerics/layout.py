@@ -12,18 +12,25 @@ from kineta.numerics.roots import PARTS
 LANES = 8
 
 #: Positions in the array of real numbers that a run is made of. LOW is how low the lowest pivot of a constraint is where the
-#: step starts, relative to the largest that it has been.
-REALS = 5
-T, H, T_END, MAX_STEP, LOW = range(REALS)
+#: step starts, relative to the largest that it has been. Of contacts: SAME, the gap up to which they are closed, and the
+#: FASTEST approach so far.
+REALS = 7
+T, H, T_END, MAX_STEP, LOW, SAME, FASTEST = range(REALS)
 #: Positions in the array of integers. Sizes, and what is asked for: N is the number of states over whose errors the mean is
 #: taken, ROOM how many zeros of events may have been found before a step. Counts since the start, and of this call.
 #: What the last step was like: JUST_REJECTED; LOOK where its events must be looked at; ENDED where the last zero wanted
 #: of an event lies in it. Of constraints: the number WATCHED, whose pivots are the states from PIVOTS on; the number of
 #: steps VELOCITY in which speeds are brought back to them; and how often a step past a singular position was tried, HOPS.
-INTS = 18
+#: Of contacts that strike alone: how many numbers there are of a BOUNCE, 0 where the loop lets none happen; where the SPEEDS and
+#: the WORK done begin in the state; and how many have BOUNCED in this call.
+INTS = 22
 N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, ROOM, DENSE = range(7)
 EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, 14)
-WATCHED, PIVOTS, VELOCITY, HOPS = range(14, INTS)
+WATCHED, PIVOTS, VELOCITY, HOPS, BOUNCE, SPEEDS, WORK_DONE, BOUNCED = range(14, INTS)
+
+#: Numbers of a bounce: 1 where it has a solution in closed form, the velocity along the normal before and after, the acceleration
+#: along it between touches, the work of the impulses; then the speeds after it.
+LAW, APPROACH, LEAVING, FALL, IMPULSE_WORK, BOUNCE_NUMBERS = range(6)
 
 #: Vectors of work: the state tried, one between, and values of event functions there; such values at all
 #: :data:`~kineta.numerics.roots.PARTS` of the step, from BEFORE on; states at those within it; two on the way to the constraints.
@@ -33,13 +40,16 @@ BEFORE, WORK = 3, 3 + sum(SEVERAL)
 #: What the integrator returns. EVENT: after a step with LOOK or ENDED, unless it is the last of the run.
 DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE = range(5)
 
-#: Arguments: addresses of the right-hand side, of the event functions, and of what brings positions and speeds nearer to the
-#: constraints,
-FUNCTIONS = ("rhs", "events", "position", "velocity")
+#: Arguments: addresses of the right-hand side, of the event functions, of what brings positions and speeds nearer to the
+#: constraints, and of the numbers of bounces,
+FUNCTIONS = ("rhs", "events", "position", "velocity", "bounce")
 #: and of their block h, reals, integers, state y, stages, work, tolerances (absolute, then relative), offsets of quaternions,
-#: recorded times, states and interpolants; what events there are, as in :class:`~kineta.numerics.problem.Events`; of the zeros
-#: found: which event's, times and states; the largest pivots so far; and 1 for every state that is a speed.
+#: recorded times, states, sizes of steps and interpolants; what events there are, as in
+#: :class:`~kineta.numerics.problem.Events`; of the zeros found: which event's, times and states; the largest pivots so far; 1
+#: for every state that is a speed; and of bounces: the block h of their function, the place of each event's touch among its
+#: results, -1 for none, room for these, and of all that bounced the event, the row of the state after it, and the approach.
 BLOCKS = (
-    *("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "dense"),
+    *("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "sizes", "dense"),
     *("directions", "left", "noise", "which", "zero_times", "zero_states", "largest", "speeds"),
+    *("bounce_h", "touches", "bounces", "bouncing", "bounce_rows", "approaches"),
 )

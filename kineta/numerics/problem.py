@@ -63,6 +63,28 @@ class Manifold:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounces:
+    """Contacts that bounce where they strike alone.
+
+    address : of a function as ``rhs`` of :class:`Problem` with the numbers of each in a row, as in
+        :mod:`kineta.numerics.layout`, in place of the state after it the speeds; h : its block
+    touches : (n,) for every event the row of its contact, -1 for none
+    numbers : how many there are in a row
+    speeds, work : where the speeds and the work done begin in the state
+    same : the gap up to which contacts are closed; fastest : the fastest approach so far
+    """
+
+    address: int
+    h: FloatArray
+    touches: IntArray
+    numbers: int
+    speeds: int
+    work: int
+    same: float
+    fastest: float
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """An initial value problem in machine code.
 
@@ -71,6 +93,7 @@ class Problem:
     y0 : (n,) initial state; quaternions : offsets of the unit quaternions in it
     integrals : how many of the last states are integrals along the others, which do not depend on them. Their errors should
         not steer the step size, unless there is nothing else to steer it
+    bounces : what the method lets bounce on its own; None where it hands back at every zero
     """
 
     rhs: int
@@ -82,16 +105,17 @@ class Problem:
     integrals: int = 0
     events: Events | None = None
     manifold: Manifold | None = None
+    bounces: Bounces | None = None
 
     @property
     def steering(self) -> int:
         """How many of the first states steer the step size."""
         return steering(len(self.y0), self.integrals)
 
-    def at(self, h: FloatArray, t0: float, y0: FloatArray, t1: float) -> Problem:
-        """The same with another block *h*, from *t0*, *y0* to *t1*."""
+    def at(self, h: FloatArray, t0: float, y0: FloatArray, t1: float, bounces: Bounces | None = None) -> Problem:
+        """The same with another block *h*, from *t0*, *y0* to *t1*, with other *bounces*."""
         rest = self.quaternions, self.integrals, self.events, self.manifold
-        return Problem(self.rhs, h, t0, t1, y0, *rest)
+        return Problem(self.rhs, h, t0, t1, y0, *rest, bounces)
 
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""

@@ -21,7 +21,8 @@ class Segment:
 
     ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed. ``zeros`` are those of events that
     the method has found: which event's, (m,), times (m,) and states (m, n). Where ``odd`` is set, they are still to be found
-    over the last step. ``problem`` is what was solved, ``mode`` what the caller
+    over the last step. ``bounced`` are the events of contacts that struck and left again on the way, the rows of the states after
+    that, which are no steps, and the approaches. ``problem`` is what was solved, ``mode`` what the caller
     knows of it, and ``jumped`` tells that (t0, y0) is not where the segment before ended.
     """
 
@@ -33,6 +34,7 @@ class Segment:
     end: str | None
     odd: bool = True
     zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
+    bounced: tuple[IntArray, IntArray, FloatArray] | None = None
     problem: Problem | None = None
     mode: Any = None
     jumped: bool = False

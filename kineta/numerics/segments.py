@@ -103,9 +103,10 @@ class Integration:
             solution = None
             if piece.dense is not None:
                 t, y = (np.concatenate([[a], b]) for a, b in ((piece.t0, piece.t), (piece.y0, piece.y)))
-                solution = DenseOutput(t, y, piece.dense)
+                solution = DenseOutput(t, y, piece.sizes, piece.dense)
             end = None if piece.status in (layout.PAUSED, layout.EVENT) else FAILURES.get(piece.status, "")
-            yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, piece.odd, piece.zeros, run.problem)
+            rest = piece.odd, piece.zeros, piece.bounced, run.problem
+            yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, *rest)
 
     def _foreign(self, steps: Iterator[Segment]) -> Iterator[Segment]:
         """*steps* of a method of others: what it raises is the end of the run, not of its record."""

@@ -17,7 +17,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr, symbol
 from kineta.expr.program import Program
-from kineta.formalism import holding, manifold, programmed
+from kineta.formalism import bounce, holding, manifold, programmed
 from kineta.formalism.derivation import Derivation, vector
 from kineta.formalism.locking import locks
 from kineta.formalism.touch import Touch, standing
@@ -150,6 +150,12 @@ class Code:
         state and h.
         """
         return quick(llvm.compile([self._programs["touch"]]).function("touch"))
+
+    @once
+    def bounce(self) -> llvm.NativeFunction | None:
+        """What every contact does that strikes alone, as in :mod:`kineta.numerics.layout`; None where that has no closed form."""
+        found = self._programs.get("bounce")
+        return None if found is None else llvm.compile([found]).function("bounce")
 
     @once
     def nearer(self) -> tuple[Quick, Quick]:
@@ -313,6 +319,8 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         asked = (WHOLE if locks(d) else TOUCHED) if d.pressing else LOOSE
         touched = [ref for name in asked for ref in d[name].refs]
         functions["touch"] = substitute(d.graph, touched, acting)
+        if bounce.closed_form(d):
+            functions["bounce"] = substitute(d.graph, bounce.bounces(d), acting)
     switches = d.symbols.system.switches
     for k, switch in enumerate(switches):
         functions[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ModelError, SimulationError
-from kineta.numerics.problem import Problem
+from kineta.numerics.problem import Bounces, Problem
 from kineta.numerics.roots import root
 from kineta.numerics.segment import Segment
 from kineta.numerics.segments import Integration
@@ -60,6 +60,7 @@ class Modal(Held):
         while True:
             t, y, fired = self.task.t0, self.problem.y0, None
             for segment in self._run:
+                self._bounced(segment)
                 segment, fired = self._cut(segment)
                 yield replace(segment, jumped=jumped, mode=self.control.made)
                 jumped = False
@@ -91,7 +92,31 @@ class Modal(Held):
         known = self._problems.get(made.code)
         if known is None:
             known = self._problems[made.code] = posed(self.problem, made.code)
-        return known.at(made.h, t0, y0, t1)
+        return known.at(made.h, t0, y0, t1, self._bounces(made))
+
+    def _bounces(self, made: Bound) -> Bounces | None:
+        """What the method may let bounce: contacts in free flight, where nothing else changes with them."""
+        own, system = len(self.task.watched), self.task.system
+        if own or system.switches:
+            return None
+        found = self.touching.bouncing(made)
+        if found is None or found.code.bounce is None:
+            return None
+        numbers = found.code.bounce.program.n_outputs // len(self.touching.touches)
+        work = self.task.states
+        touching, address = self.touching, found.code.bounce.address
+        return Bounces(address, found.h, touching.gap_events, numbers, system.nq, work, touching.same, touching.fastest)
+
+    def _bounced(self, segment: Segment) -> None:
+        """Take note of what has bounced over *segment*."""
+        if segment.bounced is None or not len(segment.bounced[0]):
+            return
+        events, rows, approaches = segment.bounced
+        times = segment.t[rows]
+        names = self.touching.bounced(events, times, approaches)
+        self.changes += ((t, f"{name} strikes") for t, name in zip(times.tolist(), names, strict=True))
+        self._since.clear()
+        self._fresh = []
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 

@@ -72,7 +72,7 @@ class Record:
     def segment(self, segment: Segment, end: tuple[float, FloatArray] | None) -> None:
         """What to record of *segment*, up to the *end* of the run in it: its time and state."""
         until = None if end is None else end[0]
-        self.steps += len(segment.t)
+        self.steps += len(segment.t) - (0 if segment.bounced is None else len(segment.bounced[0]))
         before = segment.t[-2] if len(segment.t) > 1 else segment.t0
         self.last_step = float(abs(segment.t[-1] - before))
         self._until = until

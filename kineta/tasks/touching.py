@@ -85,6 +85,7 @@ class Touching:
             if there
         ]
         self.events = [(i, what == "normal") for i, what in told]
+        self.gap_events = np.array([i if normal else -1 for i, normal in self.events], dtype=np.int64)
         self.bounds = {k: i for k, (i, what) in enumerate(told) if what == "bound"}
         self.smooth = [touch.smooth is not None for touch in self.touches]
         self.poisson = [touch.poisson for touch in self.touches]
@@ -110,6 +111,20 @@ class Touching:
         if found is None:
             found = self._codes[pressed] = self.codes(pressed)
         return found
+
+    def bouncing(self, made: Bound) -> Bound | None:
+        """The code with what happens where one of those strikes that have been near, if all is open at present."""
+        if self.closed or self.always or not self._met:
+            return None
+        return self._switched(made, np.zeros_like(self.flags), self._met)
+
+    def bounced(self, events: NDArray[np.int64], t: FloatArray, approaches: FloatArray) -> list[str]:
+        """Take note of those that struck at the times *t*, with *approaches* along the normals, and left again: their names."""
+        struck = self.gap_events[events].tolist()
+        for i in struck:
+            self.impacts[i] += 1
+        self.fastest, self.changed = max(self.fastest, -float(approaches.min())), float(t[-1])
+        return [self.touches[i].name for i in struck]
 
     def change(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> tuple[FloatArray, Bound]:
         """The state after what happens at *t*, where the events *fired*, and the code for the motion from there on.

@@ -1,0 +1,150 @@
+"""The adaptive explicit integrator that lets contacts bounce: what strikes alone and leaves again does so between two steps.
+
+At the zero of a gap it asks for the impulses in closed form, records the state before and the one after them, and goes on
+from there. What comes to rest, strikes together with others, leaves too slowly to be seen to, or follows no such
+formula ends the call, as all other changes do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kineta.codegen.emitter import INT, REAL, constant, number
+from kineta.codegen.projecting import Projecting
+from kineta.numerics import layout
+
+#: Part of the fastest approach with which a contact must leave.
+SLOW = 1e-6
+#: By how many times the gap up to which contacts are closed they have to rise before they fall again.
+SEEN = 4.0
+
+
+class Bouncing(Projecting):
+    """Writer of the module."""
+
+    def _write(self) -> None:
+        self.bounced, self.before, self.alone, self.row = (self.b.alloca(INT) for _ in range(4))
+        super()._write()
+
+    def _accept(self, t: Any, h: Any, end: Any, error: Any, last: Any) -> None:
+        self.b.store(self._get("ints", layout.FOUND), self.before)
+        super()._accept(t, h, end, error, last)
+
+    def _conclude(self, t: Any, h: Any, end: Any, last: Any) -> None:
+        b = self.b
+        b.store(number(0), self.bounced)
+        bounces = self._nonzero(self._get("ints", layout.BOUNCE))
+        with b.if_then(b.and_(bounces, self._nonzero(self._get("ints", layout.ENDED))), likely=False):
+            self._strike(h, end)
+        with b.if_then(b.not_(self._nonzero(b.load(self.bounced, typ=INT)))):
+            super()._conclude(t, h, end, last)
+
+    def _strike(self, h: Any, end: Any) -> None:
+        """Let bounce what has struck first in a step that was to lead to *end*."""
+        b = self.b
+        row = self._earliest()
+        event = self._integer("which", row)
+        touch = self._integer("touches", event)
+        t = self._value(self.at["zero_times"], row)
+        with b.if_then(b.and_(b.fcmp_ordered("<", t, end), b.icmp_signed(">=", touch, number(0)))):
+            struck = self._address(self.at["zero_states"], b.mul(row, self.padded))
+            self._bounce(t, h, struck, event, touch)
+
+    def _earliest(self) -> Any:
+        """Of the zeros found in the step the row of the earliest."""
+        b, before = self.b, self.b.load(self.before, typ=INT)
+        b.store(before, self.row)
+
+        def one(i: Any) -> None:
+            row, first = b.add(before, i), b.load(self.row, typ=INT)
+            times = (self._value(self.at["zero_times"], k) for k in (row, first))
+            with b.if_then(b.fcmp_ordered("<", *times)):
+                b.store(row, self.row)
+
+        self._for(b.sub(self._get("ints", layout.FOUND), before), one)
+        return b.load(self.row, typ=INT)
+
+    def _integer(self, block: str, i: Any) -> Any:
+        return self.b.load(self._address(self.at[block], i, INT), typ=INT)
+
+    def _bounce(self, t: Any, h: Any, struck: Any, event: Any, touch: Any) -> None:
+        """Let the *touch* of an *event* bounce at the time t in the state *struck*, if it does so in closed form."""
+        b, after = self.b, self.between
+        self._call("position", t, struck, after)
+        law, approach, leaving, _, work = self._numbers(t, after, touch)
+        fastest = self._intrinsic("maxnum", self._get("reals", layout.FASTEST), b.fneg(approach))
+        rises = b.fcmp_ordered(">", leaving, b.fmul(constant(SLOW), fastest))
+        with b.if_then(b.and_(b.fcmp_ordered(">", law, constant(0.0)), rises)):
+            self._jump(after, touch, work)
+            fall = self._numbers(t, after, touch)[layout.FALL]
+            square = b.fmul(leaving, leaving)
+            least = b.fmul(constant(-2 * SEEN), b.fmul(fall, self._get("reals", layout.SAME)))
+            self._call("events", t, after, self.values)
+            with b.if_then(b.and_(b.fcmp_ordered(">", square, least), self._is_alone(event))):
+                self._set("reals", layout.FASTEST, fastest)
+                self._restart(t, h, struck, event, approach)
+                self._shorten(leaving, fall)
+
+    def _numbers(self, t: Any, state: Any, touch: Any) -> list[Any]:
+        """What is known of the bounce of a *touch*."""
+        b = self.b
+        b.store(t, self.argument)
+        b.call(self.at["bounce"], [self.argument, state, self.at["bounce_h"], self.at["bounces"]])
+        self.own = self._address(self.at["bounces"], b.mul(touch, self._get("ints", layout.BOUNCE)))
+        return [self._value(self.own, number(i)) for i in range(layout.BOUNCE_NUMBERS)]
+
+    def _jump(self, state: Any, touch: Any, work: Any) -> None:
+        """Give *state* the speeds after the bounce, and the *work* of its impulses."""
+        b = self.b
+        speeds = self._address(state, self._get("ints", layout.SPEEDS))
+        found = self._address(self.own, number(layout.BOUNCE_NUMBERS))
+
+        def one(k: Any) -> None:
+            b.store(self._value(found, k), self._address(speeds, k))
+
+        self._for(b.sub(self._get("ints", layout.BOUNCE), number(layout.BOUNCE_NUMBERS)), one)
+        place = self._address(state, self._get("ints", layout.WORK_DONE))
+        b.store(b.fadd(b.load(place, typ=REAL), work), place)
+
+    def _is_alone(self, event: Any) -> Any:
+        """Whether the gaps of all others are open."""
+        b, same = self.b, self._get("reals", layout.SAME)
+        b.store(number(1), self.alone)
+
+        def one(i: Any) -> None:
+            other = b.and_(b.icmp_signed(">=", self._integer("touches", i), number(0)), b.icmp_signed("!=", i, event))
+            closed = b.fcmp_unordered("ule", self._value(self.values, i), same)
+            with b.if_then(b.and_(other, closed)):
+                b.store(number(0), self.alone)
+
+        self._for(self._get("ints", layout.N_EVENTS), one)
+        return self._nonzero(b.load(self.alone, typ=INT))
+
+    def _restart(self, t: Any, h: Any, struck: Any, event: Any, approach: Any) -> None:
+        """Record both states, and go on from the one after the bounce."""
+        b, after = self.b, self.between
+        self._record(t, h, struck)
+        count = self._get("ints", layout.BOUNCED)
+        b.store(event, self._address(self.at["bouncing"], count, INT))
+        b.store(self._get("ints", layout.ACCEPTED), self._address(self.at["bounce_rows"], count, INT))
+        b.store(approach, self._address(self.at["approaches"], count))
+        self._count(layout.BOUNCED)
+        self._record(t, constant(0.0), after)
+        self._copy(after, self.y)
+        self._set("reals", layout.T, t)
+        self._call("rhs", t, after, self._row(self.k, 0))
+        self._count(layout.EVALUATIONS)
+        self._copy(self.values, self.known[0])
+        size = self._abs(self._value(self.values, event))
+        b.store(b.fmul(constant(2.0), size), self._address(self.noise, event))
+        self._for(self._get("ints", layout.N_EVENTS), lambda i: b.store(number(1), self._address(self.at["left"], i, INT)))
+        self._set("ints", layout.FOUND, b.load(self.before, typ=INT))
+        self._set("ints", layout.ENDED, number(0))
+        b.store(number(1), self.bounced)
+
+    def _shorten(self, leaving: Any, fall: Any) -> None:
+        """Let the next step be no longer than half of the flight."""
+        b, wanted = self.b, self._get("reals", layout.H)
+        half = b.fdiv(leaving, b.fneg(fall))
+        falls = b.fcmp_ordered("<", fall, constant(0.0))
+        self._set("reals", layout.H, b.select(falls, self._intrinsic("minnum", half, wanted), wanted))
