@@ -15,8 +15,8 @@ from kineta.numerics import layout
 
 #: Part of the fastest approach with which a contact must leave.
 SLOW = 1e-6
-#: By how many times the gap up to which contacts are closed they have to rise before they fall again.
-SEEN = 4.0
+#: Part of the largest number of a state that may be rounding of a gap, and by how many times that it must rise before it falls.
+ROUNDING, SEEN = 64 * 2.0**-52, 1e3
 
 
 class Bouncing(Projecting):
@@ -78,11 +78,13 @@ class Bouncing(Projecting):
             self._jump(after, touch, work)
             fall = self._numbers(t, after, touch)[layout.FALL]
             square = b.fmul(leaving, leaving)
-            least = b.fmul(constant(-2 * SEEN), b.fmul(fall, self._get("reals", layout.SAME)))
+            noise = b.fmul(constant(ROUNDING), self._largest(lambda i: self._intrinsic("fabs", self._load(after, i))))
+            least = b.fmul(constant(-2 * SEEN), b.fmul(fall, noise))
             self._call("events", t, after, self.values)
             with b.if_then(b.and_(b.fcmp_ordered(">", square, least), self._is_alone(event))):
                 self._set("reals", layout.FASTEST, fastest)
                 self._restart(t, h, struck, event, approach)
+                b.store(noise, self._address(self.noise, event))
                 self._shorten(leaving, fall)
 
     def _numbers(self, t: Any, state: Any, touch: Any) -> list[Any]:
@@ -135,9 +137,9 @@ class Bouncing(Projecting):
         self._call("rhs", t, after, self._row(self.k, 0))
         self._count(layout.EVALUATIONS)
         self._copy(self.values, self.known[0])
-        size = self._abs(self._value(self.values, event))
-        b.store(b.fmul(constant(2.0), size), self._address(self.noise, event))
-        self._for(self._get("ints", layout.N_EVENTS), lambda i: b.store(number(1), self._address(self.at["left"], i, INT)))
+        self._for(
+            self._get("ints", layout.N_EVENTS), lambda i: b.store(number(1), self._address(self.at["left"], i, INT))
+        )
         self._set("ints", layout.FOUND, b.load(self.before, typ=INT))
         self._set("ints", layout.ENDED, number(0))
         b.store(number(1), self.bounced)

@@ -30,8 +30,8 @@ ROUNDING, NOTHING = 1e-12, 1e-200
 
 
 def closed_form(d: Derivation) -> bool:
-    """Whether contacts of *d* that strike alone have formulas: where some press, and neither constraints nor single speeds that are
-    held answer too.
+    """Whether contacts of *d* that strike alone have formulas: some press, and neither constraints nor what holds single speeds
+    answers too.
     """
     return bool(d.pressing) and not d.rows and not locks(d) and any(touch.normal is not None for touch in d.pressing)
 
@@ -93,10 +93,8 @@ def _alike(S: Sequence[Sequence[Expr]], b: Sequence[Expr], mu: Expr, held: Seque
 
 
 def _solved(S: Sequence[Sequence[Expr]], b: Sequence[Expr]) -> list[Expr]:
-    """x of S x = b, for two or three rows, by Cramer's rule."""
-    replaced = (
-        [[*row[:k], right, *row[k + 1 :]] for row, right in zip(S, b, strict=True)] for k in range(len(b))
-    )
+    """X of S x = b, for two or three rows, by Cramer's rule."""
+    replaced = ([[*row[:k], right, *row[k + 1 :]] for row, right in zip(S, b, strict=True)] for k in range(len(b)))
     whole = _determinant(S)
     return [_determinant(A) / whole for A in replaced]
 

@@ -227,10 +227,16 @@ def bound(equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr]
     constraints *kept* in this way.
     """
     acting = forces(equations.system, tau)
-    pressed = standing(derivation(equations, kept).touches) if equations.system.contacts else frozenset()
-    made = code(equations, acting, watched, kept, pressed)
+    made = code(equations, acting, watched, kept, _standing(equations, kept))
     flags = np.zeros(len(made.layout.flags))
     return Bound(made, p, made.h(p, acting.constant, flags), acting, flags)
+
+
+def _standing(equations: Equations, kept: str) -> frozenset[str]:
+    """What always presses in a run, made out once."""
+    if not equations.system.contacts:
+        return frozenset()
+    return equations.kept((standing, kept), lambda: standing(derivation(equations, kept).touches))
 
 
 def code(

@@ -96,7 +96,7 @@ def move(task: Task, bar: Progress) -> Motion:
         manifold=_manifold(task),
     )
     run = Integration(
-        partial(integrator, projecting=problem.manifold is not None, bouncing=changing),
+        partial(integrator, projecting=problem.manifold is not None, bouncing=bool(code.layout.touches)),
         lambda: jacobian(task.equations, control.made),
         lambda: implicit(task.equations, control.made),
         task.method,

@@ -115,8 +115,8 @@ def test_every_case_moves_as_it_would_alone(seed: int, lanes: int, tableau: Tabl
         assert (accepted, rejected) == (len(t), one.rejected)
         assert found.t[i] == span[1]
         assert found.y[i] == pytest.approx(y[-1], abs=1e-13)
-        interpolants = np.concatenate([p.dense for p in pieces if p.dense is not None])
-        dense = DenseOutput(np.r_[span[0], t], np.vstack([y0[i], y]), interpolants)
+        sizes, interpolants = (np.concatenate([getattr(p, n) for p in pieces]) for n in ("sizes", "dense"))
+        dense = DenseOutput(np.r_[span[0], t], np.vstack([y0[i], y]), sizes, interpolants)
         assert found.samples[i] == pytest.approx(dense(grid).T, abs=1e-13)
         spared = (accepted - found.counts[i, lane_layout.DENSE]) * len(tableau.extra)
         assert found.evaluations[i] + spared == one.evaluations

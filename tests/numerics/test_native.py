@@ -57,7 +57,7 @@ def test_steps_are_those_of_scipy(tableau: Tableau, peer: Any, seed: int) -> Non
     assert piece.y == pytest.approx(theirs.y.T[1:], abs=10 * noise)
     extra = len(tableau.extra) * len(piece.t)
     assert run.evaluations - extra == theirs.nfev - (extra if tableau is DOP853 else 0)
-    dense = DenseOutput(np.r_[t0, piece.t], np.vstack([y0, piece.y]), piece.dense)  # type: ignore[arg-type]
+    dense = DenseOutput(np.r_[t0, piece.t], np.vstack([y0, piece.y]), piece.sizes, piece.dense)  # type: ignore[arg-type]
     times = np.linspace(t0, t1, 57)
     assert dense(times) == pytest.approx(theirs.sol(times), abs=10 * noise)
     assert dense(times[5]) == pytest.approx(dense(times)[:, 5], abs=1e-15)
@@ -80,7 +80,7 @@ def test_error_falls_with_the_order_of_the_method(tableau: Tableau) -> None:
 @EACH
 def test_interpolant_is_as_good_as_the_tolerance(tableau: Tableau) -> None:
     (piece,) = start(tableau, problem(rotation, 0.0, 10.0, [1, 0]), rtol=1e-10, atol=1e-10, dense=True)
-    dense = DenseOutput(np.r_[0.0, piece.t], np.vstack([[1, 0], piece.y]), piece.dense)  # type: ignore[arg-type]
+    dense = DenseOutput(np.r_[0.0, piece.t], np.vstack([[1, 0], piece.y]), piece.sizes, piece.dense)  # type: ignore[arg-type]
     t = np.linspace(0, 10, 301)
     assert dense(t) == pytest.approx(np.array([np.cos(t), -np.sin(t)]), abs=2e-8)
     assert dense(piece.t) == pytest.approx(piece.y.T, abs=1e-15)
