@@ -91,9 +91,10 @@ class Touching:
         self.poisson = [touch.poisson for touch in self.touches]
         self.contacts = [i for i, touch in enumerate(self.touches) if touch.normal is not None]
         self.always = any(touch.normal is None for touch in self.touches)
-        self._codes: dict[frozenset[str], Code] = {}
+        self.small = sum(len(place.rows) for place in self.places) <= SMALL
+        self._codes: dict[frozenset[int], Code] = {}
         self._bounds: dict[tuple[Code, bytes, bytes, bytes], Bound] = {}
-        self._met: set[int] = set()
+        self._met: frozenset[int] = frozenset()
 
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
         """The touches at a state."""
@@ -103,13 +104,13 @@ class Touching:
         """The code for motions in which those *near* may press, and friction in joints: in a small system that of all, else of
         all that have been near so far, or that of none; beside what holds single speeds.
         """
-        small = sum(len(place.rows) for place in self.places) <= SMALL
-        self._met |= set(range(len(self.touches))) if near and small else near
-        met = [self.touches[i].name for i in self._met]
-        pressed = pressing(self.touches, met) if near else standing(self.touches)
-        found = self._codes.get(pressed)
+        if near and not near <= self._met:
+            self._met |= frozenset(range(len(self.touches))) if self.small else near
+        met = self._met if near else frozenset[int]()
+        found = self._codes.get(met)
         if found is None:
-            found = self._codes[pressed] = self.codes(pressed)
+            names = [self.touches[i].name for i in met]
+            found = self._codes[met] = self.codes(pressing(self.touches, names) if near else standing(self.touches))
         return found
 
     def bouncing(self, made: Bound) -> Bound | None:
