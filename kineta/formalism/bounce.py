@@ -13,6 +13,7 @@ directions of the tangents, as balls do. Other impacts have no number ``law`` he
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
@@ -23,7 +24,6 @@ from kineta.formalism.derivation import Derivation
 from kineta.formalism.holding import rows
 from kineta.formalism.locking import locks
 from kineta.formalism.touch import Touch
-from kineta.numerics.layout import BOUNCE_NUMBERS
 
 #: Part of the work of impulses, and of S, that is rounding; and a velocity that is none.
 ROUNDING, NOTHING = 1e-12, 1e-200
@@ -36,16 +36,33 @@ def closed_form(d: Derivation) -> bool:
     return bool(d.pressing) and not d.rows and not locks(d) and any(touch.normal is not None for touch in d.pressing)
 
 
-def bounces(d: Derivation) -> list[Ref]:
-    """The numbers of the bounce of every touch, those of :mod:`kineta.numerics.layout` and the speeds after it, (touches,
-    BOUNCE_NUMBERS + nv).
+@dataclass(frozen=True, slots=True)
+class Bounce:
+    """What a touch does that strikes alone.
+
+    law : 1 where it is this, else 0
+    approach, leaving : the velocities along the normal before and after
+    fall : the acceleration along it that there is between touches
+    work : that of the impulses
+    speeds : after them, (nv,)
     """
-    own, first, found = rows(d), 0, list[Ref]()
+
+    law: Ref
+    approach: Ref
+    leaving: Ref
+    fall: Ref
+    work: Ref
+    speeds: Sequence[Ref]
+
+
+def bounces(d: Derivation) -> list[Bounce]:
+    """The bounce of every touch; one of zeros for what has no normal, or does not press."""
+    own, first, found = rows(d), 0, list[Bounce]()
     n, width = len(d.symbols.v), len(d.symbols.v) + len(d.rows)
     S, Y, drift = ([Expr(d.graph, r) for r in d[name].refs] for name in ("delassus", "answers", "drift"))
     for touch in d.touches:
         if touch not in d.pressing or touch.normal is None:
-            found += [ZERO] * (BOUNCE_NUMBERS + n)
+            found.append(Bounce(*[ZERO] * 5, speeds=[ZERO] * n))
             continue
         places = range(first, first + len(touch.rows))
         first += len(touch.rows)
@@ -57,7 +74,8 @@ def bounces(d: Derivation) -> list[Ref]:
         size = _dot([abs(f) for f in x], [abs(s) for s in slip])
         law = law * step(x[0]) * step(ROUNDING * size - work)
         speeds = [Expr(d.graph, v) + _dot([Y[i * width + k] for i in places], x) for k, v in enumerate(d.symbols.v)]
-        found += [e.ref for e in (law, slip[0], after[0], drift[places[0]], work, *speeds)]
+        numbers = (law, slip[0], after[0], drift[places[0]], work)
+        found.append(Bounce(*(e.ref for e in numbers), speeds=[e.ref for e in speeds]))
     return found
 
 

@@ -326,7 +326,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         touched = [ref for name in asked for ref in d[name].refs]
         functions["touch"] = substitute(d.graph, touched, acting)
         if bounce.closed_form(d):
-            functions["bounce"] = substitute(d.graph, bounce.bounces(d), acting)
+            functions["bounce"] = substitute(d.graph, _bounces(d), acting)
     switches = d.symbols.system.switches
     for k, switch in enumerate(switches):
         functions[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))
@@ -357,6 +357,11 @@ def _shown(d: Derivation) -> list[Ref]:
         if s.order([value]) == 0 and any(s.graph.value(x) is None for x in parts):
             found.append(rate)
     return found
+
+
+def _bounces(d: Derivation) -> list[Ref]:
+    """The numbers of all bounces, in the order of :mod:`kineta.numerics.layout`."""
+    return [x for b in bounce.bounces(d) for x in (b.law, b.approach, b.leaving, b.fall, b.work, *b.speeds)]
 
 
 def _multipliers(d: Derivation, names: Sequence[str]) -> dict[str, str]:
