@@ -62,7 +62,7 @@ def bounces(d: Derivation) -> list[Bounce]:
     S, Y, drift = ([Expr(d.graph, r) for r in d[name].refs] for name in ("delassus", "answers", "drift"))
     for touch in d.touches:
         if touch not in d.pressing or touch.normal is None:
-            found.append(Bounce(*[ZERO] * 5, speeds=[ZERO] * n))
+            found.append(Bounce(ZERO, ZERO, ZERO, ZERO, ZERO, [ZERO] * n))
             continue
         places = range(first, first + len(touch.rows))
         first += len(touch.rows)
@@ -74,8 +74,8 @@ def bounces(d: Derivation) -> list[Bounce]:
         size = _dot([abs(f) for f in x], [abs(s) for s in slip])
         law = law * step(x[0]) * step(ROUNDING * size - work)
         speeds = [Expr(d.graph, v) + _dot([Y[i * width + k] for i in places], x) for k, v in enumerate(d.symbols.v)]
-        numbers = (law, slip[0], after[0], drift[places[0]], work)
-        found.append(Bounce(*(e.ref for e in numbers), speeds=[e.ref for e in speeds]))
+        normal = slip[0].ref, after[0].ref, drift[places[0]].ref
+        found.append(Bounce(law.ref, *normal, work.ref, [e.ref for e in speeds]))
     return found
 
 
