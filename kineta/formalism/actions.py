@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
-from kineta.model.check import CheckError
 from kineta.model.elements import kind_of
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
@@ -16,6 +15,7 @@ from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.spring import Spring
+from kineta.model.fault import CheckError
 from kineta.spatial.vector import Vector
 
 if TYPE_CHECKING:

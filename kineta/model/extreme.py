@@ -13,7 +13,7 @@ from kineta.expr.node import Expr
 from kineta.expr.op import Op
 from kineta.expr.text import number
 from kineta.expr.walk import reachable
-from kineta.model.check import CheckError, word
+from kineta.model.fault import CheckError, word
 from kineta.model.mapped import mapped
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate

@@ -8,7 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from kineta.errors import Location
 from kineta.expr.node import DESCRIPTIONS, LOCK, Expr
-from kineta.model.check import CheckError
+from kineta.model.fault import CheckError
 from kineta.model.given import Record
 from kineta.passes.substitute import substitute
 

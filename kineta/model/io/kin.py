@@ -22,8 +22,9 @@ from kineta.errors import Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, expr
 from kineta.model import constraints, contacts, elements, program, switch, units
 from kineta.model.body import GROUND, Body, Inertia, Point
-from kineta.model.check import STATEMENTS, CheckError
+from kineta.model.check import STATEMENTS
 from kineta.model.elements.kind import Form, Kind
+from kineta.model.fault import CheckError
 from kineta.model.given import Vector3, vector
 from kineta.model.infer import POINT_COMPONENTS, infer_coordinates
 from kineta.model.io.expression import Node, Reader
