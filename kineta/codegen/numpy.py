@@ -66,17 +66,15 @@ def compile(program: Program) -> Function:
         ]
         values.extend(map(np.float64, program.constants))
 
-        def operand(r: int) -> Any:
-            return -values[r >> 1] if r & 1 else values[r >> 1]
-
         with np.errstate(all="ignore"):
+            # Signs are put on in place: calls for them would take longer than the arithmetic of one state.
             for function, alone, a, b in steps:
                 x = -values[a >> 1] if a & 1 else values[a >> 1]
                 values.append(function(x) if alone else function(x, -values[b >> 1] if b & 1 else values[b >> 1]))
         lead = np.broadcast_shapes(*(np.shape(b)[:-1] for b in blocks))
         out = np.empty((*lead, program.n_outputs))
         for i, r in enumerate(program.results):
-            out[..., i] = operand(r)
+            out[..., i] = -values[r >> 1] if r & 1 else values[r >> 1]
         return out
 
     return run

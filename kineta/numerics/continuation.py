@@ -170,14 +170,10 @@ def _where(
         return None
     least = FINE * length
     while length > least:
-        middle = None
-        for part in PARTS:  # in one place the slope may be singular
-            middle = curve.step(a, part * length)
-            if middle is not None and middle.tangent @ a.tangent >= TURN:
-                break
-        else:
+        inside = _within(curve, a, length)
+        if inside is None:
             return None
-        assert middle is not None
+        part, middle = inside
         if value(middle) * value(a) > 0:
             a, length = middle, (1 - part) * length
         else:
@@ -187,6 +183,15 @@ def _where(
     tangent = a.tangent + s / length * (b.tangent - a.tangent)
     state = curve.moved(a.state, s * (a.tangent + tangent) / 2)
     return Point(state, tangent / np.linalg.norm(tangent), 0.0)
+
+
+def _within(curve: Curve[State], a: Point[State], length: float) -> tuple[float, Point[State]] | None:
+    """A part of the step of this *length* from *a*, and the point to which it leads: in one place the slope may be singular."""
+    for part in PARTS:
+        found = curve.step(a, part * length)
+        if found is not None and found.tangent @ a.tangent >= TURN:
+            return part, found
+    return None
 
 
 def _zero(

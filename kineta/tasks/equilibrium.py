@@ -290,9 +290,8 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     values = (*at.q.tolist(), *(at.v[i] for i in search.steady))
     place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(names, values, strict=True))
     advice = "Start from another guess, or from many (equilibria); it may be that there is none."
-    if (
-        k >= conditions.system.nv and conditions.names[k].endswith("''") and not search.steady
-    ):  # the rate of a constraint
+    of_constraint = k >= conditions.system.nv and conditions.names[k].endswith("''")
+    if of_constraint and not search.steady:
         advice = "The time moves it: name the speeds that go on with it as steady, and give their values."
     elif len(search.free) < len(conditions.parts["motion"]):
         advice = "No force holds a pinned coordinate: pin one that nothing pushes, or ask statics for the forces that hold it."

@@ -19,6 +19,7 @@ from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import Opened, expand
 from kineta.passes.substitute import substitute
+from kineta.tasks.about import named
 from kineta.tasks.apart import warn_without
 from kineta.tasks.linearize import put_in, put_out
 from kineta.tasks.met import missed
@@ -104,16 +105,16 @@ class LinearFormulas:
 
 def linear_formulas(
     system: System | Equations,
-    about: Mapping[str, float | Expr] | None = None,
+    about: Any = None,
     *,
     inputs: Iterable[str] | None = None,
     outputs: Iterable[str | Expr] | Mapping[str, Expr] | None = None,
 ) -> LinearFormulas:
     """The matrices of :func:`~kineta.tasks.linearize.linearize` as expressions in the parameters of *system*.
 
-    about : coordinates and speeds by name, as numbers or expressions of parameters, or of new symbols; the rest as in the model's
-        ``initial``. Where it meets constraints with the values of the model alone, a warning says that the formulas hold with
-        these alone
+    about : coordinates and speeds by name, as numbers or expressions of parameters, or of new symbols, the rest as in the model's
+        ``initial``; or one state in numbers, as an assembly or an equilibrium. Where it meets constraints with the values of the
+        model alone, a warning says that the formulas hold with these alone
     inputs, outputs : as for ``linearize``
 
     Raises :class:`ArgumentError` as that does, and for a system whose entries nobody would read.
@@ -166,11 +167,7 @@ def linear_formulas(
 def _state(system: System, about: Any, graph: Graph) -> dict[str, Ref]:
     """Coordinates, speeds and the time as expressions in *graph*."""
     known = (*system.q_names, *system.v_names)
-    if about is not None and not isinstance(about, Mapping):
-        raise ArgumentError(
-            f"Expected a state as names of coordinates and speeds with expressions, found {shown(about)}."
-        )
-    values: dict[str, Any] = dict(system.expanded.initial) | dict(about or {})
+    values: dict[str, Any] = dict(system.expanded.initial) | named(system, about)
     for name in values:
         if name not in known:
             raise ArgumentError(

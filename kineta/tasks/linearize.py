@@ -13,10 +13,11 @@ from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.node import Expr, symbol
 from kineta.inputs import flat
 from kineta.model.dimensions import expression_units, varied_units
-from kineta.model.given import entries, records
+from kineta.model.given import records
 from kineta.model.infer import derivatives, vectors
 from kineta.model.system import System
-from kineta.tasks import acted, arguments
+from kineta.tasks import arguments
+from kineta.tasks.about import about_of, beside
 from kineta.tasks.apart import warn_without
 from kineta.tasks.code import parameters
 from kineta.tasks.forces import Forces, forces
@@ -27,9 +28,7 @@ from kineta.tasks.met import brought_back, missed
 from kineta.tasks.near import near
 from kineta.tasks.rank import closed
 from kineta.tasks.reduction import reduction, state_names
-from kineta.tasks.result import Result
 from kineta.tasks.state import initial_state
-from kineta.tasks.steady import State
 from kineta.tasks.variation import Input, Variation
 from kineta.values import numbers
 
@@ -111,8 +110,8 @@ def linearize(
 
 def _rows(system: System, about: Any, t: Any, p: Any, tau: Any) -> list[FloatArray]:
     """t, q, v, tau and parameters, with the same leading axis, or none."""
-    given_t, q, v = _about(system, about)
-    own_t, own_p, own_tau = _beside(system, about)
+    given_t, q, v = about_of(system, about)
+    own_t, own_p, own_tau = beside(system, about)
     own_t = given_t if own_t is None else own_t
     time = numbers("t", own_t if t is None and own_t is not None else 0.0 if t is None else t)
     values = parameters(system, own_p if p is None else p)
@@ -126,58 +125,6 @@ def _rows(system: System, about: Any, t: Any, p: Any, tau: Any) -> list[FloatArr
     if len(lead) > 1 or not np.isfinite(time).all():
         raise ArgumentError(f"Expected a time, or a row of them, that is finite, for t, found {shown(time)}.")
     return [np.broadcast_to(x, (*lead, x.shape[-1])) for x in rows.values()]
-
-
-def _about(system: System, about: Any) -> tuple[Any, Any, Any]:
-    """The times, if it has some, coordinates and speeds of what a linearisation is asked about."""
-    if about is None:
-        return None, None, None
-    if isinstance(about, Mapping):
-        known = (*system.q_names, *system.v_names)
-        for name in about:
-            if name not in known:
-                raise ArgumentError(
-                    f"Model '{system.name}' has no coordinate or speed '{name}' to linearise about."
-                    f"{did_you_mean(name, known)}"
-                )
-        q, v = ({n: x for n, x in about.items() if n in names} for names in (system.q_names, system.v_names))
-        return None, q, v
-    if _is_state(about):
-        return getattr(about, "t", None), about.q, about.v
-    pair = entries(about)
-    if pair is not None and len(pair) == 2:
-        return None, pair[0], pair[1]
-    raise ArgumentError(
-        "Expected a state to linearise about: a mapping of names to values, a pair (q, v), or a record that has them, "
-        f"found {shown(about)}."
-    )
-
-
-def _beside(system: System, about: Any) -> tuple[Any, Any, Any]:
-    """Time, parameters and forces of an equilibrium or a run, if *about* is one."""
-    if isinstance(about, Result) and about.cases is None:
-        acted.check_of(system, about)
-        return about.t, acted.parameters(system, about), acted.given(system, about)
-    at = getattr(about, "state", None) if _is_state(about) else None
-    if isinstance(at, State):
-        return at.t, _of_model(system, about.model, at.p), about.acting
-    return None, None, None
-
-
-def _of_model(system: System, model: str, p: FloatArray) -> FloatArray:
-    if len(p) != len(system.parameter_names):
-        raise ArgumentError(
-            f"Expected an equilibrium of '{system.name}', found one of '{model}' with other parameters."
-        )
-    return p
-
-
-def _is_state(about: Any) -> bool:
-    """Whether *about* is a record of coordinates and speeds."""
-    try:
-        return hasattr(about, "q") and hasattr(about, "v")
-    except Exception:  # whatever the object raises
-        return False
 
 
 def put_in(system: System, names: Iterable[str] | None) -> list[Input]:

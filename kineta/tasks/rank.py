@@ -182,10 +182,10 @@ def _independent(A: FloatArray, length: FloatArray) -> tuple[list[int], float]:
 
 def _clear(A: FloatArray) -> bool:
     """Whether the rows *A* are independent without a doubt."""
+    if not len(A):
+        return True
     length = np.linalg.norm(A, axis=1)
-    if not len(A) or length.min() < SHORT * max(1.0, length.max()):
-        return not len(A)
-    return nearest(A / length[:, None]) > APART
+    return bool(length.min() >= SHORT * max(1.0, length.max())) and nearest(A / length[:, None]) > APART
 
 
 def _near(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> list[State]:

@@ -60,7 +60,7 @@ def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varie
     jumps = [c.name for c in (*system.contacts, *system.switches)]
     if jumps:
         raise ArgumentError(
-            f"Model '{system.name}': motions that jump, as at {', '.join(jumps[:4])}, have no derivatives here; "
+            f"Model '{system.name}': motions that jump, as at {few(jumps)}, have no derivatives here; "
             "system.replace(contacts=(), switches=()) leaves out what they jump at."
         )
     if system.programs:

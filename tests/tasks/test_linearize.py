@@ -176,6 +176,24 @@ def test_formulas_have_the_values_of_the_matrices(name: str, about: dict[str, fl
         assert np.abs(found - expected).max(initial=0.0) < 1e-10 * max(1.0, np.abs(expected).max(initial=0.0))
 
 
+def test_formulas_are_about_any_state_that_a_linearisation_takes() -> None:
+    pendulum = example("double_pendulum")
+    hanging = kn.equilibrium(pendulum, [0.1, 0.1])
+    assert str(kn.linear_formulas(pendulum, hanging)) == str(kn.linear_formulas(pendulum, hanging.initial))
+    linkage = example("fourbar")
+    found = kn.assemble(linkage)
+    with pytest.warns(kn.KinetaWarning, match="the formulas hold with the values of the model alone"):
+        assert str(kn.linear_formulas(linkage, found)) == str(kn.linear_formulas(linkage, (found.q, found.v)))
+    for several in ([[0.0, 0.0], [0.1, 0.0]], [0.0, 0.0]), kn.simulate(pendulum, 1.0, samples=3):
+        with pytest.raises(kn.ArgumentError, match="Expected one state for formulas, found several; take them one by"):
+            kn.linear_formulas(pendulum, several)
+    for given in ({"p": {"l1": 0.25}}, {"tau": [1.0, 0.5]}):
+        with pytest.raises(
+            kn.ArgumentError, match="has a time, parameters or forces of its own; put them into the model"
+        ):
+            kn.linear_formulas(pendulum, kn.equilibrium(pendulum, [0, 0], **given))
+
+
 def test_formulas_hold_for_all_parameters_or_say_so() -> None:
     with pytest.warns(
         kn.KinetaWarning, match=r"with other parameters this state misses the constraint 'pin\.[xy]': the"
