@@ -92,9 +92,12 @@ def _finite(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is to be changed when it is read: ``NAME=VALUE`` for parameters, and whether limits are left out."""
+    """How a model is to be changed when it is read: ``NAME=VALUE`` for parameters, names of what is left out of what acts in runs
+    alone, and whether all limits of a robot are.
+    """
 
     values: Sequence[str] = ()
+    without: str = ""
     no_limits: bool = False
 
 
@@ -105,33 +108,38 @@ def read(path: Path, settings: Settings = Settings()) -> System:
 
     if settings.no_limits and (path == STDIN or path.suffix == ".kin"):
         raise ArgumentError(
-            f"--no-limits: expected a URDF robot, found '{_shown(path)}'; in .kin leave out the statements limit and friction."
+            f"--no-limits: expected a URDF robot, found '{_shown(path)}'; --without NAME,... leaves out others."
         )
     if path != STDIN:
-        return with_settings(load(path, limits=not settings.no_limits), settings.values)
+        return with_settings(load(path, limits=not settings.no_limits), settings)
     if sys.stdin is None:
         raise ArgumentError("Standard input is closed; give the name of a model file.")
-    return with_settings(loads(decoded(sys.stdin.buffer.read(), STDIN_NAME), STDIN_NAME), settings.values)
+    return with_settings(loads(decoded(sys.stdin.buffer.read(), STDIN_NAME), STDIN_NAME), settings)
 
 
 def _shown(path: Path) -> str:
     return STDIN_NAME if path == STDIN else str(path)
 
 
-def with_settings(system: System, settings: Sequence[str]) -> System:
-    """*system* with other values of parameters. Raises :class:`ArgumentError` for what is no ``name=value``."""
+def with_settings(system: System, settings: Settings) -> System:
+    """*system* with other values of parameters, and without what is left out. Raises :class:`ArgumentError` for what is no
+    ``name=value``.
+    """
     from dataclasses import replace
 
+    from kineta.model.without import without
+
+    system = without(system, [name.strip() for name in settings.without.split(",") if name.strip()])
     values: dict[str, float] = {}
     known = {p.name: p for p in system.parameters}
-    for setting in settings:
+    for setting in settings.values:
         name, equals, text = setting.partition("=")
         name = name.strip()
         if not equals:
             raise ArgumentError(f"--set: expected NAME=VALUE, found '{setting}'.")
         if name not in known:
             raise ArgumentError(f"--set: model '{system.name}' has no parameter '{name}'.{did_you_mean(name, known)}")
-        values[name] = _number(f"--set {name}", text, known[name].dimension)
+        values[name] = number(f"--set {name}", text, known[name].dimension)
     if not values:
         return system
     return system.replace(parameters=[replace(p, value=values.get(p.name, p.value)) for p in system.parameters])
@@ -142,7 +150,21 @@ def number_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tu
     name, equals, value = text.partition("=")
     if not equals:
         raise ArgumentError(f"{option}: expected NAME=VALUE, found '{text}'.")
-    return name.strip(), _number(f"{option} {name.strip()}", value, dimensions.get(name.strip()))
+    return name.strip(), number(f"{option} {name.strip()}", value, dimensions.get(name.strip()))
+
+
+def interval_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tuple[str, tuple[float, float]]:
+    """The name and the ends of an option such as ``--limit q1=0,2``, of the *dimensions* that names have, where known; an end
+    that is left out is infinite.
+    """
+    name, _, ends = text.partition("=")
+    low, comma, high = ends.partition(",")
+    if not comma:
+        raise ArgumentError(f"{option}: expected NAME=LOW,HIGH, found '{text}'.")
+    where, dimension = f"{option} {name.strip()}", dimensions.get(name.strip())
+    least = number(where, low, dimension) if low.strip() else -math.inf
+    most = number(where, high, dimension) if high.strip() else math.inf
+    return name.strip(), (least, most)
 
 
 def once(option: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -184,7 +206,7 @@ def numbers(option: str, text: str | None, system: System) -> Any:
         parts = [p.partition("=")[2] for p in parts]
     shown = _dimensions(option, system)
     pairs = zip_longest(names[: len(parts)], parts, fillvalue="")
-    values = [_number(f"{option} {n}".strip(), x, shown.get(n)) for n, x in pairs]
+    values = [number(f"{option} {n}".strip(), x, shown.get(n)) for n, x in pairs]
     return dict(zip(names, values, strict=True)) if named else _each(option, names, values)
 
 
@@ -208,7 +230,7 @@ def _dimensions(option: str, system: System) -> dict[str, Dimension]:
     return shown
 
 
-def _number(where: str, text: str, dimension: Dimension | None = None) -> float:
+def number(where: str, text: str, dimension: Dimension | None = None) -> float:
     """The value of *text*, of the *dimension* expected if it has a unit."""
     from kineta.model.units import name, quantity
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from kineta.cli.common import Settings, numbers, print_json, read, with_values
-from kineta.cli.options import FILE, Verb, json_, model, names, settings, state
+from kineta.cli.common import Settings, interval_of, number, number_of, numbers, once, print_json, read, with_values
+from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state
 from kineta.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from kineta.model.system import System
 
 
 @click.command(
@@ -16,6 +21,7 @@ from kineta.errors import ArgumentError
     examples="""
     kineta fit double_pendulum.kin data.csv --by m2
     kineta fit double_pendulum.kin data.csv --by "m2,q1'" --series q1,q2
+    kineta fit double_pendulum.kin data.csv --by m2 --sigma "q1=0.1 deg,q2=0.2 deg" --bounds "m2=0.5 kg,3 kg"
     """,
 )
 @model
@@ -26,6 +32,18 @@ from kineta.errors import ArgumentError
 @click.option("--series", metavar="NAME,...", help="Columns to fit; else all that the model has.")
 @state("q", "Initial coordinates to begin with")
 @state("v", "Initial speeds to begin with")
+@click.option(
+    "--sigma",
+    metavar="VALUES",
+    help="Standard deviation of the errors: a number for all series, or name=value,...; else it follows from the fit.",
+)
+@click.option(
+    "--bounds",
+    multiple=True,
+    metavar="NAME=LOW,HIGH",
+    help="Lowest and highest value of what is fitted; one of them may be left out. As often as needed.",
+)
+@click.option("--t0", type=seconds, metavar="TIME", help="When the motion starts; else at the first time of the data.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
 @settings
 @json_
@@ -36,6 +54,9 @@ def fit(
     series: str | None,
     q: str | None,
     v: str | None,
+    sigma: str | None,
+    bounds: Sequence[str],
+    t0: float | None,
     plot: Path | None,
     settings: Settings,
     as_json: bool,
@@ -44,6 +65,7 @@ def fit(
 
     By least squares with exact derivatives, with intervals that hold the values with 95 % probability.
     """
+    from kineta.model.dimensions import known_dimensions
     from kineta.tasks.fit import fit as find
     from kineta.tasks.table import table
 
@@ -66,8 +88,11 @@ def fit(
         {n: columns[n] for n in chosen},
         names(by),
         t=t,
+        t0=t0,
         q=numbers("--q", q, system),
         v=numbers("--v", v, system),
+        sigma=_sigma(system, sigma),
+        bounds=once("--bounds", [interval_of("--bounds", x, known_dimensions(system)) for x in bounds]),
     )
     if plot is not None:
         from kineta.views.linear import fit as draw
@@ -102,3 +127,16 @@ def fit(
         )
     if plot is not None:
         click.echo(f"written: {plot}")
+
+
+def _sigma(system: System, text: str | None) -> float | dict[str, float] | None:
+    """The standard deviation of all series, or by name."""
+    from kineta.model.dimensions import known_dimensions, output_units
+    from kineta.model.units import NUMBER, unit
+
+    if text is None:
+        return None
+    if "=" not in text:
+        return number("--sigma", text, NUMBER)
+    known = known_dimensions(system) | {n: unit(u).dimension for n, u in output_units(system).items()}
+    return once("--sigma", [number_of("--sigma", part, known) for part in names(text)])

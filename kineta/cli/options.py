@@ -166,6 +166,12 @@ settings = bundle(
         metavar="NAME=VALUE",
         help='Value of a parameter, as in --set m=2.5 or --set "l=30 cm"; as often as needed.',
     ),
+    click.option(
+        "--without",
+        default="",
+        metavar="NAME,...",
+        help="Leave out these contacts, limits, friction, switches or programs.",
+    ),
     click.option("--no-limits", is_flag=True, help="Leave out the limits of a URDF robot, and its dry friction."),
 )
 strategy = click.option(

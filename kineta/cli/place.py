@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from kineta.cli.common import Settings, number_of, numbers, once, print_json, read, with_values
+from kineta.cli.common import Settings, interval_of, number_of, numbers, once, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, settings, state, whole
 from kineta.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from kineta.model.system import System
 
 
 @click.command(
@@ -51,6 +48,7 @@ def place(
 
     All that are found from the guess, or the initial position, and from random starts; the nearest first.
     """
+    from kineta.model.dimensions import known_dimensions
     from kineta.tasks.inverse_kinematics import inverse_kinematics as find
 
     system = with_values(read(model, settings))
@@ -59,7 +57,7 @@ def place(
         _wanted(put),
         numbers("--q", q, system),
         frame=frame,
-        limits=dict(_limit(system, x) for x in limits) or None,
+        limits=once("--limit", [interval_of("--limit", x, known_dimensions(system)) for x in limits]) or None,
         starts=starts,
     )
     if as_json:
@@ -87,14 +85,3 @@ def _wanted(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ArgumentError(f"--put: expected JSON, found '{text[:60]}' ({error}).") from None
     return dict(found)
-
-
-def _limit(system: System, text: str) -> tuple[str, tuple[float, float]]:
-    from kineta.model.dimensions import known_dimensions
-
-    name, _, ends = text.partition("=")
-    low, comma, high = ends.partition(",")
-    if not comma:
-        raise ArgumentError(f"--limit: expected NAME=LOW,HIGH, found '{text}'.")
-    a, b = (number_of("--limit", f"{name}={end}", known_dimensions(system))[1] for end in (low, high))
-    return name.strip(), (a, b)

@@ -172,7 +172,8 @@ def _check_known(path: Trajectory) -> None:
     if names and path.touching is None:
         raise ArgumentError(
             f"Model '{path.system.name}': along a recorded motion the forces of {names} are not known: only runs know contacts "
-            "and dry friction. Write friction as a force of the model, or take them out: system.replace(contacts=())."
+            "and dry friction. Write friction as a force of the model, or leave them out: system.replace(contacts=()), --without "
+            "on the command line."
         )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kineta.compiler import Equations, derive
 from kineta.errors import ArgumentError, SimulationError
 from kineta.expr.node import Expr
 from kineta.model.infer import MULTIPLIER, few, touches
+from kineta.model.without import without
 from kineta.tasks.result import Result
 from kineta.tasks.simulate import simulate
 from kineta.tasks.status import DONE
@@ -46,13 +47,13 @@ def alone(equations: Equations, t: Any, **given: Any) -> Alone:
     if met := _met(run, forces):
         raise ArgumentError(
             f"Model '{system.name}': {met}, and a motion has derivatives here only where nothing strikes, rests, sticks or "
-            "switches. End before, or system.replace(contacts=(), switches=()) leaves all that out."
+            "switches. End before, or leave it out: system.replace(contacts=(), switches=()), --without on the command line."
         )
     if run.status != DONE:
         raise SimulationError(f"Model '{system.name}': {run.message}.")
     zeros: Zeros = dict.fromkeys(forces, 0.0)
     return Alone(
-        equations.kept("without what acts in runs", lambda: _without(equations, zeros)),
+        equations.kept("without what acts in runs", lambda: _without(equations, names)),
         zeros,
         (f"{few(names)}: never met in this motion",),
     )
@@ -67,7 +68,5 @@ def _met(run: Result, forces: list[str]) -> str:
     return "" if acting is None else f"'{acting.removeprefix(MULTIPLIER)}' acts from the start"
 
 
-def _without(equations: Equations, zeros: Zeros) -> Equations:
-    outputs = [replace(o, value=o.value.subs(zeros)) for o in equations.system.outputs]
-    plain = equations.system.replace(contacts=(), switches=(), outputs=outputs)
-    return derive(plain, equations.formalism, strategy=equations.strategy)
+def _without(equations: Equations, names: Collection[str]) -> Equations:
+    return derive(without(equations.system, names), equations.formalism, strategy=equations.strategy)

@@ -60,13 +60,13 @@ def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varie
     jumps = [c.name for c in (*system.contacts, *system.switches)]
     if jumps:
         raise ArgumentError(
-            f"Model '{system.name}': motions that jump, as at {few(jumps)}, have no derivatives here; "
-            "system.replace(contacts=(), switches=()) leaves out what they jump at."
+            f"Model '{system.name}': motions that jump, as at {few(jumps)}, have no derivatives here; leave out "
+            "what they jump at: system.replace(contacts=(), switches=()), --without on the command line."
         )
     if system.programs:
         raise ArgumentError(
             f"Model '{system.name}': motions under programs ({few(x.name for x in system.programs)}) have no derivatives here; "
-            "system.replace(programs=()) leaves them out."
+            "leave them out: system.replace(programs=()), --without on the command line."
         )
     names = records(by, str, "names of what varies", "'m1'")
     states, forces = state_names(system), tuple(f"tau.{n}" for n in system.v_names)

@@ -74,6 +74,18 @@ def test_a_fit_finds_what_made_the_table(kineta: Command, here: Path) -> None:
     assert slopes["series"]["q1"]["by"] == pytest.approx([0.274259, 0.696347], rel=1e-5)
 
 
+def test_a_fit_takes_the_errors_of_the_data_and_keeps_within_bounds(kineta: Command, here: Path) -> None:
+    made = ("--to", "1", "--samples", "40", "--set", "m2=1.4", "--save", "data.csv", "--json")
+    assert kineta("simulate", PENDULUM, *made).code == 0
+    asked = ("fit", PENDULUM, "data.csv", "--by", "m2", "--series", "q1,second.x", "--json")
+    errors = [kineta(*asked, "--sigma", f"q1={s} deg, second.x={s} mm").json["interval"]["m2"] for s in (0.1, 0.2)]
+    (a, b), (c, d) = errors
+    assert d - c == pytest.approx(2 * (b - a))
+    bounded = kineta(*asked, "--bounds", "m2=,1200 g")
+    assert bounded.json["values"]["m2"] == pytest.approx(1.2)
+    assert "m2 = 1.2 is at its bound" in bounded.json["notes"][0]
+
+
 WRONG = [
     (
         ("linearize", PENDULUM, "--equilibrium", "--v", "0,0"),
@@ -116,6 +128,13 @@ WRONG = [
     (("fit", PENDULUM, "none.csv", "--by", "m1"), "none.csv: the file cannot be read (No such file or directory)."),
     (("fit", PENDULUM, "empty.csv", "--by", "m1"), "empty.csv: expected a column 't' with the times, found nothing."),
     (("fit", PENDULUM, "ragged.csv", "--by", "m1"), "ragged.csv:3: expected 2 numbers, found 1."),
+    (("fit", PENDULUM, "run.csv", "--by", "m1", "--sigma", "q1=1 mm"), "--sigma q1: Expected an angle"),
+    (
+        ("fit", PENDULUM, "run.csv", "--by", "m1", "--sigma", "q2=1"),
+        "Expected sigma for every series, found none for 'q1'.",
+    ),
+    (("fit", PENDULUM, "run.csv", "--by", "m1", "--bounds", "m1=1"), "--bounds: expected NAME=LOW,HIGH, found 'm1=1'."),
+    (("fit", PENDULUM, "run.csv", "--by", "m1", "--bounds", "m1=5,9"), "(lowest, highest) around m1 ="),
     (("fit", PENDULUM, "words.csv", "--by", "m1"), "words.csv:2: expected a number under 'q1', found 'many'."),
     (
         ("fit", PENDULUM, "other.csv", "--by", "m1"),
@@ -129,7 +148,7 @@ def test_what_makes_no_sense_gets_a_sentence(
     kineta: Command, here: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     tables = {"empty": "", "ragged": "t,q1\n0,1\n1\n", "words": "t,q1\n0,many\n", "other": "t,speed\n0,1\n1,2\n"}
-    tables["twice"] = "t,q1,q1\n0,1,1\n"
+    tables |= {"twice": "t,q1,q1\n0,1,1\n", "run": "t,q1\n0,0.1\n0.1,0.2\n0.2,0.1\n"}
     (here / "run.nc").write_bytes(b"\x89HDF")
     (here / "two.json").write_text('{"equilibria": [{"initial": {"q1": 0.0}}, {"initial": {"q1": 3.0}}]}')
     for name, text in tables.items():

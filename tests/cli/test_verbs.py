@@ -458,7 +458,26 @@ def test_every_verb_leaves_out_the_limits_of_a_robot_when_told_so(kineta: Comman
     assert kineta("check", "arm.urdf", "--json").json["contacts"] == {"j_limit": "Limit", "j_friction": "Friction"}
     assert kineta("check", "arm.urdf", "--no-limits", "--json").json["contacts"] == {}
     (here / "m.kin").write_text("A | Rz(q) = Jz(1); limit stop : q <= 1;")
-    assert "expected a URDF robot, found 'm.kin'; in .kin leave out" in kineta("check", "m.kin", "--no-limits").err
+    assert (
+        "expected a URDF robot, found 'm.kin'; --without NAME,... leaves out"
+        in kineta("check", "m.kin", "--no-limits").err
+    )
+
+
+def test_what_acts_in_runs_alone_is_left_out_by_name(kineta: Command, here: Path) -> None:
+    (here / "m.kin").write_text(
+        "gravity 9.81; A | Sz(z) = 1 kg; contact floor : point between A and ground axis (0, 0, 1);\n"
+        "limit top : z <= 2 m; when high : z >= 1 m : s = 1; parameters s = 0; initial z = 0.5; output lambda.floor.n;"
+    )
+    refused = kineta("sensitivity", "m.kin", "--by", "z")
+    assert refused.code == 1
+    assert "leave it out: system.replace(contacts=(), switches=()), --without on the command line." in refused.err
+    falling = kineta("sensitivity", "m.kin", "--by", "z", "--without", "floor,top,high", "--json").json["series"]
+    assert falling["z"] == {"value": pytest.approx(0.5 - 9.81 / 2), "by": [pytest.approx(1.0)]}
+    assert falling["lambda.floor.n"]["value"] == 0
+    assert kineta("check", "m.kin", "--without", "floor", "--json").json["contacts"] == {"top": "Limit"}
+    wrong = kineta("check", "m.kin", "--without", "flor").err
+    assert "has no contact, limit, dry friction, switch or program 'flor' to leave out. Did you mean 'floor'?" in wrong
 
 
 @pytest.mark.parametrize("verb", ["derive", "eval"])

@@ -200,7 +200,8 @@ SENTENCES: list[tuple[Any, str]] = [
     (lambda: kn.sensitivity(example("sliding_block"), 0.1, ["x"]), "'slope.n' acts from the start, and a motion has"),
     (
         lambda: kn.objective(example("bouncing_ball"), 1.0, ["r"], final=kn.symbol("z")),
-        "motions that jump, as at floor, have no derivatives here; system.replace(contacts=(), switches=())",
+        "motions that jump, as at floor, have no derivatives here; leave out what they jump at: "
+        "system.replace(contacts=(), switches=()), --without on the command line.",
     ),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["m1"], keep=["q3"]), "found 'q3', which is no coordinate or speed."),
     (lambda: kn.sensitivity(PENDULUM, 1.0, ["q1"], keep=["q1"]), "found 'q1', which varies."),
