@@ -195,14 +195,14 @@ def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, 
 
 def _met(equations: Equations, state: tuple[Any, Any]) -> dict[str, Any]:
     """Whether the start meets the constraints."""
-    import numpy as np
-
     from kineta.function import parameter_values
-    from kineta.tasks.met import missed
+    from kineta.tasks.closing import Closing
+    from kineta.tasks.met import farthest, missed
 
-    fault = missed(equations, 0.0, *state, parameter_values(equations.system)).partition(": ")[2].rstrip(".")
-    residual = float(np.abs(equations.function("constraints", "numpy")(0.0, *state)).max())
-    return _finding("the start meets the constraints", "largest residual", residual, fault)
+    p = parameter_values(equations.system)
+    fault = missed(equations, 0.0, *state, p).partition(": ")[2].rstrip(".")
+    _, residual = farthest(equations, Closing(equations, p), 0.0, *state)
+    return _finding("the start meets the constraints", "largest residual", abs(residual), fault)
 
 
 def _finding(name: str, measure: str, value: float, fault: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     examples="""
     kineta fit double_pendulum.kin data.csv --by m2
     kineta fit double_pendulum.kin data.csv --by "m2,q1'" --series q1,q2
-    kineta fit double_pendulum.kin data.csv --by m2 --sigma "q1=0.1 deg,q2=0.2 deg" --bounds "m2=0.5 kg,3 kg"
+    kineta fit double_pendulum.kin data.csv --by m2 --sigma 0.01 --bounds m2=1,2
     """,
 )
 @model

@@ -91,6 +91,15 @@ def multiplier_units(system: System, names: Iterable[str]) -> dict[str, str]:
     return {n: _written(kind, False) for n, kind in _multipliers(system, names, _symbols(system)).items()}
 
 
+def level_unit(system: System, row: str, order: int, rate: int) -> str:
+    """The unit of what a *row* of constraints of this *order* keeps at zero, or of a *rate* of it; ``''`` where none follows."""
+    found = _multipliers(system, [f"{MULTIPLIER}{row}"], _symbols(system)).get(f"{MULTIPLIER}{row}")
+    if found is None:
+        return ""
+    work = units.POWER if order else units.ENERGY
+    return units.symbol(times(times(work, found.dimension, -1), units.TIME, -rate))
+
+
 def variable_dimensions(system: System) -> dict[str, Dimension]:
     """Dimensions of coordinates and speeds by name, as :func:`variable_units` knows them."""
     known = _symbols(system)

@@ -13,6 +13,7 @@ from kineta.compiler import Equations, derive
 from kineta.expr.graph import ZERO
 from kineta.expr.program import program
 from kineta.formalism.derivation import vector
+from kineta.model.dimensions import level_unit
 from kineta.model.system import System
 from kineta.numerics.metric import inverse_root, least_change
 from kineta.threads import once
@@ -85,6 +86,11 @@ class Closing:
         """The level number *k* in words."""
         name = self.labels[k]
         return f"the rate of the constraint '{name[:-1]}'" if name.endswith("'") else f"the constraint '{name}'"
+
+    def unit(self, k: int) -> str:
+        """The unit of the level number *k*; ``''`` where none follows."""
+        row = self.labels[k].rstrip("'")
+        return level_unit(self.system, row, dict(self.rows).get(row, 0), len(self.labels[k]) - len(row))
 
     @once
     def _places(self) -> tuple[list[int], list[int], list[int]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
-from kineta.model.dimensions import variable_units
+from kineta.model.dimensions import variable_units, varied_units
 from kineta.model.given import records
 from kineta.model.infer import few
 from kineta.model.system import System
@@ -290,6 +290,8 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     values = (*at.q.tolist(), *(at.v[i] for i in search.steady))
     place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(names, values, strict=True))
     advice = "Start from another guess, or from many (equilibria); it may be that there is none."
+    forces = [f"tau.{n}" for n in conditions.system.v_names]
+    unit = varied_units(conditions.system).get(forces[k], "") if k < len(forces) else ""
     of_constraint = k >= conditions.system.nv and conditions.names[k].endswith("''")
     if of_constraint and not search.steady:
         advice = "The time moves it: name the speeds that go on with it as steady, and give their values."
@@ -303,7 +305,7 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     )
     return (
         f"Model '{conditions.system.name}': no equilibrium was found {tried}: at {place} {conditions.names[k]} is still off by "
-        f"{abs(found.off[k]):.3g}, and no step makes less of it. {advice}{alone}"
+        f"{f'{abs(found.off[k]):.3g} {unit}'.rstrip()}, and no step makes less of it. {advice}{alone}"
     )
 
 

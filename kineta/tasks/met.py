@@ -57,15 +57,23 @@ def missed(equations: Equations, t: float, q: FloatArray, v: FloatArray, p: Floa
     if not system.constraints:
         return ""
     closing = Closing(equations, p)
-    values = equations.function("constraints", "numpy")(t, q, v, p=p) if system.quasi else closing.off(t, q, v)
-    off, allowed = np.abs(values), MISSED * closing.size(q, v)
-    if off.max() <= allowed:
+    k, value = farthest(equations, closing, t, q, v)
+    if abs(value) <= MISSED * closing.size(q, v):
         return ""
     if not system.quasi and (why := contradiction(closing, t, q, v)):
         return f"Model '{system.name}': {why}"
-    first = [k for k in closing.on_position if off[k] > allowed] or range(len(off))
-    k = max(first, key=lambda k: float(off[k]))
+    size = f"{value:.3g} {closing.unit(k)}".rstrip()
     return (
-        f"Model '{system.name}': the start misses {closing.named(k)}: it is {values[k]:.3g} at t = {t:g} s, and has to be 0. "
+        f"Model '{system.name}': the start misses {closing.named(k)}: it is {size} at t = {t:g} s, and has to be 0. "
         "Give initial values that meet it, or let kn.assemble (kineta assemble) find some."
     )
+
+
+def farthest(equations: Equations, closing: Closing, t: float, q: FloatArray, v: FloatArray) -> tuple[int, float]:
+    """The level that the state at *t* misses most, by number and value: one on the position, where one of these is missed."""
+    own = equations.system.quasi
+    values = equations.function("constraints", "numpy")(t, q, v, p=closing.p) if own else closing.off(t, q, v)
+    off, allowed = np.where(np.isfinite(values), np.abs(values), np.inf), MISSED * closing.size(q, v)
+    first = [k for k in closing.on_position if off[k] > allowed] or range(len(off))
+    k = max(first, key=lambda k: float(off[k]))
+    return k, float(values[k])
