@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,7 @@ from scipy.linalg import qr
 
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError, ModelError, SimulationError, did_you_mean, shown
+from kineta.model.dimensions import varied_units
 from kineta.model.system import System
 from kineta.numerics.continuation import POINTS, STUCK, Curve, Point, follow, leaving
 from kineta.tasks.equilibrium import Search, found_from, searched
@@ -75,7 +76,7 @@ class Family:
     points between and on them.
 
     notes : which branches end before the parameter leaves its interval, and why, or that none comes to its end
-    reached : whether one comes to the end of the interval
+    reached : whether one comes to the end of the interval; units : by name, where they are known
     """
 
     model: str
@@ -84,6 +85,7 @@ class Family:
     special: tuple[Special, ...]
     notes: tuple[str, ...] = ()
     reached: bool = True
+    units: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         found = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "no folds or bifurcations"
@@ -168,6 +170,7 @@ def family(
         tuple(Special(x.kind, way.value(x.state), x.state.q, x.state.v) for x in special),
         tuple(notes),
         reached,
+        varied_units(search.conditions.system),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kineta.errors import ArgumentError, shown
-from kineta.views.plot import picture, pyplot
+from kineta.views.plot import picture, pyplot, with_unit
 
 if TYPE_CHECKING:
     from kineta.tasks.family import Family
@@ -47,8 +47,8 @@ def plot(family: Family, name: str | None = None, *, ax: Any = None) -> Any:
         places = [np.concatenate([s.q, s.v])[names.index(chosen)] for s in points]
         if points:
             ax.plot([s.parameter for s in points], places, mark, color="C3", label=what, markersize=5)
-    ax.set_xlabel(family.parameter)
-    ax.set_ylabel(chosen)
+    ax.set_xlabel(with_unit(family.parameter, family.units))
+    ax.set_ylabel(with_unit(chosen, family.units))
     ax.grid(alpha=0.3)
     ax.legend(fontsize="small", framealpha=0.8)
     return ax

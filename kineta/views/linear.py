@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.views.plot import pyplot
+from kineta.views.plot import pyplot, with_unit
 
 if TYPE_CHECKING:
     from kineta.tasks.fit import Fit
@@ -142,38 +142,44 @@ def response(found: Response) -> Any:
     size = (max(6.5, 4.2 * columns), 2.6 * rows + 0.5)
     fig, axes = pyplot().subplots(rows, columns, figsize=size, squeeze=False, sharex="col", layout="constrained")
     for i, name in enumerate(found.inputs):
-        for row, (unit, group) in enumerate(groups.items()):
-            for k in group:
-                values, output = found.values[:, k, i], found.outputs[k]
-                if steps:
-                    axes[row, i].plot(found.over, values, f"C{k}", label=output)
-                    continue
-                size_ = np.abs(values)
-                axes[row, i].loglog(found.over, np.where(size_ > 0, size_, np.nan), f"C{k}", label=output)
-                axes[-1, i].semilogx(found.over, np.degrees(np.unwrap(np.angle(values))), f"C{k}")
-            axes[row, 0].set_ylabel(_with_unit(found.outputs[group[0]] if len(group) == 1 else "", unit))
-        if len(moving) > len(groups) or not steps:
-            for ax in axes[: len(groups), -1] if i == columns - 1 else ():
-                ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False)
-        axes[0, i].set_title(f"by {_with_unit(name, found.units.get(name, ''))}", fontsize="medium")
+        for ax, group in zip(axes[:, i], groups.values(), strict=False):
+            (_steps if steps else _amplitudes)(ax, found, group, i)
+        if not steps:
+            _phases(axes[-1, i], found, moving, i)
+        axes[0, i].set_title(f"by {with_unit(name, found.units)}", fontsize="medium")
         axes[-1, i].set_xlabel("t [s]" if steps else "frequency [Hz]")
-        for ax in axes[:, i]:
-            ax.grid(visible=True, linewidth=0.3)
+    for ax in axes.flat:
+        ax.grid(visible=True, linewidth=0.3)
+    for row, (unit, group) in zip(axes, groups.items(), strict=False):
+        alone = with_unit(found.outputs[group[0]], found.units) if len(group) == 1 else f"[{unit}]" if unit else ""
+        row[0].set_ylabel(alone)
+        if len(moving) > len(groups) or not steps:
+            row[-1].legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.02), frameon=False)
     if not steps:
         axes[-1, 0].set_ylabel("phase [deg]")
     fig.align_ylabels()
     what = "response to a step by 1" if steps else "amplitude and phase"
-    rest = (
-        f"; {', '.join(still)} not moved"
-        if (still := [n for k, n in enumerate(found.outputs) if k not in moving])
-        else ""
-    )
-    fig.suptitle(f"{found.model}: {what}{rest}", fontsize="medium")
+    still = ", ".join(n for k, n in enumerate(found.outputs) if k not in moving)
+    fig.suptitle(f"{found.model}: {what}{f'; {still} not moved' if still else ''}", fontsize="medium")
     return fig
 
 
-def _with_unit(name: str, unit: str) -> str:
-    return f"{name} [{unit}]".strip() if unit else name
+def _steps(ax: Any, found: Response, group: Sequence[int], i: int) -> None:
+    """Outputs of one unit after a step of the input number *i*."""
+    for k in group:
+        ax.plot(found.over, found.values[:, k, i], f"C{k}", label=found.outputs[k])
+
+
+def _amplitudes(ax: Any, found: Response, group: Sequence[int], i: int) -> None:
+    """Amplitudes of outputs of one unit by the input number *i*; zeros have no place among logarithms."""
+    for k in group:
+        size = np.abs(found.values[:, k, i])
+        ax.loglog(found.over, np.where(size > 0, size, np.nan), f"C{k}", label=found.outputs[k])
+
+
+def _phases(ax: Any, found: Response, moving: Sequence[int], i: int) -> None:
+    for k in moving:
+        ax.semilogx(found.over, np.degrees(np.unwrap(np.angle(found.values[:, k, i]))), f"C{k}")
 
 
 def sensitivity(found: Sensitivity, names: Sequence[str] = ()) -> Any:
@@ -188,9 +194,9 @@ def sensitivity(found: Sensitivity, names: Sequence[str] = ()) -> Any:
         for k, ax in enumerate(row):
             ax.plot(found.t, found[name][:, k])
             ax.grid(visible=True, linewidth=0.3)
-        row[0].set_ylabel(_with_unit(name, found.units.get(name, "")))
+        row[0].set_ylabel(with_unit(name, found.units))
     for k, by in enumerate(found.by):
-        axes[0, k].set_title(f"by {_with_unit(by, found.units.get(by, ''))}", fontsize="medium")
+        axes[0, k].set_title(f"by {with_unit(by, found.units)}", fontsize="medium")
         axes[-1, k].set_xlabel("t [s]")
     fig.align_ylabels()
     first = f", first {MOST} of {len(found.q_names)} coordinates" if not names and len(found.q_names) > MOST else ""
@@ -204,7 +210,7 @@ def fit(found: Fit) -> Any:
     for ax, (name, values) in zip(axes, found.data.items(), strict=False):
         ax.plot(found.t, values, ".", color="C1", markersize=3, label="data")
         ax.plot(found.t, found.model_values[name], color="C0", label="motion")
-        ax.set_title(_with_unit(name, found.units.get(name, "")), fontsize="medium")
+        ax.set_title(with_unit(name, found.units), fontsize="medium")
     axes[0].legend(fontsize="small")
     lines = [" ".join(line.split()) for line in found.lines()]
     fig.suptitle("\n".join([f"{found.model}:", *lines]), fontsize="small")

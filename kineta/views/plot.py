@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -226,6 +226,12 @@ def _draw(ax: Any, result: Result | Series, values: Any, *style: str, linewidth:
 def _change(values: Any) -> Any:
     """*values* (..., k) less the first of them; there may be none."""
     return values - values[..., :1]
+
+
+def with_unit(name: str, units: Mapping[str, str]) -> str:
+    """A name as a picture shows it: with its unit, if it has one."""
+    unit = units.get(name, "")
+    return f"{name} [{unit}]" if unit else name
 
 
 def _frame(ax: Any, unit: str) -> None:

@@ -52,7 +52,9 @@ def test_a_bead_stays_on_its_wire() -> None:
 
 BAD = {
     WIRE.replace("x = 2,", "x = 1,"): r"the start misses the constraint 'wire': it is -3 m\^2 at t = 0 s",
-    WIRE.replace("y' = 0.5", "x' = 0.5"): r"the start misses the rate of the constraint 'wire': it is 2 m\^2/s at t = 0 s",
+    WIRE.replace(
+        "y' = 0.5", "x' = 0.5"
+    ): r"the start misses the rate of the constraint 'wire': it is 2 m\^2/s at t = 0 s",
 }
 
 

@@ -212,13 +212,13 @@ def test_pictures_of_families_leave_out_what_stays(monkeypatch: pytest.MonkeyPat
         "parameters F = 0; coordinates x, y; A | Sx(x), Sy(y) = 1; spring a = 2 on x; spring b = 3 on y; force f = F on y;"
     )
     figure(kn.family(system, "F", 1.0), "a.png")
-    assert [ax.get_ylabel() for ax in drawn[0].axes] == ["y"]
+    assert [ax.get_ylabel() for ax in drawn[0].axes] == ["y [m]"]
 
 
 def test_a_family_is_drawn() -> None:
     mpl.use("agg")
     ax = kn.family(kn.loads(COLUMN), "P", 1.0).plot("b")
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("P", "b")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("P", "b [rad]")
     assert {"stable", "unstable", "bifurcation"} <= set(ax.get_legend_handles_labels()[1])
 
 
