@@ -75,17 +75,18 @@ class Family:
     """The equilibria of a model along a parameter: ``branches`` in the order in which they were found, and the ``special``
     points between and on them.
 
+    units : by name, where they are known
     notes : which branches end before the parameter leaves its interval, and why, or that none comes to its end
-    reached : whether one comes to the end of the interval; units : by name, where they are known
+    reached : whether one comes to the end of the interval
     """
 
     model: str
     parameter: str
     branches: tuple[Branch, ...]
     special: tuple[Special, ...]
+    units: Mapping[str, str]
     notes: tuple[str, ...] = ()
     reached: bool = True
-    units: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         found = ", ".join(f"{s.kind} at {s.parameter:.6g}" for s in self.special) or "no folds or bifurcations"
@@ -168,9 +169,9 @@ def family(
         parameter,
         tuple(found),
         tuple(Special(x.kind, way.value(x.state), x.state.q, x.state.v) for x in special),
+        varied_units(search.conditions.system),
         tuple(notes),
         reached,
-        varied_units(search.conditions.system),
     )
 
 
