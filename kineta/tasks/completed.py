@@ -201,9 +201,10 @@ def _meets(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> None:
     if not len(off) or off.max() <= MISSED * closing.size(q, v):
         return
     k = int(off.argmax())
+    size = f"{off[k]:.3g} {closing.unit(k)}".rstrip()
     raise SimulationError(
         f"Model '{closing.system.name}': no motion of this kind meets {closing.named(k)} at t = {t:g} s: the nearest one misses "
-        f"it by {off[k]:.3g}. Give the motion of fewer coordinates, or one within reach."
+        f"it by {size}. Give the motion of fewer coordinates, or one within reach."
     )
 
 

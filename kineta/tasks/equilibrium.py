@@ -278,7 +278,7 @@ def _stays(search: Search, at: State) -> None:
     why = f"the coordinates that {', '.join(moving)} move are not ignorable" if moving else "the time changes it"
     raise SimulationError(
         f"Model '{conditions.system.name}': no equilibrium lasts: {conditions.names[k]} is met at t = {at.t:g} s, and off by "
-        f"{abs(off[k]):.3g} at t = {later.t:g} s; {why}. Take other speeds for steady ones, or forces that stay."
+        f"{_size(conditions, k, off[k])} at t = {later.t:g} s; {why}. Take other speeds for steady ones, or forces that stay."
     )
 
 
@@ -290,8 +290,6 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     values = (*at.q.tolist(), *(at.v[i] for i in search.steady))
     place = ", ".join(f"{n} = {x:.4g}" for n, x in zip(names, values, strict=True))
     advice = "Start from another guess, or from many (equilibria); it may be that there is none."
-    forces = [f"tau.{n}" for n in conditions.system.v_names]
-    unit = varied_units(conditions.system).get(forces[k], "") if k < len(forces) else ""
     of_constraint = k >= conditions.system.nv and conditions.names[k].endswith("''")
     if of_constraint and not search.steady:
         advice = "The time moves it: name the speeds that go on with it as steady, and give their values."
@@ -305,8 +303,15 @@ def _not_found(search: Search, found: Found[State], starts: int = 0) -> str:
     )
     return (
         f"Model '{conditions.system.name}': no equilibrium was found {tried}: at {place} {conditions.names[k]} is still off by "
-        f"{f'{abs(found.off[k]):.3g} {unit}'.rstrip()}, and no step makes less of it. {advice}{alone}"
+        f"{_size(conditions, k, found.off[k])}, and no step makes less of it. {advice}{alone}"
     )
+
+
+def _size(conditions: Conditions, k: int, off: float) -> str:
+    """By how much the condition number *k* is *off*; a force with its unit."""
+    forces = [f"tau.{n}" for n in conditions.system.v_names]
+    unit = varied_units(conditions.system).get(forces[k], "") if k < len(forces) else ""
+    return f"{abs(off):.3g} {unit}".rstrip()
 
 
 def _random(search: Search, start: State, count: int, seed: int) -> Iterable[State]:
