@@ -19,7 +19,8 @@ from kineta.formalism.program import without
 from kineta.formalism.programmed import filled
 from kineta.formulas import simplified
 from kineta.passes.hoist import hoist
-from kineta.tasks.code import Code, functions, lowered
+from kineta.tasks.code import Code
+from kineta.tasks.computed import functions, lowered
 from kineta.tasks.forces import forces
 from kineta.tasks.keeping import PROJECTED, derivation
 

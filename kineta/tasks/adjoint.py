@@ -28,7 +28,8 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
 from kineta.passes.hoist import hoist
-from kineta.tasks.code import Code, Layout
+from kineta.tasks.code import Code
+from kineta.tasks.computed import Layout
 from kineta.tasks.keeping import FREE
 from kineta.tasks.varied import Varied
 

@@ -14,21 +14,13 @@ from kineta.codegen import numpy as reference
 from kineta.codegen.call import quick
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError
-from kineta.expr.graph import ZERO, Graph, Ref
-from kineta.expr.node import Expr, symbol
+from kineta.expr.node import Expr
 from kineta.expr.program import Program
-from kineta.formalism import bounce, holding, manifold, programmed
-from kineta.formalism.derivation import Derivation, vector
-from kineta.formalism.locking import locks
-from kineta.formalism.touch import Touch, standing
-from kineta.formulas import simplified
+from kineta.formalism.touch import standing
 from kineta.function import parameter_values
-from kineta.model.dimensions import multiplier_units
-from kineta.model.switch import changed
 from kineta.model.system import System
-from kineta.passes.hoist import hoist
-from kineta.passes.substitute import substitute
 from kineta.tasks import arguments
+from kineta.tasks.computed import Layout, functions, lowered
 from kineta.tasks.forces import Forces, forces
 from kineta.tasks.keeping import derivation
 from kineta.tasks.weights import check_weights
@@ -40,53 +32,6 @@ Quick = Callable[..., FloatArray]
 
 #: The flags of code in which nothing touches.
 UNSWITCHED: FloatArray = np.zeros(0)
-#: What a change of mode is made from; without programs for each set of touches, and where nothing presses.
-TOUCHED = ("gaps", "laws", "slip", "drift", "delassus", "answers")
-WHOLE = ("gaps", "laws", "slip", "rests", "gradients", "mass_matrix", "unbalanced")
-LOOSE = ("gaps", "laws")
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """What stands in the state y of a run behind q and v: under programs the derivatives of v below the highest, v^(order - 1);
-    then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), as many
-    events as are ``shown`` to the steps, and the integrals of as many pivots of constraints as are ``watched``. Nothing else
-    depends on these last ones. ``levels`` is how many of the last numbers observed have to vanish: constraints, and rates of
-    those on the position; then what the program of each of these numbers in ``programs`` says. ``multipliers`` are names with
-    units, ``""`` where none is known; ``gradients`` how many programs and speeds there are. ``touches`` are what may touch or
-    stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
-    """
-
-    works: int
-    controls: int = 0
-    shown: int = 0
-    order: int = 2
-    watched: int = 0
-    levels: int = 0
-    multipliers: Mapping[str, str] = field(default_factory=dict)
-    gradients: tuple[int, int] = (0, 0)
-    programs: tuple[int, ...] = ()
-    touches: tuple[Touch, ...] = ()
-    pressed: frozenset[str] = frozenset()
-
-    def states(self, system: System) -> int:
-        """How many states stand before what depends on them: coordinates, speeds and their derivatives below the highest."""
-        return system.nq + (self.order - 1) * system.nv
-
-    @property
-    def flags(self) -> tuple[str, ...]:
-        """Names of the flags of the touches that are pressed."""
-        return tuple(name for touch in self.touches if touch.name in self.pressed for name in touch.flags)
-
-    @property
-    def touch_events(self) -> int:
-        """How many events tell of touches."""
-        return sum((t.normal is not None) + bool(t.tangents and t.smooth is None) + t.varies for t in self.touches)
-
-    @property
-    def integrals(self) -> int:
-        """How many of the last states are integrals along the others."""
-        return self.works + self.controls + self.shown + self.watched
 
 
 class Code:
@@ -146,7 +91,7 @@ class Code:
 
     @once
     def touch(self) -> Quick:
-        """What a change of mode is made from, :data:`TOUCHED`, :data:`WHOLE` or :data:`LOOSE` one after the other, of a time, a
+        """What a change of mode is made from, ``TOUCHED``, ``WHOLE`` or ``LOOSE`` of :mod:`~kineta.tasks.computed`, of a time, a
         state and h.
         """
         return quick(llvm.compile([self._programs["touch"]]).function("touch"))
@@ -256,117 +201,6 @@ def _programs(
     d = derivation(equations, kept, pressed)
     found, layout = functions(d, forces, watched)
     return *lowered(d, found, layout), layout
-
-
-def lowered(
-    d: Derivation, functions: Mapping[str, Sequence[Ref]], layout: Layout, direction: Sequence[str] = ()
-) -> tuple[Program, dict[str, Program]]:
-    """Setup, and *functions* of t, y and, where they contain its symbols, a *direction* as programs by name."""
-    system = d.symbols.system
-    constant = (*system.parameter_names, *layout.flags, *(f"tau.{n}" for n in system.v_names))
-    own, functions = simplified(d, functions, constant)
-    outputs = {name: {name: ((len(refs),), refs)} for name, refs in functions.items()}
-    levels = (x for k in range(1, layout.order) for x in own.level(k))
-    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *levels, *_behind(own.graph, layout))}
-    if direction:
-        inputs["direction"] = [own.graph.symbol(n) for n in direction]
-    return hoist(own.graph, inputs, outputs, [own.graph.symbol(n) for n in constant], "run")
-
-
-def _behind(graph: Graph, layout: Layout) -> list[Ref]:
-    """The entries of y behind q and v."""
-    pivots = (f"pivot {i}" for i in range(layout.watched))
-    shown = (f"event {i}" for i in range(layout.shown))
-    works = (*("work done",) * layout.works, *("control work",) * layout.controls)
-    return [graph.symbol(n) for n in (*works, *shown, *pivots)]
-
-
-def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, Sequence[Ref]], Layout]:
-    """What is computed at every stage, at every record, and between steps."""
-    power = d["power"].refs[0]
-    if forces.none:  # what they would do is the only power of a conservative system
-        names = (f"tau.{n}" for n in d.symbols.system.v_names)
-        (power,) = substitute(d.graph, [power], dict.fromkeys(names, ZERO))
-    pivots = manifold.pivots(d) if d.watched else []
-    levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *holding.levels(d))
-    held = d["multipliers"] if d.closures or d.touches else vector([])
-    multipliers, labels, order = held.refs, held.labels, 2
-    if d.symbols.system.programs:
-        order, levels = d.programs.s, (*levels, *d["programs"].refs)
-        for quantity in ("program_multipliers", "control", "control_power"):
-            multipliers, labels = (*multipliers, *d[quantity].refs), (*labels, *d[quantity].labels)
-    works = int(power != ZERO or bool(d.touches) or bool(d.symbols.system.switches))
-    shown = _shown(d)
-    layout = Layout(
-        works=works,
-        controls=int(bool(d.symbols.system.programs)),
-        shown=len(shown),
-        order=order,
-        watched=len(pivots),
-        levels=len(levels),
-        multipliers=_multipliers(d, labels),
-        gradients=(len(d.symbols.system.programs), len(d.symbols.v)),
-        programs=tuple(i for i, row in enumerate(d.programs.rows) for _ in row.labels),
-        touches=d.touches,
-        pressed=d.pressed,
-    )
-    spent = d["control_power"].refs if layout.controls else ()
-    rate = (*d["state_rate"].refs, *([power] * layout.works), *spent, *shown, *pivots)
-    outputs = d.expression(*map(symbol, changed(d.symbols.system)), *(o.value for o in d.symbols.system.outputs))
-    observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
-    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
-    if acting:
-        rate, multipliers, observed = (tuple(substitute(d.graph, x, acting)) for x in (rate, multipliers, observed))
-    functions: dict[str, Sequence[Ref]] = {
-        "rate": rate,
-        "observed": [*observed, *acting.values(), *multipliers, *levels],
-    }
-    if d.touches:
-        asked = (WHOLE if locks(d) else TOUCHED) if d.pressing else LOOSE
-        touched = [ref for name in asked for ref in d[name].refs]
-        functions["touch"] = substitute(d.graph, touched, acting)
-        if bounce.closed_form(d):
-            functions["bounce"] = substitute(d.graph, _bounces(d), acting)
-    switches = d.symbols.system.switches
-    for k, switch in enumerate(switches):
-        functions[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))
-    watched = (*watched, *(s.value for s in switches))
-    events = [*d.expression(*watched), *(d["touch_events"].refs if d.touches else ())]
-    if events:
-        functions["events"] = substitute(d.graph, events, acting)
-    if d.watched:
-        way = programmed if d.symbols.system.programs else holding if d.pressing else manifold
-        rest, lower = _behind(d.graph, layout), (x for k in range(1, order) for x in d.symbols.level(k))
-        functions["position"] = [*way.position(d), *lower, *rest]
-        functions["velocity"] = [*d.symbols.q, *way.velocity(d), *rest]
-    if d.symbols.system.programs:
-        functions["regularity"] = d["regularity"].refs
-    return functions, layout
-
-
-def _shown(d: Derivation) -> list[Ref]:
-    """The rates of gaps, and of what switches watch of coordinates and the time. Integrated along a motion they make its steps as
-    short as these need to be seen: a body that turns freely goes round in one step else, and its corners through the ground.
-    """
-    s = d.symbols
-    gaps = [touch.normal.levels[0] for touch in d.touches if touch.normal is not None]
-    found = []
-    for value in (*gaps, *d.expression(*(switch.value for switch in s.system.switches))):
-        (rate,) = s.rates([value])
-        parts = (*s.by_speed(rate).values(), s.at_rest(rate))
-        if s.order([value]) == 0 and any(s.graph.value(x) is None for x in parts):
-            found.append(rate)
-    return found
-
-
-def _bounces(d: Derivation) -> list[Ref]:
-    """The numbers of all bounces, in the order of :mod:`kineta.numerics.layout`."""
-    return [x for b in bounce.bounces(d) for x in (b.law, b.approach, b.leaving, b.fall, b.work, *b.speeds)]
-
-
-def _multipliers(d: Derivation, names: Sequence[str]) -> dict[str, str]:
-    """The *names* of multipliers, with their units where these are known."""
-    return dict.fromkeys(names, "") | multiplier_units(d.symbols.system, names)
 
 
 def parameters(system: System, p: Any) -> FloatArray:

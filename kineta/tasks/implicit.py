@@ -17,7 +17,8 @@ from kineta.expr.graph import neg
 from kineta.expr.program import Program
 from kineta.numerics.foreign import Implicit
 from kineta.passes.substitute import substitute
-from kineta.tasks.code import Bound, functions, lowered
+from kineta.tasks.code import Bound
+from kineta.tasks.computed import functions, lowered
 from kineta.tasks.forces import Forces
 from kineta.tasks.keeping import SOLVED, derivation
 

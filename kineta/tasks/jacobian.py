@@ -11,7 +11,8 @@ from kineta.compiler import Equations
 from kineta.expr.program import Program
 from kineta.numerics.foreign import Jacobian
 from kineta.passes.differentiate import forward
-from kineta.tasks.code import Bound, functions, lowered
+from kineta.tasks.code import Bound
+from kineta.tasks.computed import functions, lowered
 from kineta.tasks.forces import Forces
 from kineta.tasks.keeping import FREE, STABILISED, derivation
 

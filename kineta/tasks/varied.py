@@ -27,7 +27,8 @@ from kineta.model.system import System
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from kineta.passes.hoist import hoist
-from kineta.tasks.code import Code, Layout
+from kineta.tasks.code import Code
+from kineta.tasks.computed import Layout
 from kineta.tasks.keeping import FREE, PROJECTED
 from kineta.tasks.near import Near, near
 from kineta.tasks.reduction import Reduction, following, reduction, state_names

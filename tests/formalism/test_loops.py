@@ -14,7 +14,7 @@ from kineta.expr.walk import reachable
 from kineta.formalism.bordered import bordered
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
-from kineta.tasks.code import functions
+from kineta.tasks.computed import functions
 from kineta.tasks.forces import forces
 from kineta.tasks.keeping import PROJECTED, derivation
 
