@@ -34,6 +34,8 @@ LARGE = 20_000
 SMALL = 1e-3
 #: Factor of other parameters at most, with which a state has to meet constraints too.
 OTHER = 1.001
+#: Digits that numbers in entries have where they are those of decimals, and by which part of themselves rounding may change them.
+DIGITS, ROUNDING = 12, 1e-14
 #: How many different values other symbols get.
 OTHERS = 8
 
@@ -156,12 +158,18 @@ def linear_formulas(
         raise ArgumentError(
             f"Model '{model.name}': the entries have {len(reachable(graph, refs))} parts; ask for numbers."
         )
-    short = iter(expand(graph, refs))
+    short = iter(substitute(graph, expand(graph, refs), {}, number=lambda x: graph.const(_decimal(x))))
     matrices = {letter: [[next(short) for _ in row] for row in block] for letter, block in matrices.items()}
     names = state_names(model)
     return LinearFormulas(
         model, graph, tuple(names[k] for k in places), tuple(i.label for i in given), tuple(taken), matrices
     )
+
+
+def _decimal(x: float) -> float:
+    """*x* without the rounding errors of the operations it comes from, where that gives a number of few digits."""
+    few = float(f"{x:.{DIGITS}g}")
+    return few if abs(few - x) <= ROUNDING * abs(x) else x
 
 
 def _state(system: System, about: Any, graph: Graph) -> dict[str, Ref]:

@@ -176,6 +176,14 @@ def test_formulas_have_the_values_of_the_matrices(name: str, about: dict[str, fl
         assert np.abs(found - expected).max(initial=0.0) < 1e-10 * max(1.0, np.abs(expected).max(initial=0.0))
 
 
+def test_numbers_in_formulas_are_decimals_without_rounding() -> None:
+    cart = kn.loads(
+        "gravity (0, -9.81, 0); parameters M = 2, m = 0.5, l = 0.4, d = 0.2; Cart | Sx(x) = M;"
+        "Bob ~ Cart | Rz(a), Sy(-l) = m; damper friction = d on x'; initial a = 60 deg, x' = 0.5;"
+    )
+    assert "1.22625*M*m" in str(kn.linear_formulas(cart))
+
+
 def test_formulas_are_about_any_state_that_a_linearisation_takes() -> None:
     pendulum = example("double_pendulum")
     hanging = kn.equilibrium(pendulum, [0.1, 0.1])
