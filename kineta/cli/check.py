@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from kineta.compiler import Equations
     from kineta.model.system import System
 
+#: By how much forces and accelerations may differ there and back, beside what the condition of the mass matrix makes of rounding.
+ROUNDED = 1e-12
+
 
 @click.command(
     cls=Verb,
@@ -187,7 +190,7 @@ def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, 
         vdot = vdot + np.linalg.solve(M, pushed - tau)
     size = max(1.0, float(np.abs(tau / scale).max())) * float(np.linalg.cond(M / np.outer(scale, scale)))
     error = float(np.abs((back - vdot) * scale).max()) / size
-    fault = "" if error < 1e-12 else "they contradict each other; please report the model"
+    fault = "" if error < ROUNDED else "they contradict each other; please report the model"
     if not np.isfinite(error):
         fault = "a force is not finite; check the initial state and the parameters"
     return _finding("forward dynamics undo inverse dynamics", "relative error over condition number", error, fault)

@@ -32,6 +32,8 @@ STATEMENTS = (
     *(*elements.WORDS, *constraints.WORDS, *contacts.WORDS, switch.KIND.word, program.KIND.word),
     *(program.CONTROL, "quasi", "initial", "output"),
 )
+#: By how much a quaternion may miss the length one: six digits, as people write them.
+WRITTEN = 1e-6
 _LABEL = re.compile(rf"{NAME.pattern}(\.{NAME.pattern})*'*")
 
 
@@ -266,7 +268,7 @@ def _unit_quaternion(system: System, motion: Ball | Free, given: dict[str, Expr]
     except ExpressionError:
         return  # some parameter has no value yet
     length = math.hypot(*numbers)
-    if abs(length - 1) > 1e-6:
+    if abs(length - 1) > WRITTEN:
         first = next(n for n in given if n in names)
         message = f"the initial quaternion of '{motion.name}' has the length {length:g}; expected 1."
         advice = " Give all of qw, qx, qy, qz of a turn (cos(a/2), e sin(a/2))."

@@ -13,6 +13,7 @@ from kineta.compiler import Equations, derive
 from kineta.expr.graph import ZERO
 from kineta.expr.program import program
 from kineta.formalism.derivation import vector
+from kineta.formalism.rank import PART
 from kineta.model.dimensions import level_unit
 from kineta.model.system import System
 from kineta.numerics.metric import inverse_root, least_change
@@ -211,7 +212,7 @@ class Closing:
         found = {}
         for i in sorted(set(range(len(A))) - set(kept)):
             share = np.linalg.lstsq(A[list(kept)].T, A[i], rcond=None)[0] if kept else np.zeros(0)
-            found[i] = [kept[k] for k in np.flatnonzero(np.abs(share) > 1e-6).tolist()]
+            found[i] = [kept[k] for k in np.flatnonzero(np.abs(share) > PART).tolist()]
         return found
 
 

@@ -29,6 +29,8 @@ LONGEST = 0.25
 NONLINEAR = 20
 #: Part of the largest below which a pivot counts as nothing.
 RANK = 1e-8
+#: Part of a free motion, of length one, from which on a speed takes part in it: rounding of what has none is far below.
+MOVES = 1e-6
 #: Relative and absolute tolerance of what is integrated.
 TOLERANCES = 1e-12, 1e-14
 
@@ -186,7 +188,7 @@ def _scaled(A: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _left_open(system: System, t: float, given: Sequence[str], free: FloatArray) -> str:
     """What to say of motions *free* (m, nv) that nothing determines."""
     size = np.abs(free).max(axis=0)
-    moving = [s for s, x in zip(system.base_speeds, size.tolist(), strict=True) if x > 1e-6]
+    moving = [s for s, x in zip(system.base_speeds, size.tolist(), strict=True) if x > MOVES]
     names = [n.removesuffix("'") for n in moving]
     what = f"the motion of {', '.join(given)}" if given else "this motion"
     return (

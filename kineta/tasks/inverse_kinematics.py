@@ -26,6 +26,8 @@ FloatArray = NDArray[np.float64]
 
 #: How far a place may be missed [m], and a turn [rad].
 MET = 1e-9
+#: By how much axes may miss right angles and unit length: six digits, as people write them.
+WRITTEN = 1e-6
 #: By how much solutions differ at least [rad or m].
 SAME = 1e-5
 #: Part of the largest singular value below which a motion moves nothing that is wanted.
@@ -224,7 +226,7 @@ def _target(name: str, value: FloatArray) -> Target:
             f"Expected a position (3,), axes (3, 3) or a pose (4, 4) for '{name}', found shape {value.shape}."
         )
     R = value[:3, :3]
-    if not (np.isfinite(R).all() and np.abs(R @ R.T - np.eye(3)).max() < 1e-6 and np.linalg.det(R) > 0):
+    if not (np.isfinite(R).all() and np.abs(R @ R.T - np.eye(3)).max() < WRITTEN and np.linalg.det(R) > 0):
         raise ArgumentError(f"Expected orthogonal, right-handed axes for '{name}', found {R.tolist()}.")
     left, _, right = np.linalg.svd(R)
     if value.shape == (3, 3):

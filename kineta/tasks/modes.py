@@ -19,6 +19,10 @@ FloatArray = NDArray[np.float64]
 
 #: Part of the largest eigenvalue below which one is zero: what rounding makes of a double zero.
 ZERO = 1e-7
+#: Part of a component of a shape that may be ahead of the others by rounding; it is in phase with them.
+IN_PHASE = 1e-6
+#: Size of a shape, of length one, below which no coordinate moves in it.
+STILL = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +105,7 @@ class Modes:
 def _part(z: complex) -> str:
     """A part of a shape: its size, and the angle by which it is ahead where that is not 0 or 180 degrees."""
     angle = np.degrees(np.angle(z))
-    if abs(z.imag) <= 1e-6 * abs(z):
+    if abs(z.imag) <= IN_PHASE * abs(z):
         return f"{z.real:.3g}"
     return f"{abs(z):.3g} at {angle:.0f} deg"
 
@@ -141,5 +145,5 @@ def _modes(linear: Linear) -> Modes:
     n = len(linear.all_states) - len(linear.speeds)
     own = shapes[:, :n] if n else shapes
     largest = own[np.arange(len(own)), np.abs(own).argmax(axis=1)]
-    shapes = shapes / np.where(np.abs(largest) > 1e-12, largest, 1.0)[:, None]
+    shapes = shapes / np.where(np.abs(largest) > STILL, largest, 1.0)[:, None]
     return Modes(linear.model, real[kept] + 1j * imag[kept], shapes, linear.all_states, n)

@@ -197,7 +197,7 @@ def _near(closing: Closing, t: float, q: FloatArray, v: FloatArray) -> list[Stat
         W = W / max(np.linalg.norm(W, axis=0).max(initial=0.0), 1e-300)
         A = closing.jacobian(t, q, v) @ W
         x = FAR * rng.standard_normal(W.shape[1])
-        x -= np.linalg.lstsq(A, A @ x, rcond=1e-6)[0]
+        x -= np.linalg.lstsq(A, A @ x, rcond=RANK)[0]
         there = closing.position(t, closing.moved(t, q, W @ x))
         speeds = closing.velocity(t, there, v)
         if np.isfinite(there).all() and np.isfinite(speeds).all():

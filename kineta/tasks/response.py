@@ -22,6 +22,10 @@ FloatArray = NDArray[np.float64]
 
 #: Frequencies that are looked at, if none are given, and how far beyond the eigenvalues they go.
 FREQUENCIES, BEYOND = 400, 10.0
+#: Part of the largest eigenvalue below which one is none to look around: rigid motions, to rounding.
+SLOW = 1e-6
+#: Part of the time by which steps of equidistant times differ by rounding, so that one exponential serves all.
+EQUIDISTANT = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +131,7 @@ def _rising(name: str, given: ArrayLike) -> FloatArray:
 def _around(linear: Linear) -> FloatArray:
     """Frequencies around the eigenvalues."""
     sizes = np.abs(linear.eigenvalues) / (2 * np.pi)
-    sizes = sizes[sizes > 1e-6 * sizes.max(initial=0.0)]
+    sizes = sizes[sizes > SLOW * sizes.max(initial=0.0)]
     low, high = (sizes.min(), sizes.max()) if len(sizes) else (1.0, 1.0)
     return np.geomspace(low / BEYOND, high * BEYOND, FREQUENCIES)
 
@@ -153,7 +157,7 @@ def _step(linear: Linear, times: FloatArray) -> FloatArray:
     for k, now in enumerate(times):
         dt = now - before
         with np.errstate(all="ignore"):  # a response that grows ends in a sentence
-            if abs(dt - last) > 1e-12 * now:
+            if abs(dt - last) > EQUIDISTANT * now:
                 step, last = expm(whole * dt), dt
             state, before = step @ state if dt else state, now
             found[k] = linear.C @ state[:n] + linear.D

@@ -45,7 +45,7 @@ def modes(found: Modes) -> Any:
         shape = found.shapes[i, moving]
         at = np.arange(len(names))
         ax.bar(at, shape.real, width=0.7, color="C0", label="in phase")
-        if np.abs(shape.imag).max(initial=0.0) > 1e-6:
+        if np.abs(shape.imag).max(initial=0.0) > LITTLE:
             ax.bar(at, shape.imag, width=0.35, color="C1", label="a quarter ahead")
         ax.set_xticks(at, names, rotation=90 if len(names) > 6 else 0, fontsize="small")
         ax.axhline(0.0, color="black", linewidth=0.6)
