@@ -74,6 +74,13 @@ class Case:
         return np.asarray(found)
 
     @once
+    def inertia(self) -> FloatArray:
+        """How large forces of inertia are whose sum may be nothing: |v| max(|M| |v|), (n,)."""
+        M, v = _floats(self.at("mass_matrix")), np.abs(_floats(self.named("{}")))
+        momenta = np.einsum("nij,nj->ni", np.abs(M), v)
+        return np.asarray(v.max(axis=1, initial=0) * momenta.max(axis=1, initial=0))
+
+    @once
     def reach(self) -> FloatArray:
         """What forces, each as large as its parts, do to the accelerations at most, (n, nv): |M^-1| (|M| |vdot| + |bias|); and
         the condition of the mass matrix.
@@ -183,7 +190,7 @@ def _skew(case: Case) -> FloatArray:
     Mdot = values(g, s.rates(case.d["mass_matrix"].refs), case.states).reshape(-1, len(s.v), len(s.v))
     quadratic = np.einsum("ni,ni->n", v, (bias + mirrored) / 2 - still)
     kinetic = np.einsum("ni,nij,nj->n", v, Mdot, v) / 2
-    scale = np.einsum("ni,ni->n", np.abs(v), np.abs(bias) + np.abs(still))
+    scale = np.einsum("ni,ni->n", np.abs(v), np.abs(bias) + np.abs(still) + case.inertia[:, None])
     return missed(kinetic[:, None], quadratic[:, None], scale)
 
 

@@ -126,12 +126,12 @@ def _derived(system: System, formalism: str, left_out: Sequence[str]) -> tuple[E
 
 def _in_double(cases: Mapping[str, Case]) -> Iterator[Pair]:
     """All pairs in double precision, at all states."""
-    condition = next(iter(cases.values())).condition
+    first = next(iter(cases.values()))
+    scales = dict.fromkeys(("forward", "power", "reactions"), first.condition) | {"bias": first.inertia}
     for quantity in COMPARED:
         found = {name: case.at(quantity) for name, case in cases.items()}
-        solved = quantity in ("forward", "power", "reactions")
         for a, b in combinations(found, 2):
-            off = missed(found[a], found[b], condition if solved else 0.0)
+            off = missed(found[a], found[b], scales.get(quantity, 0.0))
             yield Pair((a, b), quantity, float(off.max()), ALLOWED, int(off.argmax()))
 
 

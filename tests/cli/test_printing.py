@@ -17,6 +17,7 @@ from kineta.codegen.written import written
 from kineta.errors import ExpressionError
 from kineta.expr.graph import Graph
 from kineta.expr.op import UNARY, Op
+from kineta.model.motion import coordinate_names
 from kineta.passes.evaluate import evaluate
 from tests.cli.conftest import CART, HOPPER, Command
 from tests.cli.latex_reader import value
@@ -32,10 +33,15 @@ without_warnings = pytest.mark.filterwarnings("ignore:.*redundant and left out:k
 
 
 def values(system: kn.System) -> dict[str, float]:
-    """A number for every symbol of the equations: unit quaternions do not matter to formulas."""
+    """A number for every symbol of the equations, with unit quaternions."""
     names = ["t", *system.q_names, *system.v_names, *system.parameter_names]
     names += [f"{n}'" for n in system.v_names] + [f"tau.{n}" for n in system.v_names]
-    return dict(zip(names, np.random.default_rng(1).uniform(0.2, 1.0, len(names)).tolist(), strict=True))
+    known = dict(zip(names, np.random.default_rng(1).uniform(0.2, 1.0, len(names)).tolist(), strict=True))
+    for motion in system.joints.values():
+        turn = coordinate_names(motion)[-4:]
+        size = math.hypot(*(known[n] for n in turn))
+        known |= {n: known[n] / size for n in turn}
+    return known
 
 
 def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) -> list[float]:
