@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.formalism.holding import NEARLY
 from kineta.formalism.touch import FLAGS
-from kineta.numerics.complementarity import REACHED, Cone, forces
+from kineta.numerics.complementarity import REACHED, Cone, forces, product
 from kineta.numerics.sharing import Shares, shares
 from kineta.tasks.look import NOTHING, Look, Numbers
 
@@ -25,6 +25,10 @@ STILL, SLOW = 1e-10, 1e-6
 SPENT, LOST = 1 - 1e-8, 1e-2
 #: Part of the largest part of a bound that is at work, from which on something slips with what slips first.
 WITH = 1 - 1e-6
+#: Part of the largest acceleration up to which what slips may go against its direction, as near to its bound as it begins.
+ASTRAY = 1e-6
+#: Part of its friction that has what is at its bound, where accelerations are asked who slips, and whereto: they are no rounding.
+LESS = 1 - 1e-6
 #: Part of the largest force that is none.
 NO_FORCE = 1e-9
 #: How often what begins to slip is looked at again, as its friction changes with it.
@@ -98,43 +102,52 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], full: bo
     """Forces under which all holds that can, and the directions of what slips, or begins to; None where the laws have no
     solution.
     """
-    closed, begun = _contacts(look, near), dict[int, Direction]()
+    closed, begun, part = _contacts(look, near), dict[int, Direction](), 1.0
     for _ in range(TURNS):
         known = {**slips, **begun}
         cones = _cones(look, closed, known)
         held = shares(look.S, look.drift, cones) if len(cones) > 1 else None
         holds = held is not None and not held.pulls
-        if held is not None and holds and held.best < SPENT and (begun or not full):
+        if held is not None and holds and held.best < SPENT and (begun or not full) and _goes(look, held.x, begun):
             return _kept(held, known, closed)
         spent = _spent(look, closed, held, known) if held is not None and holds and held.best <= 1 + LOST else {}
-        if spent and not _lighter(look, spent):
-            begun |= spent
+        if held is not None and spent and not _lighter(look, spent):
+            begun, part = {**begun, **spent}, LESS * min(1.0, held.best)
             continue
-        given = _given_way(look, closed, slips, {*begun, *spent})
+        loose = {*begun, *spent}
+        given = _given_way(look, closed, slips, loose, 1.0 if _lighter(look, loose) else part)
         if given is None:
             return None
         found, now = given
-        still = _closed(look, closed, found, held)
-        if now.keys() == begun.keys() and still == closed:
+        still = _closed(look, closed, found, held if now == begun else None)
+        if now == begun and still == closed:
             return _Found(found, _more(found, held), {**slips, **now}, closed)
         closed, begun = still, now
     return None
 
 
+def _goes(look: Look, x: Numbers, begun: Mapping[int, Direction]) -> bool:
+    """Whether what has *begun* to slip goes in its directions under the forces *x*: their directions are no more than rounding
+    where several come to their bounds, and some to the end of what presses them, at once.
+    """
+    a, least = look.under(x), -ASTRAY * max(map(abs, look.drift), default=0.0)
+    return all(product(_tangential(look, a, i), toward) >= least for i, toward in begun.items())
+
+
 def _given_way(
-    look: Look, near: Set[int], slips: Mapping[int, Direction], loose: Set[int]
+    look: Look, near: Set[int], slips: Mapping[int, Direction], loose: Set[int], part: float
 ) -> tuple[list[float], dict[int, Direction]] | None:
-    """The forces along the rows, and the directions of what begins to slip, with those that are *loose* already; None where the
-    laws have no solution.
+    """The forces along the rows, and the directions of what begins to slip, with those that are *loose* already, where what may
+    begin to has a *part* of its friction; None where the laws have no solution.
     """
     while True:
-        cones = _cones(look, near, slips, loose)
+        cones = [c if c.slip else replace(c, bound=part * c.bound) for c in _cones(look, near, slips, loose)]
         found = forces(look.S, look.drift, cones)
         if not found:
             return None
         a, begun = look.under(found), {}
         for i in _may_slip(look, near):
-            bound = REACHED * (look.bound[i] if i in loose else look.static[i])
+            bound = part * REACHED * (look.bound[i] if i in loose else look.static[i])
             if i not in slips and _reaches(look, found, i, bound):
                 along = _tangential(look, a, i)
                 speeding, force = math.hypot(*along), math.hypot(*_tangential(look, found, i))
