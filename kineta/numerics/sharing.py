@@ -62,6 +62,7 @@ def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
     if np.abs(A @ least - goal).max(initial=0.0) > MISSED * np.abs(goal).max(initial=0.0):
         return None
     Z = V[rank:].T / weight[:, None]
+    least = _softest(least, Z, U[:, rank:], weight, own)
     x, most, best = least, np.inf, np.inf
     pulls = _pulling(least, own)
     if not pulls:
@@ -69,6 +70,17 @@ def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
         pulls = _pulling(x, own)
     whole, smallest = (spread(forces.tolist(), used, len(b), 0.0) for forces in (x, least))
     return Shares(whole, smallest, most, best, frozenset(used[n] for n in pulls))
+
+
+def _softest(x: FloatArray, Z: FloatArray, left: FloatArray, weight: FloatArray, cones: Sequence[Cone]) -> FloatArray:
+    """Of the forces x + Z c those that rows find which give way a little, and all alike: with D, how much, x + e D^-1 .. .
+
+    With A x = b, and L whose columns are orthogonal to those of A, they are those with L^T D x = 0; the least, where nothing slips.
+    """
+    slipping = [i for c in cones if c.slip is not None for i in c.tangents]
+    D = weight**2
+    D[slipping] = 0.0
+    return np.asarray(x - Z @ np.linalg.lstsq(left.T @ (D[:, None] * Z), left.T @ (D * x), rcond=RANK)[0])
 
 
 def _pulling(x: FloatArray, cones: Sequence[Cone]) -> list[int]:

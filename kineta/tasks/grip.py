@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kineta.formalism.holding import NEARLY
 from kineta.formalism.touch import FLAGS
 from kineta.numerics.complementarity import REACHED, Cone, forces, product
-from kineta.numerics.sharing import Shares, shares
+from kineta.numerics.sharing import RANK, Shares, shares
 from kineta.tasks.look import NOTHING, Look, Numbers
 
 FloatArray = NDArray[np.float64]
@@ -89,13 +89,29 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, full: bool = Fal
 def _resting(look: Look, near: Set[int], slips: Mapping[int, Direction], smooth: Sequence[bool]) -> _Found | None:
     """Forces under which all that is slow in space comes to rest together; None where there are none."""
     in_space = {i for i in slips if not smooth[i] and len(look.places[i].tangents) > 1}
-    slow = {i for i in in_space if math.hypot(*_tangential(look, look.slip, i)) <= SLOW}
+    slow = _slow(look, look.slip, in_space)
     if not slow:
         return None
+    while more := _slow(look, _stopped(look, near, slow), in_space - slow):  # what a body that comes to rest takes with it
+        slow |= more
     others = {i: d for i, d in slips.items() if i not in slow}
     held = shares(look.S, look.drift, _cones(look, near, others))
     rests = held is not None and not held.pulls and held.best < SPENT
     return _kept(held, others, _contacts(look, near)) if held is not None and rests else None
+
+
+def _slow(look: Look, slip: Numbers, those: Set[int]) -> set[int]:
+    """Which of *those* have no more *slip*, (r,) along the rows, than counts as rest."""
+    return {i for i in those if math.hypot(*_tangential(look, slip, i)) <= SLOW}
+
+
+def _stopped(look: Look, near: Set[int], slow: Set[int]) -> list[float]:
+    """The velocities along the rows once what is *slow* stands, while what is *near* stays closed."""
+    normals = [n for i in near if (n := look.places[i].normal) is not None]
+    rows = [*normals, *(row for i in slow for row in look.places[i].tangents)]
+    S = np.array(look.S)[:, rows]
+    impulse = np.linalg.lstsq(S[rows], -np.array(look.slip)[rows], rcond=RANK)[0]
+    return (np.array(look.slip) + S @ impulse).tolist()
 
 
 def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], full: bool) -> _Found | None:
