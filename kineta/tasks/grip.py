@@ -92,7 +92,9 @@ def _resting(look: Look, near: Set[int], slips: Mapping[int, Direction], smooth:
     slow = _slow(look, look.slip, in_space)
     if not slow:
         return None
-    while more := _slow(look, _stopped(look, near, slow), in_space - slow):  # what a body that comes to rest takes with it
+    while more := _slow(
+        look, _stopped(look, near, slow), in_space - slow
+    ):  # what a body that comes to rest takes with it
         slow |= more
     others = {i: d for i, d in slips.items() if i not in slow}
     held = shares(look.S, look.drift, _cones(look, near, others))

@@ -38,6 +38,8 @@ ROUNDOFF, TRIED, TOLD = 64 * 2.0**-52, 8, 10.0
 AHEAD = 1e-9
 #: How many blocks of numbers are kept for modes that come again.
 KEPT = 16
+#: Which of the flags say that something sticks, and that it begins to slip.
+STUCK, BEGINS = FLAGS.index("stuck"), FLAGS.index("begins")
 #: Rows of a system, all of whose touches are pressed where one of them is.
 SMALL = 6
 
@@ -158,8 +160,10 @@ class Touching:
         made = self._switched(made, self.flags, self.closed)
         if not made.code.presses.any():
             return y, made
+        from_rest = self.flags.copy()
+        from_rest[:, STUCK] = np.maximum(self.flags[:, STUCK], self.flags[:, BEGINS])
         _, velocity = made.code.nearer
-        return velocity(t, y, made.h), made
+        return velocity(t, y, self._switched(made, from_rest, self.closed).h), made
 
     def _gripped(self, seen: Look, near: Set[int], *, full: bool = False) -> Grip | None:
         """What holds of those *near*, and of friction in joints."""

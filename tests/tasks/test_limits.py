@@ -71,3 +71,16 @@ def test_what_is_pushed_back_as_soon_as_it_is_free_stays_at_its_stop(F: float) -
     assert run.status == 0
     assert np.abs(run["x"]).max() < 1e-7
     assert run["lambda.stop.lower"][-1] >= F - 1 - 5 * np.sin(4.0) - 1e-9
+
+
+def test_a_limit_that_a_slip_presses_is_not_left_where_it_would_pull_without_that_slip() -> None:
+    """Where the slip of b ends all would hold if the limit pulled; as b slips back at once it is pressed on, and a rests."""
+    held = kn.loads(
+        "A | Sx(a) = 1; B~A | Sx(-b) = 1; C | Sx(c) = 1; coordinates a, b, c; limit la : 0 <= a <= 9; limit lb : -9 <= b <= 9;"
+        "friction fa = 1 on a; friction fb = 1 on b; friction fc = 1 on c; force pa = 2 on a; force pb = -5 on b;"
+        "initial b' = 3;"
+    )
+    run = kn.simulate(held, 1.0)
+    assert run.changes == ()
+    assert np.abs(run["a"]).max() == 0
+    assert run["b"][-1] == pytest.approx(3 * 0.5 - 6 * 0.5**2 / 2 - 4 * 0.5**2 / 2, abs=1e-9)

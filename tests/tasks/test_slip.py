@@ -1,0 +1,83 @@
+"""How slip begins and ends where more than one thing happens at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kineta as kn
+
+G = 9.81
+
+
+BOX = kn.loads(
+    f"gravity {G}; parameters mu, w; A | Sx(x), Sz(z), Ry(p) = 2, 0.01, 0.01, 0.01; coordinates x, z, p;"
+    "point L on A = (-w, 0, -0.05); point R on A = (w, 0, -0.05); force f on A = (20*t, 0, 0);"
+    "contact c : point between L, R and ground axis (0, 0, 1), friction = mu; initial z = 0.05;"
+)
+
+
+@pytest.mark.parametrize(("mu", "half", "more"), [(2, 0.1, 0), (0.3, 0.015, 1e-10), (1, 0.05, 1e-10), (4, 0.2, -1e-8)])
+def test_a_box_that_would_tip_as_it_slips_slips_by_the_closed_form(mu: float, half: float, more: float) -> None:
+    """mu h = w: the foot behind carries nothing when friction comes to its bound; both slip the same way, against friction."""
+    T = 0.3
+    run = kn.simulate(BOX, 2 * mu * G / 20 + T, p={"mu": mu * (1 + more), "w": half})
+    assert run.q[-1, 0] == pytest.approx(20 * T**3 / 12, rel=1e-4)
+    assert run["lambda.c.R.u"][-1] == pytest.approx(-mu * 2 * G, rel=1e-4)
+    assert run["lambda.c.L.u"][-1] == pytest.approx(0.0, abs=1e-4)
+
+
+def test_stacked_boxes_that_would_tip_as_they_slip_slip_on_a_pushed_cart() -> None:
+    boxes = kn.loads(
+        f"gravity {G}; Cart | Sx(c) = 5; A | Sx(x), Sz(z), Ry(p) = 2, 0.01, 0.01, 0.01;"
+        "B | Sx(X), Sz(Z), Ry(P) = 1, 0.005, 0.005, 0.005; coordinates c, x, z, p, X, Z, P;"
+        "point A1 on A = (-0.1, 0, -0.05); point A2 on A = (0.1, 0, -0.05);"
+        "point B1 on B = (-0.06, 0, -0.05); point B2 on B = (0.06, 0, -0.05);"
+        "contact g : point between A1, A2 and Cart axis (0, 0, 1), friction = 1.2;"
+        "contact h : point between B1, B2 and A at (0, 0, 0.05) axis (0, 0, 1), friction = 1.2;"
+        "force f = 50*t on c; initial z = 0.05, Z = 0.15; output x'', X'';"
+    )
+    run = kn.simulate(boxes, 2.0)
+    assert run["x''"][-1] == pytest.approx(1.2 * G, rel=1e-6)
+    assert run["X''"][-1] == pytest.approx(1.2 * G, rel=1e-6)
+    for foot in ("g.A1", "g.A2", "h.B1", "h.B2"):
+        n, u = run[f"lambda.{foot}.n"], run[f"lambda.{foot}.u"]
+        assert n.min() > -1e-9
+        assert (np.abs(u) <= 1.2 * n + 1e-5 * n.max()).all()
+
+
+def stool(feet: list[tuple[float, float]]) -> kn.System:
+    """A body on feet 0.1 m under its centre, with friction 1, under a gravity that leans."""
+    points = "".join(f"point P{i} on B = ({x}, {y}, -0.1);" for i, (x, y) in enumerate(feet))
+    names = [f"P{i}" for i in range(len(feet))]
+    return kn.loads(
+        f"parameters gx = 0; gravity (gx, 0, -{G}); B | Free(b) = 2, 0.03, 0.05, 0.06; {points} initial b.z = 0.1;"
+        f"contact c : point between {', '.join(names)} and ground axis (0, 0, 1), friction = 1;"
+        f"output {', '.join(f'{name}.z' for name in names)};"
+    )
+
+
+PENTAGON = [(0.2, 0.0), (0.061803, 0.190211), (-0.161803, 0.117557), (-0.161803, -0.117557), (0.061803, -0.190211)]
+
+
+def test_a_body_that_comes_to_rest_has_no_foot_that_still_slips() -> None:
+    v = {"b.vx": 0.5044334637116943, "b.vy": 0.4611476060591207, "b.wz": 0.7988694897344026}
+    run = kn.simulate(stool(PENTAGON), 0.2, v=v, p={"gx": -0.5380271430259839})
+    assert np.abs(run.v[-1]).max() < 1e-12
+    assert sorted(what for _, what in run.changes if what.endswith("sticks")) == [f"c.P{i} sticks" for i in range(5)]
+    for i in range(5):
+        n, u, w = (run[f"lambda.c.P{i}.{k}"] for k in "nuw")
+        assert (np.hypot(u, w) <= n * (1 + 1e-9)).all()
+
+
+def test_slip_in_space_whose_direction_turns_as_it_begins_begins() -> None:
+    """The body rolls on over one foot, whose slip begins in directions that turn by several radians a second."""
+    stands = stool([(-0.094649, 0.264130), (0.039532, 0.240076), (0.254783, 0.240079)])
+    q = {"b.z": 0.5, "b.qw": 0.9847915349294563, "b.qx": -0.03701199883842905}
+    q |= {"b.qy": -0.12260954958819505, "b.qz": -0.11739950180068706}
+    v = {"b.vx": -0.3030295973528305, "b.vy": 0.04232558901701568, "b.vz": -0.0844788079322643}
+    v |= {"b.wx": 0.424291608835818, "b.wy": -0.7630841557069682, "b.wz": -1.7540485858663781}
+    run = kn.simulate(stands, 1.0, q=q, v=v)
+    assert run.status == 0
+    assert min(run[f"P{i}.z"].min() for i in range(3)) > -1e-9
+    assert run.energy_balance < 1e-8
