@@ -73,9 +73,8 @@ def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
 
 
 def _softest(x: FloatArray, Z: FloatArray, left: FloatArray, weight: FloatArray, cones: Sequence[Cone]) -> FloatArray:
-    """Of the forces x + Z c those that rows find which give way a little, and all alike: with D, how much, x + e D^-1 .. .
-
-    With A x = b, and L whose columns are orthogonal to those of A, they are those with L^T D x = 0; the least, where nothing slips.
+    """Of the forces x + Z c, with A x = b, those towards which rows lead that give way by D, as it becomes little: L^T D x = 0,
+    where L^T A = 0. They are the least where nothing slips, and what a run finds in any case.
     """
     slipping = [i for c in cones if c.slip is not None for i in c.tangents]
     D = weight**2

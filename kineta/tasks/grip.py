@@ -113,7 +113,7 @@ def _stopped(look: Look, near: Set[int], slow: Set[int]) -> list[float]:
     rows = [*normals, *(row for i in slow for row in look.places[i].tangents)]
     S = np.array(look.S)[:, rows]
     impulse = np.linalg.lstsq(S[rows], -np.array(look.slip)[rows], rcond=RANK)[0]
-    return (np.array(look.slip) + S @ impulse).tolist()
+    return [v + change for v, change in zip(look.slip, (S @ impulse).tolist(), strict=True)]
 
 
 def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], full: bool) -> _Found | None:
