@@ -44,7 +44,7 @@ along = bundle(
     click.option("--to", type=seconds, show_default="1", metavar="TIME", help="End of the motion."),
     click.option("--samples", type=whole(1, 10**7), show_default="101", metavar="NUMBER", help="Equidistant times."),
     click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf)."),
-    click.option("--series", default="", metavar="NAME,...", help="Draw just these."),
+    click.option("--series", default="", metavar="NAME,...", help="Draw and write just these."),
     click.option("--save", type=FILE, metavar="FILE", help="Write a table (.csv)."),
 )
 
@@ -88,14 +88,14 @@ def shown(found: Series, way: Along, notes: Sequence[str], more: dict[str, Any],
     chosen = names(way.series)
     for name in chosen:
         found[name]
-    if chosen and way.plot is None:
-        raise ArgumentError("--series: expected --plot FILE beside it.")
+    if chosen and way.plot is None and way.save is None:
+        raise ArgumentError("--series: expected --plot FILE or --save FILE beside it.")
     if way.plot is not None:
         from kineta.views.plot import figure
 
         figure(found, way.plot, *chosen)
     if way.save is not None:
-        found.save(way.save)
+        found.save(way.save, *chosen)
     written = [str(path) for path in (way.plot, way.save) if path is not None]
     if as_json:
         data = {"model": found.model, "t": found.t.tolist(), "series": {n: x.tolist() for n, x in found.series.items()}}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError, MissingPackageError, SimulationError, did_you_mean, shown
 from kineta.files import path_of, write
+from kineta.model.infer import few
 
 if TYPE_CHECKING:
     import pandas
@@ -36,9 +37,8 @@ class Series:
         """The values (k,) of a series, or the times ``t``. Raises :class:`ArgumentError` for an unknown name."""
         found = {"t": self.t, **self.series}.get(name) if isinstance(name, str) else None
         if found is None:
-            raise ArgumentError(
-                f"Model '{self.model}': there is no series {shown(name)}.{did_you_mean(name, self.series)}"
-            )
+            near = did_you_mean(name, self.series) or f" There are {few(self.series)}."
+            raise ArgumentError(f"Model '{self.model}': there is no series {shown(name)}.{near}")
         return found
 
     def __repr__(self) -> str:
@@ -53,12 +53,14 @@ class Series:
             raise MissingPackageError("pandas", "xarray") from None
         return pandas.DataFrame({"t": self.t, **self.series}).set_index("t")
 
-    def save(self, path: str | Path) -> None:
-        """Write a table to a file ``.csv``: the times, then all series. A table of coordinates is a motion again."""
+    def save(self, path: str | Path, *names: str) -> None:
+        """Write a table to a file ``.csv``: the times, then the series *names*, all if none is given. A table of coordinates is a
+        motion again.
+        """
         path = path_of(path, "the path of a file")
         if path.suffix != ".csv":
             raise ArgumentError(f"Expected a file '.csv', found '{path.name}'.")
-        columns = {"t": self.t, **self.series}
+        columns = {"t": self.t, **({n: self[n] for n in names} if names else self.series)}
         # The shortest digits that read back as the same number are those of Python.
         rows = (map(repr, row) for row in zip(*(x.tolist() for x in columns.values()), strict=True))
         write({path: "".join(f"{','.join(cells)}\n" for cells in (columns, *rows)).encode()})
