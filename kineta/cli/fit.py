@@ -14,6 +14,7 @@ from kineta.errors import ArgumentError
 
 if TYPE_CHECKING:
     from kineta.model.system import System
+    from kineta.tasks.fit import Fit
 
 
 @click.command(
@@ -73,15 +74,7 @@ def fit(
     if not names(by):
         raise ArgumentError("--by: expected names of parameters, coordinates or speeds, as in --by m1,q1, found none.")
     t, columns = table(data)
-    known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
-    chosen = [n for n in columns if n in known] if series is None else names(series)
-    if not chosen:
-        raise ArgumentError(f"{data}: expected series that the model has, as {known[0]}, found {', '.join(columns)}.")
-    for name in chosen:
-        if name not in columns:
-            raise ArgumentError(
-                f"--series: there is no column '{name}' in {data}; its columns are {', '.join(columns)}."
-            )
+    chosen = _chosen(system, data, list(columns), series)
     left = [n for n in columns if n not in chosen]
     found = find(
         system,
@@ -118,6 +111,26 @@ def fit(
     if series is None:
         aside = f"; columns that the model does not have: {', '.join(left)}" if left else ""
         click.echo(f"fitted: {', '.join(chosen)}{aside}")
+    _print(found)
+    if plot is not None:
+        click.echo(f"written: {plot}")
+
+
+def _chosen(system: System, data: Path, columns: Sequence[str], series: str | None) -> list[str]:
+    """The *columns* of *data* that are fitted: those of *series*, or all that the model has."""
+    known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
+    chosen = [n for n in columns if n in known] if series is None else names(series)
+    if not chosen:
+        raise ArgumentError(f"{data}: expected series that the model has, as {known[0]}, found {', '.join(columns)}.")
+    for name in chosen:
+        if name not in columns:
+            raise ArgumentError(
+                f"--series: there is no column '{name}' in {data}; its columns are {', '.join(columns)}."
+            )
+    return chosen
+
+
+def _print(found: Fit) -> None:
     click.echo(str(found))
     click.echo(f"deviation of the data from the motion: {found.deviation:.3g}")
     if found.patterned:
@@ -125,8 +138,6 @@ def fit(
             f"the deviations of {', '.join(found.patterned)} follow each other, as errors of measurements do not: the intervals "
             "mean little; begin elsewhere, or let more vary"
         )
-    if plot is not None:
-        click.echo(f"written: {plot}")
 
 
 def _sigma(system: System, text: str | None) -> float | dict[str, float] | None:
