@@ -76,5 +76,8 @@ def test_series_choose_what_is_written_and_an_unknown_one_is_told_the_others(kin
     asked = ("kinematics", FOURBAR, "--motion", "theta = 0.8 + t", "--of", "mass", "--samples", "3", "--series")
     assert kineta(*asked, "mass.x,mass.y", "--save", "way.csv").code == 0
     assert (here / "way.csv").read_text().splitlines()[0] == "t,mass.x,mass.y"
-    assert "there is no series 'camber'. There are theta, beta, gamma, " in kineta(*asked, "camber", "--save", "way.csv").err
+    assert (
+        "there is no series 'camber'. There are theta, beta, gamma, "
+        in kineta(*asked, "camber", "--save", "way.csv").err
+    )
     assert "--series: expected --plot FILE or --save FILE beside it." in kineta(*asked, "mass.x").err
