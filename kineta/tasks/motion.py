@@ -25,6 +25,7 @@ from kineta.tasks.kinks import kink
 from kineta.tasks.mass import fault, lost
 from kineta.tasks.met import missed
 from kineta.tasks.modal import Modal, begun, modal
+from kineta.tasks.pace import Pace
 from kineta.tasks.progress import Progress
 from kineta.tasks.rank import FLAT, FOLDED, folded
 from kineta.tasks.record import Record
@@ -177,6 +178,7 @@ def _integrate(
 ) -> tuple[int, str]:
     """Carry the run to its end; status and message."""
     problem = run.problem
+    pace = Pace(problem.t0, problem.t1)
     record.start(problem.t0, problem.y0.copy(), None if isinstance(run, Integration) else run.control.made)
     domain.look(np.array([problem.t0]), problem.y0[None])
     try:
@@ -189,6 +191,9 @@ def _integrate(
                 domain.look(segment.t, segment.y)
                 record.segment(segment, end)
                 bar.at(record.reached, record.steps, record.last_step)
+                if left := pace.left(record.reached, record.steps):
+                    made = record.steps, record.last_step
+                    return OUT_OF_STEPS, status.out_of_steps(record.reached, *made, domain.edge(last=True), left)
             if end is not None:
                 return EVENT, status.stopped(end[0], watch.ended or "")
             if segment.end:

@@ -59,12 +59,13 @@ def missed(message: str, what: str, residual: float) -> str:
     )
 
 
-def out_of_steps(t: float, steps: int, size: float, edge: str) -> str:
-    """After as many steps as were allowed."""
+def out_of_steps(t: float, steps: int, size: float, edge: str, left: float = 0.0) -> str:
+    """After as many steps as were allowed, or where too many would be *left*."""
     edge = edge or (
         "where a force jumps (sign, step) or changes very fast, steps are short without end; max_steps allows more"
     )
+    more = f", and the rest would take {left:.0e} more" if left else ""
     return (
-        f"out of steps at t = {t:.9g} s: {steps} were made, the last of {size:.1e} s; {edge}. "
+        f"out of steps at t = {t:.9g} s: {steps} were made, the last of {size:.1e} s{more}; {edge}. "
         "What was computed before is kept"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import time
@@ -240,6 +241,14 @@ def test_no_run_goes_on_for_ever(method: str) -> None:
     assert result.message.startswith(f"out of steps at t = {result.t[-1]:.9g} s: 2000 were made, the last of ")
     enough = kn.simulate(OSCILLATOR, 1.0, method=method)
     assert kn.simulate(OSCILLATOR, 1.0, method=method, max_steps=enough.steps).status == 0
+
+
+def test_a_run_that_does_not_get_on_is_left_soon() -> None:
+    """Appell's and Hamel's point comes to rest, and its constraint has no direction there."""
+    run = kn.simulate(kn.load(EXAMPLES / "appell_hamel.kin"), 10.0, samples=11)
+    assert run.status == 4
+    assert run.steps < 1_000_000
+    assert re.search(r"and the rest would take \de\+\d\d more; 'sqrt\(x'\^2 \+ y'\^2\)' needs", run.message)
 
 
 def test_the_memory_of_a_run_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
