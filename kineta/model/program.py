@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kineta.errors import ArgumentError, Location, did_you_mean, shown
+from kineta.errors import Location, did_you_mean
 from kineta.expr.node import Expr, Scalar, expr
 from kineta.model.constraints import hold
+from kineta.model.constraints.equality import Equality, difference, vanishing
 from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record, records, scalar
+from kineta.model.given import Record, records
 
 if TYPE_CHECKING:
     from lark import Token
@@ -28,26 +29,12 @@ LAWS = (COVARIANT, "kineta", "inertial", LEAST)
 
 
 @dataclass(frozen=True, slots=True)
-class Program(Record):
+class Program(Equality):
     """A program of motion: ``value`` = 0 at all times, by forces of control that the equations find (Rodionov (5)).
 
     An expression of the time, parameters, coordinates and their derivatives of any order, ``q1''``, ``q1'''``, and of vectors of
     bodies and points, ``|a(Tip)|``.
     """
-
-    name: str
-    value: Expr
-    location: Location | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the program."""
-        return (self.value,)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
-        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +58,7 @@ class Control(Record):
 
 def program(name: str, value: Scalar) -> Program:
     """The :class:`Program` that *value* is zero, held by controls: ``kn.program("hold", abs(kn.vector("a", "Tip")) - 2)``."""
-    if isinstance(value, bool):
-        raise ArgumentError(
-            f"Program {shown(name)}: expected an expression that stays zero, found the truth value {value}; of two "
-            "expressions that stay equal write the difference, a - 3 and not a == 3."
-        )
-    return Program(name, scalar(value))
+    return Program(name, vanishing("Program", name, value, "a == 3"))
 
 
 def control(
@@ -105,10 +87,7 @@ def control(
 
 
 def _read(source: Source, name: Token, left: Node, right: Node) -> Program:
-    known = source.quantity(left)
-    expected = None if known.plain else known.dimension
-    value = known.value - source.expression(right, expected, f"the right side of program '{name}'")
-    return Program(str(name), value, source.location(name))
+    return Program(str(name), difference(source, f"program '{name}'", left, right), source.location(name))
 
 
 def _fault(system: System, program: Program) -> tuple[str, str] | None:

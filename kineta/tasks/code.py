@@ -150,6 +150,14 @@ class Bound:
     forces: Forces
     flags: FloatArray = field(default_factory=lambda: UNSWITCHED)
 
+    def gradients(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The gradients of programs of motion, and what answers them, at times *t* (k,) in states *y* (k, n): (k, programs, nv)
+        each.
+        """
+        found = np.asarray(self.code.regularity.batch(t[:, None], y, self.h))
+        parts = found.reshape(len(t), 2, *self.code.layout.gradients)
+        return parts[:, 0], parts[:, 1]
+
     def under(self, constant: FloatArray) -> Bound:
         """The same under other forces that are numbers, (nv,)."""
         h = self.code.setup(np.concatenate([self.p, self.flags, constant]))

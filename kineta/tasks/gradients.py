@@ -43,17 +43,11 @@ class Gradients:
         self._system, self._made = system, made
         self._t, self._y = t[0], y
         self._ahead = AHEAD * (t[1] - t[0])
-        self._gradients = self._parts(np.array(t[:1]), y[None])[0][0]
+        self._gradients = made.gradients(np.array(t[:1]), y[None])[0][0]
         self._sizes = np.zeros(made.code.layout.gradients[0])
         self._lengths = np.linalg.norm(self._gradients, axis=1)
         self._longest, self._recent = 0.0, np.zeros(0)
         self._halves: list[tuple[float, float]] = []
-
-    def _parts(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradients and answers at the times *t* (k,), (k, programs, nv) each."""
-        found = self._made.code.regularity.batch(t[:, None], y, self._made.h)
-        parts = np.asarray(found).reshape(len(t), 2, *self._made.code.layout.gradients)
-        return parts[:, 0], parts[:, 1]
 
     def _least(self, B: FloatArray, Z: FloatArray) -> FloatArray:
         """The least influence of the controls on combinations of programs, relative to the largest that each has had."""
@@ -72,7 +66,7 @@ class Gradients:
             t, y = t[inside], y[inside]
         if not len(t):
             return None
-        B, Z = self._parts(t, y)
+        B, Z = self._made.gradients(t, y)
         before = np.concatenate([self._gradients[None], B[:-1]])
         turned, here = (np.linalg.det(np.einsum("kan,kbn->kab", own, Z)) for own in (before, B))
         least = self._least(B, Z)
@@ -102,7 +96,7 @@ class Gradients:
         for i in reversed(range(len(t))):
             change = self._ahead * rate(t[i : i + 1], y[i], self._made.h)[:n]
             beyond = y[i] + np.where(np.isfinite(change), change, 0.0)  # what else has no value there is not for here
-            B, Z = self._parts(np.array([t[i], t[i] + self._ahead]), np.array([y[i], beyond]))
+            B, Z = self._made.gradients(np.array([t[i], t[i] + self._ahead]), np.array([y[i], beyond]))
             if np.isfinite([B, Z]).all() and np.linalg.det(B[0] @ Z[1].T) * np.linalg.det(B[1] @ Z[1].T) > 0:
                 return i
         return -1

@@ -22,11 +22,10 @@ from kineta.compiler import Equations, equations_of
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
 from kineta.expr.graph import ONE
 from kineta.expr.program import program
-from kineta.model.dimensions import multiplier_units, variable_dimensions
+from kineta.model.dimensions import multiplier_units, varied_units
 from kineta.model.given import records
 from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System, a_system
-from kineta.model.units import POWER, symbol, times
 from kineta.passes.differentiate import forward, gradient
 from kineta.tasks.apart import warn_without
 from kineta.tasks.closing import Closing
@@ -223,7 +222,8 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
         model=system.name,
         t=path.t,
         series=dict(zip(all_names, np.hstack([R, found]).T, strict=True)),
-        units=_units(system, unknown) | multiplier_units(system, all_names[len(names) :]),
+        units={n: x for n, x in varied_units(system).items() if n in unknown.shown}
+        | multiplier_units(system, all_names[len(names) :]),
         trajectory=path,
         unknown=unknown.shown,
         tau=tau,
@@ -360,12 +360,3 @@ def _rank(A: FloatArray) -> int:
         return 0
     sizes = np.atleast_2d(np.linalg.svd(A, compute_uv=False))
     return int((sizes > RANK * sizes.max(axis=1, keepdims=True)).sum(axis=1).max())
-
-
-def _units(system: System, unknown: Unknown) -> dict[str, str]:
-    shown_of = variable_dimensions(system)
-    found = {
-        x.name: symbol(x.dimension) for x in system.parameters if x.name in unknown.names and x.dimension is not None
-    }
-    forces = {n: times(POWER, shown_of[n], -1) for n in unknown.names if n in shown_of}
-    return found | {force_name(n): symbol(d) for n, d in forces.items()}

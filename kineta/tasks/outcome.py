@@ -172,9 +172,8 @@ def allowed(task: Task, t: FloatArray, y: FloatArray) -> FloatArray:
     pulled = 0.0 if task.made.code.kept == PROJECTED else min(PULLED * task.rtol, ROUGHEST)
     sizes = np.ones(layout.levels)
     if layout.programs:
-        found = task.made.code.regularity.batch(t[:, None], y, task.made.h)
-        gradients = np.asarray(found).reshape(len(t), 2, *layout.gradients)[:, 0]
-        sizes[layout.levels - len(layout.programs) :] = np.abs(gradients).max(axis=(0, 2))[list(layout.programs)]
+        gradients = np.abs(task.made.gradients(t, y)[0]).max(axis=(0, 2))
+        sizes[layout.levels - len(layout.programs) :] = gradients[list(layout.programs)]
     return np.asarray(size * (MISSED + pulled) * sizes)
 
 
