@@ -163,9 +163,8 @@ class Certificate:
                 yield f"{r.formalism}: the largest disagreement is in {r.where}."
         for law, why in self.aside:
             yield f"'{law}' is not asked: {why}."
-        for form in self.forms:
-            if form.refused:
-                yield f"{form.form}: {form.refused}"
+        for why in dict.fromkeys(f.refused for f in self.forms if f.refused):
+            yield f"{', '.join(f.form for f in self.forms if f.refused == why)}: {why}"
         if self.laws_apart:
             yield (
                 "RnQ leads to the law covariant, the other forms to the law kineta. These are two laws here, apart by "

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from kineta.errors import SimulationError
+from kineta.tasks.beginning import named
 from kineta.tasks.hidden import Hold, State
-from kineta.tasks.programmed import named
 
 FloatArray = NDArray[np.float64]
 

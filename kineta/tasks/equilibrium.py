@@ -45,6 +45,7 @@ class Equilibrium:
     stability : what potential and small motions say of it
     residual : by how much forces and constraints are off, as a change of the state that would make up for it
     steady : names of the speeds that go on
+    state, acting : what was found, and the forces beside those of the model, as other tasks take them
     """
 
     model: str
@@ -55,9 +56,9 @@ class Equilibrium:
     potential_energy: float
     stability: Stability
     residual: float
-    steady: tuple[str, ...] = ()
-    state: State = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # of one that was found
-    acting: Forces = field(default=None, repr=False, compare=False)  # type: ignore[assignment]  # beside those of the model
+    steady: tuple[str, ...]
+    state: State = field(repr=False, compare=False)
+    acting: Forces = field(repr=False, compare=False)
 
     @property
     def stable(self) -> bool | None:

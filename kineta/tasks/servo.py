@@ -18,17 +18,17 @@ from scipy.interpolate import make_interp_spline
 from kineta.compiler import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.formalism.programmed import CONTROL
-from kineta.model.dimensions import output_units, variable_dimensions, variable_units
+from kineta.model.dimensions import output_units, variable_units, varied_units
 from kineta.model.given import records
 from kineta.model.infer import results
 from kineta.model.system import System
-from kineta.model.units import POWER, symbol, times
 from kineta.tasks import arguments, internal
 from kineta.tasks.code import parameters
 from kineta.tasks.corners import jumps
 from kineta.tasks.following import followed, integrated
 from kineta.tasks.hidden import Array, Hold, State, held
 from kineta.tasks.met import PRINTED
+from kineta.tasks.result import force_name
 from kineta.tasks.series import Series
 from kineta.tasks.state import initial_state
 from kineta.values import whole
@@ -259,6 +259,6 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[State]) -> Servo:
 
 
 def _units(system: System, names: tuple[str, ...]) -> dict[str, str]:
-    dimensions = variable_dimensions(system)
-    forces = {f"{CONTROL}{n}": symbol(times(POWER, dimensions[n], -1)) for n in names if n in dimensions}
+    known = varied_units(system)
+    forces = {f"{CONTROL}{n}": known[force_name(n)] for n in names if force_name(n) in known}
     return variable_units(system) | output_units(system) | forces | {f"{CONTROL}power": "W", f"{CONTROL}work": "J"}

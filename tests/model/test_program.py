@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from kineta.model.dimensions import output_units
 from kineta.model.program import LAWS, Control
 from kineta.model.rewrite import lifted, reframed, renumbered, respelled
 from kineta.tasks import arguments
+from tests.support import reads_back
 
 MODEL = """
 parameters k = 2, a0 = 2 m/s^2, c = -3;
@@ -44,11 +44,7 @@ def read(text: str) -> kn.System:
 def test_what_is_written_reads_back(statement: str) -> None:
     system = read(statement)
     assert system.programs
-    again = kn.loads(kn.dumps(system))
-    assert again == system
-    assert hash(again) == hash(system)
-    assert kn.dumps(again) == kn.dumps(system)
-    assert pickle.loads(pickle.dumps(system)) == system == system.replace(name=system.name)
+    reads_back(system)
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)

@@ -171,3 +171,11 @@ def test_a_wrong_form_is_found(digits: int, monkeypatch: pytest.MonkeyPatch) -> 
     assert "of the forms under programs RnL (26) disagrees with the law." in certificate.sentence
     others = [f for f in certificate.forms if f.form != "RnL"]
     assert all(f.agrees for f in others)
+
+
+def test_what_no_form_speaks_of_is_said_once() -> None:
+    system = kn.loads("B | Ball(b) = 1, 2, 3, 4; program p : |eps(B)|^2 = 1;")
+    certificate = kn.verify(system, states=2, digits=0)
+    assert [n for n in certificate.notes() if "rates of coordinates" in n] == [
+        "RnQ, RnA, RnL, RnQ^(r), RnR_sA, RnGA, RnGL: it speaks of rates of coordinates, and those of 'b' are none."
+    ]
