@@ -53,7 +53,7 @@ def evident(balance: FloatArray, steps: int | NDArray[np.int64], rtol: float) ->
     return np.asarray(balance <= _STEPS * steps * max(rtol, _FINEST))
 
 
-def explained(
+def judged(
     energies: Energies,
     energy: Callable[[FloatArray, FloatArray], FloatArray],
     power: Callable[[FloatArray, FloatArray], FloatArray],
@@ -64,9 +64,12 @@ def explained(
     rtol: float,
     atol: float,
     steps: int,
-) -> bool:
-    """Whether *steps* of the tolerances *rtol*, *atol* from y[0] to y[-1] (k, n) explain the balance of the *energies*. The
-    tolerances are those of the first *steered* states.
+) -> tuple[float, bool]:
+    """The balance of the *energies*, and whether *steps* of the tolerances *rtol*, *atol* from y[0] to y[-1] (k, n) explain it.
+    The tolerances are those of the first *steered* states.
+
+    Where no more energy is exchanged than such errors make, as by a body that rests, there is none to measure by: the balance
+    is then relative to what errors as large as the states would make of it.
 
     Errors of steps do not grow in the energy, they add up. What an error of the size of the tolerances makes of the energy, and
     of the power that is work over a step, functions (t, y) -> (k,), is tried at some states, equally far from each other in the
@@ -74,7 +77,7 @@ def explained(
     errors.
     """
     if evident(energies.balance, steps, rtol):
-        return True
+        return float(energies.balance), True
     rtol, balance = max(rtol, _FINEST), energies.balance
     sign = np.sign(t[-1] - t[0])
     tried = np.searchsorted(sign * t, np.linspace(sign * t[0], sign * t[-1], _TIMES)).clip(0, len(t) - 1)
@@ -87,4 +90,7 @@ def explained(
         changes = (function(times, states + errors) - function(times, states)).reshape(_TIMES, _DIRECTIONS)
         change += share * size * float(np.median(np.linalg.norm(changes, axis=1)))
     rounding = _ROUNDING * float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
-    return bool(balance * energies.size <= _STEPS * steps * (change + rtol * energies.size) + rounding)
+    size, allowed = float(energies.size), _STEPS * steps * change
+    missed = float(balance) * size
+    measure = size if size > allowed else max(size, change / rtol)
+    return missed / max(measure, 1e-300), missed <= allowed + _STEPS * steps * rtol * size + rounding

@@ -329,22 +329,23 @@ def _balanced(
 ) -> tuple[FloatArray, IntArray, list[str]]:
     """The balance of energy of every case at the times *kept*, (cases, k); and how the cases ended, if a success must keep it."""
     held = Energies(*(_held(e, kept) for e in (energies.kinetic, energies.potential, energies.work)))
-    codes, messages = motions.status.copy(), list(motions.messages)
+    balances, codes, messages = held.balance.copy(), motions.status.copy(), list(motions.messages)
     doubtful = np.isin(codes, (DONE, EVENT)) & ~evident(held.balance, motions.steps, task.rtol)
     for i in np.flatnonzero(doubtful).tolist():
         rows, steps = kept[i], int(motions.steps[i])
-        if not outcome.is_explained(task.case(i), held.case(i), t[i, rows], y[i, rows], steps):
+        balances[i], explained = outcome.kept(task.case(i), held.case(i), t[i, rows], y[i, rows], steps)
+        if not explained:
             edge = _edge(task, i, motions.samples[i], motions.t[i], motions.y[i], last=False)
             codes[i], messages[i] = UNBALANCED, status.unbalanced(messages[i], edge)
     lost = np.flatnonzero(codes == UNBALANCED)
     if len(lost):
         warn(
             f"Model '{task.system.name}': {len(lost)} of {len(codes)} cases do not keep the balance of energy. Case {lost[0]} "
-            f"{messages[lost[0]]}; energy balance {held.balance[lost[0]]:.1e}.",
+            f"{messages[lost[0]]}; energy balance {balances[lost[0]]:.1e}.",
             KinetaWarning,
             stacklevel=4,
         )
-    return held.balance, codes, messages
+    return balances, codes, messages
 
 
 def _held(values: FloatArray, kept: NDArray[np.bool_]) -> FloatArray:

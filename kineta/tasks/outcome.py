@@ -15,7 +15,7 @@ from kineta.model.dimensions import output_units, variable_units
 from kineta.model.infer import ENERGIES
 from kineta.model.switch import changed
 from kineta.model.system import System
-from kineta.tasks.balance import Energies, explained
+from kineta.tasks.balance import Energies, judged
 from kineta.tasks.code import Bound
 from kineta.tasks.events import Watch
 from kineta.tasks.keeping import PROJECTED
@@ -84,8 +84,8 @@ def series(task: Task, t: FloatArray, y: FloatArray, held: FloatArray | None, va
     return Series(Energies(kinetic, potential, work), outputs, np.abs(np.reshape(off, (len(off), *t.shape))))
 
 
-def is_explained(task: Task, energies: Energies, t: FloatArray, y: FloatArray, steps: int) -> bool:
-    """Whether so many *steps* by the tolerances of *task* explain the balance of *energies* at the states *y* (k, n)."""
+def kept(task: Task, energies: Energies, t: FloatArray, y: FloatArray, steps: int) -> tuple[float, bool]:
+    """The balance of *energies* at the states *y* (k, n), and whether so many *steps* by the tolerances of *task* explain it."""
 
     def energy(t: FloatArray, y: FloatArray) -> FloatArray:
         return np.asarray(task.made.code.observe(t[:, None], y, task.made.h)[:, :2].sum(axis=1))
@@ -96,7 +96,7 @@ def is_explained(task: Task, energies: Energies, t: FloatArray, y: FloatArray, s
             return np.zeros(len(t))
         return np.array([made.code.rate(*at, made.h)[task.states] for at in zip(t[:, None], y, strict=True)])
 
-    return explained(energies, energy, power, t, y, task.steering, rtol=task.rtol, atol=task.atol, steps=steps)
+    return judged(energies, energy, power, t, y, task.steering, rtol=task.rtol, atol=task.atol, steps=steps)
 
 
 def result(task: Task, motion: Motion, seconds: float) -> Result:
@@ -114,8 +114,10 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         if beyond.any():
             what = "programs" if beyond[len(beyond) - len(task.made.code.layout.programs) :].any() else "constraints"
             status, message = UNBALANCED, missed(message, what, residual)
-        elif not is_explained(task, energies, t, y, record.steps):
-            status, message = UNBALANCED, unbalanced(message, motion.domain.edge(last=False))
+        else:
+            balance, explained = kept(task, energies, t, y, record.steps)
+            if not explained:
+                status, message = UNBALANCED, unbalanced(message, motion.domain.edge(last=False))
     if status == UNBALANCED:
         warn(f"Model '{system.name}': {message}; energy balance {balance:.1e}.", KinetaWarning, stacklevel=3)
     return Result(
