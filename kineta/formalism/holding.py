@@ -35,7 +35,8 @@ SOFT = 1e-7
 #: What is added to the slip in space in the direction that it had when it was looked at last, so that it has one always; more,
 #: where it begins from rest, since friction turns with a slip the faster the smaller that is [m/s].
 FIRST, BEGINS = 1e-9, 1e-5
-#: The slip in space at which it no longer begins, and the one below which a contact is looked at: whether it sticks [m/s].
+#: The slip in space at which it no longer begins, and one that is nearly none: below it a contact is looked at, whether it
+#: sticks [m/s].
 BEGUN, NEARLY = 1e-3, 1e-7
 #: Square of a speed that is none.
 NOTHING = 1e-60
@@ -373,9 +374,11 @@ def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
 
 
 def _moves(g: Graph, touch: Touch, forwards: Ref, size: Ref) -> Ref:
-    """The event of a slip of this *size* in space: where it nearly ends; of one that begins, where it turns back or has begun."""
+    """The event of a slip of this *size* in space: where it nearly ends; of one that begins, where it has turned back, by more than
+    errors of steps, or has begun.
+    """
     begins = g.symbol(touch.flags[6])
-    ahead = g.mul(forwards, g.sub(g.const(BEGUN), size))
+    ahead = g.mul(g.add(forwards, g.const(NEARLY)), g.sub(g.const(BEGUN), size))
     return g.add(g.mul(begins, ahead), g.mul(g.sub(ONE, begins), g.sub(size, g.const(NEARLY))))
 
 

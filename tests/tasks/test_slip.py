@@ -47,12 +47,12 @@ def test_stacked_boxes_that_would_tip_as_they_slip_slip_on_a_pushed_cart() -> No
 
 
 def stool(feet: list[tuple[float, float]]) -> kn.System:
-    """A body on feet 0.1 m under its centre, with friction 1, under a gravity that leans."""
+    """A body on feet 0.1 m under its centre, with friction, under a gravity that may lean."""
     points = "".join(f"point P{i} on B = ({x}, {y}, -0.1);" for i, (x, y) in enumerate(feet))
     names = [f"P{i}" for i in range(len(feet))]
     return kn.loads(
-        f"parameters gx = 0; gravity (gx, 0, -{G}); B | Free(b) = 2, 0.03, 0.05, 0.06; {points} initial b.z = 0.1;"
-        f"contact c : point between {', '.join(names)} and ground axis (0, 0, 1), friction = 1;"
+        f"parameters gx = 0, mu = 1; gravity (gx, 0, -{G}); B | Free(b) = 2, 0.03, 0.05, 0.06; {points} initial b.z = 0.1;"
+        f"contact c : point between {', '.join(names)} and ground axis (0, 0, 1), friction = mu;"
         f"output {', '.join(f'{name}.z' for name in names)};"
     )
 
@@ -70,14 +70,31 @@ def test_a_body_that_comes_to_rest_has_no_foot_that_still_slips() -> None:
         assert (np.hypot(u, w) <= n * (1 + 1e-9)).all()
 
 
-def test_slip_in_space_whose_direction_turns_as_it_begins_begins() -> None:
-    """The body rolls on over one foot, whose slip begins in directions that turn by several radians a second."""
+STARTS = [
+    (
+        1.0,
+        (0.9847915349294563, -0.03701199883842905, -0.12260954958819505, -0.11739950180068706),
+        (-0.3030295973528305, 0.04232558901701568, -0.0844788079322643),
+        (0.424291608835818, -0.7630841557069682, -1.7540485858663781),
+    ),
+    (
+        0.6,
+        (0.8627072698354398, 0.3764555995029278, 0.12464426439226857, 0.3138170733565706),
+        (0.5900220782828929, -0.024201077096026976, -0.050060912954433094),
+        (1.197424191775113, 1.1987271079833852, 0.16211960211715834),
+    ),
+]
+
+
+@pytest.mark.parametrize(("mu", "turned", "speed", "turning"), STARTS)
+def test_slip_in_space_begins_although_its_direction_turns_fast(
+    mu: float, turned: tuple[float, ...], speed: tuple[float, ...], turning: tuple[float, ...]
+) -> None:
+    """The body rolls over one foot, whose slip begins slowly while its direction turns by several radians a second."""
     stands = stool([(-0.094649, 0.264130), (0.039532, 0.240076), (0.254783, 0.240079)])
-    q = {"b.z": 0.5, "b.qw": 0.9847915349294563, "b.qx": -0.03701199883842905}
-    q |= {"b.qy": -0.12260954958819505, "b.qz": -0.11739950180068706}
-    v = {"b.vx": -0.3030295973528305, "b.vy": 0.04232558901701568, "b.vz": -0.0844788079322643}
-    v |= {"b.wx": 0.424291608835818, "b.wy": -0.7630841557069682, "b.wz": -1.7540485858663781}
-    run = kn.simulate(stands, 1.0, q=q, v=v)
+    q = {"b.z": 0.5, **dict(zip(("b.qw", "b.qx", "b.qy", "b.qz"), turned, strict=True))}
+    v = dict(zip(("b.vx", "b.vy", "b.vz", "b.wx", "b.wy", "b.wz"), (*speed, *turning), strict=True))
+    run = kn.simulate(stands, 1.0, q=q, v=v, p={"mu": mu})
     assert run.status == 0
     assert min(run[f"P{i}.z"].min() for i in range(3)) > -1e-9
     assert run.energy_balance < 1e-8
