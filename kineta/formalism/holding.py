@@ -374,8 +374,8 @@ def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
 
 
 def _moves(g: Graph, touch: Touch, forwards: Ref, size: Ref) -> Ref:
-    """The event of a slip of this *size* in space: where it nearly ends; of one that begins, where it has turned back, by more than
-    errors of steps, or has begun.
+    """The event of a slip of this *size* in space: where it nearly ends; of one that begins, where it has turned back, by more
+    than errors of steps, or has begun.
     """
     begins = g.symbol(touch.flags[6])
     ahead = g.mul(g.add(forwards, g.const(NEARLY)), g.sub(g.const(BEGUN), size))

@@ -29,6 +29,9 @@ BEYOND = 100.0
 PRESSED = 1e-6
 #: Part of the largest force that is none; and part of the largest time after which one that is none is asked whether it pulls.
 NO_FORCE, SOON = 1e-9, 1e-6
+#: Impacts that follow each other at one time, of which each sends back what another has sent away; what is near then strikes at
+#: once.
+CASCADE = 400
 #: Impacts before a rest is worth a word.
 FEW = 2
 #: Rounding of a state, and in how many directions it is tried; by how many times what it does to a gap a body must rise to be
@@ -268,27 +271,52 @@ class Touching:
     def _struck(
         self, t: float, y: FloatArray, near: Set[int], loose: Set[int], made: Bound
     ) -> tuple[Look, Grip, Set[int]]:
-        """Let impacts change the speeds of *y*; the touches after them, what holds then, and which contacts are left."""
-        seen = self.look(t, y, made)
+        """Let impacts change the speeds of *y*; the touches after them, what holds then, and which contacts are left.
+
+        What is closed takes part. What is near and moves apart does not: it is struck when an impact sends it back.
+        """
+        seen, struck = self.look(t, y, made), list[int]()
+        held: tuple[Grip, Set[int]] | None = None
+        for turn in range(CASCADE + 1):
+            speed = seen.normal(seen.slip)
+            noise = {i: seen.quick * (RESTING if i in self.closed else NOISE) for i in near}
+            hits = {i for i in near if speed[i] < -noise[i]}
+            if not hits:
+                break
+            part = {i for i in near if speed[i] <= noise[i] or (i in self.closed and not turn) or turn == CASCADE}
+            seen, found, leaving = self._rebounded(t, y, seen, hits, part, near, loose, made)
+            held = found, leaving
+            struck += sorted(hits)
+        self.struck = sorted(set(struck))
+        self.said += (f"{self.touches[i].name} strikes" for i in struck)
+        return self._parted(t, y, near, loose, made)[:3] if held is None else (seen, *held)
+
+    def _rebounded(
+        self,
+        t: float,
+        y: FloatArray,
+        seen: Look,
+        hits: Set[int],
+        part: Set[int],
+        near: Set[int],
+        loose: Set[int],
+        made: Bound,
+    ) -> tuple[Look, Grip, Set[int]]:
+        """Let the impact of what *hits*, in which all that is *part* of it may push, change the speeds of *y*."""
         speed = seen.normal(seen.slip)
-        hits = {i for i in near if speed[i] < -seen.quick * (RESTING if i in self.closed else NOISE)}
-        if not hits:
-            return self._parted(t, y, near, loose, made)[:3]
         self.fastest = max(self.fastest, -min(speed[i] for i in hits))
         tired: Set[int] = frozenset()
         low: Set[int] = {i for i in hits if speed[i] >= -REST * self.fastest}
         while True:  # what comes to rest may bring others to rest with it
             tired |= low
             after = y.copy()
-            after[self.nq : self.nq + self.nv] += self._rebound(t, seen, near, hits - tired) @ seen.Y
+            after[self.nq : self.nq + self.nv] += self._rebound(t, seen, part, hits - tired) @ seen.Y
             then, found, leaving, low = self._parted(t, after, near, loose, made)
             if low <= tired:
                 break
         y[:] = after
-        self.struck = sorted(hits)
-        for i in self.struck:
+        for i in hits:
             self.impacts[i] += 1
-            self.said.append(f"{self.touches[i].name} strikes")
         for i in sorted(tired):
             if self.impacts[i] > FEW:
                 self.calm.setdefault(self.touches[i].name, (t, self.impacts[i]))

@@ -107,3 +107,15 @@ def test_what_touches_without_force_leaves_when_it_would_be_pulled_and_stays_whe
     assert pulled["z"][-1] == pytest.approx(2**3 / 6, rel=1e-9)
     assert pressed["z"][-1] == 0
     assert pressed["lambda.floor.n"][-1] == pytest.approx(2, rel=1e-12)
+
+
+def test_infinitely_many_impacts_between_two_balls_and_a_wall_bring_both_to_rest() -> None:
+    """A light ball between a heavy one and a wall takes all its speed away, impact by impact, until all is at rest at once."""
+    balls = kn.loads(
+        "L | Sx(a) = 0.5; H | Sx(b) = 2.1; coordinates a, b; initial a = 0.52, b = 0.72, a' = -0.15, b' = -1.29;"
+        "limit wall : a >= 0, restitution = 0.3; limit between : b - a >= 0, restitution = 0.3;"
+    )
+    run = kn.simulate(balls, 3.0)
+    assert np.abs(run.v[-1]).max() < 1e-12
+    assert np.abs(run.q[-1]).max() < 1e-7
+    assert run.energy_balance < 1e-9
