@@ -20,6 +20,8 @@ AHEAD = 1e-10
 #: Part of its largest value below which an answer that falls may come to vanish; and part of the longest step below which all of
 #: the last steps, so many, are short without end.
 LOW, SHORT, LAST = 0.05, 1e-7, 10
+#: How many times between two steps are looked at to find when a gradient turns round, each time.
+LOOKS = 101
 #: Part of its largest length that a gradient keeps where it does not vanish.
 STAYS = 1e-3
 
@@ -65,17 +67,18 @@ class Gradients:
             inside = (t - end[0]) * np.sign(t[-1] - segment.t0) <= 0
             t, y = t[inside], y[inside]
         if not len(t):
-            return None
+            stuck = bool(segment.end) and self._standing(np.array([self._t]), self._y[None]) < 0
+            why = f"{self._lost(self._gradients, self._gradients)} at t = {self._t:.6g} s"
+            return Lost(self._t, self._y, why) if stuck else None
         B, Z = self._made.gradients(t, y)
         before = np.concatenate([self._gradients[None], B[:-1]])
-        turned, here = (np.linalg.det(np.einsum("kan,kbn->kab", own, Z)) for own in (before, B))
+        turned, here = _answered(before, Z), _answered(B, Z)
         least = self._least(B, Z)
         bad = np.flatnonzero((turned * np.sign(here) <= 0) | ~(least > VANISHED))
         if len(bad):
             i = int(bad[0])
-            last, there = self._at(i - 1, t, y), float(t[i])
-            if turned[i] * np.sign(here[i]) < 0:  # the lengths of the gradients, which vanish in proportion to the time
-                there = last[0] + (there - last[0]) * turned[i] / (turned[i] - here[i])
+            last = self._at(i - 1, t, y)
+            there = self._turn(*last, float(t[i]))
             return Lost(*last, f"{self._lost(before[i], B[i])} at t = {there:.6g} s")
         if segment.end is not None and (i := self._standing(t, y)) < len(t) - 1:
             return Lost(*self._at(i, t, y), f"{self._lost(B[i], B[i + 1])} at t = {t[i + 1]:.6g} s")
@@ -90,6 +93,19 @@ class Gradients:
         """Time and state number *i* of a segment, or those before its first."""
         return (float(t[i]), y[i]) if i >= 0 else (self._t, self._y)
 
+    def _turn(self, t: float, y: FloatArray, end: float) -> float:
+        """When a gradient turns round between *t*, where the state is *y*, and *end*, if the state goes on as it does there."""
+        rate = self._made.code.rate(np.array([t]), y, self._made.h)[: len(y)]
+        for _ in range(3):
+            times = np.linspace(t, end, LOOKS)
+            B, Z = self._made.gradients(times, y + (times - t)[:, None] * rate)
+            behind = np.flatnonzero(~(_answered(B[:1].repeat(LOOKS, 0), Z) * np.sign(_answered(B, Z)) > 0))
+            if not len(behind) or not behind[0]:
+                break
+            y = y + (times[behind[0] - 1] - t) * rate
+            t, end = float(times[behind[0] - 1]), float(times[behind[0]])
+        return end
+
     def _standing(self, t: FloatArray, y: FloatArray) -> int:
         """The last of the states from which the motion goes on a little, and the gradients with it; -1 for none."""
         rate, n = self._made.code.rate, y.shape[1]
@@ -97,7 +113,7 @@ class Gradients:
             change = self._ahead * rate(t[i : i + 1], y[i], self._made.h)[:n]
             beyond = y[i] + np.where(np.isfinite(change), change, 0.0)  # what else has no value there is not for here
             B, Z = self._made.gradients(np.array([t[i], t[i] + self._ahead]), np.array([y[i], beyond]))
-            if np.isfinite([B, Z]).all() and np.linalg.det(B[0] @ Z[1].T) * np.linalg.det(B[1] @ Z[1].T) > 0:
+            if (_answered(B[:1], Z[1:]) * _answered(B[1:], Z[1:]))[0] > 0:
                 return i
         return -1
 
@@ -130,3 +146,9 @@ class Gradients:
             return f"the forces on {', '.join(n for n, _ in system.control.actuators)} lose hold of {programs}"
         several = ", or of a combination of them," if len(system.programs) > 1 else ""
         return f"the gradient of {programs}{several} vanishes"
+
+
+def _answered(B: FloatArray, Z: FloatArray) -> FloatArray:
+    """How much *Z* answers the gradients *B*, (k, programs, nv) each: its sign changes where these turn round."""
+    with np.errstate(invalid="ignore"):  # where there is no gradient there is no sign
+        return np.asarray(np.linalg.det(np.einsum("kan,kbn->kab", B, Z)))

@@ -185,7 +185,8 @@ def _integrate(
         for segment in run:
             end = watch.look(segment)
             if gradients is not None and (lost := gradients.look(segment, end)):
-                record.segment(segment, (lost.t, lost.y))
+                if len(segment.t):
+                    record.segment(segment, (lost.t, lost.y))
                 return FAILED, status.unguided(record.reached, lost.why)
             if len(segment.t):
                 domain.look(segment.t, segment.y)

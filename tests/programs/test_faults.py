@@ -161,7 +161,7 @@ def test_an_end_at_the_very_loss_of_a_program_is_no_success_and_keeps_no_state_b
     text = (
         "A | Sx(x) = 2; B ~ A | Sy(y) = 1; coordinates x, y; point Q on B = (0.1, 0, 0); program a : |a(Q)| = 1 - 2*t; "
     )
-    for end, method in ((0.5, "dop853"), (0.6, "dop853"), (1.0, "dopri5")):
+    for end, method in ((0.5, "dop853"), (0.6, "dop853"), (0.5, "dopri5"), (1.0, "dopri5"), (0.6, "Radau")):
         run = kn.simulate(kn.loads(f"{text}initial x'' = 1;"), end, samples=samples, method=method)
         assert run.status == -1
         assert "the gradient of the program 'a' vanishes at t = 0.5 s" in run.message
