@@ -1,4 +1,4 @@
-"""Forces of contacts and of dry friction in the accelerations, and the way back to what is closed.
+"""Forces of contacts and of dry friction in the accelerations.
 
 With the rows W of all touches, the accelerations x0 that there are without their forces, and the answers Y to unit forces along
 the rows::
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
-from kineta.formalism import inertia, manifold
+from kineta.formalism import inertia
 from kineta.formalism.articulated import forward_dynamics
 from kineta.formalism.bordered import Bordered, bordered
 from kineta.formalism.constraint import Row
@@ -26,47 +26,13 @@ from kineta.formalism.locking import free, held, locks, signed
 from kineta.formalism.rank import dependent, random_state
 from kineta.formalism.rank import matrix as numbers_of
 from kineta.formalism.residual import cheapest, named, of_forms, orders, power, recursion
+from kineta.formalism.slipping import closed, direction, events, stuck
 from kineta.formalism.touch import Touch
 from kineta.model.infer import MULTIPLIER
 from kineta.passes.substitute import substitute
 
 #: Part of itself by which a diagonal entry of S is larger where rows depend on each other; what it changes is taken back.
 SOFT = 1e-7
-#: What is added to the slip in space in the direction that it had when it was looked at last, so that it has one always; more,
-#: where it begins from rest, since friction turns with a slip the faster the smaller that is [m/s].
-FIRST, BEGINS = 1e-9, 1e-5
-#: The slip in space at which it no longer begins, and one that is nearly none: below it a contact is looked at, whether it
-#: sticks [m/s].
-BEGUN, NEARLY = 1e-3, 1e-7
-#: Square of a speed that is none.
-NOTHING = 1e-60
-
-
-def closed(g: Graph, touch: Touch) -> Ref:
-    """1 where the normal row of *touch* holds, else 0."""
-    return g.symbol(touch.flags[0])
-
-
-def stuck(g: Graph, touch: Touch) -> Ref:
-    """1 where the tangents of *touch* hold, else 0."""
-    return g.symbol(touch.flags[1])
-
-
-def direction(g: Graph, touch: Touch) -> list[Ref]:
-    """The unit vector against which friction acts: that of the slip, or in a plane its sign, which a run knows. Where slip is
-    smooth it has no size until there is some.
-    """
-    first = [g.symbol(name) for name in touch.flags[3 : 3 + len(touch.tangents)]]
-    slip = [row.levels[0] for row in touch.tangents]
-    if touch.smooth is not None:
-        size = _size(g, slip, g.mul(touch.smooth, touch.smooth))
-        return [g.div(x, size) for x in slip]
-    if len(slip) == 1:
-        return first
-    trace = g.add(g.const(FIRST), g.mul(g.const(BEGINS), g.symbol(touch.flags[6])))
-    traced = [g.add(x, g.mul(trace, d)) for x, d in zip(slip, first, strict=True)]
-    size = _size(g, traced)
-    return [g.div(x, size) for x in traced]
 
 
 def others(d: Derivation) -> list[Touch]:
@@ -338,117 +304,6 @@ def _power(d: Derivation) -> Array:
     return scalar(total)
 
 
-def _events(d: Derivation) -> Array:
-    """What changes its sign, from above, where a touch changes what it does: the gap of one that is open and the normal force of
-    one that is closed; for tangents how much more force they can bear, or the slip along its direction. And a bound that varies.
-    """
-    g, found, place = d.graph, [], 0
-    for touch in d.touches:
-        presses = touch in d.pressing
-        own = d["forces"].refs[place : place + len(touch.rows)] if presses else ()
-        place += len(own)
-        if touch.normal is not None:
-            found.append(touch.normal.levels[0])
-            if presses:
-                shut = closed(g, touch)
-                found[-1] = g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), found[-1]))
-        if touch.tangents and touch.smooth is None:
-            found.append(_holds_on(g, touch, own) if presses else ONE)
-        if touch.varies:
-            found.append(touch.bound)
-    return vector(found)
-
-
-def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
-    """The event of the tangents of *touch* under the *forces* along its rows."""
-    pushed = ONE if touch.normal is None else forces[0]
-    tangential, slip = forces[-len(touch.tangents) :], [row.levels[0] for row in touch.tangents]
-    held = stuck(g, touch)
-    margin = g.sub(g.mul(touch.static, pushed), _size(g, tangential))
-    slips = g.symbol(touch.flags[2])
-    forwards = g.sum(g.mul(g.symbol(name), x) for name, x in zip(touch.flags[3:], slip, strict=False))
-    moving = forwards if len(slip) == 1 else _moves(g, touch, forwards, _size(g, slip))
-    # Where it neither sticks nor slips nothing is looked for.
-    other = g.add(g.mul(slips, moving), g.sub(ONE, slips))
-    return g.add(g.mul(held, margin), g.mul(g.sub(ONE, held), other))
-
-
-def _moves(g: Graph, touch: Touch, forwards: Ref, size: Ref) -> Ref:
-    """The event of a slip of this *size* in space: where it nearly ends; of one that begins, where it has turned back, by more
-    than errors of steps, or has begun.
-    """
-    begins = g.symbol(touch.flags[6])
-    ahead = g.mul(g.add(forwards, g.const(NEARLY)), g.sub(g.const(BEGUN), size))
-    return g.add(g.mul(begins, ahead), g.mul(g.sub(ONE, begins), g.sub(size, g.const(NEARLY))))
-
-
-def _size(g: Graph, x: Sequence[Ref], more: Ref | None = None) -> Ref:
-    """The length of a vector, never zero; with *more* in its square."""
-    return g.sqrt(g.sum([*(g.mul(c, c) for c in x), g.const(NOTHING) if more is None else more]))
-
-
-# -- the way back ---------------------------------------------------------------------------------------------------
-
-
-def position(d: Derivation) -> list[Ref]:
-    """The coordinates nearer to the constraints on the position and to what is closed, (nq,)."""
-    base = d.released if d.symbols.system.quasi else d
-    g = base.graph
-    kept = [r for r in d.closures if r.order == 0 and r.constraint not in d.left_out]
-    normals = [(t, t.normal) for t in others(base) if t.normal is not None]
-    own, flags = [row for _, row in normals], [closed(g, t) for t, _ in normals]
-    change = _change(base, kept, own, flags, [r.levels[0] for r in kept])
-    for touch in locks(base):
-        if touch.normal is not None and touch.speed is not None:
-            back = g.mul(closed(g, touch), signed(base, touch, touch.normal.levels[0]))
-            change[touch.speed] = g.sub(change[touch.speed], back)
-    moved = manifold.retracted(base, change)
-    if base is d:
-        return moved
-    return substitute(d.graph, moved, dict(zip(base.symbols.names, d.symbols.speeds, strict=True)))
-
-
-def velocity(d: Derivation) -> list[Ref]:
-    """The speeds nearer to the constraints on the velocity, and to what is closed or sticks, (nv,)."""
-    g, change = d.graph, _change(d, d.rows, rows(d), holds(d), [r.levels[-1] for r in d.rows], last=True)
-    loose = free(d)
-    return [g.add(g.mul(loose.get(k, ONE), v), x) for k, (v, x) in enumerate(zip(d.symbols.v, change, strict=True))]
-
-
-def _change(
-    d: Derivation,
-    kept: Sequence[Row],
-    own: Sequence[Row],
-    flags: Sequence[Ref],
-    off: Sequence[Ref],
-    *,
-    last: bool = False,
-) -> list[Ref]:
-    """The change of least kinetic energy that meets the rows *kept*, which are *off* by so much, and those of its *own* whose
-    *flags* are set: on the velocity, if *last*, else on the position.
-    """
-    g, n, m = d.graph, len(d.symbols.v), len(kept)
-    factors = bordered(d, kept, orders(d)[0])
-    x = factors.solve([ZERO] * n, [neg(f) for f in off])[:n] if kept else [ZERO] * n
-    Y = [factors.solve([r.gradient.get(k, ZERO) for k in range(n)], [ZERO] * m) for r in own]
-    S = [[along(g, r, y) for y in Y] for r in own]
-    missed = [g.add(r.levels[-1 if last else 0], along(g, r, x)) for r in own]
-    soft = [g.mul(flag, s) for flag, s in zip(flags, softness(d, S, own, kept), strict=True)]
-    pushes = solved(g, masked(g, S, flags), [neg(g.mul(f, e)) for f, e in zip(flags, missed, strict=True)], soft)
-    return [g.add(x[k], g.sum(g.mul(y[k], p) for y, p in zip(Y, pushes, strict=True))) for k in range(n)]
-
-
-def levels(d: Derivation) -> list[Ref]:
-    """What has to vanish of touches: gaps and their rates where they are closed, slips where they stick."""
-    g, found = d.graph, []
-    for touch in d.touches:
-        shut, held = (closed(g, touch), stuck(g, touch)) if touch in d.pressing else (ZERO, ZERO)
-        if touch.normal is not None:
-            found += [g.mul(shut, x) for x in touch.normal.levels]
-        found += [g.mul(held, row.levels[0]) for row in touch.tangents]
-    return found
-
-
 def _multipliers(d: Derivation) -> Array:
     """Multipliers of constraints, then forces of touches."""
     if d.symbols.system.quasi:
@@ -489,7 +344,7 @@ def in_mode(rules: Mapping[str, Rule], *, pressing: bool) -> Mapping[str, Rule]:
 RULES: Mapping[str, Rule] = {
     "gaps": _gaps,
     "laws": _laws,
-    "touch_events": _events,
+    "touch_events": events,
 }
 
 #: The forces of those that press, and what they change.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr, symbol
 from kineta.expr.program import Program
-from kineta.formalism import bounce, holding, manifold, programmed
+from kineta.formalism import bounce, manifold, programmed, restoring
 from kineta.formalism.derivation import Derivation, vector
 from kineta.formalism.locking import locks
 from kineta.formalism.touch import Touch
@@ -74,7 +74,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     system, power, shown = d.symbols.system, _power(d, forces), _shown(d)
     pivots = manifold.pivots(d) if d.watched else []
     multipliers, labels = _multipliers(d)
-    levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *holding.levels(d))
+    levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *restoring.levels(d))
     levels = (*levels, *d["programs"].refs) if system.programs else levels
     layout = Layout(
         works=int(power != ZERO or bool(d.touches) or bool(system.switches)),
@@ -143,7 +143,7 @@ def _changing(d: Derivation, acting: Mapping[str, Ref], watched: Sequence[Expr])
 
 def _returning(d: Derivation, layout: Layout) -> dict[str, Sequence[Ref]]:
     """The states nearer to the constraints: by coordinates, and by speeds."""
-    way = programmed if d.symbols.system.programs else holding if d.pressing else manifold
+    way = programmed if d.symbols.system.programs else restoring if d.pressing else manifold
     rest, lower = _behind(d.graph, layout), [x for k in range(1, layout.order) for x in d.symbols.level(k)]
     return {"position": [*way.position(d), *lower, *rest], "velocity": [*d.symbols.q, *way.velocity(d), *rest]}
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.formalism.holding import NEARLY
+from kineta.formalism.slipping import NEARLY
 from kineta.formalism.touch import FLAGS
 from kineta.numerics.complementarity import REACHED, Cone, forces, product
 from kineta.numerics.sharing import RANK, Shares, shares
