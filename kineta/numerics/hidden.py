@@ -23,8 +23,11 @@ SWEEPS = 8
 
 
 def balanced(A: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weights of the rows and columns with which the largest entries of all are near one."""
-    rows, columns = np.ones(A.shape[0]), np.ones(A.shape[1])
+    """Weights of the rows and columns with which the largest entries of all are near one; equations that are written larger have
+    rows that weigh less, and all else is the same.
+    """
+    largest = np.abs(A).max(axis=1, initial=0.0)
+    rows, columns = 1.0 / np.where(largest > 0, largest, 1.0), np.ones(A.shape[1])
     for _ in range(SWEEPS):
         size = np.abs(A) * rows[:, None] * columns
         for weights, axis in ((rows, 1), (columns, 0)):

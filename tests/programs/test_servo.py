@@ -281,3 +281,11 @@ def test_a_start_across_which_the_force_does_nothing_is_singular() -> None:
     with pytest.raises(kn.SimulationError) as error:
         kn.servo(kn.loads(PENDULUM + "program p : L.x = 0.1*sin(t);"), 1.0)
     assert "the position at t = 0 s that meets the programs is singular" in str(error.value)
+
+
+@pytest.mark.parametrize("scale", ["1e-12", "1e12"])
+def test_a_path_times_a_number_is_the_same_path(scale: str) -> None:
+    larger = CRANE.replace("Load.x = 1 + 0.5*sin(2*t)", f"{scale}*Load.x = {scale}*(1 + 0.5*sin(2*t))")
+    one, other = (kn.servo(kn.loads(text), 1.0, samples=5) for text in (CRANE, larger))
+    assert (other.index, other.flat) == (one.index, one.flat)
+    np.testing.assert_allclose(other.tau, one.tau, atol=1e-11)
