@@ -27,8 +27,9 @@ NOISE, RESTING = 1e-13, 1e-9
 BEYOND = 100.0
 #: Part of the largest acceleration with which something must be pressed again to stay where its force came to zero.
 PRESSED = 1e-6
-#: Part of the largest force that is none; and part of the largest time after which one that is none is asked whether it pulls.
-NO_FORCE, SOON = 1e-9, 1e-6
+#: Part of the largest force that is none, and one that is nearly none, beyond the errors with which forces are found; and part of
+#: the largest time after which it is asked whether that pulls.
+NO_FORCE, HARDLY, SOON = 1e-9, 1e-8, 1e-6
 #: Impacts that follow each other at one time, of which each sends back what another has sent away; what is near then strikes at
 #: once.
 CASCADE = 400
@@ -199,8 +200,8 @@ class Touching:
         states = ((t, y), (t + soon, y + soon * made.code.rate(np.array([t]), y, made.h)))
         now, then = (np.array(self._told(*state, made)) for state in states)
         own = np.array([normal and i in found.closed for i, normal in self.events])
-        least = -NO_FORCE * np.abs([now[own], then[own]]).max()
-        pulled = own & ((now < least) | (now <= -least) & (then < least))
+        most = np.abs([now[own], then[own]]).max()
+        pulled = own & ((now < -NO_FORCE * most) | (now <= HARDLY * most) & (then < -NO_FORCE * most))
         return {i for (i, _), pulls in zip(self.events, pulled, strict=True) if pulls}
 
     def _told(self, t: float, y: FloatArray, made: Bound) -> FloatArray:

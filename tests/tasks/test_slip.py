@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kineta as kn
 
@@ -98,3 +99,36 @@ def test_slip_in_space_begins_although_its_direction_turns_fast(
     assert run.status == 0
     assert min(run[f"P{i}.z"].min() for i in range(3)) > -1e-9
     assert run.energy_balance < 1e-8
+
+
+def test_a_foot_that_bears_nothing_from_the_start_and_would_pull_is_let_go() -> None:
+    sliding = stool(
+        [(-0.001331, 0.198314), (0.099567, 0.291198), (0.23883, 0.061916), (0.17399, -0.168014), (0.252243, -0.016794)]
+    )
+    v = {"b.vx": 0.6272027538580425, "b.vy": 0.36837424987620904, "b.wz": 1.181270695315732}
+    run = kn.simulate(sliding, 0.02, v=v, p={"gx": -2.309354257446197})
+    for i in range(5):
+        n, u, w = (run[f"lambda.c.P{i}.{k}"] for k in "nuw")
+        assert n.min() > -1e-7
+        assert (np.hypot(u, w) <= n + 1e-6).all()
+
+
+def test_a_body_thrown_on_its_feet_moves_alike_in_turned_frames_and_by_other_names() -> None:
+    ends = []
+    for seed, names in ((0, ("F", "G", "H")), (1, ("z", "b1", "a"))):
+        frame = Rotation.identity() if seed == 0 else Rotation.random(random_state=seed)
+        (gx, gy, gz), (ax, ay, az) = frame.apply([[0.5, 0.2, -G], [0, 0, 1]])
+        feet = zip(names, [(0.2, 0.1), (-0.1, 0.2), (-0.15, -0.2)], strict=True)
+        points = "".join(f"point {name} on B = ({x}, {y}, -0.1);" for name, (x, y) in feet)
+        thrown = kn.loads(
+            f"gravity ({gx}, {gy}, {gz}); B | Free(b) = 2, 0.03, 0.05, 0.06; {points}"
+            f"contact c : point between {', '.join(names)} and ground axis ({ax}, {ay}, {az}), friction = 0.3, restitution = 0.4;"
+        )
+        turned = (frame * Rotation.from_rotvec([0.2, -0.1, 0.3])).as_quat()[[3, 0, 1, 2]]
+        q = dict(zip(("b.x", "b.y", "b.z"), frame.apply([0, 0, 0.4]), strict=True))
+        q |= dict(zip(("b.qw", "b.qx", "b.qy", "b.qz"), turned, strict=True))
+        run = kn.simulate(thrown, 0.9, q=q, v={"b.wx": 1.0, "b.wy": -0.5, "b.wz": 2.0})
+        ends.append((frame.inv().apply(run.q[-1, :3]), len(run.changes)))
+    (first, changes), (second, others) = ends
+    assert first == pytest.approx(second, abs=1e-8)
+    assert changes == others > 20
