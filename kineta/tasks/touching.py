@@ -29,7 +29,7 @@ BEYOND = 100.0
 PRESSED = 1e-6
 #: Part of the largest force that is none, and one that is nearly none, beyond the errors with which forces are found; and part of
 #: the largest time after which it is asked whether that pulls.
-NO_FORCE, HARDLY, SOON = 1e-9, 1e-8, 1e-6
+NO_FORCE, HARDLY, SOON = 1e-9, 2e-9, 1e-6
 #: Impacts that follow each other at one time, of which each sends back what another has sent away; what is near then strikes at
 #: once.
 CASCADE = 400
