@@ -40,22 +40,24 @@ class Bouncing(Projecting):
             super()._conclude(t, h, end, last)
 
     def _strike(self, h: Any, end: Any) -> None:
-        """Let bounce what has struck first in a step that was to lead to *end*."""
+        """Let bounce what has struck first in a step that was to lead to *end*, if nothing but gaps came to zero in it."""
         b = self.b
         row = self._earliest()
         event = self._integer("which", row)
-        touch = self._integer("touches", event)
         t = self._value(self.at["zero_times"], row)
-        with b.if_then(b.and_(b.fcmp_ordered("<", t, end), b.icmp_signed(">=", touch, number(0)))):
+        with b.if_then(b.and_(b.fcmp_ordered("<", t, end), self._nonzero(b.load(self.alone, typ=INT)))):
             struck = self._address(self.at["zero_states"], b.mul(row, self.padded))
-            self._bounce(t, h, struck, event, touch)
+            self._bounce(t, h, struck, event, self._integer("touches", event))
 
     def _earliest(self) -> Any:
-        """Of the zeros found in the step the row of the earliest."""
+        """Of the zeros found in the step the row of the earliest; they are ``alone``, if all are those of gaps."""
         b, before = self.b, self.b.load(self.before, typ=INT)
         b.store(before, self.row)
+        b.store(number(1), self.alone)
 
         def one(i: Any) -> None:
+            with b.if_then(b.not_(self._is_gap(self._integer("which", b.add(before, i))))):
+                b.store(number(0), self.alone)
             row, first = b.add(before, i), b.load(self.row, typ=INT)
             times = (self._value(self.at["zero_times"], k) for k in (row, first))
             with b.if_then(b.fcmp_ordered("<", *times)):
@@ -63,6 +65,9 @@ class Bouncing(Projecting):
 
         self._for(b.sub(self._get("ints", layout.FOUND), before), one)
         return b.load(self.row, typ=INT)
+
+    def _is_gap(self, event: Any) -> Any:
+        return self.b.icmp_signed(">=", self._integer("touches", event), number(0))
 
     def _integer(self, block: str, i: Any) -> Any:
         return self.b.load(self._address(self.at[block], i, INT), typ=INT)
@@ -114,7 +119,7 @@ class Bouncing(Projecting):
         b.store(number(1), self.alone)
 
         def one(i: Any) -> None:
-            other = b.and_(b.icmp_signed(">=", self._integer("touches", i), number(0)), b.icmp_signed("!=", i, event))
+            other = b.and_(self._is_gap(i), b.icmp_signed("!=", i, event))
             closed = b.fcmp_unordered("ule", self._value(self.values, i), same)
             with b.if_then(b.and_(other, closed)):
                 b.store(number(0), self.alone)
@@ -137,12 +142,15 @@ class Bouncing(Projecting):
         self._call("rhs", t, after, self._row(self.k, 0))
         self._count(layout.EVALUATIONS)
         self._copy(self.values, self.known[0])
-        self._for(
-            self._get("ints", layout.N_EVENTS), lambda i: b.store(number(1), self._address(self.at["left"], i, INT))
-        )
+        self._for(self._get("ints", layout.N_EVENTS), self._want)
         self._set("ints", layout.FOUND, b.load(self.before, typ=INT))
         self._set("ints", layout.ENDED, number(0))
         b.store(number(1), self.bounced)
+
+    def _want(self, event: Any) -> None:
+        """Look for one more zero of an *event*, if it is that of a gap."""
+        with self.b.if_then(self._is_gap(event)):
+            self.b.store(number(1), self._address(self.at["left"], event, INT))
 
     def _shorten(self, leaving: Any, fall: Any) -> None:
         """Let the next step be no longer than half of the flight."""

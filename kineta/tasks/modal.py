@@ -97,15 +97,13 @@ class Modal(Held):
     def _bounces(self, made: Bound) -> Bounces | None:
         """What the method may let bounce: contacts in free flight, where nothing else changes with them."""
         own, system = len(self.task.watched), self.task.system
-        if own or system.switches:
-            return None
-        found = self.touching.bouncing(made)
+        found = None if system.switches else self.touching.bouncing(made)
         if found is None or found.code.bounce is None:
             return None
-        numbers = found.code.bounce.program.n_outputs // len(self.touching.touches)
-        work = self.task.states
         touching, address = self.touching, found.code.bounce.address
-        return Bounces(address, found.h, touching.gap_events, numbers, system.nq, work, touching.same, touching.fastest)
+        numbers = found.code.bounce.program.n_outputs // len(touching.touches)
+        touches = np.concatenate([np.full(own, -1), touching.gap_events])
+        return Bounces(address, found.h, touches, numbers, system.nq, self.task.states, touching.same, touching.fastest)
 
     def _bounced(self, segment: Segment) -> None:
         """Take note of what has bounced over *segment*."""
@@ -113,7 +111,7 @@ class Modal(Held):
             return
         events, rows, approaches = segment.bounced
         times = segment.t[rows]
-        names = self.touching.bounced(events, times, approaches)
+        names = self.touching.bounced(events - len(self.task.watched), times, approaches)
         self.changes += ((t, f"{name} strikes") for t, name in zip(times.tolist(), names, strict=True))
         self._since.clear()
         self._fresh = []

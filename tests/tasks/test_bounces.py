@@ -25,10 +25,10 @@ MODELS = {"box": BOX, "ball": BALL, "stops": STOPS, "walls": WALLS}
 
 
 def both_ways(text: str, t: float, **options: object) -> tuple[kn.Result, kn.Result]:
-    """A run, and one with an event that is never met, which hands back at every change."""
-    model = kn.loads(text)
-    never = kn.event(kn.symbol("t") + 1)
-    return tuple(kn.simulate(model, t, events=events, **options) for events in ((), [never]))  # type: ignore[return-value, arg-type]
+    """A run, and one with a switch that never switches, which hands back at every change."""
+    switched = text + "when never : t >= 1000 s : e = 0;"
+    within, handed = (kn.simulate(kn.loads(model), t, **options) for model in (text, switched))  # type: ignore[arg-type]
+    return within, handed
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -89,8 +89,19 @@ def test_sampled_forces_go_on_through_bounces() -> None:
     def push(t: float, q: np.ndarray, v: np.ndarray) -> list[float]:
         return [np.sin(5 * t), 0.1]
 
-    model = kn.loads(WALLS)
-    forces = kn.sampled(push, 0.05)
-    runs = [kn.simulate(model, 1.5, tau=forces, samples=31, events=e) for e in ((), [kn.event(kn.symbol("t") + 1)])]
-    assert runs[0].q == pytest.approx(runs[1].q, abs=1e-8)
-    assert len(runs[0].changes) == len(runs[1].changes) > 3
+    within, handed = both_ways(WALLS, 1.5, tau=kn.sampled(push, 0.05), samples=31)
+    assert within.q == pytest.approx(handed.q, abs=1e-8)
+    assert len(within.changes) == len(handed.changes) > 3
+
+
+def test_events_are_found_between_bounces_and_end_runs_there() -> None:
+    events = [kn.event(kn.symbol("b.vz")), kn.event(kn.symbol("b.z") - 0.12, direction=-1)]
+    within, handed = both_ways(BALL, 1.5, events=events)
+    for mine, others in zip(within.t_events, handed.t_events, strict=True):
+        assert mine == pytest.approx(others, abs=1e-8)
+        assert len(mine) > 1
+    third = kn.event(kn.symbol("b.z") - 0.15, terminal=3)
+    within, handed = both_ways(BALL, 1.5, events=[third])
+    assert within.status == handed.status == 1
+    assert within.t[-1] == pytest.approx(handed.t[-1], abs=1e-8)
+    assert len(within.changes) == len(handed.changes) > 0
