@@ -107,9 +107,13 @@ def _value(value: Any) -> str:
 
 
 def _members(kind: type) -> list[str]:
-    """A line for each documented property and method."""
+    """A line for each documented property and method; those of a base that has no entry of its own stand with them."""
     found = []
-    for name, value in vars(kind).items():
+    bases = (
+        k for k in kind.__mro__ if k is kind or (k.__module__.startswith("kineta.") and k.__name__ not in kn.__all__)
+    )
+    own = {name: value for base in reversed([*bases]) for name, value in vars(base).items()}
+    for name, value in own.items():
         if name.startswith("_") and name not in BRACKETS:
             continue
         plain = isinstance(value, property) or hasattr(value, "attrname")
