@@ -159,7 +159,7 @@ class Derivation:
         and multipliers under ``tau``.
         """
         asked = {n for e in expressions for n in e.symbols()}
-        more = {n: self[n].refs[0] for n in ENERGIES if n in asked} | named_levels(self.symbols, asked)
+        more = self._energies(asked) | named_levels(self.symbols, asked)
         if found := results(self.symbols.system, asked):
             more |= {n: self._result(n) for n in found}
         return self._solved(asked, self.elements.expression(*expressions, more=more))
@@ -182,9 +182,12 @@ class Derivation:
         return substitute(self.graph, refs, dict(zip(names, self[highest].refs, strict=True)))
 
     def expression_of_levels(self, *expressions: Expr) -> list[Ref]:
-        """*expressions* that may hold derivatives of any order, which are variables: ``q1'''``."""
+        """*expressions* that may hold energies, and derivatives of any order, which are variables: ``q1'''``."""
         asked = {n for e in expressions for n in e.symbols()}
-        return self.elements.expression(*expressions, more=named_levels(self.symbols, asked))
+        return self.elements.expression(*expressions, more=self._energies(asked) | named_levels(self.symbols, asked))
+
+    def _energies(self, asked: Collection[str]) -> dict[str, Ref]:
+        return {n: self[n].refs[0] for n in ENERGIES if n in asked}
 
     def _result(self, name: str) -> Ref:
         """An acceleration ``q1''`` or a multiplier ``lambda.E.x``. Raises :class:`ModelError` for a row that is none."""

@@ -98,6 +98,13 @@ def vectors(system: System, names: Iterable[str]) -> dict[str, Part]:
     return {name: x for name, x in found.items() if x is not None and not misplaced(system, x)}
 
 
+def highest(system: System, e: Expr) -> int:
+    """The highest derivative of the coordinates in *e*, of what only results from a motion."""
+    names = e.symbols()
+    orders = [*derivatives(system, names).values(), *(x.order for x in vectors(system, names).values())]
+    return max(orders, default=0)
+
+
 def misplaced(system: System, part: Part) -> str:
     """The sentence on a *part* of a vector that no body or point of *system* has; ``''`` for others."""
     vector, points = part.vector, [p.name for p in system.points]

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from kineta.compiler import Equations
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.model.body import GROUND
-from kineta.model.dimensions import acceleration_units, variable_units
+from kineta.model.dimensions import acceleration_units, output_units, variable_units
 from kineta.model.given import records
 from kineta.model.system import System
 from kineta.tasks.series import Series, check_finite
+from kineta.tasks.shown import outputs
 from kineta.tasks.trajectory import trajectory
 from kineta.values import word
 
@@ -40,7 +41,8 @@ class Kinematics(Series):
     rotation : (k, names, 3, 3), axes of the bodies
 
     ``series`` has coordinates, speeds and accelerations by name, and ``A.x A.y A.z``, ``A.vx`` ... ``A.wz``, ``A.ax`` ...
-    ``A.ez`` of every body and point: position, velocity and angular velocity, acceleration and angular acceleration.
+    ``A.ez`` of every body and point: position, velocity and angular velocity, acceleration and angular acceleration; and the
+    outputs of the model but for those made of forces of constraints.
     """
 
     q: FloatArray
@@ -94,6 +96,11 @@ def kinematics(
             values = e.function(f"{what}({name}{seen})")(path.t, path.q, path.v, *more, p=path.p)
             series |= {f"{name}.{c}": x for c, x in zip(components, values.T, strict=True)}
             units |= {f"{name}.{c}": u for c, u in zip(components, UNITS[what], strict=True)}
+    series |= {n: x for n, x in outputs(path).items() if n not in series}
     check_finite(model.name, path.t, series)
-    units |= variable_units(model) | acceleration_units(model)
+    units |= (
+        variable_units(model)
+        | acceleration_units(model)
+        | {n: u for n, u in output_units(model).items() if n in series}
+    )
     return Kinematics(model.name, path.t, series, units, path.q, path.v, path.vdot, names, frame, rotation)

@@ -14,7 +14,7 @@ from kineta.expr.node import Expr, symbol
 from kineta.inputs import flat
 from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.given import records
-from kineta.model.infer import derivatives, vectors
+from kineta.model.infer import highest
 from kineta.model.system import System
 from kineta.tasks import arguments
 from kineta.tasks.about import about_of, beside
@@ -155,7 +155,7 @@ def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | N
     """The outputs by name, or those of the model. Raises :class:`ArgumentError` for what the model does not know."""
     own = {o.name: o.value for o in system.expanded.outputs}
     if given is None:
-        return {n: e for n, e in own.items() if _order(system, e) <= 2}
+        return {n: e for n, e in own.items() if highest(system, e) <= 2}
     named: dict[str, Expr] = {}
     if isinstance(given, Mapping):
         named = {str(n): e if isinstance(e, Expr) else symbol(e) for n, e in given.items()}
@@ -165,19 +165,12 @@ def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | N
             named[str(x)] = own.get(x, symbol(x)) if isinstance(x, str) else x
     found = {n: arguments.symbols(system, e, f"output '{n}'", resulting=True) for n, e in named.items()}
     for name, e in found.items():
-        if _order(system, e) > 2:
+        if highest(system, e) > 2:
             raise ArgumentError(
                 f"Model '{system.name}': the output '{name}' is made of derivatives beyond accelerations, which a linearisation "
                 "does not know. Leave the output out."
             )
     return found
-
-
-def _order(system: System, e: Expr) -> int:
-    """The highest derivative of the coordinates in *e*, of what only results from a motion."""
-    names = e.symbols()
-    orders = [*derivatives(system, names).values(), *(x.order for x in vectors(system, names).values())]
-    return max(orders, default=0)
 
 
 def _states(system: System, names: Iterable[str] | None) -> list[str]:

@@ -163,3 +163,19 @@ def test_masses_of_nothing_leave_reactions_of_a_given_motion_as_they_are() -> No
     assert kn.inverse(loop, motion, t=[0.0])["lambda.L"] == pytest.approx([19.62])
     assert kn.reactions(loop, motion, t=[0.0])["A.fz"] == pytest.approx([0.0], abs=1e-12)
     assert kn.reactions(kn.loads(text), motion, t=[0.0])["A.fz"] == pytest.approx([19.62])
+
+
+def test_outputs_of_a_model_are_series_of_a_given_motion() -> None:
+    arm = kn.loads(
+        "parameters l = 2 m; A | Ry(a), Sz(-l) = 1; B ~ A | Ry(b), Sz(-1) = 1; coordinates a, b;"
+        "output camber = a + b, turning = a'' + b'', energy, size = |a(B)|, A.vx;"
+    )
+    found = kn.kinematics(arm, {"a": "sin(t)", "b": "t^2"}, t=TIMES)
+    assert found["camber"] == pytest.approx(np.sin(TIMES) + TIMES**2, abs=1e-14)
+    assert found["turning"] == pytest.approx(2 - np.sin(TIMES), abs=1e-14)
+    assert found["size"] == pytest.approx(np.linalg.norm([found[f"B.a{c}"] for c in "xyz"], axis=0), abs=1e-13)
+    assert found.units["camber"] == "rad"
+    run = kn.simulate(arm, 1.0, q={"a": 0.4}, v={"b'": 2.0}, t_eval=TIMES[TIMES <= 1])
+    along = kn.kinematics(arm, run)
+    for name in run.outputs:
+        assert along[name] == pytest.approx(run[name], abs=1e-12), name
