@@ -31,6 +31,7 @@ from kineta.tasks.result import Result
 from kineta.tasks.settle import normalise
 from kineta.tasks.status import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS, UNBALANCED
 from kineta.tasks.task import Task
+from kineta.tasks.undefined import undefined
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -295,7 +296,7 @@ def result(task: Task, motions: Motions, seconds: float) -> Result:
         work=found.energies.work[:, :k],
         energy_balance=balance,
         residual=float(np.where(kept, found.residual, 0.0).max(initial=0.0)),
-        notes=task.notes,
+        notes=(*task.notes, *undefined(system, t, found.outputs, kept)),
         parameters=_parameters(system.parameter_names, made.p),
         status=worst,
         message=f"{cases} case{'s' * (cases > 1)}: {said}; energy balance {balance:.1e}",

@@ -21,6 +21,7 @@ from kineta.tasks.code import Bound, Code, code
 from kineta.tasks.events import Step
 from kineta.tasks.held import Control, Held
 from kineta.tasks.keeping import PROJECTED
+from kineta.tasks.switching import Seen, come_true, seen
 from kineta.tasks.task import Task
 from kineta.tasks.touching import Touching
 from kineta.tasks.weights import check_weights
@@ -51,6 +52,8 @@ class Modal(Held):
         self._problems: dict[Code, Problem] = {}
         self._at_once = 0
         self._last = np.nan
+        self._until = max(abs(task.t0), abs(task.t1))
+        self._fired = np.full(len(task.system.switches), task.t0 - self._until)
         self._since: deque[float] = deque(maxlen=CHATTER)
         self.ended: str | None = None
         self._fresh = self._opened()
@@ -202,8 +205,7 @@ class Modal(Held):
         self._since.append(t)
         chatters = len(self._since) == CHATTER and t - self._since[0] < BRIEF * (self.task.t1 - self.task.t0)
         if self._at_once > AT_ONCE or chatters:
-            last = "; ".join(what for _, what in self.changes[-4:])
-            raise SimulationError(f"at t = {t:g} s one change follows another without end ({last})")
+            raise self._endless(t)
         made, y = self.control.made, y.copy()
         before = energy(t, y, made)
         if made.code.kept == PROJECTED:
@@ -215,19 +217,31 @@ class Modal(Held):
             y, made = self._switched(t, y, made, fired)
             y, made = self.touching.change(t, y, made, [k - switches for k in fired if k >= switches])
             self.changes += ((t, what) for what in self.touching.said)
-            fired = np.flatnonzero((values < 0) & (self._switches(t, y, made) >= 0)).tolist()
+            fired = self._following(t, y, made, values, [k for k in fired if k < switches])
             if not fired or self.ended is not None:
                 break
+        else:
+            raise self._endless(t)
         self.control.made = made
         y[self.task.states] += energy(t, y, made) - before
         return y
 
-    def _switches(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
-        """The values of the switches."""
-        first = len(self.task.watched)
-        if made.code.events is None or not self.task.system.switches:
-            return np.empty(0)
-        return made.code.events(np.array([t]), y, made.h)[first : first + len(self.task.system.switches)]
+    def _endless(self, t: float) -> SimulationError:
+        last = "; ".join(what for _, what in self.changes[-4:])
+        return SimulationError(f"at t = {t:g} s one change follows another without end ({last})")
+
+    def _switches(self, t: float, y: FloatArray, made: Bound) -> Seen | None:
+        """The switches at a state; None where the model has none."""
+        first, n = len(self.task.watched), len(self.task.system.switches)
+        return seen(t, y, made, self._until, slice(first, first + n)) if n else None
+
+    def _following(self, t: float, y: FloatArray, made: Bound, before: Seen | None, fired: list[int]) -> list[int]:
+        """The switches that follow those that have *fired*."""
+        after = self._switches(t, y, made)
+        if before is None or after is None:
+            return []
+        self._fired[fired] = t
+        return come_true(before, after, fired, t - self._fired)
 
     def _switched(self, t: float, y: FloatArray, made: Bound, fired: list[int]) -> tuple[FloatArray, Bound]:
         """The state and the code after the switches that have *fired*, one after the other."""
@@ -240,9 +254,14 @@ class Modal(Held):
             if switch.stop:
                 self.ended = switch.name
             settings = made.code.settings(k)(np.array([t]), y, made.h)
-            for (name, _), value in zip(switch.sets, settings, strict=True):
+            for (name, expression), value in zip(switch.sets, settings.tolist(), strict=True):
+                if not np.isfinite(value):
+                    raise SimulationError(
+                        f"at t = {t:g} s, when '{switch.name}' switches: {name} = {expression!r} is {value}; expected a finite "
+                        "number"
+                    )
                 if name in p:
-                    p[name] = float(value)
+                    p[name] = value
                 else:
                     y[(*system.q_names, *system.v_names).index(name)] = value
             values = np.array([*p.values()])

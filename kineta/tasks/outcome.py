@@ -26,6 +26,7 @@ from kineta.tasks.record import Record
 from kineta.tasks.result import Result, force_name
 from kineta.tasks.status import DONE, EVENT, UNBALANCED, missed, unbalanced
 from kineta.tasks.task import Task
+from kineta.tasks.undefined import undefined
 
 FloatArray = NDArray[np.float64]
 
@@ -146,7 +147,12 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
         y_events=tuple(e[1] for e in events),
         event_names=tuple(e.name for e in watch.events),
         sol=record.solution(),
-        notes=(*task.notes, *motion.notes, *spent(t, found.outputs)),
+        notes=(
+            *task.notes,
+            *motion.notes,
+            *spent(t, found.outputs),
+            *undefined(system, t, found.outputs, np.ones(len(t), dtype=np.bool_)),
+        ),
         changes=motion.changes,
     )
 

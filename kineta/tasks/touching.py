@@ -38,8 +38,10 @@ FEW = 2
 #: Rounding of a state, and in how many directions it is tried; by how many times what it does to a gap a body must rise to be
 #: seen to have left.
 ROUNDOFF, TRIED, TOLD = 64 * 2.0**-52, 8, 10.0
-#: Part of the largest time after which a bound that has come to zero is looked at again.
+#: Part of the largest time after which what has come to zero is looked at again.
 AHEAD = 1e-9
+#: Part of its fall over that time below which a bound is zero.
+AT_ZERO = 1e-4
 #: How many blocks of numbers are kept for modes that come again.
 KEPT = 16
 #: Which of the flags say that something sticks, and that it begins to slip.
@@ -229,16 +231,19 @@ class Touching:
         """The places of the events that are gaps of what is open."""
         return [k for k, (i, normal) in enumerate(self.events) if normal and i not in self.closed]
 
-    def _check_bounds(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int]) -> None:
-        """Raise :class:`SimulationError` where a bound of friction whose event *fired* is about to be less than zero."""
-        falling = {self.bounds[k] for k in fired if k in self.bounds}
-        if falling:
-            ahead = AHEAD * max(1.0, self.until)
-            beyond = self.look(t + ahead, y + ahead * made.code.rate(np.array([t]), y, made.h), made).bound
-            for i in sorted(falling):
-                if beyond[i] < 0:
-                    text = "has friction that falls below zero; expected zero or more"
-                    raise SimulationError(f"at t = {t:g} s '{self.touches[i].name}' {text}")
+    def _check_bounds(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> None:
+        """Raise :class:`SimulationError` where a bound of friction whose event *fired*, or that is zero, is about to be less."""
+        if not self.bounds:
+            return
+        fallen, ahead = {self.bounds[k] for k in fired if k in self.bounds}, AHEAD * max(1.0, self.until)
+        now, beyond = self.look(t, y, made).bound, y
+        for _ in range(2):  # a bound that depends on coordinates needs a second step to see what accelerations do
+            beyond = beyond + ahead * made.code.rate(np.array([t]), beyond, made.h)
+        then = self.look(t + 2 * ahead, beyond, made).bound
+        for i in sorted(set(self.bounds.values())):
+            if then[i] < 0 and (i in fallen or now[i] <= -AT_ZERO * then[i]):
+                text = "has friction that falls below zero; expected zero or more"
+                raise SimulationError(f"at t = {t:g} s '{self.touches[i].name}' {text}")
 
     def _letting_go(self, fired: Sequence[int]) -> Set[int]:
         """Which contacts let go, by events of normal forces that *fired*."""

@@ -407,6 +407,20 @@ def test_friction_that_falls_below_zero_on_the_way_ends_the_run_there() -> None:
     assert kn.simulate(kn.loads(text.format("max(0.2 - x, 0)")), 3.0).success
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A | Sx(x) = 1; coordinates x; friction f = 2*x on x; initial x' = -1;",
+        "A | Sx(x) = 1; coordinates x; friction f = 2*x on x; force F = -1 on x;",
+        "gravity 9.81; A | Sx(x), Sz(z) = 1; coordinates x, z; contact f : point between A and ground axis (0, 0, 1), "
+        "friction = x; initial x' = -1;",
+    ],
+)
+def test_friction_that_falls_below_zero_from_zero_is_refused_there(text: str) -> None:
+    with pytest.raises(kn.SimulationError, match="at t = 0 s 'f' has friction that falls below zero"):
+        kn.simulate(kn.loads(text), 2.0)
+
+
 def test_a_switch_that_makes_a_mass_negative_ends_the_run_there() -> None:
     lost = kn.loads("parameters m = 1; coordinates x; B | Sx(x) = m; force f = 2 on x; when lost : t >= 1 : m = -1;")
     run = kn.simulate(lost, 3.0)
