@@ -12,28 +12,33 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import null_space, qr, solve_triangular
+from scipy.linalg import null_space, qr, solve, solve_triangular
 
 FloatArray = NDArray[np.float64]
 
 #: Part of the largest singular value of balanced equations that counts as nothing.
 RANK = 1e-9
-#: Sweeps that balance a matrix.
-SWEEPS = 8
+#: Part of the largest entry of a row that is nothing but rounding.
+DUST = 1e-14
+#: What weights cost that make no entry nearer to one.
+FREE = 1e-9
 
 
 def balanced(A: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weights of the rows and columns with which the largest entries of all are near one; equations that are written larger have
-    rows that weigh less, and all else is the same.
+    """Weights of the rows and columns with which all entries are as near to one as they may, by the squares of their logarithms;
+    equations and unknowns of whatever units, of derivatives too, then count alike [Curtis and Reid 1972]. An equation that is
+    written larger has a row that weighs less, and all else is the same.
     """
     largest = np.abs(A).max(axis=1, initial=0.0)
-    rows, columns = 1.0 / np.where(largest > 0, largest, 1.0), np.ones(A.shape[1])
-    for _ in range(SWEEPS):
-        size = np.abs(A) * rows[:, None] * columns
-        for weights, axis in ((rows, 1), (columns, 0)):
-            largest = size.max(axis=axis, initial=0.0)
-            weights /= np.sqrt(np.where(largest > 0, largest, 1.0))
-    return rows, columns
+    largest = np.where(largest > 0, largest, 1.0)
+    sizes = np.abs(A) / largest[:, None]
+    there = sizes > DUST
+    logs, counts = np.log(sizes, out=np.zeros_like(sizes), where=there), there.astype(float)
+    normal = np.block([[np.diag(counts.sum(axis=1)), counts], [counts.T, np.diag(counts.sum(axis=0))]])
+    normal[np.diag_indices_from(normal)] += FREE  # rows against columns, where nothing says which
+    found = solve(normal, -np.concatenate([logs.sum(axis=1), logs.sum(axis=0)]), assume_a="pos", check_finite=False)
+    weights = np.exp(found)
+    return weights[: len(A)] / largest, weights[len(A) :]
 
 
 @dataclass(frozen=True)
