@@ -23,6 +23,7 @@ from kineta.model.given import records
 from kineta.model.infer import results
 from kineta.model.system import System
 from kineta.tasks import arguments, internal
+from kineta.tasks.agreed import agreed
 from kineta.tasks.code import parameters
 from kineta.tasks.corners import jumps
 from kineta.tasks.following import followed, integrated
@@ -125,7 +126,7 @@ def servo(
     rtol, atol : tolerances of internal dynamics, where there are some
 
     Raises :class:`ArgumentError` for programs and actuators that do not go together, :class:`SimulationError` for a start that
-    misses the programs, and for singular positions on the way.
+    misses the programs, for singular positions on the way, and for a motion whose speeds and accelerations do not follow it.
     """
     given = given_equations(system)
     model = given.system
@@ -223,6 +224,8 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[State]) -> Servo:
     undriven = [i for i, (name, _) in enumerate(labels) if name in system.v_names]
     changes = np.array([np.concatenate([np.ones(n), np.maximum(1.0, np.abs(s.x[: array.size(2)]))]) for s in states])
     asked_for = np.einsum("kij,kj->ki", np.abs(slopes[:, undriven]), changes).max(initial=0.0)
+    jumping = jumps(hold, states)
+    agreed(hold, states, float(np.abs(tau).max()), float(asked_for))
     power = np.sum(tau * v, axis=1)
     part = np.linspace(0, 1, len(t))
     work = (t[-1] - t[0]) * make_interp_spline(part, power, k=min(5, len(t) - 1)).antiderivative()(part)
@@ -252,7 +255,7 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[State]) -> Servo:
         stability=internal.words(zeros) if hold.structure.free else "",
         residual=float(np.abs(rows[:, asked]).max()),
         left=float(np.abs(rows[:, undriven]).max(initial=0.0) / max(np.abs(tau).max(), asked_for, 1e-300)),
-        jumps=jumps(hold, states),
+        jumps=jumping,
         work=float(work[-1]),
         peak_power=float(np.abs(power).max()),
     )
