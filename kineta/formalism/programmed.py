@@ -188,6 +188,12 @@ def _programs(d: Derivation) -> Array:
     return named([n for row in rows for n in row.labels], [x for row in rows for x in row.levels])
 
 
+def _tops(d: Derivation) -> Array:
+    """What has to vanish of the programs that are of the order of the equations, at the derivatives that these are solved for."""
+    highest = d["highest"].refs
+    return vector([d.graph.add(_along(d, row, highest), row.rest) for row in d.programs.rows if not row.levels])
+
+
 def _forward(d: Derivation) -> Array:
     """The accelerations, which are variables beyond the second order."""
     return vector(d.symbols.vdot if d.programs.r else d["highest"].refs)
@@ -215,6 +221,7 @@ def in_run(rules: Mapping[str, Rule]) -> Mapping[str, Rule]:
         "control": _control,
         "control_power": _control_power,
         "programs": _programs,
+        "program_tops": _tops,
         "forward": _forward,
         "free_multipliers": rules["multipliers"],
         "multipliers": _ideal,

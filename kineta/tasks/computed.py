@@ -9,6 +9,7 @@ from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.expr.node import Expr, symbol
 from kineta.expr.program import Program
 from kineta.formalism import bounce, manifold, programmed, restoring
+from kineta.formalism.constraint import Row
 from kineta.formalism.derivation import Derivation, vector
 from kineta.formalism.locking import locks
 from kineta.formalism.touch import Touch
@@ -32,7 +33,8 @@ class Layout:
     then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), as many
     events as are ``shown`` to the steps, and the integrals of as many pivots of constraints as are ``watched``. Nothing else
     depends on these last ones. ``levels`` is how many of the last numbers observed have to vanish: constraints, and rates of
-    those on the position; then what the program of each of these numbers in ``programs`` says. ``multipliers`` are names with
+    those on the position; then what the program of each of these numbers in ``programs`` says, up to its own highest
+    derivative. ``multipliers`` are names with
     units, ``""`` where none is known; ``gradients`` how many programs and speeds there are. ``touches`` are what may touch or
     stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
     """
@@ -75,7 +77,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     pivots = manifold.pivots(d) if d.watched else []
     multipliers, labels = _multipliers(d)
     levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *restoring.levels(d))
-    levels = (*levels, *d["programs"].refs) if system.programs else levels
+    levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
     layout = Layout(
         works=int(power != ZERO or bool(d.touches) or bool(system.switches)),
         controls=int(bool(system.programs)),
@@ -85,7 +87,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         levels=len(levels),
         multipliers=dict.fromkeys(labels, "") | multiplier_units(system, labels),
         gradients=(len(system.programs), len(d.symbols.v)),
-        programs=tuple(i for i, row in enumerate(d.programs.rows) for _ in row.labels),
+        programs=_programs(d.programs.rows),
         touches=d.touches,
         pressed=d.pressed,
     )
@@ -95,7 +97,8 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
     if acting:
-        rate, multipliers, observed = (tuple(substitute(d.graph, x, acting)) for x in (rate, multipliers, observed))
+        own = rate, multipliers, observed, levels
+        rate, multipliers, observed, levels = (tuple(substitute(d.graph, x, acting)) for x in own)
     found: dict[str, Sequence[Ref]] = {"rate": rate}
     found["observed"] = [*observed, *acting.values(), *multipliers, *levels]
     found |= _changing(d, acting, watched)
@@ -104,6 +107,12 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     if system.programs:
         found["regularity"] = d["regularity"].refs
     return found, layout
+
+
+def _programs(rows: Sequence[Row]) -> tuple[int, ...]:
+    """The numbers of the programs whose levels have to vanish, then of those that have none but the highest."""
+    by_level = [i for i, row in enumerate(rows) for _ in row.levels]
+    return (*by_level, *(i for i, row in enumerate(rows) if not row.levels))
 
 
 def _power(d: Derivation, forces: Forces) -> Ref:

@@ -20,6 +20,9 @@ AHEAD = 1e-10
 #: Part of its largest value below which an answer that falls may come to vanish; and part of the longest step below which all of
 #: the last steps, so many, are short without end.
 LOW, SHORT, LAST = 0.05, 1e-7, 10
+#: Part of the largest state, by the gradients, by which programs are missed where numbers have become too large for them: of the
+#: states before steps became short, as where a motion runs away, which is this part of the longest.
+BLURRED, SHORTER = 1e-10, 1e-2
 #: How many times between two steps are looked at to find when a gradient turns round, each time.
 LOOKS = 101
 #: Part of its largest length that a gradient keeps where it does not vanish.
@@ -38,7 +41,7 @@ class Lost:
 class Gradients:
     """Watches whether the programs of a motion can be influenced along it: what answers them must not vanish nor turn round
     between two steps, which no residual shows. Where it goes to zero while the motion becomes faster and faster, no step
-    reaches that: the motion ends before it.
+    reaches that: the motion ends before it. It ends, too, where it runs away until rounding is more than what is asked for.
     """
 
     def __init__(self, system: System, made: Bound, t: tuple[float, float], y: FloatArray) -> None:
@@ -48,6 +51,8 @@ class Gradients:
         self._gradients = made.gradients(np.array(t[:1]), y[None])[0][0]
         self._sizes = np.zeros(made.code.layout.gradients[0])
         self._lengths = np.linalg.norm(self._gradients, axis=1)
+        self._states = made.code.layout.states(system)
+        self._size = max(1.0, float(np.abs(y[: self._states]).max(initial=0.0)))
         self._longest, self._recent = 0.0, np.zeros(0)
         self._halves: list[tuple[float, float]] = []
 
@@ -71,6 +76,14 @@ class Gradients:
             why = f"{self._lost(self._gradients, self._gradients)} at t = {self._t:.6g} s"
             return Lost(self._t, self._y, why) if stuck else None
         B, Z = self._made.gradients(t, y)
+        if (met := self._met(t, y, B[0])) < len(t):
+            self._follow(t[:met], np.sqrt(self._least(B[:met], Z[:met])))
+            last = self._at(met - 1, t, y)
+            soon, fast = self._vanishing(last[0]), "before which the motion becomes ever faster"
+            lost = f"{self._lost(B[0], B[max(met - 1, 0)])} near t = {soon:.4g} s, {fast}" if soon else ""
+            return Lost(
+                *last, lost or f"the motion under {self._programs} becomes infinitely fast near t = {last[0]:.3g} s"
+            )
         before = np.concatenate([self._gradients[None], B[:-1]])
         turned, here = _answered(before, Z), _answered(B, Z)
         least = self._least(B, Z)
@@ -117,35 +130,57 @@ class Gradients:
                 return i
         return -1
 
-    def _fading(self, t: FloatArray, least: FloatArray) -> float | None:
-        """When what answers the programs comes to vanish, if it is low, falls, and the steps to the times *t* have become short
-        without end: from the times in which it fell to a half, and to a half again.
-        """
+    def _met(self, t: FloatArray, y: FloatArray, B: FloatArray) -> int:
+        """How many of the states still meet the programs, their highest derivatives too, whose gradients are *B* at the first."""
+        own = self._made.code.layout.programs
+        off = np.abs(self._made.code.observe(t[:, None], y, self._made.h)[:, -len(own) :])
+        steps = np.abs(np.diff(t, prepend=self._t))
+        short = steps <= SHORTER * np.maximum.accumulate(np.maximum(steps, self._longest))
+        self._size = max(self._size, float(np.abs(y[~short, : self._states]).max(initial=0.0)))
+        allowed = BLURRED * self._size * np.maximum(self._lengths, np.linalg.norm(B, axis=1))[list(own)]
+        missed = np.flatnonzero(short & ~(off <= allowed).all(axis=1))
+        return int(missed[0]) if len(missed) else len(t)
+
+    def _follow(self, t: FloatArray, least: FloatArray) -> None:
+        """Keep the times *t* in which the *least* that answers the programs fell to a half, and to a half again."""
         for time, size in zip(t.tolist(), least.tolist(), strict=True):
             while self._halves and size > 2 * self._halves[-1][1]:
                 self._halves.pop()
             if not self._halves or 2 * size < self._halves[-1][1]:
                 self._halves.append((time, size))
+
+    def _vanishing(self, t: float) -> float | None:
+        """When what answers the programs comes to vanish, from the times in which it fell to a half, if it is low at *t*."""
+        if len(self._halves) < 3 or self._halves[-1][1] > LOW:
+            return None
+        (first, _), (second, _), (third, _) = self._halves[-3:]
+        ratio = (second - first) / (third - second)
+        return third + (third - second) / (ratio - 1) if ratio > 1 else t
+
+    def _fading(self, t: FloatArray, least: FloatArray) -> float | None:
+        """When what answers the programs comes to vanish, if it is low, falls, and the steps to the times *t* have become short
+        without end.
+        """
+        self._follow(t, least)
         steps = np.abs(np.diff(t, prepend=self._t))
         self._longest = max(self._longest, float(steps.max()))
         self._recent = np.concatenate([self._recent, steps])[-LAST:]
         short = len(self._recent) == LAST and self._recent.max() <= SHORT * self._longest
-        if not (short and least[-1] <= min(LOW, self._halves[-1][1]) and len(self._halves) > 2):
-            return None
-        (first, _), (second, _), (third, _) = self._halves[-3:]
-        ratio = (second - first) / (third - second)
-        return third + (third - second) / (ratio - 1) if ratio > 1 else float(t[-1])
+        return self._vanishing(float(t[-1])) if short and least[-1] <= self._halves[-1][1] else None
+
+    @property
+    def _programs(self) -> str:
+        names = ", ".join(f"'{own.name}'" for own in self._system.programs)
+        return f"the program {names}" if len(self._system.programs) == 1 else f"the programs {names}"
 
     def _lost(self, before: FloatArray, after: FloatArray) -> str:
         """What happens where gradients (programs, nv) go from those *before* to those *after*, in words."""
         system = self._system
-        names = ", ".join(f"'{own.name}'" for own in system.programs)
-        programs = f"the program {names}" if len(system.programs) == 1 else f"the programs {names}"
         stays = np.linalg.norm(after, axis=1) > STAYS * self._lengths
         if system.control.actuators and stays.all() and np.linalg.det(before @ after.T) > 0:
-            return f"the forces on {', '.join(n for n, _ in system.control.actuators)} lose hold of {programs}"
+            return f"the forces on {', '.join(n for n, _ in system.control.actuators)} lose hold of {self._programs}"
         several = ", or of a combination of them," if len(system.programs) > 1 else ""
-        return f"the gradient of {programs}{several} vanishes"
+        return f"the gradient of {self._programs}{several} vanishes"
 
 
 def _answered(B: FloatArray, Z: FloatArray) -> FloatArray:

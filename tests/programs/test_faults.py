@@ -184,6 +184,25 @@ def test_a_gradient_that_vanishes_while_the_motion_runs_away_ends_it_soon() -> N
     assert run.t[-1] < 0.8287
 
 
+RUNAWAY = """
+gravity (0, -9.81, 0);
+U | Rz(q1), Sx(1) = 2; M ~ U | Rz(q2), Sx(0.8) = 1; L ~ M | Rz(q3), Sx(0.5) = 0.5;
+coordinates q1, q2, q3;
+program j : jerk(L).y = 0.3;
+initial q1 = -1.5, q2 = 0.4, q3 = 0.3;
+output j = jerk(L).y;
+"""
+
+
+@pytest.mark.parametrize("law", ["covariant", "kineta"])
+def test_a_motion_that_becomes_infinitely_fast_ends_where_its_program_is_still_met(law: str) -> None:
+    """The gradient, a row of the Jacobian, keeps its size all the while; the residual counts the highest derivative."""
+    run = kn.simulate(kn.loads(f"{RUNAWAY} control {law};"), 1.0)
+    assert "the motion under the program 'j' becomes infinitely fast near t = 0.31" in run.message
+    assert np.abs(run["j"] - 0.3).max() < 1e-5
+    assert 0 < run.residual < 1e-5
+
+
 def test_actuators_that_lose_hold_of_a_program_are_told_from_a_gradient_that_vanishes() -> None:
     """A force along a bar that turns: across it, where the program asks, it does nothing."""
     text = "A | Sx(x), Sy(y) = 1; coordinates x, y; program a : x'' * cos(t) + y'' * sin(t) = 1; control least on x;"
