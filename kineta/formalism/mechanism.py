@@ -317,6 +317,8 @@ def no_inertia(mechanism: Mechanism, speed: int) -> ModelError:
 def dependent(mechanism: Mechanism, speed: int) -> ModelError:
     """What to say of the *speed* (its place in v) that moves nothing by itself."""
     system = mechanism.symbols.system
+    if len(system.v_names) == 1:
+        return no_inertia(mechanism, speed)
     if far := apart(system, {p.name: p.value for p in system.parameters if p.value is not None}):
         return ModelError(
             f"Model '{system.name}': the mass matrix is singular up to rounding in '{system.v_names[speed]}'. {far}."

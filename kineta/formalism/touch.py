@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.node import DESCRIPTIONS, Expr
 from kineta.formalism.closures.rolling import SHAPES
@@ -22,6 +23,7 @@ from kineta.formalism.elements import Elements
 from kineta.formalism.symbols import Symbols
 from kineta.model.body import Station
 from kineta.model.constraints.rolling import Rolling
+from kineta.model.contacts import Unilateral
 from kineta.model.contacts.contact import Contact, names
 from kineta.model.contacts.friction import Friction
 from kineta.model.contacts.limit import Limit
@@ -95,7 +97,7 @@ def touches(on: Elements) -> tuple[Touch, ...]:
     if not symbols.system.contacts:
         return ()
     states = [anywhere(symbols, seed) for seed in range(2)]
-    all_of_them = (touch for record in symbols.system.contacts for touch in _KINDS[type(record)](on, record))
+    all_of_them = (touch for record in symbols.system.contacts for touch in _moved(on, record))
     resting = {p.name for p in symbols.system.parameters}
     found = tuple(
         replace(
@@ -107,6 +109,15 @@ def touches(on: Elements) -> tuple[Touch, ...]:
     if sum(len(touch.rows) for touch in found) <= FEW or symbols.system.constraints or symbols.system.quasi:
         return found
     return tuple(replace(touch, speed=_speed(symbols, touch)) for touch in found)
+
+
+def _moved(on: Elements, record: Unilateral) -> Iterator[Touch]:
+    """The touches of *record*. Raises :class:`ModelError` for a gap that no motion changes."""
+    for touch in _KINDS[type(record)](on, record):
+        if touch.normal is not None and not touch.normal.gradient:
+            text = f"no motion changes the gap of '{touch.name}'; expected one that opens and closes. Leave it out."
+            raise ModelError(f"Model '{on.mechanism.symbols.system.name}': {text}", record.location)
+        yield touch
 
 
 def _speed(symbols: Symbols, touch: Touch) -> int | None:
@@ -162,6 +173,10 @@ def _on_ground(on: Elements, contact: Contact, name: str) -> tuple[Row, Row, Row
     over = on.kinematics.position(point) - on.kinematics.position(contact.end)
     N = up - Vector(g, *slope(on, contact.height, point))
     size = g.sqrt(N.dot(N))
+    if size == ZERO:
+        text = f"contact '{name}': the height {contact.height!r} rises as its point does, so that no gap is left between them; "
+        text += "expected a height over the directions along the plane."
+        raise ModelError(f"Model '{symbols.system.name}': {text}", contact.location)
     share = g.div(ONE, size)
     n = N * share
     whole = row_of(symbols, f"{name}.n", g.sub(up.dot(over), height))

@@ -133,6 +133,18 @@ class Domain:
         return self.needs[i].sentence(float(values[i]), float(times[i]))
 
 
+def outside(equations: Equations, run: Bound, t: float, y: FloatArray) -> str:
+    """The sentence on an operation that has no value in the state *y* at *t*, where its operand has one; ``''`` for none."""
+    found = needs(equations, run.forces)
+    if not found:
+        return ""
+    both = operands_of(equations.alone(), [e for need in found for e in (need.operation, need.operand)])
+    values = reference.compile(both)(np.array([t]), y[: equations.system.nq + equations.system.nv], run.p)
+    finite = np.isfinite(values.reshape(-1, 2))
+    lost = np.flatnonzero(~finite[:, 0] & finite[:, 1])
+    return found[lost[0]].sentence(float(values[2 * lost[0] + 1]), t) if len(lost) else ""
+
+
 def operands_of(d: Derivation, operands: Sequence[Expr]) -> Program:
     """Parts of expressions of a model as functions of t, (q, v) and p."""
     symbols = d.symbols

@@ -17,10 +17,12 @@ from kineta.numerics.roots import root
 from kineta.numerics.segment import Segment
 from kineta.numerics.segments import Integration
 from kineta.numerics.tableaux import TABLEAUX
+from kineta.tasks.closing import Closing
 from kineta.tasks.code import Bound, Code, code
 from kineta.tasks.events import Step
 from kineta.tasks.held import Control, Held
 from kineta.tasks.keeping import PROJECTED
+from kineta.tasks.met import PRINTED, farthest
 from kineta.tasks.switching import Seen, come_true, seen
 from kineta.tasks.task import Task
 from kineta.tasks.touching import Touching
@@ -274,6 +276,8 @@ class Modal(Held):
             made = made.switched(values, self.touching.flags)
             if made.code.kept == PROJECTED:
                 y = self._loose(t, y, made)
+                if system.constraints:
+                    self._check_met(t, y, made, switch.name)
         return y, made
 
     def _loose(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
@@ -281,6 +285,16 @@ class Modal(Held):
         h = made.switched(made.p, np.zeros_like(self.touching.flags)).h
         position, velocity = made.code.nearer
         return velocity(t, position(t, position(t, y, h), h), h)
+
+    def _check_met(self, t: float, y: FloatArray, made: Bound, switch: str) -> None:
+        """Raise :class:`SimulationError` where what a *switch* has set is too far from the constraints to be brought back."""
+        (q, v), closing = np.split(y[: self.task.states], [self.task.system.nq]), Closing(self.task.equations, made.p)
+        k, off = farthest(self.task.equations, closing, t, q, v)
+        if not abs(off) <= PRINTED * closing.size(q, v):
+            raise SimulationError(
+                f"at t = {t:g} s, when '{switch}' switches, the motion is thrown off {closing.named(k)}; expected values that "
+                "meet it"
+            )
 
 
 def modal(task: Task) -> bool:
@@ -328,7 +342,8 @@ def begun(task: Task, control: Control) -> tuple[Task, Touching]:
         return code(task.equations, task.made.forces, watched, task.made.code.kept, pressed)
 
     same = SAME * (task.rtol * size + task.atol)
-    touching = Touching(layout.touches, task.system.nq, task.system.nv, same, codes, max(abs(task.t0), abs(task.t1)))
+    until, constraints = max(abs(task.t0), abs(task.t1)), [c.name for c in task.system.constraints]
+    touching = Touching(layout.touches, task.system.nq, task.system.nv, same, codes, until, constraints)
     if not layout.touches:
         return task, touching
     made = control.made

@@ -14,7 +14,7 @@ from kineta.numerics.problem import Manifold, Problem
 from kineta.numerics.segments import Integration
 from kineta.tasks import status
 from kineta.tasks.closing import Closing
-from kineta.tasks.domain import Domain
+from kineta.tasks.domain import Domain, outside
 from kineta.tasks.events import Watch, wanted
 from kineta.tasks.gradients import Gradients
 from kineta.tasks.held import Control, Held
@@ -155,8 +155,12 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
         return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {why}."
     names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names))
     others = "power, or what is integrated or derived beside the motion,"
-    bad = next((n for n, x in zip(names, rate, strict=False) if not np.isfinite(x)), others)
-    return f"Model '{system.name}': {bad} is not finite in the initial state; check the state and the parameters."
+    bad = next((n for n, x in zip(names, rate, strict=False) if not np.isfinite(x)), "")
+    why = outside(task.equations, task.made, task.t0, task.y0)
+    if why and not bad:
+        return f"Model '{system.name}': the initial state is outside of what the model is defined for: {why}."
+    advice = why or "check the state and the parameters"
+    return f"Model '{system.name}': {bad or others} is not finite in the initial state; {advice}."
 
 
 def singular(task: Task, t: float, y: FloatArray) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kineta.errors import SimulationError
 from kineta.formalism.touch import FLAGS, Touch, pressing, standing
+from kineta.model.infer import few
 from kineta.numerics.problem import signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import Grip, grip
@@ -23,6 +24,8 @@ FloatArray = NDArray[np.float64]
 REST = 1e-12
 #: Speeds below this part of the fastest are rounding, of states, and of those on the way back to what is closed.
 NOISE, RESTING = 1e-13, 1e-9
+#: Part of what the rows of touches give way below which one is held.
+HELD = 1e-13
 #: By how many times the gaps that are the same something may be beyond its contact, and be at it.
 BEYOND = 100.0
 #: Part of the largest acceleration with which something must be pressed again to stay where its force came to zero.
@@ -57,6 +60,7 @@ class Touching:
     same : gaps below this are closed [m]
     codes : the code for runs with the forces of some touches
     until : the largest time of the motion, forwards or backwards from zero [s]
+    constraints : their names
     fastest : the fastest approach to a contact so far; ``changed`` is when the last change was
     flight : how long what has just left goes away, about, or forces that are shared stay within their bounds [s]
     said, struck : what happened in the last change, and which contacts were struck in it
@@ -69,6 +73,7 @@ class Touching:
     same: float
     codes: Callable[[frozenset[str]], Code]
     until: float
+    constraints: Sequence[str] = ()
     fastest: float = 0.0
     flight: float = np.inf
     changed: float = np.nan
@@ -164,6 +169,7 @@ class Touching:
             self.flight = min(self.flight, t - self.changed)
         self.closed, self.flags, self.changed = found.closed, found.flags, t
         made = self._switched(made, self.flags, self.closed)
+        self._check_held(t, y, seen, made)
         if not made.code.presses.any():
             return y, made
         from_rest = self.flags.copy()
@@ -244,6 +250,24 @@ class Touching:
             if then[i] < 0 and (i in fallen or now[i] <= -AT_ZERO * then[i]):
                 text = "has friction that falls below zero; expected zero or more"
                 raise SimulationError(f"at t = {t:g} s '{self.touches[i].name}' {text}")
+
+    def _check_held(self, t: float, y: FloatArray, seen: Look, made: Bound) -> None:
+        """Raise :class:`SimulationError` where the constraints hold already what is closed or sticks, and where friction, or the
+        accelerations, depend on how they share the force.
+        """
+        held = [i for i, p in enumerate(self.places) if i in self.closed or (p.normal is None and not self.smooth[i])]
+        if not (self.constraints and held):
+            return
+        give = [row[k] for k, row in enumerate(seen.S)]
+        least = HELD * max(give, default=0.0)
+        twice = [i for i in held if not give[self.places[i].rows[0]] > least]
+        rubbing = [i for i in twice if self.places[i].tangents]
+        if rubbing or (twice and not np.isfinite(made.code.rate(np.array([t]), y, made.h)).all()):
+            name, what = self.touches[(rubbing or twice)[0]].name, few(f"'{n}'" for n in self.constraints)
+            raise SimulationError(
+                f"at t = {t:g} s '{name}' acts along what constraints ({what}) hold already, so that nothing says how much of "
+                "the force is its own. Leave out the one or the other"
+            )
 
     def _letting_go(self, fired: Sequence[int]) -> Set[int]:
         """Which contacts let go, by events of normal forces that *fired*."""

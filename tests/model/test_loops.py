@@ -57,6 +57,7 @@ BAD = [
         "loop E : bal between Coupler and Pin;",
         r"Loop 'E' \(loops:8:10\): expected a joint \(ball, .*\), found 'bal'\. Did you mean 'ball'\?",
     ),
+    ("loop E : hinge between Coupler and Pin;", r"Loop 'E' .*, found 'hinge'\. Did you mean 'revolute'\?"),
     (
         "loop E : ball between Rocker and Pin;",
         r"Loop 'E' \(loops:8:23\): expected two bodies that move against each other, found 'Rocker' twice\.",

@@ -48,6 +48,11 @@ def test_what_cannot_be_held_is_said(text: str, said: str) -> None:
     assert said in str(error.value)
 
 
+def test_a_body_without_mass_has_no_others_that_move_it() -> None:
+    with pytest.raises(kn.ModelError, match="the speed 'x'' moves nothing that has inertia"):
+        kn.simulate(kn.loads("P | Sx(x) = 0; coordinates x; program a : x''' = 1;"), 1.0)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -164,7 +164,7 @@ def test_a_quaternion_has_unit_length() -> None:
         (
             block("sqrt(x)", "x = -1"),
             {},
-            "Model 'block': x'' is not finite in the initial state; check the state and the parameters.",
+            "Model 'block': x'' is not finite in the initial state; 'sqrt(x)' needs x >= 0, and x = -1 at t = 0 s.",
         ),
     ],
 )

@@ -407,6 +407,44 @@ def test_friction_that_falls_below_zero_on_the_way_ends_the_run_there() -> None:
     assert kn.simulate(kn.loads(text.format("max(0.2 - x, 0)")), 3.0).success
 
 
+PLANE = "gravity 9.81; B | Sx(x), Sz(z) = 1; coordinates x, z; constraint k : z = 0; "
+WHEEL = (
+    "gravity 9.81; B | Sx(x), Sz(z), Ry(phi) = 1, 0.1, 0.1, 0.1; coordinates x, z, phi; initial z = 0.5; "
+    "rolling k : wheel = 0.5 between B axis (0, 1, 0) and ground axis (0, 0, 1); "
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        PLANE + "contact c : point between B and ground axis (0, 0, 1), friction = 0.5;",
+        WHEEL + "contact c : wheel = 0.5 between B axis (0, 1, 0) and ground axis (0, 0, 1), friction = 0.5;",
+        PLANE + "friction c = 1 on z;",
+    ],
+)
+def test_friction_where_constraints_hold_already_is_refused_with_both_names(text: str) -> None:
+    with pytest.raises(kn.SimulationError, match=r"'c' acts along what constraints \('k'\) hold already"):
+        kn.simulate(kn.loads(text), 1.0)
+
+
+def test_a_contact_without_friction_that_a_constraint_closes_leaves_the_force_to_it() -> None:
+    run = kn.simulate(kn.loads(PLANE + "contact c : point between B and ground axis (0, 0, 1);"), 1.0)
+    assert run["lambda.k"] == pytest.approx(9.81)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("limit a : x <= x;", "no motion changes the gap of 'a.upper'"),
+        ("contact c : point between B and ground axis (0, 1, 0);", "no motion changes the gap of 'c'"),
+        ("contact c : point between B and ground axis (0, 0, 1) height B.z;", "the height B.z rises as its point does"),
+    ],
+)
+def test_gaps_that_no_motion_changes_are_refused_with_their_place(text: str, said: str) -> None:
+    with pytest.raises(kn.ModelError, match=rf"<text>:1:\d+: .*{said}"):
+        kn.simulate(kn.loads(f"B | Sx(x), Sz(z) = 1; coordinates x, z; {text}"), 1.0)
+
+
 @pytest.mark.parametrize(
     "text",
     [

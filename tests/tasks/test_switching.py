@@ -57,3 +57,16 @@ def test_outputs_without_a_value_are_named_with_the_first_time() -> None:
     assert note.startswith("The output 'o' is not finite at 6 of 11 times, first at t = 0.5 s:")
     (note,) = kn.simulate(system, 1.0, samples=11, v=[[0.0], [1.0], [2.0]]).notes
     assert "first in case 2 at t = 0.3 s" in note
+
+
+@pytest.mark.parametrize("x", [3, 0.5])
+def test_a_switch_that_throws_a_bead_off_its_wire_is_named_with_the_wire(x: float) -> None:
+    bead = "B | Sx(x), Sy(y) = 1; coordinates x, y; constraint c : x^2 + y^2 = 1; initial x = 1;"
+    run = kn.simulate(kn.loads(f"{bead} when a : t >= 0.5 : x = {x};"), 1.0)
+    assert "at t = 0.5 s, when 'a' switches, the motion is thrown off the constraint 'c'" in run.message
+
+
+def test_a_limit_that_has_no_value_at_the_start_names_its_expression() -> None:
+    text = r"defined for: 'sqrt\(x - 0.5\)' needs x - 0.5 >= 0, and x - 0.5 = -0.5 at t = 0 s"
+    with pytest.raises(kn.SimulationError, match=text):
+        kn.simulate(kn.loads("B | Sx(x) = 1; coordinates x; limit a : sqrt(x - 0.5) <= 1;"), 1.0)

@@ -54,6 +54,17 @@ JOINTS: Mapping[str, Joint] = {
     "gear": Joint(2, value="a ratio"),
 }
 
+#: What joints are called elsewhere.
+_ALIKE = {
+    **dict.fromkeys(("hinge", "pin", "continuous"), "revolute"),
+    **dict.fromkeys(("slider", "sliding", "translational"), "prismatic"),
+    **dict.fromkeys(("spherical", "socket"), "ball"),
+    **dict.fromkeys(("fixed", "weld", "welded"), "rigid"),
+    **dict.fromkeys(("cardan", "hooke"), "universal"),
+    "planar": "plane",
+    "rod": "distance",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Loop(Record):
@@ -131,13 +142,18 @@ def _written(loop: Loop) -> str:
 
 def _fault(system: System, loop: Loop) -> tuple[str, str] | None:
     if loop.joint not in JOINTS:
-        text = f"expected a joint ({', '.join(JOINTS)}), found '{loop.joint}'.{did_you_mean(loop.joint, JOINTS)}"
+        text = f"expected a joint ({', '.join(JOINTS)}), found '{loop.joint}'.{_near(loop.joint)}"
         return text, loop.joint
     text = _incomplete(loop, JOINTS[loop.joint])
     if not text and loop.joint == "distance" and loop.value is not None:
         text = hold.positive(system, loop.value, "a distance")
         text += " A joint 'ball' holds two places together." if text else ""
     return (text, loop.joint) if text else hold.fault(system, loop.start.body, loop.end.body)
+
+
+def _near(joint: str) -> str:
+    """The sentence that suggests a joint of ``JOINTS``, by the sense of the word or by its letters."""
+    return f" Did you mean '{_ALIKE[joint]}'?" if joint in _ALIKE else did_you_mean(joint, JOINTS)
 
 
 def _incomplete(loop: Loop, joint: Joint) -> str:
