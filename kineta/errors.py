@@ -93,7 +93,10 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     for k in known:
         folded.setdefault(k.casefold(), k)
     near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return f" Did you mean '{folded[near[0]]}'?" if near else ""
+    if not near:
+        return ""
+    found = folded[near[0]]
+    return f" Did you mean {found}?" if found.endswith("''") else f" Did you mean '{found}'?"
 
 
 def one_of(value: object, known: Collection[str], what: str) -> str:

@@ -30,6 +30,7 @@ def assemble(model: Path, q: str | None, v: str | None, pin: str, at: float, set
     The nearest one to the guess, or to the initial state. Its last line can be put into the model.
     """
     from kineta.expr.text import number
+    from kineta.model.infer import derivatives
     from kineta.tasks.assemble import assemble as find
 
     system = with_values(read(model, settings))
@@ -40,6 +41,7 @@ def assemble(model: Path, q: str | None, v: str | None, pin: str, at: float, set
     for note in found.notes:
         click.echo(f"{note[0].upper()}{note[1:]}.")
     click.echo(f"Coordinates moved by at most {found.moved:.3g}; constraints are met to {found.residual:.0e}.")
-    values = {name: x for name, x in found.initial.items() if x}
+    values = {name: number(x) for name, x in found.initial.items() if x}
+    values |= {name: str(x) for name, x in system.initial if name in derivatives(system, [name])}
     if values:
-        click.echo(f"initial {', '.join(f'{name} = {number(x)}' for name, x in values.items())};")
+        click.echo(f"initial {', '.join(f'{name} = {x}' for name, x in values.items())};")

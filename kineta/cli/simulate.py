@@ -59,6 +59,7 @@ def _methods() -> Iterable[str]:
 )
 @state("q", "Initial coordinates")
 @state("v", "Initial speeds")
+@state("levels", "Initial accelerations and their derivatives, under programs of motion")
 @state("tau", "Constant forces on the speeds")
 @settings
 @click.option(
@@ -91,6 +92,7 @@ def simulate(
     to: float,
     q: str | None,
     v: str | None,
+    levels: str | None,
     tau: str | None,
     settings: Settings,
     method: str,
@@ -117,6 +119,7 @@ def simulate(
         to,
         q=numbers("--q", q, system),
         v=numbers("--v", v, system),
+        levels=numbers("--levels", levels, system),
         tau=_forces(numbers("--tau", tau, system)),
         method=method,
         rtol=rtol,

@@ -171,10 +171,16 @@ class Derivation:
         system, highest = self.symbols.system, "highest" if "highest" in self.rules else "forward"
         s = self.programs.s if highest == "highest" else 2
         known = derivatives(system, asked) | {n: x.order for n, x in vectors(system, asked).items()}
+        if not system.programs:
+            beyond = "programs of motion bring higher ones"
+        elif highest == "highest":
+            beyond = "its programs ask for no higher ones"
+        else:
+            beyond = "runs under its programs know higher ones"
         for name in (n for n, order in known.items() if order > s):
             raise ModelError(
-                f"Model '{system.name}': expected derivatives up to the order {s}, which the motion has, found '{name}' of order "
-                f"{known[name]}; {'runs under its programs know' if system.programs else 'programs of motion bring'} higher ones."
+                f"Model '{system.name}': expected derivatives up to the order {s}, which the motion has, found {name} of order "
+                f"{known[name]}; {beyond}."
             )
         if self.symbols.order(refs) < s:
             return refs

@@ -30,6 +30,8 @@ ROUNDING = 1e-14
 FLAT = 1e-12
 #: How many states near by are looked at, and how far they are, of turns and of all others relative to their size and 1.
 BESIDE, NEAR = 3, 0.1
+#: Slopes that are more than none where something has been changed.
+SOME = 1e-9
 #: How near a change has to be to half of that before it, as a part of that, where a root is double.
 HALF = 0.05
 
@@ -155,6 +157,7 @@ class _Beginning:
         if self.missed(k).max(initial=0.0) > farthest or not own:
             return
         n, scales = self.levels.shape[1], self.scales(k)
+        best = float(self.missed(k).max(initial=0.0)), self.q.copy(), self.levels.copy()
         W = np.zeros((n, len(own)))
         W[own] = inverse_root(self.value(self.start.mass_matrix).reshape(n, n)[np.ix_(own, own)])
         last = np.zeros(n)
@@ -173,6 +176,22 @@ class _Beginning:
                 self.levels[k - 1] += change
             else:
                 self.q = self.value(self.start.moved, change)
+            best = min(best, (float(self.missed(k).max()), self.q.copy(), self.levels.copy()), key=lambda one: one[0])
+        _, self.q, self.levels = best
+
+    def wakes(self, k: int, gradient: Callable[[_Beginning], FloatArray]) -> list[str]:
+        """Names of the variables of orders up to *k* of which another value gives a *gradient* that vanishes some size."""
+        found = []
+        for order in range(k + 1):
+            for i, name in enumerate(self.start.names[order]):
+                change, levels = np.zeros(self.levels.shape[1]), self.levels.copy()
+                if order:
+                    levels[order - 1, i] += NEAR * (1.0 + abs(levels[order - 1, i]))
+                else:
+                    change[i] = NEAR
+                q = self.value(self.start.moved, change)
+                found += [name] * bool(np.abs(gradient(replace(self, q=q, levels=levels))).max() > SOME)
+        return found
 
 
 def begun(
@@ -213,7 +232,7 @@ def _influenced(system: System, found: _Beginning) -> None:
     if flat:
         raise SimulationError(
             f"Model '{system.name}': the gradient of the program '{flat[0]}' vanishes at the start, where nothing holds it; "
-            f"the direction in which it leaves that is yours to give: values of {', '.join(found.start.names[-1])} beside it."
+            f"start with {_others(found, len(found.start.names) - 1, lambda s: s.regularity()[0][names.index(flat[0])])}."
         )
     B, Z = found.regularity()
     S = B @ Z.T
@@ -246,13 +265,20 @@ def _missed(system: System, found: _Beginning, k: int, own: Sequence[str]) -> st
     where = f"Model '{system.name}': the start misses {what}: it is {off[i]:.3g} at t = {found.t:g} s, and has to be 0."
     if not np.abs(A[i]).max() > FLAT * found.scales(k)[i]:
         return (
-            f"{where} Nothing changes it there, its gradient vanishes; give values of {', '.join(names)} beside that."
+            f"{where} Nothing changes it there, its gradient vanishes; "
+            f"start with {_others(found, k, lambda state: state.rows(k)[1][i])}."
         )
     if k < 2:
         return f"{where} Give initial values that meet it."
     if len(own) < len(names):
         return f"{where} Leave some of {', '.join(names)} to be found, or give others."
     return f"{where} No {', '.join(own)} near those of a motion without control meet it; give some that do, or another state."
+
+
+def _others(found: _Beginning, k: int, gradient: Callable[[_Beginning], FloatArray]) -> str:
+    """Which variables need other values for a *gradient* that vanishes, in words."""
+    names = found.wakes(k, gradient)
+    return f"another value of {' or '.join(names)}" if names else "other values of several variables"
 
 
 def named(kind: str, name: str, times: int) -> str:

@@ -259,11 +259,15 @@ def _check(array: Array, state: State, order: int) -> None:
 
 def _twice(array: Array, state: State, order: int, involved: set[str]) -> str:
     """What to say of programs and constraints that depend on each other."""
-    rows, columns = balanced(array.at(state, order)[1])
-    near = _nearest(Hold(array, order, UNKNOWN, rows, columns), state).state
-    off = {
-        label: x for label, x in zip(array.labels(order), array.at(near, order)[0], strict=True) if label[0] in involved
-    }
+    off: dict[tuple[str, int], float] = {}
+    for later in (0.0, BESIDE, 2 * BESIDE):  # at the start all may be zero
+        state = replace(state, t=state.t + later)
+        rows, columns = balanced(array.at(state, order)[1])
+        near = _nearest(Hold(array, order, UNKNOWN, rows, columns), state).state
+        named_off = zip(array.labels(order), array.at(near, order)[0], strict=True)
+        off = {label: x for label, x in named_off if label[0] in involved}
+        if max(map(abs, off.values())) > MISSED * (1.0 + float(np.abs(near.x).max())):
+            break
     where = f"Model '{array.system.name}': {' and '.join(repr(n) for n in array.names if n in involved)}"
     if max(map(abs, off.values())) <= MISSED * (1.0 + float(np.abs(near.x).max())):
         return f"{where} say the same of the motion; leave out one of the programs."
@@ -280,7 +284,7 @@ def _no_influence(array: Array, order: int, names: Sequence[str]) -> str:
     """What to say of programs that forces do not reach."""
     undriven = {name for name, k, _ in array.equations if k == 2}
     acting = ", ".join(n for n in array.system.v_names if n not in undriven)
-    programs = " and ".join(f"'{n}'" for n in names)
+    programs = " and ".join(f"'{n}'" for n in names) or "any program"
     return (
         f"Model '{array.system.name}': no force on {acting} changes {programs} beside what else is asked for, at any order up to "
         f"{order}. Name other actuators."
@@ -305,6 +309,11 @@ def _missed(array: Array, hold: Hold, state: State) -> str:
         what = f"the balance of forces on '{name}', on which nothing acts,"
     else:
         what = f"the constraint '{name}'"
+    if not np.isfinite(off[worst]):
+        return (
+            f"Model '{array.system.name}': {what} has no finite value at t = {state.t:g} s: an expression in it has left its "
+            "domain (the root or logarithm of a number below zero, a quotient by zero). Begin later, or give another path."
+        )
     return (
         f"Model '{array.system.name}': no position is found near the start that meets all programs at t = {state.t:g} s: the "
         f"nearest misses {what} by {off[worst]:.3g}. Give initial values nearer to one, or a path within reach."

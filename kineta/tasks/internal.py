@@ -17,6 +17,8 @@ ComplexArray = NDArray[np.complex128]
 
 #: Part of the largest pole that counts as nothing.
 POLE = 1e-6
+#: And of the frequency by which equations of coordinates and speeds are balanced.
+NOTHING = 1e-12
 
 
 def poles(hold: Hold, state: State) -> ComplexArray | None:
@@ -35,6 +37,7 @@ def poles(hold: Hold, state: State) -> ComplexArray | None:
     follow = -np.linalg.lstsq(others, own @ ways, rcond=RANK)[0]
     rates = columns[n : 3 * n, None] * np.vstack([ways[n:], follow[:n]]) / columns[: 2 * n, None]
     found = np.linalg.eigvals(np.linalg.lstsq(ways, rates, rcond=None)[0]).astype(complex)
+    found[np.abs(found) < NOTHING * (columns[n : 2 * n] / columns[:n]).max()] = 0.0
     return np.asarray(found[np.lexsort((found.imag, -found.real.round(9)))])
 
 

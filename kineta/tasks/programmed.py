@@ -112,5 +112,5 @@ def _known(system: System, name: str, names: Sequence[str]) -> None:
             else ", since its programs are of the second order at most, and give these"
         )
         raise ArgumentError(
-            f"Model '{system.name}' has no derivative '{name}' to start with{what}.{did_you_mean(name, names)}"
+            f"Model '{system.name}' has no derivative {name} to start with{what}.{did_you_mean(name, names)}"
         )

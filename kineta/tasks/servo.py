@@ -120,7 +120,7 @@ def servo(
     """The forces of *actuators* under which *system* holds its programs of motion, of coordinates and speeds.
 
     t : the end, or (start, end) [s]; samples : equidistant times
-    actuators : names of as many speeds as there are programs; those of the ``control`` of the model, if not given
+    actuators : names of as many speeds, or coordinates, as there are programs; those of its ``control``, if not given
     q, v, p : start and parameters, as for :func:`~kineta.tasks.simulate.simulate`. In a flat system the start only says which of
         several positions is meant; else it has to meet the programs
     rtol, atol : tolerances of internal dynamics, where there are some
@@ -158,6 +158,7 @@ def _driven(system: System, actuators: Iterable[str] | None) -> tuple[int, ...]:
         if actuators is None
         else records(actuators, str, "names of speeds", '"q1\'"')
     )
+    names = tuple(f"{n}'" if n not in system.v_names and f"{n}'" in system.v_names else n for n in names)
     for name in names:
         if name not in system.v_names:
             raise ArgumentError(f"Model '{system.name}' has no speed '{name}'.{did_you_mean(name, system.v_names)}")

@@ -18,7 +18,7 @@ REPEATED = "binds only what 'a' binds already: it says the same, or contradicts.
         ("program a : x''' = 1; program b : 2*x''' = 2;", f"the program 'b' {REPEATED}"),
         (
             "program a : |a(P)| = 1;",
-            "Nothing changes it there, its gradient vanishes; give values of x'', y'' beside that.",
+            "Nothing changes it there, its gradient vanishes; start with another value of x'' or y''.",
         ),
         ("program a : |a(P)|^2 = 0;", "the gradient of the program 'a' vanishes at the start"),
         (
@@ -54,9 +54,19 @@ def test_a_body_without_mass_has_no_others_that_move_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("program", "others"),
+    [("x'*x''' = 1", "x'"), ("x*x'' = 1", "x"), ("|v(P)|'' = 1", "x' or y'")],
+)
+def test_a_start_without_a_gradient_names_what_would_give_it_one(program: str, others: str) -> None:
+    with pytest.raises(kn.SimulationError) as error:
+        kn.simulate(kn.loads(f"{PLANE} program a : {program};"), 1.0)
+    assert str(error.value).endswith(f"where nothing holds it; start with another value of {others}.")
+
+
+@pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ({"levels": {"x''''": 1.0}}, "has no derivative 'x''''' to start with; its states are x'', y'', x''', y'''"),
+        ({"levels": {"x''''": 1.0}}, "has no derivative x'''' to start with; its states are x'', y'', x''', y'''"),
         ({"levels": [1.0, 2.0]}, r"Expected levels of shape (2, 2) for (x'', y'', x''', y'''), found shape (2,)."),
         ({"tau": [1.0, 0.0]}, "its programs ask for derivatives of all forces; write tau as forces of the model."),
         ({"q": [[0.0, 0.0], [1.0, 1.0]]}, "under programs one motion is run at a time; give one start."),
@@ -146,7 +156,7 @@ def test_a_motion_that_ends_where_a_gradient_vanishes_is_no_success(end: float) 
 @pytest.mark.parametrize(
     ("text", "levels", "said"),
     [
-        ("program a : x'' = 2; initial x'' = 3;", None, "has no derivative 'x''' to start with"),
+        ("program a : x'' = 2; initial x'' = 3;", None, "has no derivative x'' to start with"),
         ("program a : |a(P)| = 2;", {"x''": [2.0, -2.0]}, "Expected a finite number for 'x''', found [2.0, -2.0]."),
         (
             "program a : x'' = 2; control transversal y = y'';",
@@ -244,3 +254,8 @@ def test_a_start_that_just_meets_its_program_has_no_more_than_rounding_of_the_re
 def test_a_control_without_a_program_is_refused() -> None:
     with pytest.raises(kn.ModelError, match="there is no program that controls could hold"):
         kn.loads(PLANE + "control covariant;")
+
+
+def test_the_order_that_a_motion_knows_is_said_without_a_contradiction() -> None:
+    with pytest.raises(kn.KinetaError, match="found x'''' of order 4; its programs ask for no higher ones"):
+        kn.simulate(kn.loads(f"{PLANE} program a : x''' = 1; output q = x'''';"), 1.0)

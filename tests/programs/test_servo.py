@@ -256,6 +256,11 @@ ARM = "coordinates a, b; A | Rz(a), Sx(1) = m(1); B ~ A | Rz(b), Sx(1) = m(1); i
             "'p' and 'r' say the same of the motion",
         ),
         (
+            f"{TWO} program p : x2 = t^6; program r : x2 = 2*t^6; control least on x1, x2;",
+            "'p' and 'r' contradict each other: at t = 0.1 s",
+        ),
+        (f"{TWO} program p : x2 = sqrt(t - 1); control least on x1;", "the program 'p' has no finite value at t = 0 s"),
+        (
             DAMPED,
             "the start misses the programs at t = 0 s, or what follows from them, and 1 of its variables are free",
         ),
@@ -283,6 +288,12 @@ def test_forces_that_jump_with_their_path_are_told_and_held() -> None:
     assert found.residual < 1e-12
     smooth = kn.servo(kn.loads(CRANE.replace("1 + 0.5*sin(2*t)", "max(0, t - 0.7)^6")), 1.5, samples=21)
     assert smooth.jumps == ()
+
+
+def test_an_integrator_neither_dies_out_nor_grows() -> None:
+    text = "coordinates x1, x2; A | Sx(x1) = m(2); B | Sx(x2) = m(1); spring c = 50 on x2 - x1; damper d = 3 on x2;"
+    found = kn.servo(kn.loads(f"{text} program p : x2' = t^4;"), 1.0, actuators=["x1"], samples=5)
+    assert found.stability.startswith("neither dies out nor grows")
 
 
 PENDULUM = "gravity 9.81; A | Sx(x) = 2; L ~ A | Ry(f), Sz(-1) = m(1); coordinates x, f; control least on x; "
