@@ -149,8 +149,7 @@ def _reactions(d: Derivation) -> list[Ref]:
     n, own = len(d.symbols.v), d.programs
     if own.r == 0:
         return list(d["program_solution"].refs[n + len(own.rows) :])
-    found = bordered(d, d.rows, orders(d)[0]).solve(total(d), [ZERO] * len(d.rows))
-    return found[n:]
+    return law(d).reactions(d)
 
 
 def _ideal(d: Derivation) -> Array:

@@ -35,6 +35,10 @@ REPEATED = "binds only what 'a' binds already: it says the same, or contradicts.
             "Program 'a': no control on y' changes it at its order",
         ),
         (
+            "constraint c : x = y; program a : x''' = 1; control least on x, y;",
+            "where programs need rates of forces, expected actuators that move with all others, on 1 speed at most",
+        ),
+        (
             "program a : x''' = 1; control inertial;",
             "the law inertial does not apply: it speaks of one body with a Ball or Free",
         ),

@@ -235,6 +235,35 @@ def test_a_constraint_kept_by_reactions_and_one_kept_by_coordinates_give_one_mot
     same(one, other, [v.x, v.y, v.z], [np.sin(a) * np.cos(b), np.sin(a) * np.sin(b), -np.cos(a)], state)
 
 
+ARM = "A | Rz(a) = m(1), Jz(0.1), com=(0.5,0,0); B ~ A | Sx(1), Rz(b) = m(1), Jz(0.1), com=(0.5,0,0);"
+ASKED = "control least on a weight 3, b; initial a = 0.3, b = 0.9, a' = 1, b' = -0.5"
+#: The tip of the arm as a body of its own, on a loop.
+TIP = "C | Sx(c), Sy(d) = 1; loop k : ball between B at (1,0,0) and C;"
+THERE = "c = cos(0.3)+cos(1.2), d = sin(0.3)+sin(1.2), c' = -sin(0.3)-0.5*sin(1.2), d' = cos(0.3)+0.5*cos(1.2)"
+
+
+@pytest.mark.parametrize("program", ["a''' = 1 + t", "a'''' = 1 + t"])
+def test_the_least_forces_of_motors_do_not_depend_on_how_a_loop_is_described(program: str) -> None:
+    """Equations that are differentiated once and twice: what the loop carries is no force of a motor, nor are its rates."""
+    tree = kn.loads(f"{ARM} C ~ B | Sx(1) = 1; coordinates a, b; program p : {program}; {ASKED};")
+    loop = kn.loads(f"{ARM} {TIP} coordinates a, b, c, d; program p : {program}; {ASKED}, {THERE};")
+    one, other = (kn.simulate(system, 0.5, samples=3, rtol=1e-11, atol=1e-12) for system in (tree, loop))
+    for name in ("a", "b", "control.a'", "control.b'", "control.work"):
+        assert other[name] == pytest.approx(one[name], rel=1e-8, abs=1e-9)
+    for name in ("control.c'", "control.d'"):
+        assert other[name] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("ideal", ["x = y", "x' = y'"])
+def test_a_control_acts_where_its_actuator_is_alone(ideal: str) -> None:
+    text = (
+        f"P | Sx(x), Sy(y) = 1; coordinates x, y; constraint c : {ideal}; program p : x''' = 1 + t; control least on x;"
+    )
+    run = kn.simulate(kn.loads(text), 0.5, samples=2)
+    assert run["control.x'"] == pytest.approx([0, 2 * (0.5 + 0.125)], abs=1e-9)
+    assert run["control.y'"] == pytest.approx(0, abs=1e-12)
+
+
 # -- programs -----------------------------------------------------------------------------------------------------------
 
 
