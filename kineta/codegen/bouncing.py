@@ -14,9 +14,11 @@ from kineta.codegen.projecting import Projecting
 from kineta.numerics import layout
 
 #: Part of the fastest approach with which a contact must leave.
-SLOW = 1e-6
-#: Part of the largest number of a state that may be rounding of a gap, and by how many times that it must rise before it falls.
+SLOW = 1e-11
+#: Part of the largest coordinate that may be rounding of a gap, and by how many times that it must rise before it falls.
 ROUNDING, SEEN = 64 * 2.0**-52, 1e3
+#: Part of the time that is rounding: what it does to the speed must be less than what a bounce takes.
+LATE = 8 * 2.0**-52
 
 
 class Bouncing(Projecting):
@@ -83,13 +85,14 @@ class Bouncing(Projecting):
             self._jump(after, touch, work)
             fall = self._numbers(t, after, touch)[layout.FALL]
             square = b.fmul(leaving, leaving)
-            noise = b.fmul(constant(ROUNDING), self._largest(lambda i: self._intrinsic("fabs", self._load(after, i))))
-            least = b.fmul(constant(-2 * SEEN), b.fmul(fall, noise))
             self._call("events", t, after, self.values)
-            with b.if_then(b.and_(b.fcmp_ordered(">", square, least), self._is_alone(event))):
+            noise = self._rounding(after, event)
+            least = b.fmul(constant(-2 * SEEN), b.fmul(fall, noise))
+            told = b.and_(b.fcmp_ordered(">", square, least), self._is_loss(t, approach, leaving, fall))
+            with b.if_then(b.and_(told, self._is_alone(event))):
                 self._set("reals", layout.FASTEST, fastest)
                 self._restart(t, h, struck, event, approach)
-                b.store(noise, self._address(self.noise, event))
+                self._for(self._get("ints", layout.N_EVENTS), lambda i: self._begin_at(i, noise))
                 self._shorten(leaving, fall)
 
     def _numbers(self, t: Any, state: Any, touch: Any) -> list[Any]:
@@ -112,6 +115,26 @@ class Bouncing(Projecting):
         self._for(b.sub(self._get("ints", layout.BOUNCE), number(layout.BOUNCE_NUMBERS)), one)
         place = self._address(state, self._get("ints", layout.WORK_DONE))
         b.store(b.fadd(b.load(place, typ=REAL), work), place)
+
+    def _rounding(self, state: Any, event: Any) -> Any:
+        """How much of the gap of an *event* may be rounding, or is there as it strikes."""
+        b, at = self.b, self._value(self.values, event)
+        b.store(b.fmul(constant(2.0), self._abs(at)), self.most)
+
+        def one(i: Any) -> None:
+            size = b.fmul(constant(ROUNDING), self._abs(self._value(state, i)))
+            b.store(self._intrinsic("maxnum", b.load(self.most, typ=REAL), size), self.most)
+
+        self._for(self._get("ints", layout.SPEEDS), one)
+        return b.load(self.most, typ=REAL)
+
+    def _is_loss(self, t: Any, approach: Any, leaving: Any, fall: Any) -> Any:
+        """Whether a bounce takes nothing, or more than rounding of the time may give back."""
+        b = self.b
+        taken = b.fneg(b.fadd(approach, leaving))
+        given = b.fmul(constant(LATE), self._abs(b.fmul(t, fall)))
+        elastic = b.fcmp_ordered("<=", taken, b.fmul(constant(ROUNDING), leaving))
+        return b.or_(elastic, b.fcmp_ordered(">", taken, given))
 
     def _is_alone(self, event: Any) -> Any:
         """Whether the gaps of all others are open."""
@@ -146,6 +169,12 @@ class Bouncing(Projecting):
         self._set("ints", layout.FOUND, b.load(self.before, typ=INT))
         self._set("ints", layout.ENDED, number(0))
         b.store(number(1), self.bounced)
+
+    def _begin_at(self, event: Any, noise: Any) -> None:
+        """Let an *event* that is zero, up to *noise*, be zero at the start of what follows."""
+        b = self.b
+        zero = b.fcmp_ordered("<=", self._abs(self._value(self.values, event)), noise)
+        b.store(b.select(zero, noise, constant(-1.0)), self._address(self.noise, event))
 
     def _want(self, event: Any) -> None:
         """Look for one more zero of an *event*, if it is that of a gap."""

@@ -43,7 +43,7 @@ class Bounce:
     law : 1 where it is this, else 0
     approach, leaving : the velocities along the normal before and after
     fall : the acceleration along it that there is between touches
-    work : that of the impulses
+    work : what the impulses add to the kinetic energy; beside what is struck, where that moves, they do other work
     speeds : after them, (nv,)
     """
 
@@ -59,7 +59,9 @@ def bounces(d: Derivation) -> list[Bounce]:
     """The bounce of every touch; one of zeros for what has no normal, or does not press."""
     own, first, found = rows(d), 0, list[Bounce]()
     n, width = len(d.symbols.v), len(d.symbols.v) + len(d.rows)
-    S, Y, drift = ([Expr(d.graph, r) for r in d[name].refs] for name in ("delassus", "answers", "drift"))
+    S, Y, drift, momenta = (
+        [Expr(d.graph, r) for r in d[name].refs] for name in ("delassus", "answers", "drift", "momentum")
+    )
     for touch in d.touches:
         if touch not in d.pressing or touch.normal is None:
             found.append(Bounce(ZERO, ZERO, ZERO, ZERO, ZERO, [ZERO] * n))
@@ -73,9 +75,11 @@ def bounces(d: Derivation) -> list[Bounce]:
         work = _dot(x, [(s + then) / 2 for s, then in zip(slip, after, strict=True)])
         size = _dot([abs(f) for f in x], [abs(s) for s in slip])
         law = law * step(x[0]) * step(ROUNDING * size - work)
-        speeds = [Expr(d.graph, v) + _dot([Y[i * width + k] for i in places], x) for k, v in enumerate(d.symbols.v)]
+        change = [_dot([Y[i * width + k] for i in places], x) for k in range(n)]
+        gained = _dot(change, momenta) + _dot(x, [_dot(row, x) for row in block]) / 2
+        speeds = [Expr(d.graph, v) + more for v, more in zip(d.symbols.v, change, strict=True)]
         normal = slip[0].ref, after[0].ref, drift[places[0]].ref
-        found.append(Bounce(law.ref, *normal, work.ref, [e.ref for e in speeds]))
+        found.append(Bounce(law.ref, *normal, gained.ref, [e.ref for e in speeds]))
     return found
 
 

@@ -105,3 +105,21 @@ def test_events_are_found_between_bounces_and_end_runs_there() -> None:
     assert within.status == handed.status == 1
     assert within.t[-1] == pytest.approx(handed.t[-1], abs=1e-8)
     assert len(within.changes) == len(handed.changes) > 0
+
+
+def test_a_plane_that_moves_does_its_work() -> None:
+    text = (
+        "gravity 9.81; parameters e = 0.8; Table | Sz(0.05*sin(20*t)) = 1; Ball | Sx(x), Sz(z) = 0.3; coordinates x, z;"
+        "contact bat : ball = 0.02 between Ball and Table axis (0, 0, 1), restitution = e, friction = 0.3;"
+        "initial z = 0.4, x' = 0.7;"
+    )
+    within, handed = both_ways(text, 2.0, samples=41)
+    assert [what for _, what in within.changes] == [what for _, what in handed.changes]
+    assert within.work == pytest.approx(handed.work, rel=1e-7, abs=1e-9)
+    assert np.abs(within.energy_balance).max() < 1e-7
+
+
+def test_what_is_zero_as_a_contact_strikes_is_no_event_of_what_follows() -> None:
+    rising = kn.event(kn.symbol("b.z") - 0.1, direction=1)
+    within, handed = both_ways(BALL, 1.2, events=[rising])
+    assert len(within.t_events[0]) == len(handed.t_events[0]) == 0
