@@ -41,6 +41,8 @@ FEW = 2
 #: Rounding of a state, and in how many directions it is tried; by how many times what it does to a gap a body must rise to be
 #: seen to have left.
 ROUNDOFF, TRIED, TOLD = 64 * 2.0**-52, 8, 10.0
+#: Part of the time that is rounding: where it gives a bounce as much speed as an impact takes, bounces never end.
+LATE = 8 * 2.0**-52
 #: Part of the largest time after which what has come to zero is looked at again.
 AHEAD = 1e-9
 #: Part of its fall over that time below which a bound is zero.
@@ -390,7 +392,14 @@ class Touching:
         told = {
             i: max(abs(gaps[i] - seen.gaps[i]) for gaps in beside) + ROUNDOFF * self.until * speed[i] for i in leaving
         }
-        return {i for i, high in height.items() if high < TOLD * told[i]}
+        spent = {
+            i for i in leaving if 0 < self._taken(seen, i, speed[i]) <= LATE * t * -fall[i] and height[i] < self.same
+        }
+        return spent | {i for i, high in height.items() if high < TOLD * told[i]}
+
+    def _taken(self, seen: Look, i: int, speed: float) -> float:
+        """What an impact has taken of the approach of one that leaves with a *speed*."""
+        return (1 / seen.restitution[i] - 1) * speed if seen.restitution[i] > 0 else 0.0
 
     def _jammed(self, t: float, near: Set[int], what: str) -> SimulationError:
         names = ", ".join(f"'{x.name}'" for i, x in enumerate(self.touches) if i in near or x.normal is None)

@@ -123,3 +123,14 @@ def test_what_is_zero_as_a_contact_strikes_is_no_event_of_what_follows() -> None
     rising = kn.event(kn.symbol("b.z") - 0.1, direction=1)
     within, handed = both_ways(BALL, 1.2, events=[rising])
     assert len(within.t_events[0]) == len(handed.t_events[0]) == 0
+
+
+def test_a_ball_that_keeps_nearly_all_of_its_speed_comes_to_rest_too() -> None:
+    model = kn.loads(
+        "gravity 9.81; parameters e = 0.999; A | Sz(z) = 1; coordinates z; initial z = 0.01;"
+        "contact floor : point between A and ground axis (0, 0, 1), restitution = e;"
+    )
+    end = np.sqrt(2 * 0.01 / 9.81) * 1.999 / 0.001
+    run = kn.simulate(model, 1.02 * end, samples=2)
+    assert run.changes[-1][1] == "floor rests"
+    assert run.changes[-1][0] == pytest.approx(end, abs=1e-5)
