@@ -107,10 +107,10 @@ def one_of(value: object, known: Collection[str], what: str) -> str:
 
 
 def shown(value: object) -> str:
-    """*value* as an error shows it: as Python writes it, or the name of its kind where that says more."""
+    """*value* as an error shows it: as Python writes it, in one line, or the name of its kind where that says more."""
     kind = {"ndarray": "array"}.get(type(value).__name__, type(value).__name__)
     try:
-        written = repr(value)
+        written = re.sub(r"\s*\n\s*", " ", repr(value))
     except Exception:  # whatever the object raises
         written = "<"
     if not written.startswith("<"):

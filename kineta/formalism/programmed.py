@@ -26,6 +26,7 @@ from kineta.formalism.program import raised, without
 from kineta.formalism.residual import named, orders, power
 from kineta.formalism.solve import Factors, SingularError, factored
 from kineta.model.infer import MULTIPLIER
+from kineta.model.system import System
 
 #: How the names of controls begin, as series of a run.
 CONTROL = "control."
@@ -85,12 +86,16 @@ def _influence(d: Derivation) -> Factors:
         return factored(g, rows, range(len(rows)), [ZERO] * len(rows), range(len(rows)), watched=d.watched)
     except SingularError as error:
         row = own.rows[error.row]
-        names = ", ".join(n for n, _ in d.symbols.system.control.actuators) or "the speeds"
-        raise ModelError(
-            f"Program '{row.constraint}': no control on {names} changes it at its order, beside what other programs ask for. "
-            "Name other actuators; forces that act on it through the rest of the system are found by kineta servo.",
-            row.location,
-        ) from None
+        raise ModelError(beyond_reach(d.symbols.system, row.constraint), row.location) from None
+
+
+def beyond_reach(system: System, name: str) -> str:
+    """What to say of the program called *name* that no actuator of *system* can influence."""
+    names = ", ".join(n for n, _ in system.control.actuators) or "the speeds"
+    return (
+        f"Program '{name}': no control on {names} changes it at its order, beside what other programs ask for. "
+        "Name other actuators; forces that act on it through the rest of the system are found by kineta servo."
+    )
 
 
 def _answers(d: Derivation) -> Array:
@@ -100,9 +105,13 @@ def _answers(d: Derivation) -> Array:
 
 
 def _directions(d: Derivation) -> Array:
+    return matrix(law(d).directions(d, _rows(d["gradient_answers"])), len(d.symbols.v))
+
+
+def _gradient_answers(d: Derivation) -> Array:
+    """The accelerations that answer the gradients of the programs, were these forces: how far each speed reaches a program."""
     n = len(d.symbols.v)
-    to_gradients = [_answer(d, B)[:n] for B in gradients(d, ())]
-    return matrix(law(d).directions(d, to_gradients), n)
+    return matrix([_answer(d, B)[:n] for B in gradients(d, ())], n)
 
 
 def _answer(d: Derivation, forces: Sequence[Ref]) -> list[Ref]:
@@ -214,6 +223,7 @@ def in_run(rules: Mapping[str, Rule]) -> Mapping[str, Rule]:
         "program_solution": _solution,
         "program_answers": _answers,
         "program_directions": _directions,
+        "gradient_answers": _gradient_answers,
         "program_multipliers": _multipliers,
         "regularity": _regularity,
         "highest": _highest,

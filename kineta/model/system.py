@@ -14,7 +14,7 @@ from kineta.model.check import check, check_inferred
 from kineta.model.constraints import Condition
 from kineta.model.contacts import Unilateral
 from kineta.model.elements import Element
-from kineta.model.given import TAKES, Record, Vector3, named, record, records, scalar, vector
+from kineta.model.given import TAKES, Record, Vector3, entries, named, record, records, scalar, vector
 from kineta.model.infer import (
     DECLARED,
     LISTED,
@@ -362,7 +362,9 @@ class System:
         arguments = {f.name: getattr(self, f.name) for f in fields(self)}
         for name in changes.keys() - arguments.keys():
             raise ArgumentError(f"A System has no '{name}' to replace.{did_you_mean(name, arguments)}")
-        if "programs" in changes and not changes["programs"]:
+        if (programs := entries(changes.get("programs"))) is not None:
+            changes["programs"] = programs
+        if programs == ():
             started = derivatives(self, dict(self.initial))
             arguments |= {"control": None, "initial": [(n, x) for n, x in self.initial if n not in started]}
         copy = System(**{**arguments, **changes})

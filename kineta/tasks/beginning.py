@@ -14,6 +14,7 @@ from kineta.expr.graph import Ref
 from kineta.expr.program import program
 from kineta.formalism import manifold, programmed
 from kineta.formalism.derivation import Derivation
+from kineta.formalism.programmed import beyond_reach
 from kineta.model.program import LEAST
 from kineta.model.system import System
 from kineta.numerics.metric import inverse_root, least_change
@@ -49,6 +50,7 @@ class Start:
     mass_matrix: llvm.NativeFunction
     moved: llvm.NativeFunction
     regularity: llvm.NativeFunction
+    gradient_answers: llvm.NativeFunction
 
 
 def compiled(d: Derivation) -> Start:
@@ -70,7 +72,7 @@ def compiled(d: Derivation) -> Start:
         labels.append(tuple(row.labels[k - row.order] for row in kept))
         gradients = [x for row in kept for x in programmed.filled(row, n)]
         functions[f"rows_{k}"] = [*(row.levels[k - row.order] for row in kept), *gradients]
-    functions |= {name: d[name].refs for name in ("mass_matrix", "regularity")}
+    functions |= {name: d[name].refs for name in ("mass_matrix", "regularity", "gradient_answers")}
     change = [g.symbol(f"change of {name}") for name in s.names]
     inputs["change"] = change
     functions["moved"] = manifold.retracted(d, change)
@@ -86,6 +88,7 @@ def compiled(d: Derivation) -> Start:
         made.function("mass_matrix"),
         made.function("moved"),
         made.function("regularity"),
+        made.function("gradient_answers"),
     )
 
 
@@ -226,7 +229,7 @@ def begun(
 
 
 def _influenced(system: System, found: _Beginning) -> None:
-    """Raise where the gradient of a program vanishes at the start, or depends on others."""
+    """Raise where the gradient of a program vanishes at the start, is out of the actuators' reach, or depends on others."""
     names = [program.name for program in system.programs]
     flat = [name for name, gone in zip(names, found.flat(), strict=True) if gone]
     if flat:
@@ -234,6 +237,12 @@ def _influenced(system: System, found: _Beginning) -> None:
             f"Model '{system.name}': the gradient of the program '{flat[0]}' vanishes at the start, where nothing holds it; "
             f"start with {_others(found, len(found.start.names) - 1, lambda s: s.regularity()[0][names.index(flat[0])])}."
         )
+    actuators = dict(system.control.actuators)
+    if own := [i for i, name in enumerate(found.start.names[1]) if name in actuators]:
+        reach = np.abs(found.value(found.start.gradient_answers).reshape(len(names), -1))
+        for name, row in zip(names, reach, strict=True):
+            if not row[own].max() > FLAT * row.max():
+                raise SimulationError(f"Model '{system.name}': {beyond_reach(system, name)}")
     B, Z = found.regularity()
     S = B @ Z.T
     sizes = np.sqrt(np.abs(np.diagonal(S)))

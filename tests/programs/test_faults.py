@@ -263,3 +263,22 @@ def test_a_control_without_a_program_is_refused() -> None:
 def test_the_order_that_a_motion_knows_is_said_without_a_contradiction() -> None:
     with pytest.raises(kn.KinetaError, match="found x'''' of order 4; its programs ask for no higher ones"):
         kn.simulate(kn.loads(f"{PLANE} program a : x''' = 1; output q = x'''';"), 1.0)
+
+
+@pytest.mark.parametrize("actuators", ["ph", "ps", "ph, ps weight 4"])
+@pytest.mark.parametrize("order", [2, 3])
+def test_actuators_that_reach_a_program_by_rounding_alone_are_refused(order: int, actuators: str) -> None:
+    text = (
+        "coordinates x, y, z, ps, th, ph; D | Sx(x), Sy(y), Sz(z), Rz(ps), Rx(th), Ry(ph) = 2, 0.05, 0.09, 0.05; "
+        "rolling r : disk = 0.3 between D axis (0,1,0) and ground axis (0,0,1); initial z = 0.3*cos(0.3), th = 0.3; "
+    )
+    asked = f"program p : th{order * chr(39)} = 0.5; control least on {actuators};"
+    with pytest.raises(kn.KinetaError, match=r"Program 'p': no control on p.* changes it at its order"):
+        kn.simulate(kn.loads(text + asked), 0.1)
+
+
+@pytest.mark.parametrize("programs", [np.zeros((2, 2)), np.ones(3), np.array(1.0), np.array(["a", "b"])])
+def test_arrays_are_no_programs(programs: object) -> None:
+    with pytest.raises(kn.ArgumentError, match="Expected a list of programs") as error:
+        kn.loads(PLANE).replace(programs=programs)
+    assert "\n" not in str(error.value)
