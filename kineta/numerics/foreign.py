@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from kineta.errors import MissingPackageError
 from kineta.numerics.problem import Problem
 from kineta.numerics.segment import Segment, failed
+from kineta.numerics.steering import tolerances
 
 FloatArray = NDArray[np.float64]
 Rate = Callable[[float, FloatArray], FloatArray]
@@ -28,6 +29,9 @@ IDA = "IDA"
 #: Methods of SciPy that take a Jacobian, and the one whose norm is the largest error, not a mean.
 _IMPLICIT = ("Radau", "BDF", "LSODA")
 _LARGEST = ("LSODA",)
+#: Methods of one step at a time, whose integrals along a motion are as exact as it is. Others make them of what was before, and a
+#: motion that is easy says nothing of how smooth its power is.
+_ONE_STEP = ("RK23", "RK45", "DOP853", "Radau")
 #: The tolerance of a state that steers nothing: methods divide by it, and by its reciprocal.
 _ANY = 1e100
 #: The largest order of CVODE.
@@ -68,12 +72,13 @@ class Task:
 
     def options(self, method: str) -> dict[str, Any]:
         """Tolerances for a norm that is the root of the mean square over all states: a state that steers nothing counts as
-        one without an error, and those that steer get what it dilutes.
+        one without an error, and those that steer get what it dilutes. With methods of several steps integrals steer a little.
         """
         n, steering = len(self.problem.y0), self.problem.steering
         share = 1.0 if method in _LARGEST else np.sqrt(max(steering, 1) / max(n, 1))
-        atol = np.full(n, share * self.atol)
-        atol[steering:] = _ANY
+        atol = share * tolerances(n, self.problem.integrals, self.rtol, self.atol)[0]
+        if method in _ONE_STEP:
+            atol[steering:] = _ANY
         return {"rtol": share * self.rtol, "atol": atol, "max_step": self.max_step}
 
 

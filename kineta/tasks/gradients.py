@@ -63,7 +63,10 @@ class Gradients:
         largest = np.maximum.accumulate(np.vstack([self._sizes, sizes]))[1:]
         self._sizes = largest[-1] if len(largest) else self._sizes
         S = S / (largest[:, :, None] * largest[:, None, :])
-        return np.linalg.svd(S, compute_uv=False)[:, -1]
+        valued = np.isfinite(S).all(axis=(1, 2))
+        least = np.full(len(S), np.nan)
+        least[valued] = np.linalg.svd(S[valued], compute_uv=False)[:, -1]
+        return least
 
     def look(self, segment: Segment, end: tuple[float, FloatArray] | None) -> Lost | None:
         """Where the motion has to end in *segment*, before its *end*; None where it can go on."""

@@ -282,3 +282,10 @@ def test_arrays_are_no_programs(programs: object) -> None:
     with pytest.raises(kn.ArgumentError, match="Expected a list of programs") as error:
         kn.loads(PLANE).replace(programs=programs)
     assert "\n" not in str(error.value)
+
+
+def test_an_end_at_which_a_gradient_has_no_value_is_named() -> None:
+    text = "A | Sx(x) = 2; B ~ A | Sy(y) = 1; coordinates x, y; program p : |a(B)| = (0.5-t)^3; initial y'' = 0.125;"
+    run = kn.simulate(kn.loads(text), 0.5)
+    assert "the gradient of the program 'p' vanishes at t = 0.5 s" in run.message
+    assert not run.success
