@@ -205,7 +205,7 @@ BAD = [
         "program p : |a(Tip in Tip)| = 3;",
         "Program 'p' (m.kin:9:13): expected a body in a(Tip in Tip), found the point 'Tip'.",
     ),
-    ("program p : phj'' = 3;", "Program 'p' (m.kin:9:13): unknown symbol 'phj'''. Did you mean 'phi'''?"),
+    ("program p : phj'' = 3;", "Program 'p' (m.kin:9:13): unknown symbol 'phj'''. Did you mean phi''?"),
     (
         "program p : energy = 3;",
         f"Program 'p' (m.kin:9:13): the energy 'energy' has no place here; expected {SEEN}, derivatives and vectors only.",
