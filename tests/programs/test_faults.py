@@ -289,3 +289,9 @@ def test_an_end_at_which_a_gradient_has_no_value_is_named() -> None:
     run = kn.simulate(kn.loads(text), 0.5)
     assert "the gradient of the program 'p' vanishes at t = 0.5 s" in run.message
     assert not run.success
+
+
+def test_a_program_without_a_gradient_at_a_sample_is_told_from_one_that_is_missed() -> None:
+    text = "A | Sx(x) = 2; B ~ A | Sy(y) = 1; coordinates x, y; program p : |a(B)| = 1 + cos(2*pi*t); initial y'' = 2;"
+    with pytest.warns(kn.KinetaWarning, match="times at which the gradients of programs vanish"):
+        assert not kn.simulate(kn.loads(text), 1.0, samples=11).success
