@@ -4,50 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import mul
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from kineta.numerics.cone import Cone, FloatArray
+from kineta.numerics.proximal import error, proximal
+
 Numbers = Sequence[float]
 Matrix = Sequence[Numbers]
 
 T = TypeVar("T")
 
-#: Sweeps before the first trial to finish exactly; between two at most, twice as many from one to the next; and how many trials.
-FEW, SWEEPS, TRIALS = 2, 25, 400
+#: Sweeps before each trial to finish exactly.
+SWEEPS = 2, 4, 8, 16
 #: Error of the forces, relative to the largest, that counts as rounding; and one with which they are still believed.
 ROUNDING, BELIEVED = 1e-13, 1e-9
 #: Part of the product of its diagonal above which a determinant tells that rows are independent.
 DEPENDENT = 1e-6
 #: Part of a bound from which on it is reached.
 REACHED = 1 - 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Cone:
-    """What the forces along the rows of one contact may be.
-
-    normal : the row along which it pushes with at least the force ``least``; None for friction in a joint
-    tangents : the rows of friction, of which the force is at most ``bound``, times that of the normal if there is one
-    slip : the direction in which it slips, against which the force is at its bound; None where that is not known
-    ease : what its forces count for beside those of others, where least forces are asked for
-    """
-
-    normal: int | None
-    tangents: tuple[int, ...]
-    bound: float
-    slip: tuple[float, ...] | None = None
-    least: float = 0.0
-    ease: float = 1.0
-
-    @property
-    def rows(self) -> tuple[int, ...]:
-        """All its rows."""
-        return self.tangents if self.normal is None else (self.normal, *self.tangents)
 
 
 def product(a: Numbers, b: Numbers) -> float:
@@ -69,8 +47,8 @@ def forces(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float] | None:
     x >= least, a >= 0, one of both an equation, for normals; for tangents the force is below the bound and a = 0, or at the
     bound and against a.
 
-    Of one contact in closed form, where there is one; else by Gauss and Seidel's sweeps with projections (Jean and Moreau),
-    finished exactly with what these find at work.
+    Of one contact in closed form, where there is one; else by a few of Gauss and Seidel's sweeps with projections (Jean and
+    Moreau), and where these do not end by Newton's method; finished exactly with what is found at work.
     """
     used = [i for cone in cones for i in cone.rows]
     found = _alone(S, b, cones[0]) if len(cones) == 1 else []
@@ -140,12 +118,22 @@ def _found(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | 
     for cone in cones:
         if cone.normal is not None:
             x[cone.normal] = cone.least
-    for trial in range(TRIALS):
-        x = _swept(matrix, right, cones, x.tolist(), min(FEW << min(trial, 8), SWEEPS))
-        for tried in (_exact(S, b, cones, x), x):
-            if tried is not None and _error(S, b, cones, tried) <= ROUNDING:
-                return tried
-    return x if _error(S, b, cones, x) <= BELIEVED else None
+    for sweeps in SWEEPS:
+        x = _swept(matrix, right, cones, x.tolist(), sweeps)
+        if (found := _finished(S, b, cones, x)) is not None:
+            return found
+    x = proximal(S, b, cones, x)
+    if (found := _finished(S, b, cones, x)) is not None:
+        return found
+    return x if error(S, b, cones, x) <= BELIEVED else None
+
+
+def _finished(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> FloatArray | None:
+    """The forces, exactly, with what is at work in *x*; None where that is not known."""
+    for tried in (_exact(S, b, cones, x), x):
+        if tried is not None and error(S, b, cones, tried) <= ROUNDING:
+            return tried
+    return None
 
 
 def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float], sweeps: int) -> FloatArray:
@@ -220,14 +208,3 @@ def working(
     for cone in cones:
         weight[list(cone.rows)] *= cone.ease
     return A, right, weight
-
-
-def _error(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> float:
-    """How far forces are from what one more sweep makes of them, relative to the largest that forces might be."""
-    tried = x.tolist()
-    matrix, right = S.tolist(), b.tolist()
-    for cone in cones:
-        _project(matrix, right, cone, tried)
-    diagonal = np.diag(S)
-    scale = np.divide(np.abs(b), diagonal, out=np.zeros_like(b), where=diagonal > 0).max(initial=0.0)
-    return float(np.abs(np.array(tried) - x).max(initial=0.0) / max(scale, np.abs(x).max(initial=0.0), 1e-300))

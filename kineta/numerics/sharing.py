@@ -14,11 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kineta.numerics.complementarity import Cone, Matrix, Numbers, apart, spread, working
-
-FloatArray = NDArray[np.float64]
+from kineta.numerics.complementarity import Matrix, Numbers, apart, spread, working
+from kineta.numerics.cone import Cone, FloatArray
 
 #: Part of itself by which an acceleration that is held may be missed; singular values below this part are none.
 MISSED, RANK = 1e-9, 1e-11

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from kineta.formalism.slipping import NEARLY
 from kineta.formalism.touch import FLAGS
-from kineta.numerics.complementarity import REACHED, Cone, forces, product
+from kineta.numerics.complementarity import REACHED, forces, product
+from kineta.numerics.cone import Cone
 from kineta.numerics.sharing import RANK, Shares, shares
 from kineta.tasks.look import NOTHING, Look, Numbers
 

@@ -23,7 +23,7 @@ def impulses(look: Look, near: Set[int], restitution: Numbers, poisson: Sequence
     that is said; None where the laws have no solution.
     """
     whole = _with(look, near, restitution, poisson)
-    if whole is None or not _gains(look, whole):
+    if whole is not None and not _gains(look, whole):
         return whole
     low, high = 0.0, 1.0
     while high - low > SHARE:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.formalism.touch import Touch
-from kineta.numerics.complementarity import Cone, product, spread
+from kineta.numerics.complementarity import product, spread
+from kineta.numerics.cone import Cone
 from kineta.tasks.code import Bound
 
 FloatArray = NDArray[np.float64]

@@ -28,23 +28,37 @@ def test_a_box_that_would_tip_as_it_slips_slips_by_the_closed_form(mu: float, ha
     assert run["lambda.c.L.u"][-1] == pytest.approx(0.0, abs=1e-4)
 
 
+BOXES = kn.loads(
+    f"parameters push = 0, gx = 0, e = 0; gravity (gx, 0, {-G}); Cart | Sx(c) = 5; A | Sx(x), Sz(z), Ry(p) = 2, 0.01, 0.01, 0.01;"
+    "B | Sx(X), Sz(Z), Ry(P) = 1, 0.005, 0.005, 0.005; coordinates c, x, z, p, X, Z, P;"
+    "point A1 on A = (-0.1, 0, -0.05); point A2 on A = (0.1, 0, -0.05);"
+    "point B1 on B = (-0.06, 0, -0.05); point B2 on B = (0.06, 0, -0.05);"
+    "contact g : point between A1, A2 and Cart axis (0, 0, 1), friction = 1.2, restitution = e;"
+    "contact h : point between B1, B2 and A at (0, 0, 0.05) axis (0, 0, 1), friction = 1.2, restitution = e;"
+    "force f = push*t on c; initial z = 0.05, Z = 0.15; output x'', X'';"
+)
+
+
 def test_stacked_boxes_that_would_tip_as_they_slip_slip_on_a_pushed_cart() -> None:
-    boxes = kn.loads(
-        f"gravity {G}; Cart | Sx(c) = 5; A | Sx(x), Sz(z), Ry(p) = 2, 0.01, 0.01, 0.01;"
-        "B | Sx(X), Sz(Z), Ry(P) = 1, 0.005, 0.005, 0.005; coordinates c, x, z, p, X, Z, P;"
-        "point A1 on A = (-0.1, 0, -0.05); point A2 on A = (0.1, 0, -0.05);"
-        "point B1 on B = (-0.06, 0, -0.05); point B2 on B = (0.06, 0, -0.05);"
-        "contact g : point between A1, A2 and Cart axis (0, 0, 1), friction = 1.2;"
-        "contact h : point between B1, B2 and A at (0, 0, 0.05) axis (0, 0, 1), friction = 1.2;"
-        "force f = 50*t on c; initial z = 0.05, Z = 0.15; output x'', X'';"
-    )
-    run = kn.simulate(boxes, 2.0)
+    run = kn.simulate(BOXES, 2.0, p={"push": 50.0})
     assert run["x''"][-1] == pytest.approx(1.2 * G, rel=1e-6)
     assert run["X''"][-1] == pytest.approx(1.2 * G, rel=1e-6)
     for foot in ("g.A1", "g.A2", "h.B1", "h.B2"):
         n, u = run[f"lambda.{foot}.n"], run[f"lambda.{foot}.u"]
         assert n.min() > -1e-9
         assert (np.abs(u) <= 1.2 * n + 1e-5 * n.max()).all()
+
+
+SPEEDS = [((-0.4713087658775225, -0.5188342816073336, -1.7737146221951365), 2.0)]
+SPEEDS += [((-0.5490359172550382, -0.08058491531778637, 0.7888168682681604), 0.0)]
+
+
+@pytest.mark.parametrize(("speeds", "slope"), SPEEDS)
+def test_boxes_that_bounce_on_each_other_on_a_cart_do_not_jam(speeds: tuple[float, ...], slope: float) -> None:
+    run = kn.simulate(BOXES, 0.2, v=dict(zip(("c'", "x'", "X'"), speeds, strict=True)), p={"gx": slope, "e": 0.5})
+    assert run.success, run.message
+    assert np.diff(run.energy).max() < 1e-8
+    assert min(run[f"lambda.{foot}.n"].min() for foot in ("g.A1", "g.A2", "h.B1", "h.B2")) >= 0
 
 
 def stool(feet: list[tuple[float, float]]) -> kn.System:
