@@ -8,7 +8,7 @@ and all their derivatives are equations for the motion alone, with the multiplie
 differentiated until they decide about the motion is their index. The forces of control follow from it: tau_i = U_i for i driven.
 
 Variables of order k are q, v, (v', nu), (v'', nu'), ...; equations of order k are those, differentiated, of which k is the
-highest order.
+highest order. Time goes on in them at a *pace*, which is 1; where it is less, all that is asked for comes about more slowly.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from kineta.threads import once
 
 #: Operations with branches, which meet where the operand is zero, or both are equal.
 BRANCHES = frozenset({Op.ABS, Op.SIGN, Op.STEP, Op.MIN, Op.MAX})
+#: The symbol for the pace of the time; no name of a model looks like it.
+PACE = "pace of the time"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,9 @@ class Servo:
         return self._multipliers[k]
 
     def _rate(self, symbol: Ref) -> Ref:
+        pace = self.d.graph.symbol(PACE)
+        if symbol in (self.d.symbols.t, pace):
+            return ZERO if symbol == pace else pace
         for k, row in enumerate(self._multipliers):
             if symbol in row:
                 return self._reactions(k + 1)[row.index(symbol)]
@@ -95,7 +100,8 @@ class Servo:
 
     def _inputs(self, k: int) -> dict[str, Sequence[Ref]]:
         s = self.d.symbols
-        return {"t": (s.t,), "q": s.q, "levels": [x for i in range(1, k + 1) for x in self.variables(i)], "p": s.p}
+        levels = [x for i in range(1, k + 1) for x in self.variables(i)]
+        return {"t": (s.t, self.d.graph.symbol(PACE)), "q": s.q, "levels": levels, "p": s.p}
 
     def level(self, k: int) -> Program:
         """The equations of order *k* and their slopes by all variables of order up to *k*, one order after the other."""

@@ -19,7 +19,7 @@ FloatArray = NDArray[np.float64]
 #: Part of the largest singular value of balanced equations that counts as nothing.
 RANK = 1e-9
 #: Part of the largest entry of a row that is nothing but rounding.
-DUST = 1e-14
+DUST = 1e-12
 #: What weights cost that make no entry nearer to one.
 FREE = 1e-9
 

@@ -26,6 +26,8 @@ FloatArray = NDArray[np.float64]
 STEPS, ROUNDING, SMALL = 25, 1e-10, 1e-8
 #: Part of a combination of equations that counts as none.
 NONE = 1e-6
+#: The first step of the pace of the time from 0 to 1, and the shortest.
+EASE, LEAST_EASE = 0.25, 1e-3
 #: How far beside a state the equations are looked at, to tell what is so everywhere from what is so there.
 BESIDE = 0.1
 
@@ -65,12 +67,14 @@ class Array:
         more = max(0, self.size(order) - len(state.x))
         return replace(state, x=np.concatenate([state.x, np.zeros(more)])[: self.size(order)])
 
-    def at(self, state: State, order: int) -> tuple[FloatArray, FloatArray]:
-        """What has to vanish up to *order*, and its slopes by changes of the coordinates and all other variables."""
+    def at(self, state: State, order: int, pace: float = 1.0) -> tuple[FloatArray, FloatArray]:
+        """What has to vanish up to *order*, and its slopes by changes of the coordinates and all other variables; with another
+        *pace* of the time.
+        """
         offs, slopes, width = [], [], self.n + self.size(order)
         for k in range(order + 1):
             own, m = self.size(k), len(self._made.labels(k))
-            found = self._made.level(k)(np.array([state.t]), state.q, state.x[:own], self.p)
+            found = self._made.level(k)(np.array([state.t, pace]), state.q, state.x[:own], self.p)
             offs.append(found[:m])
             slopes.append(np.zeros((m, width)))
             slopes[-1][:, : self.n + own] = found[m:].reshape(m, self.n + own)
@@ -100,11 +104,11 @@ class Array:
 
     def forces(self, state: State) -> FloatArray:
         """The forces of control on the speeds, (nv,)."""
-        return self._made.forces(np.array([state.t]), state.q, state.x[: self.size(2)], self.p)
+        return self._made.forces(np.array([state.t, 1.0]), state.q, state.x[: self.size(2)], self.p)
 
     def branches(self, state: State) -> FloatArray:
         """What changes its sign where an operation of the equations goes over to another branch, (m,)."""
-        return self._made.branches(np.array([state.t]), state.q, state.x[: self.size(2)], self.p)
+        return self._made.branches(np.array([state.t, 1.0]), state.q, state.x[: self.size(2)], self.p)
 
 
 class _Made:
@@ -153,14 +157,19 @@ class Hold:
     rows: FloatArray
     columns: FloatArray
 
-    def balanced(self, state: State) -> tuple[FloatArray, FloatArray]:
-        """What has to vanish and its slopes, balanced."""
-        off, A = self.array.at(state, self.order)
+    def balanced(self, state: State, pace: float = 1.0) -> tuple[FloatArray, FloatArray]:
+        """What has to vanish and its slopes, balanced; with another *pace* of the time."""
+        off, A = self.array.at(state, self.order, pace)
         return self.rows * off, self.rows[:, None] * A * self.columns
 
-    def decided(self, state: State) -> Structure:
-        """What the equations decide at *state*."""
-        return structure(self.balanced(state)[1], 2 * self.array.n, self.array.n)
+    @property
+    def sound(self) -> bool:
+        """Whether it is known, and all equations can be held."""
+        return self.structure is not UNKNOWN and not len(self.structure.repeated)
+
+    def decided(self, state: State, pace: float = 1.0) -> Structure:
+        """What the equations decide at *state*; with another *pace* of the time."""
+        return structure(self.balanced(state, pace)[1], 2 * self.array.n, self.array.n)
 
     def met(self, state: State) -> State | None:
         """The state nearest to *state*, in coordinates and speeds, that meets all equations; None where Newton's method finds
@@ -202,36 +211,63 @@ def held(array: Array, state: State) -> tuple[Hold, State]:
     Raises :class:`ArgumentError` for programs that cannot be held, :class:`SimulationError` where no state near meets them.
     """
     n = array.n
-    free = 2 * n - len(array.labels(1))
+    free, given = 2 * n - len(array.labels(1)), state
     for order in range(2, 2 * n + 4):
         state = array.extended(state, order)
         _check(array, state, order)
-        rows, columns = balanced(array.at(state, order)[1])
-        hold = Hold(array, order, UNKNOWN, rows, columns)
-        found = _nearest(hold, state)
-        state = found.state
-        size = 1.0 + float(np.abs(state.x / columns[array.n :]).max())
-        if not found.missed <= MET * size:
+        hold, near = _tried(array, state, order)
+        if not hold.sound:
+            hold, near = _eased(array, array.extended(given, order), order) or (hold, near)
+        state, own = near, hold.structure
+        if own is UNKNOWN:
             raise SimulationError(_missed(array, hold, state))
-        own = hold.decided(state)
         if len(own.repeated):
             raise SimulationError(
                 f"Model '{array.system.name}': the position at t = {state.t:g} s that meets the programs is singular: "
                 f"{_among(array, order, own.repeated)} cannot be held there by the actuators. Start beside it."
             )
         if not own.open and own.free in (0, free):
-            return replace(hold, structure=own), state
+            return hold, state
         if own.free == free:
             break
         free = own.free
     raise ArgumentError(_no_influence(array, order, [p.name for p in array.system.programs]))
 
 
-def _nearest(hold: Hold, state: State) -> Found[State]:
+def _tried(array: Array, state: State, order: int, pace: float = 1.0) -> tuple[Hold, State]:
+    """The state that Newton's method finds from *state*, at a *pace* of the time, and what holds there; that is unknown where it
+    does not meet the equations.
+    """
+    rows, columns = balanced(array.at(state, order, pace)[1])
+    hold = Hold(array, order, UNKNOWN, rows, columns)
+    found = _nearest(hold, state, pace)
+    size = 1.0 + float(np.abs(found.state.x / columns[array.n :]).max())
+    if not found.missed <= MET * size:
+        return hold, found.state
+    return replace(hold, structure=hold.decided(found.state, pace)), found.state
+
+
+def _eased(array: Array, state: State, order: int) -> tuple[Hold, State] | None:
+    """The same on the way from programs that stand still at the start to those that are asked for: what is fast at once may lead
+    Newton's method astray. None where there is no way.
+    """
+    pace, step = 0.0, EASE
+    hold, state = _tried(array, state, order, pace)
+    while hold.sound and pace < 1.0:
+        ahead = min(1.0, pace + step)
+        following, near = _tried(array, state, order, ahead)
+        if following.sound:
+            hold, state, pace, step = following, near, ahead, 2 * step
+        elif (step := step / 2) < LEAST_EASE:
+            return None
+    return (hold, state) if hold.sound else None
+
+
+def _nearest(hold: Hold, state: State, pace: float = 1.0) -> Found[State]:
     array = hold.array
     functions: Functions[State] = Functions(
-        lambda x: hold.balanced(x)[0],
-        lambda x: hold.balanced(x)[1],
+        lambda x: hold.balanced(x, pace)[0],
+        lambda x: hold.balanced(x, pace)[1],
         lambda x, change: array.moved(x, change * hold.columns),
         longest=np.inf,
     )
