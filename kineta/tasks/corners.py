@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from kineta.errors import SimulationError
-from kineta.tasks.beginning import named
+from kineta.tasks.begun import named
 from kineta.tasks.hidden import Hold, State
 
 FloatArray = NDArray[np.float64]

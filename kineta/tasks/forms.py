@@ -63,12 +63,14 @@ def compared(system: System, states: States, digits: int, seed: int) -> Iterator
 
 
 def laws_apart(system: System, states: States, seed: int) -> float:
-    """How far the covariant law and the kineta law are apart at *states*, relative to what they say; 0 for one law, and where one
-    of them does not apply.
+    """How far the covariant law and the kineta law are apart at *states*, relative to what they say; 0 for one law, where one of
+    them does not apply, and where programs leave nothing of the motion to a law.
     """
     d = _controlled(system, "covariant")
     r = d.programs.r
-    if any(LAWS[name].applies(system, r) for name in ("covariant", "kineta")):
+    if len(d.programs.rows) + len(d.programs.ideal) == system.nv or any(
+        LAWS[name].applies(system, r) for name in ("covariant", "kineta")
+    ):
         return 0.0
     found = (
         _Sides(d, LAWS["covariant"].rate(d, r), LAWS["kineta"].rate(d, r))

@@ -16,7 +16,7 @@ from kineta.expr.program import Program
 from kineta.formalism.servo import Servo
 from kineta.numerics.hidden import Structure, balanced, decided, least_change, structure
 from kineta.numerics.newton import MET, Found, Functions, nearest_zero
-from kineta.tasks.beginning import named
+from kineta.tasks.begun import named
 from kineta.tasks.met import MISSED
 
 FloatArray = NDArray[np.float64]

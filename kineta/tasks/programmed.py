@@ -15,7 +15,8 @@ from kineta.model.infer import derivatives
 from kineta.model.system import System
 from kineta.numerics.foreign import IDA
 from kineta.tasks import arguments
-from kineta.tasks.beginning import Start, begun, compiled
+from kineta.tasks.beginning import Start, compiled
+from kineta.tasks.begun import begun
 from kineta.tasks.code import Bound
 from kineta.tasks.keeping import PROJECTED, derivation
 from kineta.tasks.state import initial_values

@@ -20,7 +20,18 @@ REPEATED = "binds only what 'a' binds already: it says the same, or contradicts.
             "program a : |a(P)| = 1;",
             "Nothing changes it there, its gradient vanishes; start with another value of x'' or y''.",
         ),
-        ("program a : |a(P)|^2 = 0;", "the gradient of the program 'a' vanishes at the start"),
+        (
+            "program a : |a(P)|^2 = 0;",
+            "vanishes at the start, where nothing holds it; it is zero only where nothing changes it; ask for components",
+        ),
+        (
+            "program a : |jerk(P)| = 2; initial x''' = 1;",
+            "Nothing that is left to be found changes it there, y'''; give other values.",
+        ),
+        (
+            "program a : x''' = 1; control least on x; initial y'' = 1;",
+            "the start asks for a force of 2 on y', and no actuator acts there; give values of x'', y'' that forces on x' bring",
+        ),
         (
             "program a : |a(P)|^2 = 1; initial x'' = 1, y'' = 2;",
             "it is 4 at t = 0 s, and has to be 0. Leave some of x'', y''",
@@ -50,6 +61,19 @@ def test_what_cannot_be_held_is_said(text: str, said: str) -> None:
     with pytest.raises(kn.KinetaError) as error:
         kn.simulate(kn.loads(PLANE + text), 1.0)
     assert said in str(error.value)
+
+
+def test_a_start_at_which_constraints_hold_what_is_asked_for_names_what_would_not() -> None:
+    text = "B | Free(b) = 2, 0.03, 0.05, 0.06; point P on B = (0.1, 0, 0); loop k : ball between B and ground;"
+    says = "'p' is at the start one of what constraints hold; start with another value of the position along b.wy or the position"
+    with pytest.raises(kn.SimulationError, match=says):
+        kn.simulate(kn.loads(f"{text} program p : jerk(P).x = 1;"), 0.1)
+
+
+def test_a_start_is_moved_by_forces_of_actuators_alone() -> None:
+    text = "A | Sx(x) = 2; B ~ A | Sx(y) = 1; coordinates x, y; program p : y''*y'' + y'' = 2; control least on x;"
+    run = kn.simulate(kn.loads(text), 0.1, samples=2)
+    assert (run["x''"][0], run["y''"][0]) == pytest.approx((-1, 1), abs=1e-12)  # B goes on as before
 
 
 def test_a_body_without_mass_has_no_others_that_move_it() -> None:
