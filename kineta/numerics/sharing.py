@@ -1,19 +1,23 @@
-"""How contacts that hold more than motion tells apart may share their forces: as far within all bounds of friction as they can.
+"""How contacts that hold more than motion tells apart may share their forces: so that all push, as far within all bounds of
+friction as they can.
 
-With the forces of least size T0, and Z the changes of forces that move nothing, the largest part s of a bound that is at work is
-made small by an interior point method (Boyd and Vandenberghe, Convex Optimization, 11.3)::
+With the forces of least size T0, and Z the changes of forces that move nothing, a linear programme finds forces T0 + Z c that
+push where T0 would pull. From there the largest part s of a bound that is at work is made small by an interior point method (Boyd
+and Vandenberghe, Convex Optimization, 11.3)::
 
-    minimise  tau s - sum log(s^2 - |T0_i + Z_i c|^2 / most_i^2)        for growing tau
+    minimise  tau s - sum log(s^2 - |T_i|^2 / most_i^2) - sum log n_j        for growing tau, with T = T0 + Z c
 
-On this way s is above the least one by at most 2 m / tau, with m contacts.
+the last for the normals n_j of what slips there. On this way s is above the least one by at most (2 m + k) / tau, with m
+contacts that stick and k that slip.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linprog
 
 from kineta.numerics.complementarity import Matrix, Numbers, apart, spread, working
 from kineta.numerics.cone import Cone, FloatArray
@@ -22,6 +26,8 @@ from kineta.numerics.cone import Cone, FloatArray
 MISSED, RANK = 1e-9, 1e-11
 #: Part of a bound up to which the least forces are well within it.
 FULL = 0.999
+#: Part of the largest normal force that is hardly one; and the least with which more of them are told to push.
+HARDLY, PUSHES = 1e-7, 1e-6
 #: By how much tau grows from one stage to the next; Newton's steps in one; and how near to the least s is near enough.
 FASTER, NEWTON, NEAR = 8.0, 30, 1e-11
 #: Part of Newton's step below which none is taken.
@@ -43,8 +49,8 @@ class Shares:
 
 def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
     """Forces with which normals keep closed, and tangents stick or slip in the directions that are known: the least, if they are
-    within the bounds, else some with room up to these, if there are; None where nothing holds so. Where normals would
-    pull nothing is shared.
+    within the bounds, else some with room up to these, if there are; None where nothing holds so. Where normals pull, or
+    hardly push, with all of them, nothing is shared.
     """
     used = [i for cone in cones for i in cone.rows]
     matrix, right, own = apart(S, b, cones, used)
@@ -62,10 +68,11 @@ def shares(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> Shares | None:
     Z = V[rank:].T / weight[:, None]
     least = _softest(least, Z, U[:, rank:], weight, own)
     x, most, best = least, np.inf, np.inf
-    pulls = _pulling(least, own)
+    pushed, shared, pulls = _pushed(least, Z, [c.normal for c in own if c.normal is not None])
     if not pulls:
-        x, most, best = _inside(least, Z, [c for c in own if c.tangents and c.slip is None])
-        pulls = _pulling(x, own)
+        sticking = [c for c in own if c.tangents and c.slip is None]
+        x, most, best = _inside(pushed, Z, sticking, shared - {c.normal for c in sticking})
+        pulls = [c.normal for c in own if c.normal is not None and x[c.normal] < 0]
     whole, smallest = (spread(forces.tolist(), used, len(b), 0.0) for forces in (x, least))
     return Shares(whole, smallest, most, best, frozenset(used[n] for n in pulls))
 
@@ -80,29 +87,51 @@ def _softest(x: FloatArray, Z: FloatArray, left: FloatArray, weight: FloatArray,
     return np.asarray(x - Z @ np.linalg.lstsq(left.T @ (D[:, None] * Z), left.T @ (D * x), rcond=RANK)[0])
 
 
-def _pulling(x: FloatArray, cones: Sequence[Cone]) -> list[int]:
-    """The normals that pull with the forces x."""
-    return [c.normal for c in cones if c.normal is not None and x[c.normal] < 0]
+def _pushed(x: FloatArray, Z: FloatArray, normals: Sequence[int]) -> tuple[FloatArray, set[int], list[int]]:
+    """Of the forces x + Z c those with which all *normals* push, x if it does; the normals that share anew for that; and those
+    that pull, or of these hardly push.
+
+    All push that can with y = s x + Z c, s >= 1, where the sum of the min(y_i, 1) is largest; with the least s as much as
+    they can.
+    """
+    unit = float(np.abs(x[normals]).max(initial=0.0))
+    most = RANK * np.abs(Z).max(initial=0.0)
+    moved = [n for n in normals if np.abs(Z[n]).max(initial=0.0) > most]
+    pulls = [n for n in normals if x[n] < 0]
+    if (x[moved] > HARDLY * unit).all() or not set(pulls) <= set(moved):
+        return x, set(), pulls
+    k, m = Z.shape[1], len(moved)
+    cost = np.r_[np.zeros(k), np.full(m, -1.0), PUSHES / 2]
+    bounds = [(None, None)] * k + [(0.0, 1.0)] * m + [(1.0, 1 / PUSHES)]
+    found = linprog(cost, np.c_[-Z[moved], np.eye(m), -x[moved] / unit], np.zeros(m), bounds=bounds)
+    if found.x is None:
+        return x, set(), pulls
+    pushed = x + unit / found.x[-1] * (Z @ found.x[:k])
+    return pushed, set(moved), [n for n in moved if pushed[n] < HARDLY * unit]
 
 
-def _inside(x: FloatArray, Z: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, float, float]:
-    """Forces x + Z c inside of all *cones*, or those nearest to that; the largest part of a bound that is at work, and a bound
-    of it from below.
+def _inside(
+    x: FloatArray, Z: FloatArray, cones: Sequence[Cone], pushing: Collection[int]
+) -> tuple[FloatArray, float, float]:
+    """Forces x + Z c inside of all *cones*, or those nearest to that, with which the normals *pushing* do; the largest part of a
+    bound that is at work, and a bound of it from below.
     """
     work = _squares(x, cones)
-    s, m = float(np.sqrt(work.max(initial=0.0))), len(cones)
+    s, m = float(np.sqrt(work.max(initial=0.0))), 2 * len(cones) + len(pushing)
     if s < FULL or not Z.shape[1] or not np.isfinite(s):
         return x, s, s
-    s, tau = 1.1 * s, 2 * m / s
+    s, tau = 1.1 * s, m / s
     while True:
-        x, s = _centred(x, Z, cones, s, tau)
-        gap = 2 * m / tau
+        x, s = _centred(x, Z, cones, pushing, s, tau)
+        gap = m / tau
         if 1 - s >= gap or s - gap > 1 + NEAR or gap < NEAR:
             return x, float(np.sqrt(_squares(x, cones).max())), s - gap
         tau *= FASTER
 
 
-def _centred(x: FloatArray, Z: FloatArray, cones: Sequence[Cone], s: float, tau: float) -> tuple[FloatArray, float]:
+def _centred(
+    x: FloatArray, Z: FloatArray, cones: Sequence[Cone], pushing: Collection[int], s: float, tau: float
+) -> tuple[FloatArray, float]:
     """Forces x and the part s in the middle of what is left with *tau*, by Newton's method."""
     k = Z.shape[1]
     for _ in range(NEWTON):
@@ -116,9 +145,12 @@ def _centred(x: FloatArray, Z: FloatArray, cones: Sequence[Cone], s: float, tau:
             bend[:k, :k] += 2 * J.T @ J / room
             bend[k, k] -= 2 / room
             bend += 4 * np.outer(down, down) / room**2
+        for n in pushing:
+            slope[:k] -= Z[n] / x[n]
+            bend[:k, :k] += np.outer(Z[n], Z[n]) / x[n] ** 2
         step = -np.linalg.lstsq(bend, slope, rcond=None)[0]
         share = 1.0
-        while not _room(x + share * (Z @ step[:k]), cones, s + share * float(step[k])):
+        while not _room(x + share * (Z @ step[:k]), cones, pushing, s + share * float(step[k])):
             share /= 2
             if share < LEAST:  # rounding leaves no way on
                 return x, s
@@ -128,8 +160,8 @@ def _centred(x: FloatArray, Z: FloatArray, cones: Sequence[Cone], s: float, tau:
     return x, s
 
 
-def _room(x: FloatArray, cones: Sequence[Cone], s: float) -> bool:
-    return s > 0 and bool((_squares(x, cones) < s * s).all())
+def _room(x: FloatArray, cones: Sequence[Cone], pushing: Collection[int], s: float) -> bool:
+    return s > 0 and bool((_squares(x, cones) < s * s).all() and all(x[n] > 0 for n in pushing))
 
 
 def _squares(x: FloatArray, cones: Sequence[Cone]) -> FloatArray:

@@ -66,8 +66,8 @@ def stool(feet: list[tuple[float, float]]) -> kn.System:
     points = "".join(f"point P{i} on B = ({x}, {y}, -0.1);" for i, (x, y) in enumerate(feet))
     names = [f"P{i}" for i in range(len(feet))]
     return kn.loads(
-        f"parameters gx = 0, mu = 1; gravity (gx, 0, -{G}); B | Free(b) = 2, 0.03, 0.05, 0.06; {points} initial b.z = 0.1;"
-        f"contact c : point between {', '.join(names)} and ground axis (0, 0, 1), friction = mu;"
+        f"parameters gx = 0, gy = 0, mu = 1; gravity (gx, gy, -{G}); B | Free(b) = 2, 0.03, 0.05, 0.06; {points}"
+        f"initial b.z = 0.1; contact c : point between {', '.join(names)} and ground axis (0, 0, 1), friction = mu;"
         f"output {', '.join(f'{name}.z' for name in names)};"
     )
 
@@ -125,6 +125,29 @@ def test_a_foot_that_bears_nothing_from_the_start_and_would_pull_is_let_go() -> 
         n, u, w = (run[f"lambda.c.P{i}.{k}"] for k in "nuw")
         assert n.min() > -1e-7
         assert (np.hypot(u, w) <= n + 1e-6).all()
+
+
+#: The centre of mass is close to the line from the first to the last but one.
+SIX = [(-0.168478, 0.197569), (-0.042643, 0.269866), (0.250269, 0.176213), (0.230179, 0.100442)]
+SIX += [(0.212179, -0.230234), (0.1966, -0.084187)]
+
+
+@pytest.mark.parametrize("yaw", [5.768420, 6.030219, 6.204753])
+def test_a_body_whose_weight_is_near_an_edge_of_its_feet_stands_still(yaw: float) -> None:
+    stands = stool(SIX)
+    q = {"b.qw": np.cos(yaw / 2), "b.qz": np.sin(yaw / 2)}
+    run = kn.simulate(stands, 0.2, q=q, p={"mu": 0.6, "gy": 3.42})
+    assert run.changes == ()
+    assert np.abs(run.v).max() < 1e-12
+
+
+def test_feet_that_slide_share_their_load_so_that_none_pulls() -> None:
+    v = {"b.vx": 0.39153384460077817, "b.vy": 1.3880796074538642, "b.wz": -0.9141359353722821}
+    run = kn.simulate(stool(SIX), 1.0, samples=201, v=v, p={"mu": 0.1, "gy": -0.9062291888455722})
+    for i in range(6):
+        n, u, w = (run[f"lambda.c.P{i}.{k}"] for k in "nuw")
+        assert n.min() >= 0
+        assert np.hypot(u, w) == pytest.approx(0.1 * n, abs=1e-9)
 
 
 def test_a_body_thrown_on_its_feet_moves_alike_in_turned_frames_and_by_other_names() -> None:
