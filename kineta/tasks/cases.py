@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ IntArray = NDArray[np.int64]
 
 #: What is counted of every case.
 COUNTS = ("status", "recorded", "nfev", "steps", "rejected")
+#: What is told of every case.
+TOLD = ("changes", "notes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,7 @@ class Cases:
     recorded : how many of the times of the run it has reached
     nfev, steps, rejected, energy_balance : as those of a run
     events : for every event, the cases (m,) of its zeros
+    changes, notes : as those of a run
     """
 
     status: IntArray
@@ -45,6 +49,8 @@ class Cases:
     rejected: IntArray
     energy_balance: FloatArray
     events: tuple[IntArray, ...]
+    changes: tuple[tuple[tuple[float, str], ...], ...]
+    notes: tuple[tuple[str, ...], ...]
 
     def __len__(self) -> int:
         return len(self.status)
@@ -55,6 +61,7 @@ class Cases:
         found["case.t"] = ("case", self.t, {"units": "s"})
         found["case.energy_balance"] = ("case", self.energy_balance)
         found["case.message"] = ("case", list(self.messages))
+        found |= {f"case.{n}": ("case", [json.dumps(x) for x in getattr(self, n)]) for n in TOLD}
         found["case.end"] = (("case", "series"), np.stack(list(self.end.values()), axis=-1))
         return found | {f"event{i}.case": (f"event{i}", events) for i, events in enumerate(self.events)}
 
@@ -101,5 +108,7 @@ def case(run: Result, i: int) -> Result:
         seconds=run.seconds / len(cases),
         t_events=tuple(t[mine] for t, mine in zip(run.t_events, found, strict=True)),
         y_events=tuple(y[mine] for y, mine in zip(run.y_events, found, strict=True)),
+        notes=(*run.notes, *cases.notes[i]),
+        changes=cases.changes[i],
         cases=None,
     )

@@ -30,18 +30,18 @@ LOOSE = ("gaps", "laws")
 @dataclass(frozen=True, slots=True)
 class Layout:
     """What stands in the state y of a run behind q and v: under programs the derivatives of v below the highest, v^(order - 1);
-    then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), as many
-    events as are ``shown`` to the steps, and the integrals of as many pivots of constraints as are ``watched``. Nothing else
-    depends on these last ones. ``levels`` is how many of the last numbers observed have to vanish: constraints, and rates of
-    those on the position; then what the program of each of these numbers in ``programs`` says, up to its own highest
-    derivative. ``multipliers`` are names with
-    units, ``""`` where none is known; ``gradients`` how many programs and speeds there are. ``touches`` are what may touch or
-    stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
+    then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), what
+    contacts and switches of these names watch, which is ``shown`` to the steps, and the integrals of as many pivots of
+    constraints as are ``watched``. Nothing else depends on these last ones. ``levels`` is how many of the last numbers observed
+    have to vanish: constraints, and rates of those on the position; then what the program of each of these numbers in
+    ``programs`` says, up to its own highest derivative. ``multipliers`` are names with units, ``""`` where none is known;
+    ``gradients`` how many programs and speeds there are. ``touches`` are what may touch or stick; the flags of those *pressed*
+    stand between the parameters and the forces in what h is made of.
     """
 
     works: int
     controls: int = 0
-    shown: int = 0
+    shown: tuple[str, ...] = ()
     order: int = 2
     watched: int = 0
     levels: int = 0
@@ -68,7 +68,7 @@ class Layout:
     @property
     def integrals(self) -> int:
         """How many of the last states are integrals along the others."""
-        return self.works + self.controls + self.shown + self.watched
+        return self.works + self.controls + len(self.shown) + self.watched
 
 
 def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, Sequence[Ref]], Layout]:
@@ -81,7 +81,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     layout = Layout(
         works=int(power != ZERO or bool(d.touches) or bool(system.switches)),
         controls=int(bool(system.programs)),
-        shown=len(shown),
+        shown=tuple(name for name, _ in shown),
         order=d.programs.s if system.programs else 2,
         watched=len(pivots),
         levels=len(levels),
@@ -92,7 +92,8 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         pressed=d.pressed,
     )
     spent = d["control_power"].refs if layout.controls else ()
-    rate = (*d["state_rate"].refs, *([power] * layout.works), *spent, *shown, *pivots)
+    rates = (rate for _, rate in shown)
+    rate = (*d["state_rate"].refs, *([power] * layout.works), *spent, *rates, *pivots)
     outputs = d.expression(*map(symbol, changed(system)), *(o.value for o in system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
@@ -157,18 +158,22 @@ def _returning(d: Derivation, layout: Layout) -> dict[str, Sequence[Ref]]:
     return {"position": [*way.position(d), *lower, *rest], "velocity": [*d.symbols.q, *way.velocity(d), *rest]}
 
 
-def _shown(d: Derivation) -> list[Ref]:
+def _shown(d: Derivation) -> list[tuple[str, Ref]]:
     """The rates of gaps, and of what switches watch of coordinates and the time. Integrated along a motion they make its steps as
     short as these need to be seen: a body that turns freely goes round in one step else, and its corners through the ground.
     """
     s = d.symbols
-    gaps = [touch.normal.levels[0] for touch in d.touches if touch.normal is not None]
+    gaps = [(touch.name, touch.normal.levels[0]) for touch in d.touches if touch.normal is not None]
+    switches = s.system.switches
+    watched = zip(
+        (switch.name for switch in switches), d.expression(*(switch.value for switch in switches)), strict=True
+    )
     found = []
-    for value in (*gaps, *d.expression(*(switch.value for switch in s.system.switches))):
+    for name, value in (*gaps, *watched):
         (rate,) = s.rates([value])
         parts = (*s.by_speed(rate).values(), s.at_rest(rate))
         if s.order([value]) == 0 and any(s.graph.value(x) is None for x in parts):
-            found.append(rate)
+            found.append((name, rate))
     return found
 
 
@@ -195,6 +200,6 @@ def lowered(
 def _behind(graph: Graph, layout: Layout) -> list[Ref]:
     """The entries of y behind q and v."""
     pivots = (f"pivot {i}" for i in range(layout.watched))
-    shown = (f"event {i}" for i in range(layout.shown))
+    shown = (f"event {i}" for i in range(len(layout.shown)))
     works = (*("work done",) * layout.works, *("control work",) * layout.controls)
     return [graph.symbol(n) for n in (*works, *shown, *pivots)]

@@ -41,7 +41,8 @@ IntArray = NDArray[np.int64]
 class Motions:
     """What became of the cases: how they ended, (cases,); times (cases,) and states (cases, n) that they reached; states at the
     times recorded (cases, k, n), NaN beyond; counts (cases,); the zeros of events; and at the times recorded and the ends the
-    sampled forces (cases, k + 1, nv), if there are any, and what was observed (cases, k + 1, m), if the motions have modes.
+    sampled forces (cases, k + 1, nv), if there are any, and what was observed (cases, k + 1, m), if the motions have modes; and
+    what changed on the way, and what is to be said of that.
     """
 
     status: IntArray
@@ -54,6 +55,8 @@ class Motions:
     steps: IntArray
     rejected: IntArray
     zeros: Zeros
+    changes: list[tuple[tuple[float, str], ...]]
+    notes: list[tuple[str, ...]]
     held: FloatArray | None = None
     values: FloatArray | None = None
 
@@ -151,6 +154,8 @@ def _in_lanes(task: Task, bar: Progress) -> Motions:
         steps=runs.counts[:, lanes.ACCEPTED].copy(),
         rejected=runs.counts[:, lanes.REJECTED].copy(),
         zeros=runs.zeros,
+        changes=[()] * cases,
+        notes=[()] * cases,
     )
     # Those in which an event is not defined everywhere are looked at step by step.
     given_up = np.flatnonzero(codes == lanes.GIVEN_UP).tolist()
@@ -201,7 +206,10 @@ def _unmoved(task: Task) -> Motions:
         start = outcome.observed(task.made, np.full((cases, 1), task.t0), task.y0[:, None])
         values = np.full((*places, start.shape[-1]), np.nan)
         values[:, [0, -1]] = start
-    return Motions(codes, messages, t, task.y0.copy(), samples, recorded, nfev, steps, rejected, zeros, held, values)
+    told: tuple[list[tuple[tuple[float, str], ...]], list[tuple[str, ...]]] = ([()] * cases, [()] * cases)
+    return Motions(
+        codes, messages, t, task.y0.copy(), samples, recorded, nfev, steps, rejected, zeros, *told, held, values
+    )
 
 
 def changing(task: Task) -> bool:
@@ -232,6 +240,7 @@ def _in_turn(task: Task, which: Sequence[int], moved: Motions, bar: Progress) ->
             moved.samples[i, : record.on_grid] = states[: record.on_grid]
             moved.recorded[i], moved.nfev[i] = record.on_grid, motion.run.evaluations
             moved.steps[i], moved.rejected[i] = record.steps, motion.run.rejected
+            moved.changes[i], moved.notes[i] = motion.changes, motion.notes
             if moved.held is not None:
                 moved.held[i] = motion.held(np.append(task.grid, record.reached))
                 moved.held[i, record.on_grid : -1] = np.nan
@@ -321,6 +330,8 @@ def result(task: Task, motions: Motions, seconds: float) -> Result:
             rejected=motions.rejected,
             energy_balance=balances,
             events=tuple(zeros.case[zeros.event == e] for e in events),
+            changes=tuple(motions.changes),
+            notes=tuple(motions.notes),
         ),
     )
 

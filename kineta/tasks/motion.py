@@ -159,8 +159,20 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
     why = outside(task.equations, task.made, task.t0, task.y0)
     if why and not bad:
         return f"Model '{system.name}': the initial state is outside of what the model is defined for: {why}."
+    if not bad and (watching := _unseen(task, rate)):
+        return (
+            f"Model '{system.name}': what '{watching}' watches has no rate in the initial state, as where a disk is parallel to "
+            "what it may touch. Start a little beside it."
+        )
     advice = why or "check the state and the parameters"
     return f"Model '{system.name}': {bad or others} is not finite in the initial state; {advice}."
+
+
+def _unseen(task: Task, rate: FloatArray) -> str:
+    """The first contact or switch of which that which is watched has no *rate*; ``''`` for none."""
+    layout = task.made.code.layout
+    rates = rate[len(rate) - layout.watched - len(layout.shown) :]
+    return next((name for name, x in zip(layout.shown, rates, strict=False) if not np.isfinite(x)), "")
 
 
 def singular(task: Task, t: float, y: FloatArray) -> str:

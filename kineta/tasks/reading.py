@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kineta.errors import MissingPackageError, ModelError
 from kineta.files import path_of
-from kineta.tasks.cases import COUNTS, Cases
+from kineta.tasks.cases import COUNTS, TOLD, Cases
 from kineta.tasks.digest import digest
 from kineta.tasks.result import Result
 
@@ -113,6 +113,9 @@ def _cases(file: h5py.File, k: int, events: int) -> Cases:
         raise UnfitError(f"'case.message' has the shape {(len(messages),)}, expected {lead}")
     end = _numbers(file, "case.end", (*lead, len(names)))
     counts = {name: _numbers(file, f"case.{name}", lead, np.int64) for name in COUNTS}
+    told = {name: tuple(_told(name, text) for text in _names(file, f"case.{name}")) for name in TOLD}
+    if wrong := [name for name, rows in told.items() if len(rows) != lead[0]]:
+        raise UnfitError(f"'case.{wrong[0]}' has the shape {(len(told[wrong[0]]),)}, expected {lead}")
     of_events = []
     for i in range(events):
         found = _numbers(file, f"event{i}.case", _declared(file, f"event{i}.t").shape, np.int64)
@@ -123,12 +126,25 @@ def _cases(file: h5py.File, k: int, events: int) -> Cases:
         raise UnfitError("'case.recorded' holds more times than there are")
     return Cases(
         **counts,
+        changes=told["changes"],
+        notes=told["notes"],
         messages=messages,
         t=_numbers(file, "case.t", lead),
         end=dict(zip(names, end.T, strict=True)),
         energy_balance=_numbers(file, "case.energy_balance", lead),
         events=tuple(of_events),
     )
+
+
+def _told(name: str, text: str) -> Any:
+    """What is told of a case."""
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise UnfitError(f"'case.{name}' is nested too deep") from None
+    if not _ATTRIBUTES[name](found):
+        raise UnfitError(f"'case.{name}' is of another kind than a run has")
+    return _frozen(found)
 
 
 def _event(file: h5py.File, i: int, states: int) -> tuple[FloatArray, FloatArray]:

@@ -465,3 +465,11 @@ def test_a_switch_that_makes_a_mass_negative_ends_the_run_there() -> None:
     assert not run.success
     assert "at t = 1 s, when 'lost' switches: Body 'B'" in run.message
     assert "mass is -1 kg; expected zero or more" in run.message
+
+
+def test_a_disk_above_a_plane_to_which_it_is_parallel_is_told_from_a_fault_of_the_model() -> None:
+    text = "gravity 9.81; B | Free(b) = 1, 0.01, 0.01, 0.02; contact edge : disk=0.3 between B axis (0,0,1) and ground axis (0,0,1);"
+    with pytest.raises(
+        kn.SimulationError, match="what 'edge' watches has no rate in the initial state, as where a disk is parallel"
+    ):
+        kn.simulate(kn.loads(text + "initial b.z = 1;"), 0.2)

@@ -279,6 +279,9 @@ def same_or_missing(a: Any, b: Any) -> bool:
         ("event0.case", np.array([5]), "'event0.case' holds cases that there are not"),
         ("case.status", np.zeros((5, 1), np.int64), "'case.status' is no row"),
         ("parameter.m", np.zeros(6), r"'parameter.m' has the shape \(6,\), expected \(5,\)"),
+        ("case.notes", ["[]"] * 3, r"'case.notes' has the shape \(3,\), expected \(5,\)"),
+        ("case.changes", ["[[1]]"] * 5, "'case.changes' is of another kind than a run has"),
+        ("case.changes", ["["] * 5, "Expecting value: line 1 column 2 .*"),
         ("case.message", np.zeros(5), "'case.message' holds float64, expected a row of names"),
     ],
 )
@@ -289,6 +292,19 @@ def test_cases_of_a_damaged_file_get_a_sentence(name: str, values: Any, why: str
         data[name] = values
     with pytest.raises(kn.ModelError, match=rf"expected a run saved by kineta as NetCDF \({why}\)\.$"):
         kn.load_result(tmp_path / "run.nc")
+
+
+def test_a_case_tells_what_changed_on_its_way(tmp_path: Path) -> None:
+    ball = kn.load(EXAMPLES / "bouncing_ball.kin")
+    swept = kn.simulate(ball, 8.0, p={"e": [0.5, 0.8]}, samples=5)
+    swept.save(tmp_path / "run.nc")
+    loaded = kn.load_result(tmp_path / "run.nc")
+    for i, e in enumerate((0.5, 0.8)):
+        own = kn.simulate(ball, 8.0, p={"e": e}, samples=5)
+        assert own.changes
+        assert "came to rest" in own.notes[-1]
+        for case in (swept.case(i), loaded.case(i)):
+            assert (case.changes, case.notes) == (own.changes, own.notes)
 
 
 def test_data_sets_and_tables_name_the_cases(tmp_path: Path) -> None:
