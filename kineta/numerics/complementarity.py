@@ -65,6 +65,9 @@ def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
     slips. None of them where that is in a direction in space that is to be found, or where friction jams it.
     """
     n, tangents, bound, rows = cone.normal, cone.tangents, cone.bound, cone.rows
+    if n is None and len(tangents) == 1 and S[tangents[0]][tangents[0]] > 0:
+        held = -b[tangents[0]] / S[tangents[0]][tangents[0]]
+        return [-bound * cone.slip[0]] if cone.slip else [max(-bound, min(held, bound))]
     if n is None or (cone.least and tangents) or not S[n][n] > 0:
         return []
     if b[n] + S[n][n] * cone.least >= 0:
@@ -73,9 +76,9 @@ def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
         return [-b[n] / S[n][n]]
     directions = [cone.slip] if cone.slip else [(1.0,), (-1.0,)]
     if cone.slip is None:
-        held = _holding([[S[i][j] for j in rows] for i in rows], [-b[i] for i in rows])
-        if held[0] >= 0 and math.hypot(*held[1:]) <= bound * held[0]:
-            return held
+        holding = _holding([[S[i][j] for j in rows] for i in rows], [-b[i] for i in rows])
+        if holding[0] >= 0 and math.hypot(*holding[1:]) <= bound * holding[0]:
+            return holding
         if len(tangents) > 1:
             return []
     for direction in directions:
