@@ -16,7 +16,7 @@ from kineta.numerics import layout
 #: Part of the fastest approach with which a contact must leave.
 SLOW = 1e-11
 #: Part of the largest coordinate that may be rounding of a gap, and by how many times that it must rise before it falls.
-ROUNDING, SEEN = 64 * 2.0**-52, 1e3
+ROUNDING, SEEN = 64 * 2.0**-52, 30.0
 #: Part of the time that is rounding: what it does to the speed must be less than what a bounce takes.
 LATE = 8 * 2.0**-52
 
