@@ -47,17 +47,36 @@ def forces(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float] | None:
     x >= least, a >= 0, one of both an equation, for normals; for tangents the force is below the bound and a = 0, or at the
     bound and against a.
 
-    Of one contact in closed form, where there is one; else by a few of Gauss and Seidel's sweeps with projections (Jean and
-    Moreau), and where these do not end by Newton's method; finished exactly with what is found at work.
+    Of one contact in closed form, if it does alone what has to be done; else by a few of Gauss and Seidel's sweeps with
+    projections (Jean and Moreau), and where these do not end by Newton's method; finished exactly with what is found at work.
     """
+    if alone := _by_one(S, b, cones):
+        return alone
     used = [i for cone in cones for i in cone.rows]
-    found = _alone(S, b, cones[0]) if len(cones) == 1 else []
-    if used and not found:
-        solved = _found(*apart(S, b, cones, used))
-        if solved is None:
-            return None
-        found = solved.tolist()
-    return spread(found, used, len(b), 0.0)
+    if not used:
+        return [0.0] * len(b)
+    solved = _found(*apart(S, b, cones, used))
+    return None if solved is None else spread(solved.tolist(), used, len(b), 0.0)
+
+
+def _by_one(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float]:
+    """The forces of one contact, the only one or the one that is pressed most, where they let all others open; none where they
+    do not, or have no closed form.
+    """
+    normals = [cone.normal for cone in cones if cone.normal is not None and not cone.least]
+    if len(cones) > 1 and len(normals) < len(cones):
+        return []
+    which = (
+        0
+        if len(cones) == 1
+        else min(range(len(cones)), key=lambda i: b[normals[i]] / (S[normals[i]][normals[i]] or 1.0))
+    )
+    found = _alone(S, b, cones[which]) if cones else []
+    if not found:
+        return []
+    x = spread(found, cones[which].rows, len(b), 0.0)
+    others = (n for i, n in enumerate(normals) if i != which)
+    return x if len(cones) == 1 or all(b[n] + product(S[n], x) >= 0 for n in others) else []
 
 
 def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
