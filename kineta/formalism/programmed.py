@@ -12,10 +12,12 @@ are the gradients B. In general the answers to the programs decide::
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kineta.errors import ModelError
-from kineta.expr.graph import ZERO, Ref, neg
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.op import Op
+from kineta.expr.walk import reachable
 from kineta.formalism import manifold
 from kineta.formalism.bordered import bordered
 from kineta.formalism.constraint import Row
@@ -28,6 +30,12 @@ from kineta.formalism.solve import Factors, SingularError, factored
 from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System
 
+#: Operations that have a value but no derivative where something of their operand is zero.
+EDGES: Mapping[int, Callable[[Graph, Ref], Ref]] = {
+    **dict.fromkeys((Op.SQRT, Op.POW), lambda g, x: x),
+    Op.ABS: lambda g, x: g.mul(x, x),
+    **dict.fromkeys((Op.ASIN, Op.ACOS), lambda g, x: g.sub(ONE, g.mul(x, x))),
+}
 #: How the names of controls begin, as series of a run.
 CONTROL = "control."
 
@@ -139,6 +147,19 @@ def _regularity(d: Derivation) -> Array:
     n = len(d.symbols.v)
     answers = [x for answer in _rows(d["program_answers"]) for x in answer[:n]]
     return Array((2, len(d.programs.rows), n), (*(x for B in gradients(d, ()) for x in B), *answers))
+
+
+def edges(d: Derivation) -> list[tuple[int, Ref]]:
+    """What is positive where programs have gradients, and zero where one has a value but no gradient by its highest derivatives:
+    the squares of lengths, as of |a|, which is at rest as steep in all directions. Each with the number of its program.
+    """
+    g, found = d.graph, dict[tuple[int, Ref], None]()
+    for k, row in enumerate(d.programs.rows):
+        highest = set(d.symbols.level(row.order))
+        for i in reachable(g, row.levels[:1], guarding=False):
+            if g.op[i] in EDGES and highest.intersection(2 * j for j in reachable(g, [g.lhs[i]], guarding=False)):
+                found[k, EDGES[g.op[i]](g, g.lhs[i])] = None
+    return list(found)
 
 
 # -- what follows -----------------------------------------------------------------------------------------------------

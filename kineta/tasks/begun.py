@@ -11,10 +11,12 @@ from kineta.errors import SimulationError
 from kineta.formalism.programmed import beyond_reach
 from kineta.model.system import System
 from kineta.tasks.beginning import FLAT, Beginning, Start
-from kineta.tasks.gradients import VANISHED
 from kineta.tasks.met import MISSED
 
 FloatArray = NDArray[np.float64]
+
+#: Part of the largest influence on programs below which the least, on a combination of them, is none.
+VANISHED = 1e-10
 
 
 def begun(

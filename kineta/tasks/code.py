@@ -22,7 +22,7 @@ from kineta.model.system import System
 from kineta.tasks import arguments
 from kineta.tasks.computed import Layout, functions, lowered
 from kineta.tasks.forces import Forces, forces
-from kineta.tasks.keeping import derivation
+from kineta.tasks.keeping import PROJECTED, derivation
 from kineta.tasks.weights import check_weights
 from kineta.threads import once
 
@@ -80,7 +80,7 @@ class Code:
 
     @once
     def regularity(self) -> llvm.NativeFunction:
-        """The gradients of programs of motion, and what answers them."""
+        """The gradients of programs of motion, what answers them, and what is zero where one has none."""
         return llvm.compile([self._programs["regularity"]]).function("regularity")
 
     @once
@@ -150,13 +150,14 @@ class Bound:
     forces: Forces
     flags: FloatArray = field(default_factory=lambda: UNSWITCHED)
 
-    def gradients(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradients of programs of motion, and what answers them, at times *t* (k,) in states *y* (k, n): (k, programs, nv)
-        each.
+    def gradients(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The gradients of programs of motion, and what answers them, (k, programs, nv) each, and what is zero where one has
+        none, (k, edges), at times *t* (k,) in states *y* (k, n).
         """
-        found = np.asarray(self.code.regularity.batch(t[:, None], y, self.h))
-        parts = found.reshape(len(t), 2, *self.code.layout.gradients)
-        return parts[:, 0], parts[:, 1]
+        layout = self.code.layout
+        found = np.asarray(self.code.regularity.batch(t[:, None], y, self.h)).reshape(len(t), -1)
+        parts = found[:, : found.shape[1] - len(layout.edges)].reshape(len(t), 2, *layout.gradients)
+        return parts[:, 0], parts[:, 1], found[:, found.shape[1] - len(layout.edges) :]
 
     def under(self, constant: FloatArray) -> Bound:
         """The same under other forces that are numbers, (nv,)."""
@@ -183,6 +184,12 @@ def bound(equations: Equations, p: FloatArray, tau: Any, watched: Sequence[Expr]
     made = code(equations, acting, watched, kept, _standing(equations, kept))
     flags = np.zeros(len(made.layout.flags))
     return Bound(made, p, made.h(p, acting.constant, flags), acting, flags)
+
+
+def projected(equations: Equations, run: Bound) -> Bound:
+    """*run* with code that projects onto constraints and programs."""
+    made = code(equations, run.forces, (), PROJECTED)
+    return Bound(made, run.p, made.h(run.p, run.forces.constant, np.zeros(len(made.layout.flags))), run.forces)
 
 
 def _standing(equations: Equations, kept: str) -> frozenset[str]:

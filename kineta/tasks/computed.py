@@ -35,8 +35,9 @@ class Layout:
     constraints as are ``watched``. Nothing else depends on these last ones. ``levels`` is how many of the last numbers observed
     have to vanish: constraints, and rates of those on the position; then what the program of each of these numbers in
     ``programs`` says, up to its own highest derivative. ``multipliers`` are names with units, ``""`` where none is known;
-    ``gradients`` how many programs and speeds there are. ``touches`` are what may touch or stick; the flags of those *pressed*
-    stand between the parameters and the forces in what h is made of.
+    ``gradients`` how many programs and speeds there are, ``edges`` of which of these each number is that is zero where it has a
+    value but no gradient. ``touches`` are what may touch or stick; the flags of those *pressed* stand between the parameters and
+    the forces in what h is made of.
     """
 
     works: int
@@ -47,6 +48,7 @@ class Layout:
     levels: int = 0
     multipliers: Mapping[str, str] = field(default_factory=dict)
     gradients: tuple[int, int] = (0, 0)
+    edges: tuple[int, ...] = ()
     programs: tuple[int, ...] = ()
     touches: tuple[Touch, ...] = ()
     pressed: frozenset[str] = frozenset()
@@ -78,6 +80,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     multipliers, labels = _multipliers(d)
     levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *restoring.levels(d))
     levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
+    edges = programmed.edges(d) if system.programs else []
     layout = Layout(
         works=int(power != ZERO or bool(d.touches) or bool(system.switches)),
         controls=int(bool(system.programs)),
@@ -87,6 +90,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         levels=len(levels),
         multipliers=dict.fromkeys(labels, "") | multiplier_units(system, labels),
         gradients=(len(system.programs), len(d.symbols.v)),
+        edges=tuple(k for k, _ in edges),
         programs=_programs(d.programs.rows),
         touches=d.touches,
         pressed=d.pressed,
@@ -106,7 +110,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     if d.watched:
         found |= _returning(d, layout)
     if system.programs:
-        found["regularity"] = d["regularity"].refs
+        found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges)]
     return found, layout
 
 

@@ -94,6 +94,11 @@ class Watch:
                 return t, y
         return None
 
+    def until(self, t: float) -> None:
+        """Forget what lies behind the time *t*, at which the run has ended."""
+        sign = np.sign(self.problem.t1 - self.problem.t0)
+        self.found = [[zero for zero in found if sign * (zero[0] - t) <= 0] for found in self.found]
+
     def _over_last_step(self, segment: Segment) -> Iterator[tuple[int, float, FloatArray]]:
         """The zeros over the last step of *segment*: event, time and state."""
         problem = segment.problem or self.problem

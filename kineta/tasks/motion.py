@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from kineta.codegen.integrator import integrator
 from kineta.errors import SimulationError
-from kineta.numerics.problem import Manifold, Problem
+from kineta.numerics.problem import Problem
 from kineta.numerics.segments import Integration
 from kineta.tasks import status
-from kineta.tasks.closing import Closing
+from kineta.tasks.carrying import Carrying
 from kineta.tasks.domain import Domain, outside
 from kineta.tasks.events import Watch, wanted
 from kineta.tasks.gradients import Gradients
@@ -22,6 +22,7 @@ from kineta.tasks.implicit import implicit
 from kineta.tasks.jacobian import jacobian
 from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.kinks import kink
+from kineta.tasks.manifold import manifold
 from kineta.tasks.mass import fault, lost
 from kineta.tasks.met import missed
 from kineta.tasks.modal import Modal, begun, modal
@@ -94,7 +95,7 @@ def move(task: Task, bar: Progress) -> Motion:
         quaternions=task.quaternions,
         integrals=code.layout.integrals,
         events=wanted(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
-        manifold=_manifold(task),
+        manifold=manifold(task, task.made),
     )
     run = Integration(
         partial(integrator, projecting=problem.manifold is not None, bouncing=bool(code.layout.touches)),
@@ -106,7 +107,7 @@ def move(task: Task, bar: Progress) -> Motion:
         atol=task.atol,
         max_step=task.max_step,
         max_steps=task.max_steps,
-        dense=task.dense_output or task.grid is not None or bool(task.watched) or changing,
+        dense=task.dense_output or task.grid is not None or bool(task.watched or task.system.programs) or changing,
         kept=task.dense_output,
     )
     record = Record(task.grid, task.states, settled, keep=task.dense_output)
@@ -114,24 +115,8 @@ def move(task: Task, bar: Progress) -> Motion:
     whole: Integration | Held = run if first is None else Held(problem, run, control)
     if change is not None:
         whole = Modal(task, problem, run, control, change)
-    times = (task.t0, task.t1)
-    gradients = Gradients(task.system, control.made, times, task.y0) if task.system.programs else None
+    gradients = Gradients(task, Carrying(task)) if task.system.programs else None
     return Motion(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, gradients, bar))
-
-
-def _manifold(task: Task) -> Manifold | None:
-    """What the loop keeps to, if it projects."""
-    code, system = task.made.code, task.system
-    if code.kept != PROJECTED:
-        return None
-    position, velocity = code.returns
-    largest = np.zeros(code.layout.watched)
-    for q, v in task.regular:
-        rate = code.rate(np.array([task.t0]), np.concatenate([q, v, task.y0[len(q) + len(v) :]]), task.made.h)
-        largest = np.maximum(largest, np.abs(rate[len(rate) - len(largest) :]))
-    order = code.layout.order
-    steps = order if task.system.programs else 1 if Closing(task.equations, task.made.p).closures.linear else 2
-    return Manifold(position.address, velocity.address, largest, (system.nq, task.states), steps)
 
 
 def _folded(task: Task, t: float, y: FloatArray, part: float = FOLDED) -> str:
@@ -202,7 +187,10 @@ def _integrate(
             end = watch.look(segment)
             if gradients is not None and (lost := gradients.look(segment, end)):
                 if len(segment.t):
-                    record.segment(segment, (lost.t, lost.y))
+                    record.segment(segment, lost.since)
+                for last in lost.last:
+                    record.segment(last, None)
+                watch.until(lost.t)
                 return FAILED, status.unguided(record.reached, lost.why)
             if len(segment.t):
                 domain.look(segment.t, segment.y)

@@ -24,7 +24,7 @@ from kineta.tasks.motion import Motion
 from kineta.tasks.programmed import CONTROL_WORK, spent
 from kineta.tasks.record import Record
 from kineta.tasks.result import Result, force_name
-from kineta.tasks.status import DONE, EVENT, UNBALANCED, missed, unbalanced, without_gradient
+from kineta.tasks.status import DONE, EVENT, UNBALANCED, missed, unbalanced
 from kineta.tasks.task import Task
 from kineta.tasks.undefined import undefined
 
@@ -111,13 +111,10 @@ def result(task: Task, motion: Motion, seconds: float) -> Result:
     status, message = motion.status, motion.message
     residual = float(found.residual.max(initial=0.0))
     if status in (DONE, EVENT):
-        limits = allowed(task, t, y)
-        beyond = ~(found.off.max(axis=1, initial=0.0) <= limits)
+        beyond = ~(found.off.max(axis=1, initial=0.0) <= allowed(task, t, y))
         if beyond.any():
             what = "programs" if beyond[len(beyond) - len(task.made.code.layout.programs) :].any() else "constraints"
-            measured = bool(np.isfinite(limits).all())
-            message = missed(message, what, residual) if measured else without_gradient(message, what)
-            status = UNBALANCED
+            status, message = UNBALANCED, missed(message, what, residual)
         else:
             balance, explained = kept(task, energies, t, y, record.steps)
             if not explained:

@@ -59,11 +59,6 @@ def missed(message: str, what: str, residual: float) -> str:
     )
 
 
-def without_gradient(message: str, what: str) -> str:
-    """With constraints or programs, *what*, that are not measured at some time, after what *message* says."""
-    return f"{message}, but there are times at which the gradients of {what} vanish or have no value: nothing holds them there"
-
-
 def out_of_steps(t: float, steps: int, size: float, edge: str, left: float = 0.0) -> str:
     """After as many steps as were allowed, or where too many would be *left*."""
     edge = edge or (

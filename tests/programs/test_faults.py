@@ -315,7 +315,55 @@ def test_an_end_at_which_a_gradient_has_no_value_is_named() -> None:
     assert not run.success
 
 
-def test_a_program_without_a_gradient_at_a_sample_is_told_from_one_that_is_missed() -> None:
-    text = "A | Sx(x) = 2; B ~ A | Sy(y) = 1; coordinates x, y; program p : |a(B)| = 1 + cos(2*pi*t); initial y'' = 2;"
-    with pytest.warns(kn.KinetaWarning, match="times at which the gradients of programs vanish"):
-        assert not kn.simulate(kn.loads(text), 1.0, samples=11).success
+AXES = "A | Sx(x) = 2; B ~ A | Sy(y) = 1; coordinates x, y; "
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "RK45", "Radau", "LSODA", "CVODE"])
+@pytest.mark.parametrize(
+    ("program", "start", "end"),
+    [
+        ("|a(B)| = 1 + cos(2*pi*t)", "y'' = 2", 1.0),
+        ("|a(B)| = (0.5-t)^2", "y'' = 0.25", 0.5),
+        ("|a(B)| = (0.5-t)^3", "y'' = 0.125", 0.5001),
+        ("|a(B)| = (0.5-t)^4", "y'' = 0.0625", 2.0),
+        ("sqrt(x''^2 + y''^2) = 0.5 - t", "y'' = 0.5", 0.500000001),
+        ("(x''-t)^3 = (0.5-t)^3", "x'' = 0.5", 2.0),
+        ("(0.5-t)^2*x'' = (0.5-t)^2*sin(t)", "x' = 1", 1.0),
+        ("x^2 + y^2 = (0.5-t)^2", "x = 0.5, x' = -1", 20.0),
+        ("|jerk(B)| = 0.5 - t", "x'' = 0.1, y''' = 0.5", 0.84),
+    ],
+)
+def test_a_gradient_that_is_lost_for_an_instant_ends_the_motion_there(
+    program: str, start: str, end: float, method: str
+) -> None:
+    """Whether it turns round, or touches zero and comes back, whatever the order of its zero, the method and the end."""
+    run = kn.simulate(kn.loads(f"{AXES} program p : {program}; initial {start};"), end, method=method)
+    assert run.status == -1
+    assert "the gradient of the program 'p' vanishes at t = 0.5" in run.message
+    assert run.t[-1] == pytest.approx(0.5, abs=1e-4)
+    assert all(np.isfinite(x).all() for x in run.outputs.values())
+
+
+@pytest.mark.parametrize("method", ["dop853", "LSODA"])
+@pytest.mark.parametrize("program", ["|a(B)| = 1.0001 + cos(2*pi*t)", "|a(B)|^2 = (1.0001 + cos(2*pi*t))^2"])
+def test_a_gradient_that_comes_near_to_zero_is_none_that_vanishes(program: str, method: str) -> None:
+    run = kn.simulate(kn.loads(f"{AXES} program p : {program}; initial y'' = 2.0001;"), 5.0, method=method)
+    assert run.success, run.message
+
+
+def test_a_run_goes_to_just_before_its_gradient_vanishes_and_no_event_lies_behind() -> None:
+    system = kn.loads(f"{AXES} program p : |a(B)| = (0.5-t)^2; initial y'' = 0.25;")
+    run = kn.simulate(system, 0.5 - 1e-3, samples=2)
+    assert run.success, run.message
+    run = kn.simulate(system, 1.0, events=[kn.symbol("t") - s for s in (0.4, 0.6)], dense_output=True)
+    assert [len(t) for t in run.t_events] == [1, 0]
+    assert run.t[-1] == run.sol.t_max == pytest.approx(0.5, abs=1e-6)
+    assert kn.simulate(system, 1.0, samples=101).t[-1] == pytest.approx(0.49)
+
+
+def test_the_one_of_several_programs_that_is_lost_is_named() -> None:
+    text = f"{AXES} program a : x'' = 1; program b : "
+    run = kn.simulate(kn.loads(f"{text} (y''-t)^3 = (0.5-t)^3; initial y'' = 0.5;"), 1.0)
+    assert "the gradient of the program 'b' vanishes at t = 0.5 s" in run.message
+    run = kn.simulate(kn.loads(f"{text} |a(B)|^2 = 1 + (1-2*t)^2; initial y'' = 1;"), 1.0)
+    assert "the programs 'a', 'b', or of a combination of them, vanishes at t = 0.5 s" in run.message
