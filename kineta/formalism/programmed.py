@@ -36,6 +36,11 @@ EDGES: Mapping[int, Callable[[Graph, Ref], Ref]] = {
     Op.ABS: lambda g, x: g.mul(x, x),
     **dict.fromkeys((Op.ASIN, Op.ACOS), lambda g, x: g.sub(ONE, g.mul(x, x))),
 }
+#: Operations with a kink or a step, and what is zero there.
+KINKS: Mapping[int, Callable[[Graph, Ref, Ref], Ref]] = {
+    **dict.fromkeys((Op.ABS, Op.SIGN, Op.STEP), lambda g, a, b: a),
+    **dict.fromkeys((Op.MIN, Op.MAX), lambda g, a, b: g.sub(a, b)),
+}
 #: How the names of controls begin, as series of a run.
 CONTROL = "control."
 
@@ -160,6 +165,14 @@ def edges(d: Derivation) -> list[tuple[int, Ref]]:
             if g.op[i] in EDGES and highest.intersection(2 * j for j in reachable(g, [g.lhs[i]], guarding=False)):
                 found[k, EDGES[g.op[i]](g, g.lhs[i])] = None
     return list(found)
+
+
+def kinks(d: Derivation) -> list[Ref]:
+    """What changes its sign where a program, as it is written, has a kink or a step."""
+    g = d.graph
+    levels = [row.levels[0] for row in d.programs.rows if row.levels]
+    found = (KINKS[g.op[i]](g, g.lhs[i], g.rhs[i]) for i in reachable(g, levels, guarding=False) if g.op[i] in KINKS)
+    return list(dict.fromkeys(found))
 
 
 # -- what follows -----------------------------------------------------------------------------------------------------

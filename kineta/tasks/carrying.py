@@ -14,6 +14,7 @@ from kineta.numerics.problem import Problem
 from kineta.numerics.segment import Segment
 from kineta.numerics.segments import Integration
 from kineta.tasks.code import Bound, projected
+from kineta.tasks.computed import Layout
 from kineta.tasks.implicit import implicit
 from kineta.tasks.jacobian import jacobian
 from kineta.tasks.keeping import PROJECTED
@@ -28,12 +29,12 @@ METHOD, MOST = "dop853", 5000
 
 
 class Carrying:
-    """Carries the motion of *task* on. Its states have what this method integrates beside them at their end, unseen."""
+    """Carries the motion of *task* on. What only this method integrates beside its states is not seen."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
         self._own = task.made if task.made.code.kept == PROJECTED else projected(task.equations, task.made)
-        self._more = self._own.code.layout.integrals - task.made.code.layout.integrals
+        self._ours, self._theirs = (_numbers(task.states, made.code.layout) for made in (self._own, task.made))
         self._manifold = manifold(task, self._own)
         self._settle = Settle(task.quaternions, self._own)
 
@@ -63,21 +64,45 @@ class Carrying:
             dense=True,
             kept=True,
         )
-        return map(partial(self._seen, len(y)), run)
+        return map(partial(self._seen, y), run)
 
     def met(self, t: FloatArray, y: FloatArray) -> FloatArray:
         """The states *y* (k, n) at the times *t* (k,) brought back to what holds them."""
         rows = self._whole(y)
         self._settle(t, rows)
-        return rows[:, : y.shape[1]]
+        found = y.copy()
+        found[:, : self._task.states] = rows[:, : self._task.states]
+        return found
 
     def _whole(self, y: FloatArray) -> FloatArray:
         """States (k, n) with all that this method integrates."""
-        return np.concatenate([y, np.zeros((len(y), self._more))], axis=1)
+        rows = np.zeros((len(y), len(self._ours)))
+        for i, name in enumerate(self._ours):
+            if name in self._theirs:
+                rows[:, i] = y[:, self._theirs.index(name)]
+        return rows
 
-    @staticmethod
-    def _seen(n: int, segment: Segment) -> Segment:
-        """A *segment* of states of which the first *n* numbers are those of the motion."""
+    def _seen(self, y: FloatArray, segment: Segment) -> Segment:
+        """A *segment* of states as the motion has them that is carried on from the state *y*."""
+        known = [i for i, name in enumerate(self._theirs) if name in self._ours]
+        places = [self._ours.index(self._theirs[i]) for i in known]
         solution = segment.solution
         assert solution is not None
-        return replace(segment, y0=segment.y0[:n], y=segment.y[:, :n], solution=lambda t: solution(t)[:n])
+
+        def own(rows: FloatArray) -> FloatArray:
+            found = np.repeat(y[None], len(rows), axis=0)
+            found[:, known] = rows[:, places]
+            return found
+
+        return replace(
+            segment,
+            y0=own(segment.y0[None])[0],
+            y=own(segment.y),
+            solution=lambda t: own(np.atleast_2d(solution(t).T)).T,
+        )
+
+
+def _numbers(states: int, layout: Layout) -> list[str]:
+    """What the numbers in a state are, by name."""
+    works = (*("work",) * layout.works, *("control",) * layout.controls)
+    return [*map(str, range(states)), *works, *layout.shown, *(f"pivot {i}" for i in range(layout.watched))]

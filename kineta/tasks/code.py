@@ -80,7 +80,7 @@ class Code:
 
     @once
     def regularity(self) -> llvm.NativeFunction:
-        """The gradients of programs of motion, what answers them, and what is zero where one has none."""
+        """The gradients of programs of motion, what answers them, what is zero where one has none, and kinks."""
         return llvm.compile([self._programs["regularity"]]).function("regularity")
 
     @once
@@ -150,14 +150,15 @@ class Bound:
     forces: Forces
     flags: FloatArray = field(default_factory=lambda: UNSWITCHED)
 
-    def gradients(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The gradients of programs of motion, and what answers them, (k, programs, nv) each, and what is zero where one has
-        none, (k, edges), at times *t* (k,) in states *y* (k, n).
+    def gradients(self, t: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        """The gradients of programs of motion, and what answers them, (k, programs, nv) each, what is zero where one has none,
+        (k, edges), and what changes its sign at kinks, (k, kinks), at times *t* (k,) in states *y* (k, n).
         """
         layout = self.code.layout
         found = np.asarray(self.code.regularity.batch(t[:, None], y, self.h)).reshape(len(t), -1)
-        parts = found[:, : found.shape[1] - len(layout.edges)].reshape(len(t), 2, *layout.gradients)
-        return parts[:, 0], parts[:, 1], found[:, found.shape[1] - len(layout.edges) :]
+        rest = found.shape[1] - len(layout.edges) - layout.kinks
+        parts = found[:, :rest].reshape(len(t), 2, *layout.gradients)
+        return parts[:, 0], parts[:, 1], found[:, rest : rest + len(layout.edges)], found[:, rest + len(layout.edges) :]
 
     def under(self, constant: FloatArray) -> Bound:
         """The same under other forces that are numbers, (nv,)."""

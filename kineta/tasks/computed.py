@@ -36,8 +36,8 @@ class Layout:
     have to vanish: constraints, and rates of those on the position; then what the program of each of these numbers in
     ``programs`` says, up to its own highest derivative. ``multipliers`` are names with units, ``""`` where none is known;
     ``gradients`` how many programs and speeds there are, ``edges`` of which of these each number is that is zero where it has a
-    value but no gradient. ``touches`` are what may touch or stick; the flags of those *pressed* stand between the parameters and
-    the forces in what h is made of.
+    value but no gradient, ``kinks`` how many numbers change their signs where one has a kink or a step. ``touches`` are what may
+    touch or stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
     """
 
     works: int
@@ -49,6 +49,7 @@ class Layout:
     multipliers: Mapping[str, str] = field(default_factory=dict)
     gradients: tuple[int, int] = (0, 0)
     edges: tuple[int, ...] = ()
+    kinks: int = 0
     programs: tuple[int, ...] = ()
     touches: tuple[Touch, ...] = ()
     pressed: frozenset[str] = frozenset()
@@ -80,7 +81,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     multipliers, labels = _multipliers(d)
     levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *restoring.levels(d))
     levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
-    edges = programmed.edges(d) if system.programs else []
+    edges, kinks = (programmed.edges(d), programmed.kinks(d)) if system.programs else ([], [])
     layout = Layout(
         works=int(power != ZERO or bool(d.touches) or bool(system.switches)),
         controls=int(bool(system.programs)),
@@ -91,6 +92,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         multipliers=dict.fromkeys(labels, "") | multiplier_units(system, labels),
         gradients=(len(system.programs), len(d.symbols.v)),
         edges=tuple(k for k, _ in edges),
+        kinks=len(kinks),
         programs=_programs(d.programs.rows),
         touches=d.touches,
         pressed=d.pressed,
@@ -110,7 +112,7 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     if d.watched:
         found |= _returning(d, layout)
     if system.programs:
-        found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges)]
+        found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *kinks]
     return found, layout
 
 

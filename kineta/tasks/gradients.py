@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from kineta.numerics.segment import Segment
 from kineta.tasks.carrying import Carrying
 from kineta.tasks.fading import Fading
-from kineta.tasks.losing import Dip, Looked, Turn, answered
+from kineta.tasks.jumping import jumping
+from kineta.tasks.losing import Bend, Dip, Looked, Turn, answered
 from kineta.tasks.nearing import N, Stretch, near
 from kineta.tasks.task import Task
 
@@ -21,6 +22,8 @@ FloatArray = NDArray[np.float64]
 #: Part of the whole time by which a motion has to go on where it is stuck; by which what is foretold is there; and by which it
 #: may be wrong where a motion is stuck.
 AHEAD, THERE, SOON = 1e-10, 1e-6, 1e-2
+#: Part of it that is looked at before and behind a jump.
+BESIDE = 1e-7
 #: Part of the largest state, by the gradients, by which programs are missed where numbers have become too large for them: of the
 #: states before steps became short, as where a motion runs away, which is this part of the longest.
 BLURRED, SHORTER = 1e-10, 1e-2
@@ -31,7 +34,7 @@ STAYS = 1e-3
 @dataclass(frozen=True)
 class Lost:
     """Where a motion has to end: its last time and state, and why, in words. It comes there in the ``last`` segments, from the
-    end of the step that ends at ``since``.
+    end of the step that ends at ``since``. Where a program ``jumps`` it is no gradient that is lost.
     """
 
     t: float
@@ -39,6 +42,7 @@ class Lost:
     why: str
     since: tuple[float, FloatArray]
     last: Sequence[Segment] = ()
+    jumps: bool = False
 
 
 class Gradients:
@@ -65,12 +69,12 @@ class Gradients:
         """What programs are in a *stretch*, whose states are brought back to them; sizes of influence are relative to the largest
         that each has had.
         """
-        B, Z, edges = self._made.gradients(stretch.t, self._carry.met(stretch.t, stretch.y))
+        B, Z, edges, kinks = self._made.gradients(stretch.t, self._carry.met(stretch.t, stretch.y))
         S = np.einsum("kan,kbn->kab", B, Z) / (self._answers[:, None] * self._answers)
         valued = np.isfinite(S).all(axis=(1, 2))
         least = np.full((len(S), 1), np.nan)
         least[valued, 0] = np.linalg.svd(S[valued], compute_uv=False)[:, -1]
-        return Looked(stretch, B, Z, np.concatenate([least, np.abs(edges)], axis=1))
+        return Looked(stretch, B, Z, np.concatenate([least, np.abs(edges)], axis=1), kinks)
 
     def _grow(self, looked: Looked) -> None:
         """Keep how large what was *looked* at has been."""
@@ -88,7 +92,7 @@ class Gradients:
             return self._stuck() if segment.end else None
         assert segment.solution is not None
         looked = self._looked(Stretch.of(self._t, self._y, t, y, segment.solution))
-        met = self._met(t, y, looked.B[N])
+        met = self._met(t, self._carry.met(t, y), looked.B[N])
         sizes = looked.sizes[N::N]
         least = np.sqrt((sizes / np.maximum(self._largest, sizes)).min(axis=1))
         faded = self._fading.follow(t[:met], least[:met])
@@ -105,18 +109,24 @@ class Gradients:
         self._grow(looked)
         return self._stuck() if segment.end else None
 
-    def _suspects(self, looked: Looked) -> Iterator[tuple[int, Turn | Dip]]:
-        """Steps by number in which a gradient may be lost, in their order, and what finds where."""
-        turned, dipping = (np.logical_or.reduce(x, axis=1) for x in (looked.turned.reshape(-1, N), looked.dipping))
-        for i in np.flatnonzero(turned | dipping).tolist():
+    def _suspects(self, looked: Looked) -> Iterator[tuple[int, Turn | Dip | Bend]]:
+        """Steps by number in which a program may jump, or a gradient may be lost, in their order, and what finds where."""
+        by_step = (looked.bent.reshape(-1, N), looked.turned.reshape(-1, N), looked.dipping)
+        bent, turned, dipping = (np.logical_or.reduce(x, axis=1) for x in by_step)
+        for i in np.flatnonzero(bent | turned | dipping).tolist():
+            if bent[i]:
+                yield i, Bend(self._looked)
             if turned[i]:
                 yield i, Turn(self._looked)
             yield from ((i, Dip(self._looked, k)) for k in np.flatnonzero(looked.dipping[i]).tolist())
 
-    def _nearer(self, mode: Any, stretch: Stretch, i: int, find: Turn | Dip) -> Lost | None:
+    def _nearer(self, mode: Any, stretch: Stretch, i: int, find: Turn | Dip | Bend) -> Lost | None:
         """Where the motion has to end in the step number *i* of a *stretch*, as *find* says; None where it can go on."""
         t, y, end = float(stretch.t[N * i]), stretch.y[N * i], float(stretch.t[N * i + N])
         instant = near(self._carry, t, y, end, mode, find)
+        if isinstance(find, Bend):
+            there = instant and (instant.t if instant.stuck else instant.behind)
+            return self._jump(there, instant.t, instant.y, (t, y), instant.segments) if instant and there else None
         if instant is None or find.around is None or (there := find.when(instant)) is None:
             return None
         looked, before, after = find.around
@@ -130,10 +140,20 @@ class Gradients:
         change = self._ahead * rate(np.array([self._t]), self._y, self._made.h)[:n]
         beyond = self._y + np.where(np.isfinite(change), change, 0.0)  # what else has no value there is not for here
         looked = self._looked(Stretch(np.array([self._t, self._t + self._ahead]), np.array([self._y, beyond])))
+        if looked.bent[0] and (lost := self._jump(self._t, self._t, self._y, (self._t, self._y))):
+            return lost
         soon = self._fading.soon(stuck=True)
         if looked.turned[0] or (soon is not None and abs(soon - self._t) <= SOON * self._span):
             return self._ends(self._t, self._y, f"{self._lost(looked.B[1], looked.B[0])} at t = {self._t:.6g} s")
         return None
+
+    def _jump(
+        self, there: float, t: float, y: FloatArray, since: tuple[float, FloatArray], last: Sequence[Segment] = ()
+    ) -> Lost | None:
+        """The end of a motion before a program that jumps at a kink; None where it does not."""
+        what = jumping(self._system, self._made, there, y, BESIDE * self._span)
+        why = f"{what} jumps at t = {there:.6g} s, which no motion follows; give a path without corners, as tanh, or end before"
+        return Lost(t, y, why, since, last, jumps=True) if what else None
 
     def _blurred(self, looked: Looked, met: int) -> Lost:
         """Where the motion has to end that meets its programs in so many of the steps *looked* at."""

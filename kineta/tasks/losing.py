@@ -24,13 +24,22 @@ ROUNDED = 1e-2
 @dataclass(frozen=True)
 class Looked:
     """What programs are in the states of a stretch: their gradients, and what answers them, (m, programs, nv), and ``sizes``
-    (m, 1 + edges) of the least influence on them and of what is zero where one has no gradient, each of the second order.
+    (m, 1 + edges) of the least influence on them and of what is zero where one has no gradient, each of the second order; and
+    what changes its sign at ``kinks`` (m, kinks).
     """
 
     stretch: Stretch
     B: FloatArray
     Z: FloatArray
     sizes: FloatArray
+    kinks: FloatArray
+
+    @property
+    def bent(self) -> NDArray[np.bool_]:
+        """Between which states, (m - 1,), a program has a kink or a step; none is at the first."""
+        one, other = self.kinks[:-1], self.kinks[1:]
+        leaves = (one == 0) & (other != 0) & (np.arange(len(one)) > 0)[:, None]
+        return np.asarray(np.logical_or.reduce((one * other < 0) | leaves, axis=1))
 
     @property
     def answers(self) -> FloatArray:
@@ -95,6 +104,18 @@ class Turn:
         if self.around is None:
             return None
         return instant.t if instant.stuck else instant.behind
+
+
+class Bend:
+    """Finds where a program has a kink or a step."""
+
+    def __init__(self, look: Callable[[Stretch], Looked]) -> None:
+        self._look = look
+
+    def __call__(self, stretch: Stretch) -> tuple[int, int] | None:
+        """The numbers of the states between which it is, None for nowhere."""
+        bent = np.flatnonzero(self._look(stretch).bent)
+        return (int(bent[0]), int(bent[0]) + 1) if len(bent) else None
 
 
 class Dip:

@@ -191,7 +191,7 @@ def _integrate(
                 for last in lost.last:
                     record.segment(last, None)
                 watch.until(lost.t)
-                return FAILED, status.unguided(record.reached, lost.why)
+                return FAILED, (status.refused if lost.jumps else status.unguided)(record.reached, lost.why)
             if len(segment.t):
                 domain.look(segment.t, segment.y)
                 record.segment(segment, end)

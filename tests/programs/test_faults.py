@@ -367,3 +367,30 @@ def test_the_one_of_several_programs_that_is_lost_is_named() -> None:
     assert "the gradient of the program 'b' vanishes at t = 0.5 s" in run.message
     run = kn.simulate(kn.loads(f"{text} |a(B)|^2 = 1 + (1-2*t)^2; initial y'' = 1;"), 1.0)
     assert "the programs 'a', 'b', or of a combination of them, vanishes at t = 0.5 s" in run.message
+
+
+JUMPS = [
+    ("x = abs(t-0.5)", "x = 0.5, x' = -1", "the first derivative of the program 'p' jumps at t = 0.5 s"),
+    ("x = max(0.25, t/2)", "x = 0.25", "the first derivative of the program 'p' jumps at t = 0.5 s"),
+    ("x' = step(t-0.5)", "x = 1", "the program 'p' jumps at t = 0.5 s"),
+    ("|a(B)| = 1 + step(x-0.5)", "x' = 1, y'' = 1", "the program 'p' jumps at t = 0.5 s"),
+]
+
+
+@pytest.mark.parametrize("method", ["dop853", "Radau"])
+@pytest.mark.parametrize(("program", "start", "said"), JUMPS)
+def test_a_program_that_jumps_ends_the_motion_and_is_named(program: str, start: str, said: str, method: str) -> None:
+    run = kn.simulate(kn.loads(f"{AXES} program p : {program}; initial {start};"), 1.0, method=method)
+    assert run.status == -1
+    assert said in run.message
+    assert run.t[-1] == pytest.approx(0.5, abs=1e-8)
+
+
+@pytest.mark.parametrize("method", ["dop853", "Radau", "LSODA"])
+@pytest.mark.parametrize(
+    ("program", "start"),
+    [("x' = abs(t-0.5)", "x' = 0.5"), ("x'' = step(t-0.5)", "x' = 1"), ("|a(B)| = 1 + abs(t-0.5)", "y'' = 1.5")],
+)
+def test_a_corner_that_only_controls_follow_is_passed(program: str, start: str, method: str) -> None:
+    run = kn.simulate(kn.loads(f"{AXES} program p : {program}; initial {start};"), 1.0, method=method)
+    assert run.success, run.message
