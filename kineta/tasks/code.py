@@ -109,6 +109,17 @@ class Code:
         return quick(position), quick(velocity)
 
     @once
+    def told(self) -> Quick:
+        """The :attr:`events` of a time, a state and h; there are some."""
+        assert self.events is not None
+        return quick(self.events)
+
+    @once
+    def going(self) -> Quick:
+        """The :attr:`rate` of a time, a state and h."""
+        return quick(self.rate)
+
+    @once
     def seen(self) -> Quick:
         """As :attr:`observe`, of a time, a state and h."""
         return quick(self._observed)

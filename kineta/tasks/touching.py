@@ -17,6 +17,7 @@ from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import Grip, grip
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import Look, Numbers, look, places
+from kineta.tasks.turning import Turning
 
 FloatArray = NDArray[np.float64]
 
@@ -152,8 +153,10 @@ class Touching:
             return y, made
         gaps = self.check(t, y, made)
         self._check_bounds(t, y, made, fired)
-        loose = self._letting_go(fired)
         near = {i for i in self.contacts if gaps[i] <= self.same}
+        if (turned := self._turned(t, y, made, fired, near)) is not None:
+            return turned
+        loose = self._letting_go(fired)
         made = self._switched(made, self.flags, near)
         y = self._kept(t, self._kept(t, y, near, made), near, made)
         seen, found, leaving = self._struck(t, y, near, loose, made)
@@ -178,6 +181,26 @@ class Touching:
         from_rest[:, STUCK] = np.maximum(self.flags[:, STUCK], self.flags[:, BEGINS])
         _, velocity = made.code.nearer
         return velocity(t, y, self._switched(made, from_rest, self.closed).h), made
+
+    def _turned(
+        self, t: float, y: FloatArray, made: Bound, fired: Sequence[int], near: Set[int]
+    ) -> tuple[FloatArray, Bound] | None:
+        """What happens where friction along a line is all that changes; None where it is not, or that is not clear."""
+        if len(fired) != 1 or near != self.closed:
+            return None
+        i, normal = self.events[fired[0]]
+        shared = Grip(self.closed, self.flags, ()).shared
+        if normal or shared or fired[0] in self.bounds or len(self.touches[i].tangents) != 1:
+            return None
+        turning = Turning(
+            t, lambda flags: self._switched(made, flags, self.closed), self._told, SOON * max(1.0, self.until)
+        )
+        found = turning.turned(self.flags, y, i, fired[0])
+        if found is None:
+            return None
+        self._tell(self.closed, found.flags)
+        self.flags, self.changed, self.flight = found.flags, t, math.inf
+        return found.y, found.made
 
     def _gripped(self, seen: Look, near: Set[int], *, full: bool = False) -> Grip | None:
         """What holds of those *near*, and of friction in joints."""
@@ -207,7 +230,7 @@ class Touching:
             return frozenset()
         made = self._switched(made, found.flags, found.closed)
         soon = SOON * max(1.0, self.until)
-        states = ((t, y), (t + soon, y + soon * made.code.rate(np.array([t]), y, made.h)))
+        states = ((t, y), (t + soon, y + soon * made.code.going(t, y, made.h)))
         now, then = (np.array(self._told(*state, made)) for state in states)
         own = np.array([normal and i in found.closed for i, normal in self.events])
         most = np.abs([now[own], then[own]]).max()
@@ -216,8 +239,7 @@ class Touching:
 
     def _told(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
         """The values of the events."""
-        assert made.code.events is not None
-        return made.code.events(np.array([t]), y, made.h)[-len(self.events) :]
+        return made.code.told(t, y, made.h)[-len(self.events) :]
 
     def check(self, t: float, y: FloatArray, made: Bound) -> Numbers:
         """The gaps. Raises :class:`SimulationError` where one body is inside another, and for laws that are none."""
