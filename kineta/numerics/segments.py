@@ -121,5 +121,7 @@ class Integration:
                     return
         except KinetaError:
             raise
+        except ValueError:  # so SciPy refuses to solve equations with numbers that are none
+            yield failed(t0, y0, FAILURES[layout.NOT_FINITE])
         except Exception as error:
             yield failed(t0, y0, f"{self.method} cannot go on ({type(error).__name__}: {error})")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from kineta.numerics.segment import Segment
 from kineta.tasks.carrying import Carrying
-from kineta.tasks.fading import Fading
+from kineta.tasks.fading import FAINT, Fading
 from kineta.tasks.jumping import jumping
 from kineta.tasks.losing import Bend, Dip, Looked, Turn, answered
 from kineta.tasks.nearing import N, Stretch, near
@@ -22,6 +22,8 @@ FloatArray = NDArray[np.float64]
 #: Part of the whole time by which a motion has to go on where it is stuck; by which what is foretold is there; and by which it
 #: may be wrong where a motion is stuck.
 AHEAD, THERE, SOON = 1e-10, 1e-6, 1e-2
+#: How often a step at whose end influence is faint is made anew in vain before it is rounding that suspects it.
+VAIN = 20
 #: Part of it that is looked at before and behind a jump.
 BESIDE = 1e-7
 #: Part of the largest state, by the gradients, by which programs are missed where numbers have become too large for them: of the
@@ -96,9 +98,16 @@ class Gradients:
         sizes = looked.sizes[N::N]
         least = np.sqrt((sizes / np.maximum(self._largest, sizes)).min(axis=1))
         faded = self._fading.follow(t[:met], least[:met])
+        vain = 0
         for i, find in self._suspects(looked):
-            if i <= (met if faded is None else faded) and (lost := self._nearer(segment.mode, looked.stretch, i, find)):
+            if i > (met if faded is None else faded):
+                break
+            if lost := self._nearer(segment.mode, looked.stretch, i, find):
                 return lost
+            vain += least[i] <= FAINT
+            if vain > VAIN and self._fading.soon(stuck=True) is not None:
+                faded = i
+                break
         if faded is None and met < len(t):
             return self._blurred(looked, met)
         soon = self._fading.soon(stuck=faded is not None)
@@ -168,7 +177,7 @@ class Gradients:
 
     def _when(self, t: float, soon: float) -> str:
         """The time that is foretold at *t*, in words."""
-        return f"at t = {soon:.6g} s" if abs(soon - t) <= THERE * self._span else f"near t = {soon:.4g} s"
+        return f"at t = {soon:.6g} s" if abs(soon - t) <= THERE * self._span else f"near t = {soon:.6g} s"
 
     def _met(self, t: FloatArray, y: FloatArray, B: FloatArray) -> int:
         """How many of the states still meet the programs, their highest derivatives too, whose gradients are *B* at the first."""
