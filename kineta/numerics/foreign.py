@@ -29,9 +29,9 @@ IDA = "IDA"
 #: Methods of SciPy that take a Jacobian, and the one whose norm is the largest error, not a mean.
 _IMPLICIT = ("Radau", "BDF", "LSODA")
 _LARGEST = ("LSODA",)
-#: Methods of one step at a time, whose integrals along a motion are as exact as it is. Others make them of what was before, and a
-#: motion that is easy says nothing of how smooth its power is.
-_ONE_STEP = ("RK23", "RK45", "DOP853", "Radau")
+#: Methods of several steps: integrals along a motion steer these a little. Methods of one step at a time make integrals as
+#: exact as the motion; others make them of what was before, and a motion that is easy says nothing of how smooth its power is.
+OF_STEPS = ("BDF", "LSODA", *CVODE, IDA)
 #: The tolerance of a state that steers nothing: methods divide by it, and by its reciprocal.
 _ANY = 1e100
 #: The largest order of CVODE.
@@ -77,7 +77,7 @@ class Task:
         n, steering = len(self.problem.y0), self.problem.steering
         share = 1.0 if method in _LARGEST else np.sqrt(max(steering, 1) / max(n, 1))
         atol = share * tolerances(n, self.problem.integrals, self.rtol, self.atol)[0]
-        if method in _ONE_STEP:
+        if method not in OF_STEPS:
             atol[steering:] = _ANY
         return {"rtol": share * self.rtol, "atol": atol, "max_step": self.max_step}
 

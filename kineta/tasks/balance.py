@@ -64,9 +64,10 @@ def judged(
     rtol: float,
     atol: float,
     steps: int,
+    loose: float = 0.0,
 ) -> tuple[float, bool]:
     """The balance of the *energies*, and whether *steps* of the tolerances *rtol*, *atol* from y[0] to y[-1] (k, n) explain it.
-    The tolerances are those of the first *steered* states.
+    The tolerances are those of the first *steered* states; the work may miss *loose* in every step beside what they make of it.
 
     Where no more energy is exchanged than such errors make, as by a body that rests, there is none to measure by: the balance
     is then relative to what errors as large as the states would make of it.
@@ -93,4 +94,4 @@ def judged(
     size, allowed = float(energies.size), _STEPS * steps * change
     missed = float(balance) * size
     measure = size if size > allowed else max(size, change / rtol)
-    return missed / max(measure, 1e-300), missed <= allowed + _STEPS * steps * rtol * size + rounding
+    return missed / max(measure, 1e-300), missed <= allowed + steps * (_STEPS * rtol * size + loose) + rounding

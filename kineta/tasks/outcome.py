@@ -15,6 +15,8 @@ from kineta.model.dimensions import output_units, variable_units
 from kineta.model.infer import ENERGIES
 from kineta.model.switch import changed
 from kineta.model.system import System
+from kineta.numerics.foreign import OF_STEPS
+from kineta.numerics.steering import tolerances
 from kineta.tasks.balance import Energies, judged
 from kineta.tasks.code import Bound
 from kineta.tasks.events import Watch
@@ -97,7 +99,11 @@ def kept(task: Task, energies: Energies, t: FloatArray, y: FloatArray, steps: in
             return np.zeros(len(t))
         return np.array([made.code.rate(*at, made.h)[task.states] for at in zip(t[:, None], y, strict=True)])
 
-    return judged(energies, energy, power, t, y, task.steering, rtol=task.rtol, atol=task.atol, steps=steps)
+    loose = 0.0
+    if task.method in OF_STEPS and task.made.code.layout.works:
+        loose = float(tolerances(y.shape[1], task.made.code.layout.integrals, task.rtol, task.atol)[0, -1])
+    each = {"rtol": task.rtol, "atol": task.atol, "loose": loose}
+    return judged(energies, energy, power, t, y, task.steering, steps=steps, **each)
 
 
 def result(task: Task, motion: Motion, seconds: float) -> Result:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError
 from kineta.numerics.segment import Segment
+from kineta.tasks.working import Working
 from kineta.values import numbers
 
 FloatArray = NDArray[np.float64]
@@ -29,12 +30,15 @@ def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
 class Record:
     """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
 
+    Between the ends of steps *working* puts the work into the states, where it is given.
     ``mode`` is that of the motion at its last time, recorded or not. Of a state, the first *states*
     numbers are coordinates and speeds; all are *settled*.
     """
 
-    def __init__(self, grid: FloatArray | None, states: int, settled: Settled, *, keep: bool) -> None:
-        self.grid, self.states, self.settled, self.keep = grid, states, settled, keep
+    def __init__(
+        self, grid: FloatArray | None, states: int, settled: Settled, *, keep: bool, working: Working | None = None
+    ) -> None:
+        self.grid, self.states, self.settled, self.keep, self.working = grid, states, settled, keep, working
         # One list for both: an interruption may come between any two statements.
         self.rows: list[tuple[FloatArray, FloatArray, Any]] = []
         self.segments: list[Segment] = []
@@ -97,7 +101,10 @@ class Record:
             end += 1
         times, self._next = grid[self._next : end], end
         if len(times) and segment.solution is not None:
-            self._add(times, np.asarray(segment.solution(times)).T, segment.mode)
+            states = np.ascontiguousarray(segment.solution(times).T)
+            if self.working is not None:
+                self.working(segment, times, states)
+            self._add(times, states, segment.mode)
 
     def _add(self, t: FloatArray, y: FloatArray, mode: Any) -> None:
         if len(t):

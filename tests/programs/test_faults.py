@@ -411,3 +411,19 @@ def test_a_gradient_that_fades_while_ever_shorter_steps_follow_ends_the_motion_s
     assert float(run.message.split("t = ")[2].split(" s")[0]) == pytest.approx(0.5, abs=1e-4)
     assert run.t[-1] == pytest.approx(0.5, abs=1e-2)
     assert run.steps < 50_000
+
+
+@pytest.mark.parametrize("method", ["dop853", "Radau", "RK45", "BDF", "LSODA", "CVODE"])
+@pytest.mark.parametrize("samples", [None, 5])
+def test_the_work_of_controls_is_right_at_all_samples_of_an_easy_motion(method: str, samples: int | None) -> None:
+    """Steps that are long, since the motion is a polynomial."""
+    run = kn.simulate(
+        kn.loads(f"{AXES} program p : |a(B)| = 1 - 2*t; initial x'' = 1;"), 0.45, method=method, samples=samples
+    )
+    assert run.success, run.message
+    speed = run.t - run.t**2
+    np.testing.assert_allclose(run["control.work"], 1.5 * speed**2, atol=1e-8)
+    run = kn.simulate(
+        kn.loads(f"{AXES} program p : |a(B)| = (0.5-t)^3; initial y'' = 0.125;"), 0.499, method=method, samples=samples
+    )
+    assert run.success, run.message
