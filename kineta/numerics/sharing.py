@@ -8,16 +8,17 @@ and Vandenberghe, Convex Optimization, 11.3)::
     minimise  tau s - sum log(s^2 - |T_i|^2 / most_i^2) - sum log n_j        for growing tau, with T = T0 + Z c
 
 the last for the normals n_j of what slips there. On this way s is above the least one by at most (2 m + k) / tau, with m
-contacts that stick and k that slip.
+contacts that stick and k that slip. Where forces are shared along one line, as those of two feet are, s is halved between
+the least one and one that is enough: each leaves a part of the line.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 
 from kineta.numerics.complementarity import Matrix, Numbers, apart, spread, working
 from kineta.numerics.cone import Cone, FloatArray
@@ -100,6 +101,8 @@ def _pushed(x: FloatArray, Z: FloatArray, normals: Sequence[int]) -> tuple[Float
     pulls = [n for n in normals if x[n] < 0]
     if (x[moved] > HARDLY * unit).all() or not set(pulls) <= set(moved):
         return x, set(), pulls
+    from scipy.optimize import linprog
+
     k, m = Z.shape[1], len(moved)
     cost = np.r_[np.zeros(k), np.full(m, -1.0), PUSHES / 2]
     bounds = [(None, None)] * k + [(0.0, 1.0)] * m + [(1.0, 1 / PUSHES)]
@@ -120,6 +123,8 @@ def _inside(
     s, m = float(np.sqrt(work.max(initial=0.0))), 2 * len(cones) + len(pushing)
     if s < FULL or not Z.shape[1] or not np.isfinite(s):
         return x, s, s
+    if Z.shape[1] == 1:
+        return _along(x, Z[:, 0], cones, pushing, s)
     s, tau = 1.1 * s, m / s
     while True:
         x, s = _centred(x, Z, cones, pushing, s, tau)
@@ -127,6 +132,65 @@ def _inside(
         if 1 - s >= gap or s - gap > 1 + NEAR or gap < NEAR:
             return x, float(np.sqrt(_squares(x, cones).max())), s - gap
         tau *= FASTER
+
+
+def _along(
+    x: FloatArray, z: FloatArray, cones: Sequence[Cone], pushing: Collection[int], high: float
+) -> tuple[FloatArray, float, float]:
+    """As :func:`_inside`, of forces x + z c; of a bound no more than the part *high* is at work with x."""
+    low, shared, reach = 0.0, x, float(np.abs(x).max() / np.abs(z).max())
+    while True:
+        s = (low + high) / 2
+        first, last = _part(x, z, cones, pushing, s)
+        if first <= last:
+            high, shared = s, x + _middle(first, last, reach) * z
+        else:
+            low = s
+        if max(1 - high, low - 1, NEAR) >= high - low:
+            return shared, float(np.sqrt(_squares(shared, cones).max())), low
+
+
+def _middle(first: float, last: float, reach: float) -> float:
+    """The middle between *first* and *last*; where one of them is infinite, a *reach* from the other or from zero."""
+    if math.isfinite(first) and math.isfinite(last):
+        return (first + last) / 2
+    return max(first + reach, min(0.0, last - reach))
+
+
+def _part(
+    x: FloatArray, z: FloatArray, cones: Sequence[Cone], pushing: Collection[int], s: float
+) -> tuple[float, float]:
+    """The first and the last c with which x + z c need no more than the part *s* of all bounds, and normals push; the first after
+    the last, if there is none.
+    """
+    first, last = -math.inf, math.inf
+    for k in (*pushing, *(cone.normal for cone in cones if cone.normal is not None)):
+        first, last = _left(first, last, 0.0, -float(z[k]) / 2, -float(x[k]), 0.0)
+    for cone in cones:
+        own, n = list(cone.tangents), cone.normal
+        most, more = (cone.bound, 0.0) if n is None else (cone.bound * float(x[n]), cone.bound * float(z[n]))
+        a = float(z[own] @ z[own]) - (s * more) ** 2
+        h = float(x[own] @ z[own]) - s * s * most * more
+        first, last = _left(first, last, a, h, float(x[own] @ x[own]) - (s * most) ** 2, more)
+    return first, last
+
+
+def _left(first: float, last: float, a: float, h: float, e: float, more: float) -> tuple[float, float]:
+    """What is left between *first* and *last* where a c^2 + 2 h c + e <= 0, of what is convex: where a < 0 the part in which
+    *more* lets a bound grow.
+    """
+    if a == 0:
+        if h == 0:
+            return (first, last) if e <= 0 else (1.0, 0.0)
+        end = -e / (2 * h)
+        return (first, min(last, end)) if h > 0 else (max(first, end), last)
+    root = h * h - a * e
+    if root < 0:
+        return 1.0, 0.0
+    ends = sorted(((-h - math.sqrt(root)) / a, (-h + math.sqrt(root)) / a))
+    if a > 0:
+        return max(first, ends[0]), min(last, ends[1])
+    return (max(first, ends[1]), last) if more > 0 else (first, min(last, ends[0]))
 
 
 def _centred(

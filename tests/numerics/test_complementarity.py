@@ -7,6 +7,7 @@ import pytest
 
 from kineta.numerics.complementarity import forces
 from kineta.numerics.cone import Cone
+from kineta.numerics.sharing import _along, _squares
 
 
 def feet(rng: np.random.Generator, astray: float) -> tuple[np.ndarray, np.ndarray, list[Cone]]:
@@ -36,3 +37,21 @@ def test_feet_that_say_the_same_but_for_a_little_find_forces_by_the_laws(astray:
         assert (np.hypot(*T.T) <= bound + small).all()
         against = bound * np.hypot(*slips.T) + (T * slips).sum(axis=1)
         assert np.abs(against).max() <= small
+
+
+def test_forces_shared_along_a_line_need_the_least_part_of_their_bounds() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        m = int(rng.integers(2, 5))
+        cones = [Cone(3 * i, (3 * i + 1, 3 * i + 2), float(rng.uniform(0.2, 1.5))) for i in range(m)]
+        x, z = rng.normal(size=3 * m), rng.normal(size=3 * m) * rng.choice([0.0, 1.0, 10.0], 3 * m)
+        x[::3] = rng.uniform(0.5, 2.0, m)
+
+        def part(c: float, x: np.ndarray = x, z: np.ndarray = z, cones: list[Cone] = cones) -> float:
+            return float(np.sqrt(_squares(x + c * z, cones).max())) if (x + c * z)[::3].min() >= 0 else np.inf
+
+        shared, most, best = _along(x, z, cones, set(), part(0.0))
+        least = min(part(c) for c in np.tan(np.linspace(-1.57, 1.57, 20001)))
+        assert shared[::3].min() >= -1e-12
+        assert best - 1e-9 <= least <= most + 1e-3 * least
+        assert most - best <= max(abs(1 - best), 1e-9)
