@@ -169,9 +169,11 @@ def _part(
     for cone in cones:
         own, n = list(cone.tangents), cone.normal
         most, more = (cone.bound, 0.0) if n is None else (cone.bound * float(x[n]), cone.bound * float(z[n]))
-        a = float(z[own] @ z[own]) - (s * more) ** 2
-        h = float(x[own] @ z[own]) - s * s * most * more
-        first, last = _left(first, last, a, h, float(x[own] @ x[own]) - (s * most) ** 2, more)
+        across = float(z[own] @ z[own])
+        near = -float(x[own] @ z[own]) / across if across else 0.0  # where its friction is least
+        force, most = x[own] + near * z[own], most + near * more
+        a, h, e = across - (s * more) ** 2, -s * s * most * more, float(force @ force) - (s * most) ** 2
+        first, last = (end + near for end in _left(first - near, last - near, a, h, e, more))
     return first, last
 
 

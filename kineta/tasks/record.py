@@ -84,19 +84,18 @@ class Record:
             self.segments.append(segment)
         self.mode = segment.mode
         self._end = last, y = (float(segment.t[-1]), segment.y[-1]) if end is None else end
-        direction = np.sign(segment.t[-1] - segment.t0)
         if segment.jumped and self.grid is None:
             self._add(np.array([segment.t0]), segment.y0[None].copy(), segment.mode)
         if self.grid is not None:
-            self._on_grid(self.grid, segment, last, direction)
+            self._on_grid(self.grid, segment, last)
         else:
-            inside = (segment.t - last) * direction <= 0
+            inside = (segment.t - last) * np.sign(segment.t[-1] - segment.t0) <= 0
             self._add(segment.t[inside], segment.y[inside], segment.mode)
         if end is not None and (not self.rows or self.rows[-1][0][-1] != last):
             self._add(np.array([last]), y[None].copy(), segment.mode)
 
-    def _on_grid(self, grid: FloatArray, segment: Segment, last: float, direction: float) -> None:
-        end = self._next
+    def _on_grid(self, grid: FloatArray, segment: Segment, last: float) -> None:
+        end, direction = self._next, np.sign(grid[-1:] - grid[:1]).sum()  # a segment may have no length
         while end < len(grid) and (grid[end] - last) * direction <= 0:
             end += 1
         times, self._next = grid[self._next : end], end

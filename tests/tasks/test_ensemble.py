@@ -307,6 +307,15 @@ def test_a_case_tells_what_changed_on_its_way(tmp_path: Path) -> None:
             assert (case.changes, case.notes) == (own.changes, own.notes)
 
 
+def test_a_switch_may_stop_cases() -> None:
+    car = kn.loads("B | Sx(x) = 1; coordinates x; when far : x >= 0.5 : stop;")
+    swept = kn.simulate(car, 1.0, v={"x'": [0.25, 0.9, 1.9]}, samples=11)
+    assert swept.cases is not None
+    assert swept.cases.recorded.tolist() == [11, 6, 3]
+    assert swept.cases.t == pytest.approx([1.0, 0.5 / 0.9, 0.5 / 1.9])
+    assert [what for _, what in swept.case(2).changes] == ["far switches"]
+
+
 def test_data_sets_and_tables_name_the_cases(tmp_path: Path) -> None:
     data = MIXED.to_xarray()
     assert data["q"].dims == ("case", "time", "coordinate")
