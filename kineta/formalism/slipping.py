@@ -16,6 +16,9 @@ FIRST, BEGINS = 1e-9, 1e-5
 #: The slip in space at which it no longer begins, and one that is nearly none: below it a contact is looked at, whether it
 #: sticks [m/s].
 BEGUN, NEARLY = 1e-3, 1e-7
+#: Slip in a plane with which what had begun has turned back [m/s]; and part of its bound that is allowed beyond it to what
+#: sticks, where a run does not tell them apart.
+BACK, ALLOWED = 5e-11, 1e-7
 #: Square of a speed that is none.
 NOTHING = 1e-60
 
@@ -73,10 +76,13 @@ def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
     pushed = ONE if touch.normal is None else forces[0]
     tangential, slip = forces[-len(touch.tangents) :], [row.levels[0] for row in touch.tangents]
     held = stuck(g, touch)
-    margin = g.sub(g.mul(touch.static, pushed), size_of(g, tangential))
+    begins = g.symbol(touch.flags[6])
+    allowed = g.add(ONE, g.mul(g.const(ALLOWED), begins))
+    margin = g.sub(g.mul(allowed, g.mul(touch.static, pushed)), size_of(g, tangential))
     slips = g.symbol(touch.flags[2])
     forwards = g.sum(g.mul(g.symbol(name), x) for name, x in zip(touch.flags[3:], slip, strict=False))
-    moving = forwards if len(slip) == 1 else _moves(g, touch, forwards, size_of(g, slip))
+    back = g.add(forwards, g.mul(g.const(BACK), begins))
+    moving = back if len(slip) == 1 else _moves(g, touch, forwards, size_of(g, slip))
     # Where it neither sticks nor slips nothing is looked for.
     other = g.add(g.mul(slips, moving), g.sub(ONE, slips))
     return g.add(g.mul(held, margin), g.mul(g.sub(ONE, held), other))

@@ -4,7 +4,8 @@ A *touch* is one place that may touch, one end of a limit, or one joint that may
 force that pushes; its tangents keep it from slipping, by forces up to a bound. What it does at an instant are numbers of the
 block h: whether it is ``closed``, whether it is ``stuck`` or ``slips``, and the direction in which it slips, or begins to.
 Where more is closed or stuck than motion tells apart, forces along n, u and w may be given instead that are there beside the
-least ones. Slip in space that just begins from rest keeps to its direction more firmly than one that goes on.
+least ones. Slip in space that just begins from rest keeps to its direction more firmly than one that goes on; what sticks
+as near to its bound as it might begin to slip may bear a little more.
 """
 
 from __future__ import annotations

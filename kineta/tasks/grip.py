@@ -22,7 +22,8 @@ Direction = tuple[float, ...]
 #: Slip along a line that is none, relative to the fastest speed; in space what the run looks at counts as none, and up to this
 #: speed what friction can hold comes to rest together [m/s].
 STILL, SLOW = 1e-10, 1e-6
-#: Part of a bound from which on nothing is left of it, and part beyond it up to which what slips is what would at the bound.
+#: Part of a bound from which on nothing is left of it, where a run says that forces grow to it; and part beyond it up to which
+#: what slips is what would at the bound.
 SPENT, LOST = 1 - 1e-8, 1e-2
 #: Part of the largest part of a bound that is at work, from which on something slips with what slips first.
 WITH = 1 - 1e-6
@@ -62,12 +63,13 @@ class _Found:
     closed: Set[int]
 
 
-def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, full: bool = False) -> Grip | None:
+def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, limit: float = 1.0, full: bool = False) -> Grip | None:
     """What the touches that are *near* do from here on, friction being *smooth* where that is said; None where the laws have no
-    solution. Where bounds are *full*, up to rounding, what is nearest to its bound begins to slip.
+    solution. What needs more than the part *limit* of its bound begins to slip, and where bounds are *full*, up to rounding,
+    what is nearest to its bound.
     """
     slips = dict(_slipping(look, near, smooth))
-    found = _resting(look, near, slips, smooth) or _sought(look, near, slips, full)
+    found = _resting(look, near, slips, smooth, limit) or _sought(look, near, slips, limit, full)
     if found is None:
         return None
     a = look.under(found.x)
@@ -87,7 +89,9 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, full: bool = Fal
     return Grip(closed, flags, a)
 
 
-def _resting(look: Look, near: Set[int], slips: Mapping[int, Direction], smooth: Sequence[bool]) -> _Found | None:
+def _resting(
+    look: Look, near: Set[int], slips: Mapping[int, Direction], smooth: Sequence[bool], limit: float
+) -> _Found | None:
     """Forces under which all that is slow in space comes to rest together; None where there are none."""
     in_space = {i for i in slips if not smooth[i] and len(look.places[i].tangents) > 1}
     slow = _slow(look, look.slip, in_space)
@@ -99,7 +103,7 @@ def _resting(look: Look, near: Set[int], slips: Mapping[int, Direction], smooth:
         slow |= more
     others = {i: d for i, d in slips.items() if i not in slow}
     held = shares(look.S, look.drift, _cones(look, near, others))
-    rests = held is not None and not held.pulls and held.best < SPENT
+    rests = held is not None and not held.pulls and held.best < limit
     return _kept(held, others, _contacts(look, near)) if held is not None and rests else None
 
 
@@ -117,7 +121,7 @@ def _stopped(look: Look, near: Set[int], slow: Set[int]) -> list[float]:
     return [v + change for v, change in zip(look.slip, (S @ impulse).tolist(), strict=True)]
 
 
-def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], full: bool) -> _Found | None:
+def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], limit: float, full: bool) -> _Found | None:
     """Forces under which all holds that can, and the directions of what slips, or begins to; None where the laws have no
     solution.
     """
@@ -127,14 +131,14 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], full: bo
         cones = _cones(look, closed, known)
         held = shares(look.S, look.drift, cones) if len(cones) > 1 else None
         holds = held is not None and not held.pulls
-        if held is not None and holds and held.best < SPENT and (begun or not full) and _goes(look, held.x, begun):
+        if held is not None and holds and held.best < limit and (begun or not full) and _goes(look, held.x, begun):
             return _kept(held, known, closed)
         spent = _spent(look, closed, held, known) if held is not None and holds and held.best <= 1 + LOST else {}
         if held is not None and spent and not _lighter(look, spent):
             begun, part = {**begun, **spent}, LESS * min(1.0, held.best)
             continue
         loose = {*begun, *spent}
-        given = _given_way(look, closed, slips, loose, 1.0 if _lighter(look, loose) else part)
+        given = _given_way(look, closed, slips, loose, 1.0 if _lighter(look, loose) else part, limit)
         if given is None:
             return None
         found, now = given
@@ -154,10 +158,11 @@ def _goes(look: Look, x: Numbers, begun: Mapping[int, Direction]) -> bool:
 
 
 def _given_way(
-    look: Look, near: Set[int], slips: Mapping[int, Direction], loose: Set[int], part: float
+    look: Look, near: Set[int], slips: Mapping[int, Direction], loose: Set[int], part: float, limit: float
 ) -> tuple[list[float], dict[int, Direction]] | None:
     """The forces along the rows, and the directions of what begins to slip, with those that are *loose* already, where what may
-    begin to has a *part* of its friction; None where the laws have no solution.
+    begin to has a *part* of its friction; None where the laws have no solution. What is alone begins to from the part *limit*
+    of it on.
     """
     while True:
         cones = [c if c.slip else replace(c, bound=part * c.bound) for c in _cones(look, near, slips, loose)]
@@ -172,7 +177,7 @@ def _given_way(
                 speeding, force = math.hypot(*along), math.hypot(*_tangential(look, found, i))
                 if speeding > look.rounding:
                     begun[i] = tuple(x / speeding for x in along)
-                elif len(cones) == 1 and force > 0:
+                elif len(cones) == 1 and force > 0 and _reaches(look, found, i, limit * bound / REACHED):
                     begun[i] = _against(look, found, i)
         lighter = _lighter(look, begun) - loose
         if not lighter:

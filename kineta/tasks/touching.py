@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import SimulationError
+from kineta.formalism.slipping import ALLOWED
 from kineta.formalism.touch import FLAGS, Touch, pressing, standing
 from kineta.model.infer import few
 from kineta.numerics.problem import signs
 from kineta.tasks.code import Bound, Code
-from kineta.tasks.grip import Grip, grip
+from kineta.tasks.grip import SPENT, Grip, grip
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import Look, Numbers, look, places
 from kineta.tasks.turning import Turning
@@ -50,7 +51,9 @@ AHEAD = 1e-9
 AT_ZERO = 1e-4
 #: How many blocks of numbers are kept for modes that come again.
 KEPT = 16
-#: Which of the flags say that something sticks, and that it begins to slip.
+#: Part of the largest bound below which the code does not tell a force from one.
+UNTOLD = 1e-7
+#: Which of the flags say that something sticks, and that it begins to slip, or would soon.
 STUCK, BEGINS = FLAGS.index("stuck"), FLAGS.index("begins")
 #: Rows of a system, all of whose touches are pressed where one of them is.
 SMALL = 6
@@ -111,6 +114,7 @@ class Touching:
         self._codes: dict[frozenset[int], Code] = {}
         self._bounds: dict[tuple[Code, bytes, bytes, bytes], Bound] = {}
         self._met: frozenset[int] = frozenset()
+        self._limit = 1.0
 
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
         """The touches at a state."""
@@ -157,13 +161,17 @@ class Touching:
         if (turned := self._turned(t, y, made, fired, near)) is not None:
             return turned
         loose = self._letting_go(fired)
+        grows = any(self.flags[i, STUCK] and not normal for i, normal in (self.events[k] for k in fired))
+        self._limit = SPENT if grows else 1.0
         made = self._switched(made, self.flags, near)
         y = self._kept(t, self._kept(t, y, near, made), near, made)
         seen, found, leaving = self._struck(t, y, near, loose, made)
         self.flight = _flight(seen, found.a, leaving)
         shared = found.shared
-        if shared and self._full(t, y, found, made):
+        if grows and shared and self._full(t, y, seen, found, made, 0.0):
             found = self._holding(t, seen, found.closed, full=True)
+        elif not grows and self._full(t, y, seen, found, made, ALLOWED):
+            found.flags[:, BEGINS] += found.flags[:, STUCK]
         if pulled := self._pulled(t, y, found, made):
             rest = self._gripped(seen, found.closed - pulled)
             if rest is None or self._pulled(t, y, rest, made):
@@ -205,7 +213,7 @@ class Touching:
     def _gripped(self, seen: Look, near: Set[int], *, full: bool = False) -> Grip | None:
         """What holds of those *near*, and of friction in joints."""
         if near or self.always:
-            return grip(seen, near, self.smooth, full=full)
+            return grip(seen, near, self.smooth, limit=self._limit, full=full)
         return Grip(frozenset(), np.zeros_like(self.flags), seen.drift)
 
     def _switched(self, made: Bound, flags: FloatArray, near: Set[int]) -> Bound:
@@ -219,10 +227,18 @@ class Touching:
             found = self._bounds[key] = made.switched(made.p, flags, code)
         return found
 
-    def _full(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
-        """Whether the code, to its rounding, sees no room up to the bound of something that sticks and shares its force."""
-        told = zip(self.events, self._told(t, y, self._switched(made, found.flags, found.closed)), strict=True)
-        return any(value <= 0 and not normal and found.flags[i, 1] > 0 for (i, normal), value in told)
+    def _full(self, t: float, y: FloatArray, seen: Look, found: Grip, made: Bound, room: float) -> bool:
+        """Whether the code sees no more than this part as *room* up to the bound of something that sticks."""
+        if not found.flags[:, STUCK].any():
+            return False
+        told = self._told(t, y, self._switched(made, found.flags, found.closed)).tolist()
+        pushed = {i: value for (i, normal), value in zip(self.events, told, strict=True) if normal}
+        bounds = [bound * pushed.get(i, 1.0) for i, bound in enumerate(seen.static)]
+        least = UNTOLD * max(bounds)
+        return any(
+            value <= room * bounds[i] and not normal and found.flags[i, STUCK] > 0 and bounds[i] > least
+            for (i, normal), value in zip(self.events, told, strict=True)
+        )
 
     def _pulled(self, t: float, y: FloatArray, found: Grip, made: Bound) -> Set[int]:
         """Which contacts *found* to hold the code would pull, at once or, where their force is none, soon."""
