@@ -12,7 +12,7 @@ FloatArray = NDArray[np.float64]
 #: the last steps, so many, are short without end.
 LOW, SHORT, LAST = 0.05, 1e-7, 10
 #: Part of it below which it vanishes where steps become shorter with it, so many of which the rest would take at least.
-FAINT, MANY = 1e-4, 1e3
+FAINT, MANY = 1e-4, 3e4
 #: The lowest and highest powers of it that may fall like a line, for zeros of high order, and such that it comes to steeply.
 POWERS = 0.1, 20.0
 
@@ -31,17 +31,17 @@ class Fading:
         steps = np.abs(np.diff(t, prepend=self._t))
         self._recent = np.concatenate([self._recent, steps])[-LAST:]
         self.longest = max(self.longest, float(steps.max(initial=0.0)))
+        soon = self._foretold()
         for i, (step, time, size) in enumerate(zip(steps.tolist(), t.tolist(), sizes.tolist(), strict=True)):
             self._t, self._size = time, size
             while self._halves and size > 2 * self._halves[-1][1]:
                 self._halves.pop()
+                soon = self._foretold()
             if not self._halves or 2 * size < self._halves[-1][1]:
                 self._halves.append((time, size))
-            if (
-                size <= FAINT
-                and step <= SHORT / FAINT * self.longest
-                and abs((self._foretold() or time) - time) > MANY * step
-            ):
+                soon = self._foretold()
+            short = step <= SHORT / FAINT * self.longest
+            if size <= FAINT and short and soon is not None and abs(soon - time) > MANY * step:
                 return i
         return None
 

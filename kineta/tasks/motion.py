@@ -111,8 +111,8 @@ def move(task: Task, bar: Progress) -> Motion:
         dense=task.dense_output or task.grid is not None or bool(task.watched or task.system.programs) or changing,
         kept=task.dense_output,
     )
-    working = Working(task.made, task.states) if task.system.programs else None
-    record = Record(task.grid, task.states, settled, keep=task.dense_output, working=working)
+    worked = Working(task.made, task.states) if task.system.programs else None
+    record = Record(task.grid, task.states, settled, keep=task.dense_output, worked=worked)
     watch, domain = Watch(task.watched, problem, settled), Domain(task.equations, task.made)
     whole: Integration | Held = run if first is None else Held(problem, run, control)
     if change is not None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from kineta.errors import ArgumentError
 from kineta.numerics.segment import Segment
-from kineta.tasks.working import Working
 from kineta.values import numbers
 
 FloatArray = NDArray[np.float64]
@@ -18,6 +17,8 @@ FloatArray = NDArray[np.float64]
 
 #: Brings states (k, n) at times (k,), of a mode of the motion, back to what they have to meet, in place.
 Settled = Callable[[FloatArray, FloatArray, Any], None]
+#: Puts the work into states (k, n) at times (k,) in a segment.
+Worked = Callable[[Segment, FloatArray, FloatArray], None]
 
 
 def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
@@ -30,15 +31,15 @@ def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
 class Record:
     """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
 
-    Between the ends of steps *working* puts the work into the states, where it is given.
+    Between the ends of steps *worked* puts the work into the states, where it is given.
     ``mode`` is that of the motion at its last time, recorded or not. Of a state, the first *states*
     numbers are coordinates and speeds; all are *settled*.
     """
 
     def __init__(
-        self, grid: FloatArray | None, states: int, settled: Settled, *, keep: bool, working: Working | None = None
+        self, grid: FloatArray | None, states: int, settled: Settled, *, keep: bool, worked: Worked | None = None
     ) -> None:
-        self.grid, self.states, self.settled, self.keep, self.working = grid, states, settled, keep, working
+        self.grid, self.states, self.settled, self.keep, self.worked = grid, states, settled, keep, worked
         # One list for both: an interruption may come between any two statements.
         self.rows: list[tuple[FloatArray, FloatArray, Any]] = []
         self.segments: list[Segment] = []
@@ -101,8 +102,8 @@ class Record:
         times, self._next = grid[self._next : end], end
         if len(times) and segment.solution is not None:
             states = np.ascontiguousarray(segment.solution(times).T)
-            if self.working is not None:
-                self.working(segment, times, states)
+            if self.worked is not None:
+                self.worked(segment, times, states)
             self._add(times, states, segment.mode)
 
     def _add(self, t: FloatArray, y: FloatArray, mode: Any) -> None:
