@@ -35,7 +35,7 @@ class Carrying:
         self._task = task
         self._own = task.made if task.made.code.kept == PROJECTED else projected(task.equations, task.made)
         self._ours, self._theirs = (_numbers(task.states, made.code.layout) for made in (self._own, task.made))
-        self._manifold = manifold(task, self._own)
+        self._manifold = manifold(task, self._own, self._whole(task.y0[None])[0])
         self._settle = Settle(task.quaternions, self._own)
 
     def __call__(self, t: float, y: FloatArray, end: float, longest: float, mode: Bound | None) -> Iterator[Segment]:

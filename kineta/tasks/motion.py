@@ -96,7 +96,7 @@ def move(task: Task, bar: Progress) -> Motion:
         quaternions=task.quaternions,
         integrals=code.layout.integrals,
         events=wanted(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
-        manifold=manifold(task, task.made),
+        manifold=manifold(task, task.made, task.y0),
     )
     run = Integration(
         partial(integrator, projecting=problem.manifold is not None, bouncing=bool(code.layout.touches)),
