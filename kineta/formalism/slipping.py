@@ -16,9 +16,8 @@ FIRST, BEGINS = 1e-9, 1e-5
 #: The slip in space at which it no longer begins, and one that is nearly none: below it a contact is looked at, whether it
 #: sticks [m/s].
 BEGUN, NEARLY = 1e-3, 1e-7
-#: Slip in a plane with which what had begun has turned back [m/s]; and part of its bound that is allowed beyond it to what
-#: sticks, where a run does not tell them apart.
-BACK, ALLOWED = 5e-11, 1e-7
+#: Part of its bound that is allowed beyond it to what sticks, where a run does not tell them apart.
+ALLOWED = 1e-7
 #: Square of a speed that is none.
 NOTHING = 1e-60
 
@@ -81,8 +80,7 @@ def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
     margin = g.sub(g.mul(allowed, g.mul(touch.static, pushed)), size_of(g, tangential))
     slips = g.symbol(touch.flags[2])
     forwards = g.sum(g.mul(g.symbol(name), x) for name, x in zip(touch.flags[3:], slip, strict=False))
-    back = g.add(forwards, g.mul(g.const(BACK), begins))
-    moving = back if len(slip) == 1 else _moves(g, touch, forwards, size_of(g, slip))
+    moving = forwards if len(slip) == 1 else _moves(g, touch, forwards, size_of(g, slip))
     # Where it neither sticks nor slips nothing is looked for.
     other = g.add(g.mul(slips, moving), g.sub(ONE, slips))
     return g.add(g.mul(held, margin), g.mul(g.sub(ONE, held), other))
