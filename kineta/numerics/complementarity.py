@@ -84,8 +84,9 @@ def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
     slips. None of them where that is in a direction in space that is to be found, or where friction jams it.
     """
     n, tangents, bound, rows = cone.normal, cone.tangents, cone.bound, cone.rows
-    if n is None and len(tangents) == 1 and S[tangents[0]][tangents[0]] > 0:
-        held = -b[tangents[0]] / S[tangents[0]][tangents[0]]
+    if n is None and len(tangents) == 1:
+        gives, pulled = S[tangents[0]][tangents[0]], b[tangents[0]]
+        held = -pulled / gives if gives > 0 else -math.copysign(bound, pulled) * bool(pulled)
         return [-bound * cone.slip[0]] if cone.slip else [max(-bound, min(held, bound))]
     if n is None or (cone.least and tangents) or not S[n][n] > 0:
         return []
@@ -95,8 +96,11 @@ def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
         return [-b[n] / S[n][n]]
     directions = [cone.slip] if cone.slip else [(1.0,), (-1.0,)]
     if cone.slip is None:
-        holding = _holding([[S[i][j] for j in rows] for i in rows], [-b[i] for i in rows])
-        if holding[0] >= 0 and math.hypot(*holding[1:]) <= bound * holding[0]:
+        matrix, right = [[S[i][j] for j in rows] for i in rows], [-b[i] for i in rows]
+        holding = _holding(matrix, right)
+        left = max(abs(product(row, holding) - r) for row, r in zip(matrix, right, strict=True))
+        holds = left <= BELIEVED * max(map(abs, right))
+        if holds and holding[0] >= 0 and math.hypot(*holding[1:]) <= bound * holding[0]:
             return holding
         if len(tangents) > 1:
             return []

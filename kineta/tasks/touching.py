@@ -17,8 +17,8 @@ from kineta.numerics.problem import signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import SPENT, Grip, grip
 from kineta.tasks.impact import impulses
-from kineta.tasks.look import Look, Numbers, look, places
-from kineta.tasks.turning import Turning
+from kineta.tasks.look import ROUNDING, Look, Numbers, look, places
+from kineta.tasks.turning import Turning, returned
 
 FloatArray = NDArray[np.float64]
 
@@ -187,8 +187,11 @@ class Touching:
             return y, made
         from_rest = self.flags.copy()
         from_rest[:, STUCK] = np.maximum(self.flags[:, STUCK], self.flags[:, BEGINS])
-        _, velocity = made.code.nearer
-        return velocity(t, y, self._switched(made, from_rest, self.closed).h), made
+        modes = (self._switched(made, from_rest, self.closed), made)
+        held = (i for i in range(len(self.touches)) if from_rest[i, STUCK] or i in self.closed)
+        slip = max((abs(seen.slip[row]) for i in held for row in self.places[i].rows), default=0.0)
+        states = (still for mode in modes if (still := returned(t, y, mode, slip)) is not None)
+        return next(states, y), made
 
     def _turned(
         self, t: float, y: FloatArray, made: Bound, fired: Sequence[int], near: Set[int]
@@ -293,14 +296,16 @@ class Touching:
 
     def _check_held(self, t: float, y: FloatArray, seen: Look, made: Bound) -> None:
         """Raise :class:`SimulationError` where the constraints hold already what is closed or sticks, and where friction, or the
-        accelerations, depend on how they share the force.
+        accelerations, depend on how they share the force. In a dead point nothing gives way either, but something moves.
         """
         held = [i for i, p in enumerate(self.places) if i in self.closed or (p.normal is None and not self.smooth[i])]
         if not (self.constraints and held):
             return
         give = [row[k] for k, row in enumerate(seen.S)]
         least = HELD * max(give, default=0.0)
-        twice = [i for i in held if not give[self.places[i].rows[0]] > least]
+        moving = ROUNDING * max(map(abs, seen.drift), default=0.0)
+        rows = {i: self.places[i].rows[0] for i in held}
+        twice = [i for i, row in rows.items() if not (give[row] > least or abs(seen.drift[row]) > moving)]
         rubbing = [i for i in twice if self.places[i].tangents]
         if rubbing or (twice and not np.isfinite(made.code.rate(np.array([t]), y, made.h)).all()):
             name, what = self.touches[(rubbing or twice)[0]].name, few(f"'{n}'" for n in self.constraints)

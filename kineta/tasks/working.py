@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.numerics.segment import Segment
-from kineta.tasks.code import Bound
+
+if TYPE_CHECKING:
+    from kineta.tasks.code import Bound
 
 FloatArray = NDArray[np.float64]
 

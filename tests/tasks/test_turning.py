@@ -54,3 +54,52 @@ def test_what_is_tried_first_is_what_is_found(name: str, monkeypatch: pytest.Mon
     assert np.abs(run.y - other.y).max() < 1e-9
     assert sum(tried) >= 10
     assert np.mean(tried) > 0.7
+
+
+@pytest.mark.parametrize("start", [1.0, 0.0])
+def test_friction_on_a_cam_takes_no_more_in_a_dead_point_than_on_the_way(start: float) -> None:
+    """Where the way of friction turns back its rate is zero, and all goes on: it takes its force times the way."""
+    cam = kn.loads(f"C | Rz(a) = Jz(0.05); coordinates a; friction f = 0.1 on 0.3*cos(a); initial a = {start}, a' = 4;")
+    run = kn.simulate(cam, 4.0, samples=50)
+    way = np.array([np.abs(np.diff(0.3 * np.cos(np.linspace(start, a, 20001)))).sum() for a in run["a"]])
+    assert run["a'"] == pytest.approx(np.sqrt(16 - 2 * 0.1 * way / 0.05), rel=1e-6)
+
+
+CLOSED = {
+    "a slider": (
+        "Crank | Rz(a) = Jz(0.05); Rod ~ Crank | Sx(0.3), Rz(b) = m(0.5), Jz(0.02), com = (0.4, 0, 0); Slide | Sx(s) = 0.7;"
+        "coordinates a, b, s; loop pin : ball between Rod at (0.8, 0, 0) and Slide; friction f = 0.5{} on s;",
+        {"a": 1.2, "b": -1.6, "s": 0.9},
+    ),
+    "a foot on the ground": (
+        "gravity (0, 0, -1); Crank | Ry(a) = Jy(0.05); Rod ~ Crank | Sx(0.3), Ry(b) = m(0.5), Jy(0.02), com = (0.4, 0, 0);"
+        "Foot ~ Rod | Sx(0.8) = 0.1; coordinates a, b; constraint low : Foot.z = 0; friction f = 0.05{} on Foot.x;",
+        {"a": 1.2, "b": -1.5},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_closed_mechanisms_pass_their_dead_points_with_friction(name: str) -> None:
+    text, guess = CLOSED[name]
+    ends = []
+    for smooth in ("", ", smooth = 1e-4"):
+        system = kn.loads(text.format(smooth))
+        start = kn.assemble(system, q=guess, v={"a'": 6.0}, pinned=["a", "a'"])
+        run = kn.simulate(system, 1.5, q=start.q, v=start.v)
+        assert run.success
+        ends.append(run.y[:, -1])
+    assert ends[0] == pytest.approx(ends[1], abs=1e-5)
+
+
+def test_a_foot_on_the_ground_passes_the_dead_points_of_its_crank() -> None:
+    text = (
+        "gravity (0, 0, -1); Crank | Ry(a) = Jy(0.05); Rod ~ Crank | Sx(0.3), Ry(b) = m(0.5), Jy(0.02), com = (0.4, 0, 0);"
+        "Foot ~ Rod | Sx(0.8) = 0.1; coordinates a, b;"
+        "contact c : point between Foot and ground axis (0, 0, 1), friction = 0.05{};"
+    )
+    closed = kn.loads(text.format("").partition("contact")[0] + "constraint low : Foot.z = 0;")
+    start = kn.assemble(closed, q={"a": 1.2, "b": -1.56}, v={"a'": -6.0}, pinned=["a", "a'"])
+    runs = [kn.simulate(kn.loads(text.format(x)), 0.5, q=start.q, v=start.v) for x in ("", ", smooth = 1e-5")]
+    assert [run.changes[0][1] for run in runs] == ["c leaves"] * 2
+    assert runs[0].y[:, -1] == pytest.approx(runs[1].y[:, -1], abs=1e-5)
