@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 FloatArray = NDArray[np.float64]
 
@@ -67,5 +66,7 @@ class Fading:
 
         if not nearer > 0 or not bent(POWERS[0]) < 0 < bent(POWERS[1]):
             return None
+        from scipy.optimize import brentq
+
         power = float(brentq(bent, *POWERS))
         return t2 + (t2 - t1) / (float((near / nearer) ** power) - 1)
