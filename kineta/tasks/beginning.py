@@ -15,7 +15,7 @@ from kineta.formalism import manifold, programmed
 from kineta.formalism.derivation import Derivation
 from kineta.model.program import LEAST
 from kineta.numerics.metric import inverse_root, least_change
-from kineta.tasks.met import PRINTED
+from kineta.tasks.met import MISSED, PRINTED
 
 FloatArray = NDArray[np.float64]
 
@@ -219,27 +219,53 @@ class Beginning:
         _, self.q, self.levels = best
 
     def _directions(self, k: int, own: Sequence[int]) -> FloatArray:
-        """The changes of the variables number *own* of order *k*, (nv, m), that count alike: where forces bring them about, those
-        that actuators and constraints answer for.
+        """The changes of the variables number *own* of order *k*, (nv, m), that count alike by kinetic energy: where forces bring
+        them about, those that actuators and constraints answer for.
         """
-        n, driven = self.levels.shape[1], self.start.driven
+        from scipy.linalg import null_space
+
+        n = self.levels.shape[1]
+        if k > 1 and self.start.driven:
+            ways = self._answers()
+            return np.asarray(ways @ null_space(ways[[i for i in range(n) if i not in own]]))
         M = self.value(self.start.mass_matrix).reshape(n, n)
-        if k > 1 and driven:
-            answers = np.asarray(np.linalg.lstsq(M, self.pushes(), rcond=None)[0])
-            answers[[i for i in range(n) if i not in own]] = 0.0
-            return answers
         W = np.zeros((n, len(own)))
         W[own] = inverse_root(M[np.ix_(own, own)])
         return W
 
+    def completed(self, k: int, own: Sequence[int]) -> None:
+        """Give the variables number *own* of order *k* the change of least kinetic energy that forces of actuators bring about
+        with that of the others, which are given; nothing, where none do.
+        """
+        others = [i for i in range(self.levels.shape[1]) if i not in own]
+        if k < 2 or not (self.start.driven and others and own):
+            return
+        natural, ways = self.value(self.start.natural[k - 2]), self._answers()
+        asked = np.vstack([ways[others], self._ideal() @ ways])
+        goal = np.append((self.levels[k - 1] - natural)[others], np.zeros(len(asked) - len(others)))
+        shares = np.linalg.lstsq(asked, goal, rcond=None)[0]
+        if np.abs(asked @ shares - goal).max() <= MISSED * max(1.0, float(np.abs(goal).max())):
+            self.levels[k - 1, own] = (natural + ways @ shares)[own]
+
+    def _answers(self) -> FloatArray:
+        """The changes that forces of actuators and constraints bring about, (nv, m), each of unit kinetic energy and across the
+        others.
+        """
+        n, pushes = self.levels.shape[1], self.pushes()
+        answers = np.linalg.lstsq(self.value(self.start.mass_matrix).reshape(n, n), pushes, rcond=None)[0]
+        sizes, turns = np.linalg.eigh(pushes.T @ answers)
+        kept = sizes > SOME * sizes.max()
+        return np.asarray(answers @ turns[:, kept] / np.sqrt(sizes[kept]))
+
+    def _ideal(self) -> FloatArray:
+        """The gradients of constraints, (m, nv)."""
+        labels = zip(self.rows(2)[1], self.start.labels[2], strict=True)
+        ideal = [A for A, label in labels if label.rstrip("'") in self.start.ideal]
+        return np.array(ideal).reshape(len(ideal), self.levels.shape[1])
+
     def pushes(self) -> FloatArray:
         """Unit forces of actuators, and of constraints, on the speeds, (nv, m)."""
-        ideal = [
-            A
-            for A, label in zip(self.rows(2)[1], self.start.labels[2], strict=True)
-            if label.rstrip("'") in self.start.ideal
-        ]
-        return np.array([*np.eye(self.levels.shape[1])[list(self.start.driven)], *ideal]).T
+        return np.vstack([np.eye(self.levels.shape[1])[list(self.start.driven)], self._ideal()]).T
 
     def wakes(self, k: int, gradient: Callable[[Beginning], FloatArray]) -> list[str]:
         """Names of the variables of orders up to *k* of which another value gives a *gradient* that vanishes some size."""

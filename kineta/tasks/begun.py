@@ -33,6 +33,7 @@ def begun(
         if k > 1:
             natural = found.value(start.natural[k - 2])
             found.levels[k - 1] = [given.get(name, x) for name, x in zip(names, natural, strict=True)]
+        found.completed(k, own)
         before = found.levels[k - 1].copy() if k else found.q
         found.meet(k, own)
         change = float(np.abs((found.levels[k - 1] if k else found.q) - before).max(initial=0.0))

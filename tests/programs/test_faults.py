@@ -76,6 +76,23 @@ def test_a_start_is_moved_by_forces_of_actuators_alone() -> None:
     assert (run["x''"][0], run["y''"][0]) == pytest.approx((-1, 1), abs=1e-12)  # B goes on as before
 
 
+CART = "gravity 9.81; Cart | Sx(x) = 2; Bob ~ Cart | Ry(p), Sz(-1) = 1; coordinates x, p; initial p = 0.3;"
+
+
+@pytest.mark.parametrize("actuators", ["x, p", "x weight 10, p"])
+def test_where_all_speeds_are_driven_a_start_is_as_without_names(actuators: str) -> None:
+    programs = "program a : x''' = 1; program b : p'' = 2; control least"
+    runs = [kn.simulate(kn.loads(f"{CART}{programs}{on};"), 0.1, samples=2) for on in ("", f" on {actuators}")]
+    for name in ("x''", "p''", "control.x'", "control.p'"):
+        assert runs[0][name][0] == pytest.approx(runs[1][name][0], abs=1e-12), name
+
+
+def test_what_is_not_given_of_a_start_follows_from_the_actuators() -> None:
+    run = kn.simulate(kn.loads(CART + "program g : x''' = 1; control least on x;"), 0.1, levels={"x''": 1.0}, samples=2)
+    assert run["p''"][0] == pytest.approx(np.cos(0.3) - 9.81 * np.sin(0.3), abs=1e-12)
+    assert run["control.p'"][0] == pytest.approx(0, abs=1e-12)
+
+
 def test_a_body_without_mass_has_no_others_that_move_it() -> None:
     with pytest.raises(kn.ModelError, match="the speed 'x'' moves nothing that has inertia"):
         kn.simulate(kn.loads("P | Sx(x) = 0; coordinates x; program a : x''' = 1;"), 1.0)
