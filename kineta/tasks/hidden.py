@@ -215,9 +215,7 @@ def held(array: Array, state: State) -> tuple[Hold, State]:
     for order in range(2, 2 * n + 4):
         state = array.extended(state, order)
         _check(array, state, order)
-        hold, near = _tried(array, state, order)
-        if not hold.sound:
-            hold, near = _eased(array, array.extended(given, order), order) or (hold, near)
+        hold, near = _found(array, state, array.extended(given, order), order)
         state, own = near, hold.structure
         if own is UNKNOWN:
             raise SimulationError(_missed(array, hold, state))
@@ -245,6 +243,34 @@ def _tried(array: Array, state: State, order: int, pace: float = 1.0) -> tuple[H
     if not found.missed <= MET * size:
         return hold, found.state
     return replace(hold, structure=hold.decided(found.state, pace)), found.state
+
+
+def _found(array: Array, state: State, given: State, order: int) -> tuple[Hold, State]:
+    """The state near *state* that meets the equations, with what holds there; where none is found so, from the *given* one in
+    other ways.
+    """
+    first = _tried(array, state, order)
+    for way in () if first[0].sound else (_tried_raised, _eased):
+        found = way(array, given, order)
+        if found is not None and found[0].sound:
+            return found
+    return first
+
+
+def _tried_raised(array: Array, state: State, order: int) -> tuple[Hold, State]:
+    return _tried(array, _raised(array, state, order), order)
+
+
+def _raised(array: Array, state: State, order: int) -> State:
+    """*state* with the variables from the order 2 on that meet its equations best, where coordinates and speeds stay."""
+    for k in range(2, order + 1):
+        off, A = array.at(state, k)
+        own, first = slice(len(array.labels(k - 1)), None), array.size(k - 1)
+        change = np.linalg.lstsq(A[own, array.n + first :], -off[own], rcond=None)[0]
+        x = state.x.copy()
+        x[first : array.size(k)] += change
+        state = replace(state, x=x)
+    return state
 
 
 def _eased(array: Array, state: State, order: int) -> tuple[Hold, State] | None:

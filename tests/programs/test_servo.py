@@ -171,6 +171,18 @@ def test_forces_of_control_do_the_work_that_energy_says() -> None:
     assert abs(kn.servo(crane, 4.0).work) < 1e-9  # from rest to rest at the same height
 
 
+def test_a_start_that_meets_its_program_is_kept_while_all_moves() -> None:
+    """Two passive pendulums swing under a cart whose path begins with an acceleration."""
+    passive = kn.loads(
+        "gravity 9.81; Cart | Sx(x) = 1.6; P1 ~ Cart | Ry(p1), Sz(-0.45) = 1.4; P2 ~ P1 | Ry(p2), Sz(-0.7) = 2;"
+        "coordinates x, p1, p2; program a : x = 0.6*t^2; control least on x;"
+        "initial p1 = 0.1, p2 = 0.2, p1' = -0.05, p2' = -0.3;"
+    )
+    found, run = kn.servo(passive, 0.5, samples=6), kn.simulate(passive, 0.5, samples=6, rtol=1e-11)
+    for name in ("x", "p1", "p2", "p2'"):
+        assert found[name] == pytest.approx(run[name], abs=1e-8), name
+
+
 def test_a_model_follows_its_program_under_the_forces_found() -> None:
     crane = kn.load(EXAMPLES / "crane_servo.kin")
     found = kn.servo(crane, 4.0, samples=401)
