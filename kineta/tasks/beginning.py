@@ -27,6 +27,8 @@ ROUNDING = 1e-14
 FLAT = 1e-12
 #: How many states near by are looked at, and how far they are, of turns and of all others relative to their size and 1.
 BESIDE, NEAR = 3, 0.1
+#: Parts of a change that are tried, on the way to the nearest.
+PARTS = (1.0, 0.5, 0.25, 0.1, 0.01)
 #: Slopes that are more than none where something has been changed.
 SOME = 1e-9
 #: In how many directions is tried whether something changes its sign.
@@ -197,9 +199,15 @@ class Beginning:
         farthest = PRINTED * self.size if k < 2 else np.inf
         if self.missed(k).max(initial=0.0) > farthest or not own:
             return
-        n, scales = self.levels.shape[1], self.scales(k)
+        scales, W, given = self.scales(k), self._directions(k, own), self.levels[k - 1].copy()
+        self._descended(k, W, scales)
+        if k > 1 and self.missed(k).max(initial=0.0) <= MISSED * self.size:
+            self._neared(k, W, scales, given)
+
+    def _descended(self, k: int, W: FloatArray, scales: FloatArray) -> None:
+        """Newton's method by changes W y."""
         best = float(self.missed(k).max(initial=0.0)), self.q.copy(), self.levels.copy()
-        W, last = self._directions(k, own), np.zeros(n)
+        last = np.zeros(len(W))
         for _ in range(STEPS):
             off, A = self.rows(k)
             if (
@@ -217,6 +225,25 @@ class Beginning:
                 self.q = self.value(self.start.moved, change)
             best = min(best, (float(self.missed(k).max()), self.q.copy(), self.levels.copy()), key=lambda one: one[0])
         _, self.q, self.levels = best
+
+    def _neared(self, k: int, W: FloatArray, scales: FloatArray, given: FloatArray) -> None:
+        """Bring variables of order *k* that meet what is said of them nearer to those *given*, along what goes on meeting it."""
+        root = np.linalg.pinv(W)
+        for _ in range(STEPS):
+            y, slopes = root @ (self.levels[k - 1] - given), self.rows(k)[1] / scales[:, None] @ W
+            along = y - np.linalg.lstsq(slopes, slopes @ y, rcond=None)[0]
+            if np.linalg.norm(along) <= SOME * np.linalg.norm(y):
+                return
+            before = self.levels.copy()
+            for part in PARTS:
+                self.levels[k - 1] -= part * (W @ along)
+                self._descended(k, W, scales)
+                met = self.missed(k).max(initial=0.0) <= MISSED * self.size
+                if met and np.linalg.norm(root @ (self.levels[k - 1] - given)) < (1 - SOME) * np.linalg.norm(y):
+                    break
+                self.levels = before.copy()
+            else:
+                return
 
     def _directions(self, k: int, own: Sequence[int]) -> FloatArray:
         """The changes of the variables number *own* of order *k*, (nv, m), that count alike by kinetic energy: where forces bring

@@ -87,6 +87,16 @@ def test_where_all_speeds_are_driven_a_start_is_as_without_names(actuators: str)
         assert runs[0][name][0] == pytest.approx(runs[1][name][0], abs=1e-12), name
 
 
+def test_the_start_under_a_nonlinear_program_is_the_nearest() -> None:
+    """On an ellipse of accelerations, the one nearest to that of a motion without control, (3, -9.81)."""
+    text = f"gravity (0, -9.81, 0); {PLANE} force f on P = (6, 0, 0); program g : x''^2 + 9*y''^2 = 20;"
+    run = kn.simulate(kn.loads(text), 0.01, samples=2)
+    turns = np.linspace(0, 2 * np.pi, 100001)
+    ellipse = np.sqrt(20) * np.array([np.cos(turns), np.sin(turns) / 3])
+    nearest = ellipse[:, np.hypot(ellipse[0] - 3, ellipse[1] + 9.81).argmin()]
+    assert [run["x''"][0], run["y''"][0]] == pytest.approx(nearest, abs=1e-3)
+
+
 def test_what_is_not_given_of_a_start_follows_from_the_actuators() -> None:
     run = kn.simulate(kn.loads(CART + "program g : x''' = 1; control least on x;"), 0.1, levels={"x''": 1.0}, samples=2)
     assert run["p''"][0] == pytest.approx(np.cos(0.3) - 9.81 * np.sin(0.3), abs=1e-12)
