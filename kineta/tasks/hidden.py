@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +27,8 @@ STEPS, ROUNDING, SMALL = 25, 1e-10, 1e-8
 NONE = 1e-6
 #: The first step of the pace of the time from 0 to 1, and the shortest.
 EASE, LEAST_EASE = 0.25, 1e-3
+#: How many states around one are looked at to weigh equations there, and how far they are, as parts of its derivatives.
+AROUND, FAR = 6, 0.5
 #: How far beside a state the equations are looked at, to tell what is so everywhere from what is so there.
 BESIDE = 0.1
 
@@ -215,7 +216,12 @@ def held(array: Array, state: State) -> tuple[Hold, State]:
     for order in range(2, 2 * n + 4):
         state = array.extended(state, order)
         _check(array, state, order)
-        hold, near = _found(array, state, array.extended(given, order), order)
+        start = array.extended(given, order)
+        hold, near = _found(array, state, start, order)
+        if (
+            hold.sound and hold.structure.open and hold.structure.free == free
+        ):  # as it looks from where Newton's method led
+            hold, near = _eased(array, start, order) or (hold, near)
         state, own = near, hold.structure
         if own is UNKNOWN:
             raise SimulationError(_missed(array, hold, state))
@@ -236,13 +242,25 @@ def _tried(array: Array, state: State, order: int, pace: float = 1.0) -> tuple[H
     """The state that Newton's method finds from *state*, at a *pace* of the time, and what holds there; that is unknown where it
     does not meet the equations.
     """
-    rows, columns = balanced(array.at(state, order, pace)[1])
-    hold = Hold(array, order, UNKNOWN, rows, columns)
+    hold = Hold(array, order, UNKNOWN, *_weights(array, state, order, pace))
     found = _nearest(hold, state, pace)
-    size = 1.0 + float(np.abs(found.state.x / columns[array.n :]).max())
+    size = 1.0 + float(np.abs(found.state.x / hold.columns[array.n :]).max())
     if not found.missed <= MET * size:
         return hold, found.state
+    rows, columns = _weights(array, found.state, order, pace)
+    hold = replace(hold, rows=rows, columns=columns)
     return replace(hold, structure=hold.decided(found.state, pace)), found.state
+
+
+def _weights(array: Array, state: State, order: int, pace: float) -> tuple[FloatArray, FloatArray]:
+    """Weights that balance the equations at *state* and around it: what vanishes there by chance counts as it does elsewhere."""
+    chance, sizes = np.random.default_rng(0), np.abs(array.at(state, order, pace)[1])
+    largest = _sizes(array, state, order)
+    for _ in range(AROUND):
+        beside = array.moved(state, FAR * largest * chance.uniform(-1.0, 1.0, len(largest)))
+        found = np.abs(array.at(beside, order, pace)[1])
+        sizes = np.maximum(sizes, np.where(np.isfinite(found), found, 0.0))
+    return balanced(sizes)
 
 
 def _found(array: Array, state: State, given: State, order: int) -> tuple[Hold, State]:
@@ -259,6 +277,12 @@ def _found(array: Array, state: State, given: State, order: int) -> tuple[Hold, 
 
 def _tried_raised(array: Array, state: State, order: int) -> tuple[Hold, State]:
     return _tried(array, _raised(array, state, order), order)
+
+
+def _sizes(array: Array, state: State, order: int) -> FloatArray:
+    """The largest of the variables of every order at *state*, for each of them; 1 for changes of coordinates."""
+    levels = [state.x[array.size(k - 1) : array.size(k)] for k in range(1, order + 1)]
+    return np.concatenate([np.ones(array.n), *(np.full(len(x), np.abs(x).max(initial=0.0)) for x in levels)])
 
 
 def _raised(array: Array, state: State, order: int) -> State:
@@ -302,12 +326,12 @@ def _nearest(hold: Hold, state: State, pace: float = 1.0) -> Found[State]:
 
 def _check(array: Array, state: State, order: int) -> None:
     """Raise for equations that depend on each other wherever they are looked at."""
-    chance = Random(0)
-    change = np.array([chance.uniform(-BESIDE, BESIDE) for _ in range(array.n + array.size(order))])
-    A = array.at(array.moved(state, change), order)[1]
+    sizes = np.maximum(1.0, _sizes(array, state, order))
+    beside = array.moved(state, BESIDE * sizes * np.random.default_rng(0).uniform(-1.0, 1.0, len(sizes)))
+    A = array.at(beside, order)[1]
     if not np.isfinite(A).all():
         return
-    rows, columns = balanced(A)
+    rows, columns = _weights(array, beside, order, 1.0)
     repeated = structure(rows[:, None] * A * columns, 2 * array.n, array.n).repeated
     if not len(repeated):
         return
