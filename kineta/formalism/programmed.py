@@ -29,17 +29,13 @@ from kineta.formalism.residual import named, orders, power
 from kineta.formalism.solve import Factors, SingularError, factored
 from kineta.model.infer import MULTIPLIER
 from kineta.model.system import System
+from kineta.passes.kinks import kinks as kinks_of
 
 #: Operations that have a value but no derivative where something of their operand is zero.
 EDGES: Mapping[int, Callable[[Graph, Ref], Ref]] = {
     **dict.fromkeys((Op.SQRT, Op.POW), lambda g, x: x),
     Op.ABS: lambda g, x: g.mul(x, x),
     **dict.fromkeys((Op.ASIN, Op.ACOS), lambda g, x: g.sub(ONE, g.mul(x, x))),
-}
-#: Operations with a kink or a step, and what is zero there.
-KINKS: Mapping[int, Callable[[Graph, Ref, Ref], Ref]] = {
-    **dict.fromkeys((Op.ABS, Op.SIGN, Op.STEP), lambda g, a, b: a),
-    **dict.fromkeys((Op.MIN, Op.MAX), lambda g, a, b: g.sub(a, b)),
 }
 #: How the names of controls begin, as series of a run.
 CONTROL = "control."
@@ -169,10 +165,8 @@ def edges(d: Derivation) -> list[tuple[int, Ref]]:
 
 def kinks(d: Derivation) -> list[Ref]:
     """What changes its sign where a program, as it is written, has a kink or a step."""
-    g = d.graph
     levels = [row.levels[0] for row in d.programs.rows if row.levels]
-    found = (KINKS[g.op[i]](g, g.lhs[i], g.rhs[i]) for i in reachable(g, levels, guarding=False) if g.op[i] in KINKS)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(zero for _, zero in kinks_of(d.graph, levels, guarding=False)))
 
 
 # -- what follows -----------------------------------------------------------------------------------------------------

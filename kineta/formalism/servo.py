@@ -18,18 +18,15 @@ from dataclasses import dataclass
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Ref
-from kineta.expr.op import BINARY, Op
 from kineta.expr.program import Program, program
-from kineta.expr.walk import reachable
 from kineta.formalism import manifold
 from kineta.formalism.derivation import Derivation
 from kineta.formalism.derivatives import multiplier_symbols, tangent
 from kineta.passes.differentiate import forward
+from kineta.passes.kinks import kinks
 from kineta.passes.levels import Levels
 from kineta.threads import once
 
-#: Operations with branches, which meet where the operand is zero, or both are equal.
-BRANCHES = frozenset({Op.ABS, Op.SIGN, Op.STEP, Op.MIN, Op.MAX})
 #: The symbol for the pace of the time; no name of a model looks like it.
 PACE = "pace of the time"
 
@@ -121,8 +118,7 @@ class Servo:
     def branches(self) -> Program:
         """What changes its sign where an operation goes over to another branch, of variables of order up to 2."""
         g = self.d.graph
-        nodes = [i for i in reachable(g, [f for _, _, f in self.equations]) if g.op[i] in BRANCHES]
-        refs = [g.sub(g.lhs[i], g.rhs[i]) if g.op[i] in BINARY else g.lhs[i] for i in nodes]
+        refs = [zero for _, zero in kinks(g, [f for _, _, f in self.equations])]
         return program(g, self._inputs(2), {"branches": ((len(refs),), refs)}, "branches")
 
     def moved(self) -> Program:

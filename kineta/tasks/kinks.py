@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,24 +10,17 @@ from numpy.typing import NDArray
 from kineta.codegen import numpy as reference
 from kineta.compiler import Equations
 from kineta.expr.node import DESCRIPTIONS, Expr
-from kineta.expr.op import Op
-from kineta.expr.walk import reachable
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.friction import Friction
 from kineta.model.infer import derivatives, described, results
 from kineta.model.system import System
+from kineta.passes.kinks import kinks
 from kineta.tasks.domain import EDGE, operands_of
 
 FloatArray = NDArray[np.float64]
 
 #: How near to a kink, relative to the state and 1, a state is at it.
 THERE = 1e-9
-
-#: Operations with a kink or a step, and what is zero there.
-KINKS: Mapping[int, Callable[[Expr, Expr], Expr]] = {
-    **dict.fromkeys((Op.ABS, Op.SIGN, Op.STEP), lambda a, b: a),
-    **dict.fromkeys((Op.MIN, Op.MAX), lambda a, b: a - b),
-}
 
 
 def kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
@@ -66,12 +59,11 @@ def at_kink(
 def _of(expressions: Iterable[Expr], system: System) -> Iterator[tuple[Expr, Expr]]:
     """The operations with kinks in *expressions* of what a state has, and what is zero there."""
     g, fixed = DESCRIPTIONS, {p.name for p in system.parameters}
-    for i in reachable(g, [e.ref for e in expressions]):
-        if g.op[i] in KINKS:
-            zero = KINKS[g.op[i]](Expr(g, g.lhs[i]), Expr(g, g.rhs[i]))
-            names = zero.symbols()
-            if not (fixed.issuperset(names) or results(system, names) or derivatives(system, names) or _vectors(names)):
-                yield Expr(g, 2 * i), zero
+    for operation, ref in kinks(g, [e.ref for e in expressions]):
+        zero = Expr(g, ref)
+        names = zero.symbols()
+        if not (fixed.issuperset(names) or results(system, names) or derivatives(system, names) or _vectors(names)):
+            yield Expr(g, operation), zero
 
 
 def _vectors(names: Iterable[str]) -> bool:
