@@ -216,12 +216,7 @@ def held(array: Array, state: State) -> tuple[Hold, State]:
     for order in range(2, 2 * n + 4):
         state = array.extended(state, order)
         _check(array, state, order)
-        start = array.extended(given, order)
-        hold, near = _found(array, state, start, order)
-        if (
-            hold.sound and hold.structure.open and hold.structure.free == free
-        ):  # as it looks from where Newton's method led
-            hold, near = _eased(array, start, order) or (hold, near)
+        hold, near = _found(array, state, array.extended(given, order), order)
         state, own = near, hold.structure
         if own is UNKNOWN:
             raise SimulationError(_missed(array, hold, state))
@@ -247,9 +242,8 @@ def _tried(array: Array, state: State, order: int, pace: float = 1.0) -> tuple[H
     size = 1.0 + float(np.abs(found.state.x / hold.columns[array.n :]).max())
     if not found.missed <= MET * size:
         return hold, found.state
-    rows, columns = _weights(array, found.state, order, pace)
-    hold = replace(hold, rows=rows, columns=columns)
-    return replace(hold, structure=hold.decided(found.state, pace)), found.state
+    there = Hold(array, order, UNKNOWN, *_weights(array, found.state, order, pace))
+    return replace(there, structure=there.decided(found.state, pace)), found.state
 
 
 def _weights(array: Array, state: State, order: int, pace: float) -> tuple[FloatArray, FloatArray]:
@@ -348,8 +342,7 @@ def _twice(array: Array, state: State, order: int, involved: set[str]) -> str:
     off: dict[tuple[str, int], float] = {}
     for later in (0.0, BESIDE, 2 * BESIDE):  # at the start all may be zero
         state = replace(state, t=state.t + later)
-        rows, columns = balanced(array.at(state, order)[1])
-        near = _nearest(Hold(array, order, UNKNOWN, rows, columns), state).state
+        near = _tried(array, state, order)[1]
         named_off = zip(array.labels(order), array.at(near, order)[0], strict=True)
         off = {label: x for label, x in named_off if label[0] in involved}
         if max(map(abs, off.values())) > MISSED * (1.0 + float(np.abs(near.x).max())):
