@@ -66,17 +66,18 @@ def _by_one(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> list[float]:
     normals = [cone.normal for cone in cones if cone.normal is not None and not cone.least]
     if len(cones) > 1 and len(normals) < len(cones):
         return []
-    which = (
-        0
-        if len(cones) == 1
-        else min(range(len(cones)), key=lambda i: b[normals[i]] / (S[normals[i]][normals[i]] or 1.0))
-    )
-    found = _alone(S, b, cones[which]) if cones else []
-    if not found:
+    first = 0 if len(cones) == 1 else min(range(len(cones)), key=lambda i: _pressed(S, b, normals[i]), default=None)
+    found = [] if first is None else _alone(S, b, cones[first])
+    if first is None or not found:
         return []
-    x = spread(found, cones[which].rows, len(b), 0.0)
-    others = (n for i, n in enumerate(normals) if i != which)
-    return x if len(cones) == 1 or all(b[n] + product(S[n], x) >= 0 for n in others) else []
+    x = spread(found, cones[first].rows, len(b), 0.0)
+    others = (normals[i] for i in range(len(cones)) if i != first)
+    return x if all(b[n] + product(S[n], x) >= 0 for n in others) else []
+
+
+def _pressed(S: Matrix, b: Numbers, n: int) -> float:
+    """How little the normal *n* is pressed: minus the force that keeps it closed alone."""
+    return b[n] / (S[n][n] or 1.0)
 
 
 def _alone(S: Matrix, b: Numbers, cone: Cone) -> list[float]:

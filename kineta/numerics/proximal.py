@@ -28,7 +28,7 @@ SOLVED, SHARPEST, ROUNDING, SMALL = 1e-3, 1e-14, 1e-13, 1e-10
 
 def proximal(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> FloatArray:
     """The forces along the rows of *cones*, from near *x*: those with the least error that are found."""
-    diagonal, scale, d = np.diag(S), _scale(S, b, cones, x), FIRST
+    diagonal, scale, d = np.diag(S), _largest(b, paces(S, cones), x), FIRST
     best, least, last, way = x, error(S, b, cones, x), d, np.zeros_like(x)
     for _ in range(TRIALS):
         if least <= ROUNDING or d > MOST:
@@ -50,12 +50,14 @@ def proximal(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray)
 
 def error(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> float:
     """How far forces are from what they may be that is nearest, relative to the largest that forces might be."""
-    return float(np.abs(_next(S, b, cones, x)[0] - x).max(initial=0.0)) / _scale(S, b, cones, x)
+    pace = paces(S, cones)
+    found = nearest(x - pace * (S @ x + b), cones)[0]
+    return float(np.abs(found - x).max(initial=0.0)) / _largest(b, pace, x)
 
 
-def _scale(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> float:
-    """The largest that forces might be."""
-    return float(max(np.abs(b * paces(S, cones)).max(initial=0.0), np.abs(x).max(initial=0.0), 1e-300))
+def _largest(b: FloatArray, pace: FloatArray, x: FloatArray) -> float:
+    """The largest that forces might be, of which those of *pace* make up for accelerations."""
+    return float(max(np.abs(b * pace).max(initial=0.0), np.abs(x).max(initial=0.0), 1e-300))
 
 
 def _next(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> tuple[FloatArray, FloatArray]:

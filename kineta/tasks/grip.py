@@ -37,6 +37,11 @@ NO_FORCE = 1e-9
 TURNS = 8
 
 
+def shares_forces(flags: FloatArray) -> bool:
+    """Whether what sticks by these *flags* has other forces than the least ones."""
+    return bool(flags[flags[:, 1] > 0, 3:].any())
+
+
 @dataclass(frozen=True, slots=True)
 class Grip:
     """Which touches are ``closed``, the ``flags`` of the code, (m, flags), and accelerations ``a`` along the rows, (r,)."""
@@ -48,7 +53,7 @@ class Grip:
     @property
     def shared(self) -> bool:
         """Whether what sticks has other forces than the least ones."""
-        return bool(self.flags[self.flags[:, 1] > 0, 3:].any())
+        return shares_forces(self.flags)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,12 +34,10 @@ def seen(t: float, y: FloatArray, made: Bound, until: float, which: slice) -> Se
     """The switches, *which* of all events they are, in the state *y* at *t* of a motion with the code *made*, whose largest
     time is *until*.
     """
-    assert made.code.events is not None
-    ahead, rate = AHEAD * until, made.code.rate(np.array([t]), y, made.h)
+    ahead, rate = AHEAD * until, made.code.going(t, y, made.h)
     times, states = nearby(t, t + until, y, rate)
     times, states = np.append(times, t + ahead), np.vstack([states, y + ahead * rate])
-    value = made.code.events
-    found = np.array([value(np.array([at]), state, made.h)[which] for at, state in zip(times, states, strict=True)])
+    found = np.array([made.code.told(at, state, made.h)[which] for at, state in zip(times, states, strict=True)])
     return Seen(found[0], noise(found[:-1]), found[-1] - found[0], ahead)
 
 

@@ -15,7 +15,7 @@ from kineta.formalism.touch import FLAGS, Touch, pressing, standing
 from kineta.model.infer import few
 from kineta.numerics.problem import signs
 from kineta.tasks.code import Bound, Code
-from kineta.tasks.grip import SPENT, Grip, grip
+from kineta.tasks.grip import SPENT, Grip, grip, shares_forces
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import ROUNDING, Look, Numbers, look, places
 from kineta.tasks.turning import Turning, returned
@@ -200,8 +200,7 @@ class Touching:
         if len(fired) != 1 or near != self.closed:
             return None
         i, normal = self.events[fired[0]]
-        shared = Grip(self.closed, self.flags, ()).shared
-        if normal or shared or fired[0] in self.bounds or len(self.touches[i].tangents) != 1:
+        if normal or shares_forces(self.flags) or fired[0] in self.bounds or len(self.touches[i].tangents) != 1:
             return None
         turning = Turning(
             t, lambda flags: self._switched(made, flags, self.closed), self._told, SOON * max(1.0, self.until)
