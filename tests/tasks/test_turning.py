@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -41,8 +43,8 @@ def test_what_is_tried_first_is_what_is_found(name: str, monkeypatch: pytest.Mon
     system, tried = kn.loads(text), list[bool]()
     turned = Touching._turned
 
-    def counted(self: Touching, *given: object) -> object:
-        tried.append((found := turned(self, *given)) is not None)  # type: ignore[arg-type]
+    def counted(self: Touching, *given: Any) -> Any:
+        tried.append((found := turned(self, *given)) is not None)
         return found
 
     monkeypatch.setattr(Touching, "_turned", counted)
