@@ -7,6 +7,7 @@ formula ends the call, as all other changes do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kineta.codegen.emitter import INT, REAL, constant, number
@@ -25,7 +26,7 @@ class Bouncing(Projecting):
     """Writer of the module."""
 
     def _write(self) -> None:
-        self.bounced, self.before, self.alone, self.row = (self.b.alloca(INT) for _ in range(4))
+        self.changed, self.before, self.alone, self.row = (self.b.alloca(INT) for _ in range(4))
         super()._write()
 
     def _accept(self, t: Any, h: Any, end: Any, error: Any, last: Any) -> None:
@@ -34,32 +35,25 @@ class Bouncing(Projecting):
 
     def _conclude(self, t: Any, h: Any, end: Any, last: Any) -> None:
         b = self.b
-        b.store(number(0), self.bounced)
-        bounces = self._nonzero(self._get("ints", layout.BOUNCE))
-        with b.if_then(b.and_(bounces, self._nonzero(self._get("ints", layout.ENDED))), likely=False):
-            self._strike(h, end)
-        with b.if_then(b.not_(self._nonzero(b.load(self.bounced, typ=INT)))):
+        b.store(number(0), self.changed)
+        with b.if_then(self._nonzero(self._get("ints", layout.ENDED)), likely=False):
+            self._decide(h, end)
+        with b.if_then(b.not_(self._nonzero(b.load(self.changed, typ=INT)))):
             super()._conclude(t, h, end, last)
 
-    def _strike(self, h: Any, end: Any) -> None:
-        """Let bounce what has struck first in a step that was to lead to *end*, if nothing but gaps came to zero in it."""
-        b = self.b
-        row = self._earliest()
-        event = self._integer("which", row)
-        t = self._value(self.at["zero_times"], row)
-        with b.if_then(b.and_(b.fcmp_ordered("<", t, end), self._nonzero(b.load(self.alone, typ=INT)))):
-            struck = self._address(self.at["zero_states"], b.mul(row, self.padded))
-            self._bounce(t, h, struck, event, self._integer("touches", event))
+    def _decide(self, h: Any, end: Any) -> None:
+        """Let happen what the first zero of an event in a step that was to lead to *end* brings about, if the loop may."""
+        b, event = self.b, self._integer("which", self._earliest())
+        with b.if_then(self._nonzero(self._get("ints", layout.BOUNCE))):
+            touch = self._integer("touches", event)
+            self._first(end, self._is_gap, lambda t, struck: self._bounce(t, h, struck, event, touch))
 
     def _earliest(self) -> Any:
-        """Of the zeros found in the step the row of the earliest; they are ``alone``, if all are those of gaps."""
+        """Of the zeros found in the step the row of the earliest."""
         b, before = self.b, self.b.load(self.before, typ=INT)
         b.store(before, self.row)
-        b.store(number(1), self.alone)
 
         def one(i: Any) -> None:
-            with b.if_then(b.not_(self._is_gap(self._integer("which", b.add(before, i))))):
-                b.store(number(0), self.alone)
             row, first = b.add(before, i), b.load(self.row, typ=INT)
             times = (self._value(self.at["zero_times"], k) for k in (row, first))
             with b.if_then(b.fcmp_ordered("<", *times)):
@@ -67,6 +61,21 @@ class Bouncing(Projecting):
 
         self._for(b.sub(self._get("ints", layout.FOUND), before), one)
         return b.load(self.row, typ=INT)
+
+    def _first(self, end: Any, among: Callable[[Any], Any], body: Callable[[Any, Any], None]) -> None:
+        """*body* for time and state of the earliest zero in a step that was to lead to *end*, if all are *among* those events."""
+        b = self.b
+        before, row = (b.load(place, typ=INT) for place in (self.before, self.row))
+        b.store(number(1), self.alone)
+
+        def one(i: Any) -> None:
+            with b.if_then(b.not_(among(self._integer("which", b.add(before, i))))):
+                b.store(number(0), self.alone)
+
+        self._for(b.sub(self._get("ints", layout.FOUND), before), one)
+        t = self._value(self.at["zero_times"], row)
+        with b.if_then(b.and_(b.fcmp_ordered("<", t, end), self._nonzero(b.load(self.alone, typ=INT)))):
+            body(t, self._address(self.at["zero_states"], b.mul(row, self.padded)))
 
     def _is_gap(self, event: Any) -> Any:
         return self.b.icmp_signed(">=", self._integer("touches", event), number(0))
@@ -91,8 +100,9 @@ class Bouncing(Projecting):
             told = b.and_(b.fcmp_ordered(">", square, least), self._is_loss(t, approach, leaving, fall))
             with b.if_then(b.and_(told, self._is_alone(event))):
                 self._set("reals", layout.FASTEST, fastest)
-                self._restart(t, h, struck, event, approach)
+                self._copy(self.values, self.known[0])
                 self._for(self._get("ints", layout.N_EVENTS), lambda i: self._begin_at(i, noise))
+                self._restart(t, h, struck, after, event, approach)
                 self._shorten(leaving, fall)
 
     def _numbers(self, t: Any, state: Any, touch: Any) -> list[Any]:
@@ -150,35 +160,34 @@ class Bouncing(Projecting):
         self._for(self._get("ints", layout.N_EVENTS), one)
         return self._nonzero(b.load(self.alone, typ=INT))
 
-    def _restart(self, t: Any, h: Any, struck: Any, event: Any, approach: Any) -> None:
-        """Record both states, and go on from the one after the bounce."""
-        b, after = self.b, self.between
+    def _restart(self, t: Any, h: Any, struck: Any, after: Any, event: Any, what: Any) -> None:
+        """Record both states, and go on from the one *after* the change that an *event* has brought about."""
+        b = self.b
         self._record(t, h, struck)
-        count = self._get("ints", layout.BOUNCED)
-        b.store(event, self._address(self.at["bouncing"], count, INT))
-        b.store(self._get("ints", layout.ACCEPTED), self._address(self.at["bounce_rows"], count, INT))
-        b.store(approach, self._address(self.at["approaches"], count))
-        self._count(layout.BOUNCED)
+        count = self._get("ints", layout.MADE)
+        b.store(event, self._address(self.at["changing"], count, INT))
+        b.store(self._get("ints", layout.ACCEPTED), self._address(self.at["changed_rows"], count, INT))
+        b.store(what, self._address(self.at["changes"], count))
+        self._count(layout.MADE)
         self._record(t, constant(0.0), after)
         self._copy(after, self.y)
         self._set("reals", layout.T, t)
         self._call("rhs", t, after, self._row(self.k, 0))
         self._count(layout.EVALUATIONS)
-        self._copy(self.values, self.known[0])
         self._for(self._get("ints", layout.N_EVENTS), self._want)
         self._set("ints", layout.FOUND, b.load(self.before, typ=INT))
         self._set("ints", layout.ENDED, number(0))
-        b.store(number(1), self.bounced)
+        b.store(number(1), self.changed)
 
     def _begin_at(self, event: Any, noise: Any) -> None:
         """Let an *event* that is zero, up to *noise*, be zero at the start of what follows."""
         b = self.b
-        zero = b.fcmp_ordered("<=", self._abs(self._value(self.values, event)), noise)
+        zero = b.fcmp_ordered("<=", self._abs(self._value(self.known[0], event)), noise)
         b.store(b.select(zero, noise, constant(-1.0)), self._address(self.noise, event))
 
     def _want(self, event: Any) -> None:
-        """Look for one more zero of an *event*, if it is that of a gap."""
-        with self.b.if_then(self._is_gap(event)):
+        """Look for one more zero of an *event*, if it is that of a touch."""
+        with self.b.if_then(self.b.icmp_signed(">=", event, self._get("ints", layout.FIRST))):
             self.b.store(number(1), self._address(self.at["left"], event, INT))
 
     def _shorten(self, leaving: Any, fall: Any) -> None:

@@ -14,7 +14,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
-from kineta.codegen.emitter import FUNCTION, INT, REAL, constant, number
+from kineta.codegen.emitter import FUNCTION, INT, LANES_FUNCTION, REAL, constant, number
 from kineta.codegen.step import compiled
 from kineta.codegen.zeros import Zeros
 from kineta.numerics import layout
@@ -22,23 +22,25 @@ from kineta.numerics.tableaux import Tableau
 
 
 @cache
-def integrator(tableau: Tableau, *, projecting: bool = False, bouncing: bool = False) -> Callable[..., int]:
+def integrator(tableau: Tableau, *, projecting: bool = False, touching: bool = False) -> Callable[..., int]:
     """The compiled loop for *tableau*: a function of addresses, as in :mod:`kineta.numerics.layout`.
 
-    If it is *projecting*, it keeps to the constraints of the problem; if it is *bouncing*, it lets contacts bounce too.
+    If it is *projecting*, it keeps to the constraints of the problem; if it is *touching*, it lets contacts bounce and friction
+    turn too.
     """
-    from kineta.codegen.bouncing import Bouncing
     from kineta.codegen.projecting import Projecting
+    from kineta.codegen.turning import Turning
 
-    writer = Bouncing if bouncing else Projecting if projecting else Loop
-    return compiled(partial(writer, tableau), len(layout.FUNCTIONS + layout.BLOCKS), writer.__name__, tableau)
+    writer = Turning if touching else Projecting if projecting else Loop
+    arguments = len((*layout.FUNCTIONS, layout.SETUP, *layout.BLOCKS))
+    return compiled(partial(writer, tableau), arguments, writer.__name__, tableau)
 
 
 class Loop(Zeros):
     """Writer of the module."""
 
     def __init__(self, tableau: Tableau) -> None:
-        functions = dict.fromkeys(layout.FUNCTIONS, FUNCTION)
+        functions = {**dict.fromkeys(layout.FUNCTIONS, FUNCTION), layout.SETUP: LANES_FUNCTION}
         super().__init__(tableau, functions, layout.BLOCKS, layout.LANES, several=False)
         self.steering = self._get("ints", layout.N)
         self.padded = self._get("ints", layout.N_PADDED)
@@ -53,10 +55,10 @@ class Loop(Zeros):
         self._call("rhs", t, self.new, self._row(self.k, stage))
         self._count(layout.EVALUATIONS)
 
-    def _call(self, function: str, t: Any, y: Any, out: Any) -> None:
-        """One of the functions of the problem, at the time t in the state y."""
+    def _call(self, function: str, t: Any, y: Any, out: Any, h: Any = None) -> None:
+        """One of the functions of the problem, at the time t in the state y; perhaps with another block *h*."""
         self.b.store(t, self.argument)
-        self.b.call(self.at[function], [self.argument, y, self.at["h"], out])
+        self.b.call(self.at[function], [self.argument, y, self.at["h"] if h is None else h, out])
 
     def _write(self) -> None:
         b = self.b

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kineta.numerics import layout
-from kineta.numerics.problem import Bounces, Events, Problem
+from kineta.numerics.problem import Events, Problem, signs
 from kineta.numerics.roots import MOST
 from kineta.numerics.steering import first_steps, tolerances
 from kineta.numerics.tableaux import Tableau
@@ -35,8 +35,8 @@ class Piece:
     ``t0`` and ``y0`` are where the first of them starts. ``zeros`` are those of events: which event's, (m,), times (m,) and
     states (m, n), in the order of the steps, but in any order within one. ``status`` is what the loop returned after the last
     step, and ``odd`` whether it could not tell what the events did over that one; then none of its zeros are among them.
-    ``sizes`` (k,) are those of the steps of which these are the ends, or that went on to a bounce; ``bounced`` are the events
-    of these, the rows of the states after them, which are no steps, and the approaches.
+    ``sizes`` (k,) are those of the steps of which these are the ends, or that went on to a change; ``changed`` are the events
+    of these, the rows of the states after them, which are no steps, and the approaches, or the ways of slips.
     """
 
     t0: float
@@ -48,7 +48,7 @@ class Piece:
     zeros: tuple[IntArray, FloatArray, FloatArray]
     status: int
     odd: bool
-    bounced: tuple[IntArray, IntArray, FloatArray]
+    changed: tuple[IntArray, IntArray, FloatArray]
 
 
 class Run:
@@ -106,7 +106,7 @@ class Run:
         room, rows = _ZEROS + MOST * events.n, self.chunk + 1
         return {
             "h": np.array(p.h),
-            "reals": np.array([p.t0, 0.0, p.t1, max_step, 1.0, 0.0, 0.0]),
+            "reals": np.array([p.t0, 0.0, p.t1, max_step, 1.0, 0.0, 0.0, 0.0, p.t0]),
             "ints": ints,
             "y": y,
             "k": np.zeros((tableau.stages + 1 + len(tableau.extra), padded)),
@@ -128,9 +128,16 @@ class Run:
             "bounce_h": np.empty(0),
             "touches": np.empty(0, dtype=np.int64),
             "bounces": np.empty(0),
-            "bouncing": np.empty(rows, dtype=np.int64),
-            "bounce_rows": np.empty(rows, dtype=np.int64),
-            "approaches": np.empty(rows),
+            "given": np.empty(0),
+            "turns": np.full(events.n, -1),
+            "least": np.empty(events.n),
+            "tried_h": np.empty(0),
+            "trials": np.zeros((layout.TRIALS, padded)),
+            "energies": np.empty(0),
+            "signs": np.pad(signs(layout.DIRECTIONS, self.n), ((0, 0), (0, padded - self.n))),
+            "changing": np.empty(rows, dtype=np.int64),
+            "changed_rows": np.empty(rows, dtype=np.int64),
+            "changes": np.empty(rows),
         }
 
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
@@ -153,6 +160,7 @@ class Run:
         self._reals[layout.H] = first_step
         if p.events is not None:
             self._memory["work"][layout.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
+        self._let_change(p)
 
     def _low(self, rate: FloatArray) -> float:
         """How low the lowest pivot of a constraint is, relative to the largest that it has been."""
@@ -187,7 +195,7 @@ class Run:
         self._reals[layout.H] = min(self._reals[layout.H], longest)
         for place in (layout.ENDED, layout.JUST_REJECTED, layout.HOPS):
             self._ints[place] = 0
-        self._let_bounce(problem.bounces)
+        self._let_change(problem)
         if self._events.n:
             self._memory["work"][layout.BEFORE, : self._events.n], self._events.noise[:] = problem.starting(rate)
 
@@ -198,15 +206,25 @@ class Run:
             self._addresses[layout.BLOCKS.index(name)] = self._memory[name].ctypes.data
         self._memory[name][:] = values
 
-    def _let_bounce(self, bounces: Bounces | None) -> None:
-        """Let contacts bounce from here on, or hand back where they strike."""
-        self._ints[layout.BOUNCE] = 0
+    def _let_change(self, problem: Problem) -> None:
+        """Let contacts bounce and friction turn from here on, or hand back where they do."""
+        self._ints[[layout.BOUNCE, layout.TURN]] = 0
+        bounces, turns = problem.bounces, problem.turns
         if bounces is not None:
             self._ints[[layout.BOUNCE, layout.SPEEDS, layout.WORK_DONE]] = bounces.numbers, bounces.speeds, bounces.work
+            self._ints[layout.FIRST] = bounces.first
             self._reals[[layout.SAME, layout.FASTEST]] = bounces.same, bounces.fastest
             self._put("bounce_h", bounces.h)
             self._put("touches", bounces.touches)
             self._put("bounces", np.zeros(bounces.numbers * (1 + int(bounces.touches.max()))))
+        if turns is not None:
+            self._ints[[layout.TURN, layout.FIRST, layout.SIZE]] = 1, turns.first, len(problem.h)
+            self._ints[layout.WORK_DONE] = turns.work
+            self._reals[[layout.UNTIL, layout.CHANGED]] = turns.until, problem.t0
+            self._put("tried_h", np.empty(2 * len(problem.h)))
+            self._put("energies", np.empty(turns.size))
+            for name, values in (("given", turns.given), ("turns", turns.flags), ("least", turns.least)):
+                self._put(name, values)
 
     @property
     def evaluations(self) -> int:
@@ -233,20 +251,24 @@ class Run:
     def _piece(self) -> Piece:
         t0, y0 = float(self._reals[layout.T]), self._memory["y"][: self.n].copy()
         self._ints[layout.ALLOWED] = min(self._steps, self.left)
-        for place in (layout.ACCEPTED, layout.FOUND, layout.LOOK, layout.BOUNCED):
+        for place in (layout.ACCEPTED, layout.FOUND, layout.LOOK, layout.MADE):
             self._ints[place] = 0
         began = time.perf_counter()
         m = self.problem.manifold
         back = (m.position, m.velocity) if m is not None else (0, 0)
-        bounce = 0 if self.problem.bounces is None else self.problem.bounces.address
-        functions = (self.problem.rhs, self._events.address, *back, bounce)
+        bounces, turns = self.problem.bounces, self.problem.turns
+        bounce = 0 if bounces is None else bounces.address
+        observed, setup = (0, 0) if turns is None else (turns.observed, turns.setup)
+        functions = (self.problem.rhs, self._events.address, *back, bounce, observed, setup)
         status = self._integrate(*functions, *self._addresses)
-        wanted = (layout.ACCEPTED, layout.FOUND, layout.LOOK, layout.BOUNCED)
-        k, found, odd, bounced = (int(self._ints[i]) for i in wanted)
+        wanted = (layout.ACCEPTED, layout.FOUND, layout.LOOK, layout.MADE)
+        k, found, odd, made = (int(self._ints[i]) for i in wanted)
         self._pace(k, time.perf_counter() - began)
-        self.left -= k - bounced
+        self.left -= k - made
+        if made and turns is not None:
+            self.problem = replace(self.problem, h=self._memory["h"].copy())
         t, y, sizes, dense = (self._memory[name][:k] for name in ("times", "states", "sizes", "dense"))
-        jumps = [self._memory[name][:bounced].copy() for name in ("bouncing", "bounce_rows", "approaches")]
+        jumps = [self._memory[name][:made].copy() for name in ("changing", "changed_rows", "changes")]
         which, times, states = (self._memory[name][:found] for name in ("which", "zero_times", "zero_states"))
         zeros = which.copy(), times.copy(), states[:, : self.n].copy()
         kept = dense[..., : self.n].copy() if self._dense else None

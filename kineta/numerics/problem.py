@@ -70,7 +70,7 @@ class Bounces:
         :mod:`kineta.numerics.layout`, in place of the state after it the speeds; h : its block
     touches : (n,) for every event the row of its contact, -1 for none
     numbers : how many there are in a row
-    speeds, work : where the speeds and the work done begin in the state
+    first : the first event of touches; speeds, work : where the speeds and the work done begin in the state
     same : the gap up to which contacts are closed; fastest : the fastest approach so far
     """
 
@@ -78,10 +78,34 @@ class Bounces:
     h: FloatArray
     touches: IntArray
     numbers: int
+    first: int
     speeds: int
     work: int
     same: float
     fastest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Friction along lines that the method lets stick, slip back, and begin to slip, where such a touch changes alone.
+
+    setup : address of ``void setup(const double *given, double *h)``, which makes the block h; given : of what
+    flags : (n,) for every event the place in it of the numbers of its touch, -1 where that does not turn here
+    least : (n,) what the value of every event must exceed for others to turn
+    observed : address of a function as ``rhs`` of :class:`Problem`, whose results, ``size`` of them, begin with kinetic and
+        potential energy
+    first : the first event of touches; work : where the work done is in the state; until : the largest time of the run [s]
+    """
+
+    setup: int
+    given: FloatArray
+    flags: IntArray
+    least: FloatArray
+    observed: int
+    size: int
+    first: int
+    work: int
+    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +117,7 @@ class Problem:
     y0 : (n,) initial state; quaternions : offsets of the unit quaternions in it
     integrals : how many of the last states are integrals along the others, which do not depend on them. Their errors should
         not steer the step size, unless there is nothing else to steer it
-    bounces : what the method lets bounce on its own; None where it hands back at every zero
+    bounces : what the method lets bounce on its own, and turns : what it lets turn; None where it hands back at every zero
     """
 
     rhs: int
@@ -106,16 +130,25 @@ class Problem:
     events: Events | None = None
     manifold: Manifold | None = None
     bounces: Bounces | None = None
+    turns: Turns | None = None
 
     @property
     def steering(self) -> int:
         """How many of the first states steer the step size."""
         return steering(len(self.y0), self.integrals)
 
-    def at(self, h: FloatArray, t0: float, y0: FloatArray, t1: float, bounces: Bounces | None = None) -> Problem:
-        """The same with another block *h*, from *t0*, *y0* to *t1*, with other *bounces*."""
+    def at(
+        self,
+        h: FloatArray,
+        t0: float,
+        y0: FloatArray,
+        t1: float,
+        bounces: Bounces | None = None,
+        turns: Turns | None = None,
+    ) -> Problem:
+        """The same with another block *h*, from *t0*, *y0* to *t1*, with other *bounces* and *turns*."""
         rest = self.quaternions, self.integrals, self.events, self.manifold
-        return Problem(self.rhs, h, t0, t1, y0, *rest, bounces)
+        return Problem(self.rhs, h, t0, t1, y0, *rest, bounces, turns)
 
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""

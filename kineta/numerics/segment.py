@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,11 @@ class Segment:
 
     ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed. ``zeros`` are those of events that
     the method has found: which event's, (m,), times (m,) and states (m, n). Where ``odd`` is set, they are still to be found
-    over the last step. ``bounced`` are the events of contacts that struck and left again on the way, the rows of the states after
-    that, which are no steps, and the approaches. ``problem`` is what was solved, ``mode`` what the caller
-    knows of it, and ``jumped`` tells that (t0, y0) is not where the segment before ended.
+    over the last step. ``changed`` are the events of touches that changed what they do on the way, the rows of the states
+    after that, which are no steps, and the approaches of those that struck and left again, or the ways in which what turned
+    slips from there on, 0 for none. ``problem`` is what was solved last, ``mode`` what the caller knows of its start,
+    ``later`` the rows from which on there are other modes, with what gives these, and ``jumped`` tells that (t0, y0) is not where
+    the segment before ended.
     """
 
     t0: float
@@ -34,10 +36,39 @@ class Segment:
     end: str | None
     odd: bool = True
     zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
-    bounced: tuple[IntArray, IntArray, FloatArray] | None = None
+    changed: tuple[IntArray, IntArray, FloatArray] | None = None
     problem: Problem | None = None
     mode: Any = None
+    later: Sequence[tuple[int, Callable[[], Any]]] = ()
     jumped: bool = False
+
+    def modes(self, t: FloatArray) -> Iterator[tuple[slice, Any]]:
+        """Which of the times *t*, in their order, are in which mode; where one ends and the next begins is in the first."""
+        if not self.later:
+            return self._parts([len(t)])
+        sign = 1.0 if self.t[-1] >= self.t0 else -1.0
+        ends = np.searchsorted(sign * t, sign * self.t[[row for row, _ in self.later]], side="right")
+        return self._parts([*ends.tolist(), len(t)])
+
+    def mode_at(self, t: float) -> Any:
+        """The mode at the time *t*."""
+        ((_, mode),) = self.modes(np.array([t]))
+        return mode
+
+    @property
+    def last_mode(self) -> Any:
+        """The mode in which it ends."""
+        return self.later[-1][1]() if self.later else self.mode
+
+    def rows(self, count: int) -> Iterator[tuple[slice, Any]]:
+        """Which of the first *count* rows are in which mode."""
+        return self._parts([*(min(row, count) for row, _ in self.later), count])
+
+    def _parts(self, ends: Sequence[int]) -> Iterator[tuple[slice, Any]]:
+        modes = [lambda: self.mode, *(mode for _, mode in self.later)]
+        for start, end, mode in zip([0, *ends], ends, modes, strict=False):
+            if end > start:
+                yield slice(start, end), mode()
 
 
 def failed(t0: float, y0: FloatArray, why: str) -> Segment:

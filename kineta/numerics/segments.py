@@ -105,7 +105,7 @@ class Integration:
                 t, y = (np.concatenate([[a], b]) for a, b in ((piece.t0, piece.t), (piece.y0, piece.y)))
                 solution = DenseOutput(t, y, piece.sizes, piece.dense)
             end = None if piece.status in (layout.PAUSED, layout.EVENT) else FAILURES.get(piece.status, "")
-            rest = piece.odd, piece.zeros, piece.bounced, run.problem
+            rest = piece.odd, piece.zeros, piece.changed, run.problem
             yield Segment(piece.t0, piece.y0, piece.t, piece.y, solution, end, *rest)
 
     def _foreign(self, steps: Iterator[Segment]) -> Iterator[Segment]:

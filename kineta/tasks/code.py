@@ -58,9 +58,14 @@ class Code:
         return self._setup(np.concatenate(rows, axis=-1))
 
     @once
+    def setting(self) -> llvm.NativeFunction:
+        """The block h of all that it is made of: parameters, flags of what presses, constant forces."""
+        return llvm.compile([self._setup_program]).function(self._setup_program.name)
+
+    @once
     def setup(self) -> Quick:
         """The block h again and again, for forces that change in the course of a run."""
-        return quick(llvm.compile([self._setup_program]).function(self._setup_program.name))
+        return quick(self.setting)
 
     @once
     def rate(self) -> llvm.NativeFunction:
@@ -122,7 +127,7 @@ class Code:
     @once
     def seen(self) -> Quick:
         """As :attr:`observe`, of a time, a state and h."""
-        return quick(self._observed)
+        return quick(self.observed)
 
     def settings(self, k: int) -> llvm.NativeFunction:
         """What the switch number k sets."""
@@ -142,10 +147,11 @@ class Code:
     @once
     def observe(self) -> Any:
         """Energies, outputs and forces that are expressions, for rows of states."""
-        return self._observed.batch
+        return self.observed.batch
 
     @once
-    def _observed(self) -> llvm.NativeFunction:
+    def observed(self) -> llvm.NativeFunction:
+        """As :attr:`observe`, of one state."""
         return llvm.compile([self._programs["observed"]]).function("observed")
 
 
@@ -170,6 +176,11 @@ class Bound:
         rest = found.shape[1] - len(layout.edges) - layout.kinks
         parts = found[:, :rest].reshape(len(t), 2, *layout.gradients)
         return parts[:, 0], parts[:, 1], found[:, rest : rest + len(layout.edges)], found[:, rest + len(layout.edges) :]
+
+    @property
+    def given(self) -> FloatArray:
+        """What the block h is made of."""
+        return np.concatenate([self.p, self.flags, self.forces.constant])
 
     def under(self, constant: FloatArray) -> Bound:
         """The same under other forces that are numbers, (nv,)."""

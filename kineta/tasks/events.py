@@ -87,7 +87,7 @@ class Watch:
             zeros += self._over_last_step(segment)
         for i, t, y in sorted(zeros, key=lambda zero: abs(zero[1] - segment.t0)):
             at = y[None].copy()
-            self._settled(np.array([t]), at, segment.mode)
+            self._settled(np.array([t]), at, segment.mode_at(t))
             self.found[i].append((t, at[0]))
             if len(self.found[i]) == int(self.events[i].terminal):
                 self.ended = self.events[i].name

@@ -5,7 +5,7 @@ they set, and sampled forces are taken anew.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +29,7 @@ from kineta.tasks.touching import Touching
 from kineta.tasks.weights import check_weights
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 #: Tolerances of a run within which gaps are the same.
 SAME = 10.0
@@ -64,10 +65,9 @@ class Modal(Held):
         end, jumped = self._run.problem.t1, False
         while True:
             t, y, fired = self.task.t0, self.problem.y0, None
-            for segment in self._run:
-                self._bounced(segment)
-                segment, fired = self._cut(segment)
-                yield replace(segment, jumped=jumped, mode=self.control.made)
+            for piece in self._run:
+                segment, fired = self._cut(self._noted(piece))
+                yield replace(segment, jumped=jumped)
                 jumped = False
                 if segment.end and fired is None:
                     return
@@ -97,7 +97,9 @@ class Modal(Held):
         known = self._problems.get(made.code)
         if known is None:
             known = self._problems[made.code] = posed(self.problem, made.code)
-        return known.at(made.h, t0, y0, t1, self._bounces(made))
+        first = len(self.task.watched) + len(self.task.system.switches)
+        turns = self.touching.turning(made, first, self.task.states)
+        return known.at(made.h, t0, y0, t1, self._bounces(made), turns)
 
     def _bounces(self, made: Bound) -> Bounces | None:
         """What the method may let bounce: contacts in free flight, where nothing else changes with them."""
@@ -108,18 +110,40 @@ class Modal(Held):
         touching, address = self.touching, found.code.bounce.address
         numbers = found.code.bounce.program.n_outputs // len(touching.touches)
         touches = np.concatenate([np.full(own, -1), touching.gap_events])
-        return Bounces(address, found.h, touches, numbers, system.nq, self.task.states, touching.same, touching.fastest)
+        rest = system.nq, self.task.states, touching.same, touching.fastest
+        return Bounces(address, found.h, touches, numbers, own, *rest)
 
-    def _bounced(self, segment: Segment) -> None:
-        """Take note of what has bounced over *segment*."""
-        if segment.bounced is None or not len(segment.bounced[0]):
-            return
-        events, rows, approaches = segment.bounced
-        times = segment.t[rows]
-        names = self.touching.bounced(events - len(self.task.watched), times, approaches)
-        self.changes += ((t, f"{name} strikes") for t, name in zip(times.tolist(), names, strict=True))
+    def _noted(self, segment: Segment) -> Segment:
+        """*segment* with its modes; and take note of what has changed over it within the loop."""
+        made, changed = self.control.made, segment.changed
+        if changed is None or not len(changed[0]):
+            return replace(segment, mode=made)
+        assert segment.problem is not None
+        if segment.problem.turns is None:
+            self._bounced(segment.t, *changed)
+            return replace(segment, mode=made)
+        return replace(segment, mode=made, later=self._turned(segment.t, *changed))
+
+    def _bounced(self, t: FloatArray, events: IntArray, rows: IntArray, approaches: FloatArray) -> None:
+        """Take note of what has bounced."""
+        names = self.touching.bounced(events - len(self.task.watched), t[rows], approaches)
+        self.changes += ((at, f"{name} strikes") for at, name in zip(t[rows].tolist(), names, strict=True))
         self._since.clear()
         self._fresh = []
+
+    def _turned(
+        self, t: FloatArray, events: IntArray, rows: IntArray, ways: FloatArray
+    ) -> list[tuple[int, Callable[[], Bound]]]:
+        """Take note of friction that has turned; the modes of the rows from each turn on."""
+        first, made, later = len(self.task.watched) + len(self.task.system.switches), self.control.made, []
+        for event, row, way in zip(events.tolist(), rows.tolist(), ways.tolist(), strict=True):
+            at = float(t[row])
+            later.append((row, self.touching.turned(made, event - first, at, way)))
+            self.changes += ((at, what) for what in self.touching.said)
+            self._since.append(at)
+            self._check_calm(at)
+        self.control.made = later[-1][1]()
+        return later
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 
@@ -205,9 +229,7 @@ class Modal(Held):
         if self.touching.struck:
             self._since.clear()
         self._since.append(t)
-        chatters = len(self._since) == CHATTER and t - self._since[0] < BRIEF * (self.task.t1 - self.task.t0)
-        if self._at_once > AT_ONCE or chatters:
-            raise self._endless(t)
+        self._check_calm(t)
         made, y = self.control.made, y.copy()
         before = energy(t, y, made)
         if made.code.kept == PROJECTED:
@@ -227,6 +249,12 @@ class Modal(Held):
         self.control.made = made
         y[self.task.states] += energy(t, y, made) - before
         return y
+
+    def _check_calm(self, t: float) -> None:
+        """Raise :class:`SimulationError` where changes follow each other without end."""
+        chatters = len(self._since) == CHATTER and t - self._since[0] < BRIEF * (self.task.t1 - self.task.t0)
+        if self._at_once > AT_ONCE or chatters:
+            raise self._endless(t)
 
     def _endless(self, t: float) -> SimulationError:
         last = "; ".join(what for _, what in self.changes[-4:])

@@ -77,23 +77,24 @@ class Record:
     def segment(self, segment: Segment, end: tuple[float, FloatArray] | None) -> None:
         """What to record of *segment*, up to the *end* of the run in it: its time and state."""
         until = None if end is None else end[0]
-        self.steps += len(segment.t) - (0 if segment.bounced is None else len(segment.bounced[0]))
+        self.steps += len(segment.t) - (0 if segment.changed is None else len(segment.changed[0]))
         before = segment.t[-2] if len(segment.t) > 1 else segment.t0
         self.last_step = float(abs(segment.t[-1] - before))
         self._until = until
         if self.keep:
             self.segments.append(segment)
-        self.mode = segment.mode
         self._end = last, y = (float(segment.t[-1]), segment.y[-1]) if end is None else end
+        self.mode = segment.last_mode if end is None else segment.mode_at(last)
         if segment.jumped and self.grid is None:
             self._add(np.array([segment.t0]), segment.y0[None].copy(), segment.mode)
         if self.grid is not None:
             self._on_grid(self.grid, segment, last)
         else:
             inside = (segment.t - last) * np.sign(segment.t[-1] - segment.t0) <= 0
-            self._add(segment.t[inside], segment.y[inside], segment.mode)
+            for part, mode in segment.rows(int(inside.sum())):
+                self._add(segment.t[part], segment.y[part].copy(), mode)
         if end is not None and (not self.rows or self.rows[-1][0][-1] != last):
-            self._add(np.array([last]), y[None].copy(), segment.mode)
+            self._add(np.array([last]), y[None].copy(), self.mode)
 
     def _on_grid(self, grid: FloatArray, segment: Segment, last: float) -> None:
         end, direction = self._next, np.sign(grid[-1:] - grid[:1]).sum()  # a segment may have no length
@@ -104,7 +105,8 @@ class Record:
             states = np.ascontiguousarray(segment.solution(times).T)
             if self.worked is not None:
                 self.worked(segment, times, states)
-            self._add(times, states, segment.mode)
+            for part, mode in segment.modes(times):
+                self._add(times[part], states[part], mode)
 
     def _add(self, t: FloatArray, y: FloatArray, mode: Any) -> None:
         if len(t):
@@ -139,7 +141,8 @@ class Solution:
         given = numbers("t", t)
         if given.ndim > 1:
             raise ArgumentError(f"Expected a time t or a row of times, found shape {given.shape}.")
-        times = np.atleast_1d(given)
+        order = np.argsort(self._sign * np.atleast_1d(given), kind="stable")
+        times = np.atleast_1d(given)[order]
         slack = 1e-9 * (self.t_max - self.t_min)  # what sums of time steps may leave
         beyond = ~((times >= self.t_min - slack) & (times <= self.t_max + slack))
         if beyond.any():
@@ -147,10 +150,11 @@ class Solution:
         which = np.searchsorted(self._ends, self._sign * times).clip(0, len(self._ends) - 1)
         out = np.empty((len(times), self._segments[0].y.shape[1]))
         for i in np.unique(which):
-            solution, own = self._segments[i].solution, times[which == i]
-            assert solution is not None
-            states = np.ascontiguousarray(solution(own).T)
-            self._settled(own, states, self._segments[i].mode)
-            out[which == i] = states
+            segment, own = self._segments[i], times[which == i]
+            assert segment.solution is not None
+            states = np.ascontiguousarray(segment.solution(own).T)
+            for part, mode in segment.modes(own):
+                self._settled(own[part], states[part], mode)
+            out[order[which == i]] = states
         found = out[:, : self._states].T
         return found[:, 0] if given.ndim == 0 else found

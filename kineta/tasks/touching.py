@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,12 @@ from kineta.errors import SimulationError
 from kineta.formalism.slipping import ALLOWED
 from kineta.formalism.touch import FLAGS, Touch, pressing, standing
 from kineta.model.infer import few
-from kineta.numerics.problem import signs
+from kineta.numerics.problem import Turns, signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import SPENT, Grip, grip, shares_forces
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import ROUNDING, Look, Numbers, look, places
-from kineta.tasks.turning import Turning, returned
+from kineta.tasks.turning import returned, turns
 
 FloatArray = NDArray[np.float64]
 
@@ -53,8 +54,8 @@ AT_ZERO = 1e-4
 KEPT = 16
 #: Part of the largest bound below which the code does not tell a force from one.
 UNTOLD = 1e-7
-#: Which of the flags say that something sticks, and that it begins to slip, or would soon.
-STUCK, BEGINS = FLAGS.index("stuck"), FLAGS.index("begins")
+#: Which of the flags say that something sticks, slips, which way, and that it begins to, or would soon.
+STUCK, SLIPS, ALONG, BEGINS = (FLAGS.index(name) for name in ("stuck", "slips", "along u", "begins"))
 #: Rows of a system, all of whose touches are pressed where one of them is.
 SMALL = 6
 
@@ -104,6 +105,7 @@ class Touching:
             if there
         ]
         self.events = [(i, what == "normal") for i, what in told]
+        self._told_of = told
         self.gap_events = np.array([i if normal else -1 for i, normal in self.events], dtype=np.int64)
         self.bounds = {k: i for k, (i, what) in enumerate(told) if what == "bound"}
         self.smooth = [touch.smooth is not None for touch in self.touches]
@@ -147,6 +149,27 @@ class Touching:
         self.fastest, self.changed = max(self.fastest, -float(approaches.min())), float(t[-1])
         return [self.touches[i].name for i in struck]
 
+    def turning(self, made: Bound, first: int, work: int) -> Turns | None:
+        """What the loop has to know to let friction turn by the code *made*, whose events of touches come behind the *first*, and
+        whose state has the *work* done there.
+        """
+        if shares_forces(self.flags):
+            return None
+        opened = {i for i in self.contacts if i not in self.closed}
+        return turns(made, self.touches, self._told_of, opened, self.same, first, work, self.until)
+
+    def turned(self, made: Bound, event: int, t: float, way: float) -> Callable[[], Bound]:
+        """Take note of friction that turned at the time *t*, and slips in this *way* from there on, 0 for none: what gives the
+        code for the motion from there on.
+        """
+        own, (does, word) = self.events[event][0], (SLIPS, "slips") if way else (STUCK, "sticks")
+        self.said = [] if self.flags[own, does] else [f"{self.touches[own].name} {word}"]
+        self.flags = flags = self.flags.copy()
+        flags[own, STUCK:] = 0.0
+        flags[own, does], flags[own, ALONG], flags[own, BEGINS] = 1.0, way, abs(way)
+        self.changed, self.flight = t, math.inf
+        return partial(self._switched, made, flags, self.closed)
+
     def change(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> tuple[FloatArray, Bound]:
         """The state after what happens at *t*, where the events *fired*, and the code for the motion from there on.
 
@@ -158,8 +181,6 @@ class Touching:
         gaps = self.check(t, y, made)
         self._check_bounds(t, y, made, fired)
         near = {i for i in self.contacts if gaps[i] <= self.same}
-        if (turned := self._turned(t, y, made, fired, near)) is not None:
-            return turned
         loose = self._letting_go(fired)
         grows = any(self.flags[i, STUCK] and not normal for i, normal in (self.events[k] for k in fired))
         self._limit = SPENT if grows else 1.0
@@ -192,25 +213,6 @@ class Touching:
         slip = max((abs(seen.slip[row]) for i in held for row in self.places[i].rows), default=0.0)
         states = (still for mode in modes if (still := returned(t, y, mode, slip)) is not None)
         return next(states, y), made
-
-    def _turned(
-        self, t: float, y: FloatArray, made: Bound, fired: Sequence[int], near: Set[int]
-    ) -> tuple[FloatArray, Bound] | None:
-        """What happens where friction along a line is all that changes; None where it is not, or that is not clear."""
-        if len(fired) != 1 or near != self.closed:
-            return None
-        i, normal = self.events[fired[0]]
-        if normal or shares_forces(self.flags) or fired[0] in self.bounds or len(self.touches[i].tangents) != 1:
-            return None
-        turning = Turning(
-            t, lambda flags: self._switched(made, flags, self.closed), self._told, SOON * max(1.0, self.until)
-        )
-        found = turning.turned(self.flags, y, i, fired[0])
-        if found is None:
-            return None
-        self._tell(self.closed, found.flags)
-        self.flags, self.changed, self.flight = found.flags, t, math.inf
-        return found.y, found.made
 
     def _gripped(self, seen: Look, near: Set[int], *, full: bool = False) -> Grip | None:
         """What holds of those *near*, and of friction in joints."""

@@ -1,4 +1,4 @@
-"""Friction along a line that changes while all else goes on: what is tried first is what the search for all of it finds."""
+"""Friction along a line that changes while all else goes on: what the loop does is what the search for all of it finds."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import kineta as kn
+from kineta.formalism.touch import FLAGS
+from kineta.model.infer import MULTIPLIER
+from kineta.numerics import layout
+from kineta.tasks.modal import Modal
 from kineta.tasks.touching import Touching
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 
 def arm(n: int) -> str:
@@ -38,24 +46,39 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_what_is_tried_first_is_what_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_turns_within_the_loop_moves_as_what_is_handed_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, end = MODELS[name]
-    system, tried = kn.loads(text), list[bool]()
-    turned = Touching._turned
+    system, within, handed = kn.loads(text), list[int](), list[float]()
+    turned, changed = Modal._turned, Modal._changed
 
-    def counted(self: Touching, *given: Any) -> Any:
-        tried.append((found := turned(self, *given)) is not None)
-        return found
+    def counted(self: Modal, t: FloatArray, events: IntArray, *given: IntArray) -> Any:
+        within.append(len(events))
+        return turned(self, t, events, *given)
 
-    monkeypatch.setattr(Touching, "_turned", counted)
-    run = kn.simulate(system, end)
-    monkeypatch.setattr(Touching, "_turned", lambda *_: None)
-    other = kn.simulate(system, end)
+    def told(self: Modal, t: float, *given: Any) -> Any:
+        handed.append(t)
+        return changed(self, t, *given)
+
+    monkeypatch.setattr(Modal, "_turned", counted)
+    monkeypatch.setattr(Modal, "_changed", told)
+    run = kn.simulate(system, end, samples=57)
+    every = kn.simulate(system, end, dense_output=True)
+    assert len(handed) <= 0.3 * sum(within)
+    assert sum(within) >= 20
+    monkeypatch.setattr(Touching, "turning", lambda *_: None)
+    other = kn.simulate(system, end, samples=57)
     assert run.success
     assert run.changes == other.changes
     assert np.abs(run.y - other.y).max() < 1e-9
-    assert sum(tried) >= 10
-    assert np.mean(tried) > 0.7
+    assert np.abs(every.sol(run.t[::-1])[:, ::-1] - run.y).max() < 1e-9
+    for row in (name for name in run.series if name.startswith(MULTIPLIER)):
+        assert run[row] == pytest.approx(other[row], abs=1e-6), row
+
+
+def test_the_numbers_of_a_touch_lie_where_the_loop_finds_them() -> None:
+    places = (layout.CLOSED, layout.STUCK, layout.SLIPS, layout.ALONG, layout.ALONG_W, layout.ALONG_N, layout.BEGINS)
+    assert [FLAGS[k] for k in places] == ["closed", "stuck", "slips", "along u", "along w", "along n", "begins"]
+    assert len(FLAGS) == layout.FLAGS
 
 
 @pytest.mark.parametrize("start", [1.0, 0.0])
