@@ -283,23 +283,22 @@ class DenseOutput:
     """
 
     def __init__(self, t: FloatArray, y: FloatArray, sizes: FloatArray, coefficients: FloatArray) -> None:
-        self._t, self._y, self._sizes, self._F = t, y, sizes, coefficients
+        self._t, self._y, self._F = t, y, coefficients
+        self._sizes = np.where(sizes == 0, 1.0, sizes)
+        self._sign = 1.0 if t[-1] >= t[0] else -1.0
+        self._between = self._sign * t[1:-1]
 
     def __call__(self, t: FloatArray | float) -> FloatArray:
         """States at *t*: (n,) or (n, len(t))."""
-        times = np.atleast_1d(np.asarray(t, dtype=np.float64))
-        forwards = self._t[-1] >= self._t[0]
-        knots = self._t if forwards else -self._t
-        step = np.clip(np.searchsorted(knots, times if forwards else -times, side="left") - 1, 0, len(self._F) - 1)
-        h = self._sizes[step]
-        x = ((times - self._t[step]) / np.where(h == 0, 1.0, h))[:, None]
-        value = interpolate(self._F[step], x) + self._y[step]
-        return value[0] if np.ndim(t) == 0 else value.T
+        step = self._between.searchsorted(self._sign * t)
+        x = (t - self._t[step]) / self._sizes[step]
+        return (interpolate(self._F[step], x[:, None] if np.ndim(t) else x) + self._y[step]).T
 
 
 def interpolate(F: FloatArray, x: FloatArray) -> FloatArray:
     """Increment x (F0 + (1 - x) (F1 + x (F2 + ...))) of interpolants F (..., coefficients, n)."""
-    value = np.zeros_like(F[..., 0, :])
-    for i in range(F.shape[-2] - 1, -1, -1):
-        value = (value + F[..., i, :]) * (x if i % 2 == 0 else 1 - x)
+    factors, last = (x, 1 - x), F.shape[-2] - 1
+    value = F[..., last, :] * factors[last % 2]
+    for i in range(last - 1, -1, -1):
+        value = (value + F[..., i, :]) * factors[i % 2]
     return value

@@ -166,16 +166,19 @@ class Problem:
         return np.asarray(found[0]), noise(found)
 
     def _value(self, address: int, size: int, t: float, y: FloatArray) -> FloatArray:
-        found = self._values(address, size, np.array([t], dtype=np.float64), np.array([y], dtype=np.float64))
-        return np.asarray(found[0])
+        found: FloatArray = self._values(address, size, np.array([t]), y)[0]
+        return found
 
     def _values(self, address: int, size: int, t: FloatArray, y: FloatArray) -> FloatArray:
         """The results (k, size) of a function at times (k,) and in states (k, n)."""
-        h, out, function = np.ascontiguousarray(self.h), np.empty((len(t), size)), _function(address)
-        time, state, given, result = (b.ctypes.data for b in (t, y, h, out))
-        for k in range(len(t)):
-            function(time + 8 * k, state + k * y.strides[0], given, result + k * out.strides[0])
-        return out
+        # One buffer for all and one address: looking up addresses is what a call would cost otherwise.
+        k, function = len(t), _function(address)
+        buffer = np.concatenate([t, y.ravel(), self.h, np.empty(k * size)], dtype=np.float64)
+        start = buffer.ctypes.data
+        state, given, result = (start + 8 * (k + offset) for offset in (0, y.size, y.size + len(self.h)))
+        for i in range(k):
+            function(start + 8 * i, state + 8 * i * (y.size // k), given, result + 8 * i * size)
+        return buffer[len(buffer) - k * size :].reshape(k, size)
 
 
 @cache
@@ -191,8 +194,7 @@ def nearby(t0: float, t1: float, y0: FloatArray, rate: FloatArray) -> tuple[Floa
     of them, but for rounding of the time and of the states.
     """
     moment = math.copysign(_ROUNDING, t1 - t0) * max(abs(t0), abs(t1))
-    times = np.full(_TRIED + 2, t0)
-    times[1] += moment
+    times = np.array([t0, t0 + moment, *[t0] * _TRIED])
     states = y0 * _factors(y0.ndim, y0.shape[-1])
     states[1] += moment * rate
     return times, states

@@ -32,7 +32,7 @@ class Segment:
     y0: FloatArray
     t: FloatArray
     y: FloatArray
-    solution: Callable[[FloatArray], FloatArray] | None
+    solution: Callable[[FloatArray | float], FloatArray] | None
     end: str | None
     odd: bool = True
     zeros: tuple[IntArray, FloatArray, FloatArray] | None = None

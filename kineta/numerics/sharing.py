@@ -138,15 +138,18 @@ def _along(
     x: FloatArray, z: FloatArray, cones: Sequence[Cone], pushing: Collection[int], high: float
 ) -> tuple[FloatArray, float, float]:
     """As :func:`_inside`, of forces x + z c; of a bound no more than the part *high* is at work with x."""
-    low, shared, reach = 0.0, x, float(np.abs(x).max() / np.abs(z).max())
+    low, c, reach = 0.0, 0.0, float(np.abs(x).max() / np.abs(z).max())
+    pushes = [(-float(z[k]) / 2, -float(x[k])) for k in (*pushing, *(c.normal for c in cones if c.normal is not None))]
+    lines = [_line(x, z, cone) for cone in cones]
     while True:
         s = (low + high) / 2
-        first, last = _part(x, z, cones, pushing, s)
+        first, last = _part(pushes, lines, s)
         if first <= last:
-            high, shared = s, x + _middle(first, last, reach) * z
+            high, c = s, _middle(first, last, reach)
         else:
             low = s
         if max(1 - high, low - 1, NEAR) >= high - low:
+            shared = x + c * z
             return shared, float(np.sqrt(_squares(shared, cones).max())), low
 
 
@@ -157,22 +160,29 @@ def _middle(first: float, last: float, reach: float) -> float:
     return max(first + reach, min(0.0, last - reach))
 
 
+def _line(x: FloatArray, z: FloatArray, cone: Cone) -> tuple[float, ...]:
+    """The c where the friction of x + z c is least; the square of what c from there adds to it, the square of what it is there,
+    the bound there, and what c adds to that.
+    """
+    own, n = list(cone.tangents), cone.normal
+    most, more = (cone.bound, 0.0) if n is None else (cone.bound * float(x[n]), cone.bound * float(z[n]))
+    across = float(z[own] @ z[own])
+    near = -float(x[own] @ z[own]) / across if across else 0.0
+    force = x[own] + near * z[own]
+    return near, across, float(force @ force), most + near * more, more
+
+
 def _part(
-    x: FloatArray, z: FloatArray, cones: Sequence[Cone], pushing: Collection[int], s: float
+    pushes: Sequence[tuple[float, float]], lines: Sequence[tuple[float, ...]], s: float
 ) -> tuple[float, float]:
-    """The first and the last c with which x + z c need no more than the part *s* of all bounds, and normals push; the first after
-    the last, if there is none.
+    """The first and the last c with which no more than the part *s* of all bounds is needed on *lines*, and normals push, by the
+    halves of what c adds and what is there already, both negative; the first after the last, if there is none.
     """
     first, last = -math.inf, math.inf
-    for k in (*pushing, *(cone.normal for cone in cones if cone.normal is not None)):
-        first, last = _left(first, last, 0.0, -float(z[k]) / 2, -float(x[k]), 0.0)
-    for cone in cones:
-        own, n = list(cone.tangents), cone.normal
-        most, more = (cone.bound, 0.0) if n is None else (cone.bound * float(x[n]), cone.bound * float(z[n]))
-        across = float(z[own] @ z[own])
-        near = -float(x[own] @ z[own]) / across if across else 0.0  # where its friction is least
-        force, most = x[own] + near * z[own], most + near * more
-        a, h, e = across - (s * more) ** 2, -s * s * most * more, float(force @ force) - (s * most) ** 2
+    for h, e in pushes:
+        first, last = _left(first, last, 0.0, h, e, 0.0)
+    for near, across, square, most, more in lines:
+        a, h, e = across - (s * more) ** 2, -s * s * most * more, square - (s * most) ** 2
         first, last = (end + near for end in _left(first - near, last - near, a, h, e, more))
     return first, last
 

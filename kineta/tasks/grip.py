@@ -39,7 +39,7 @@ TURNS = 8
 
 def shares_forces(flags: FloatArray) -> bool:
     """Whether what sticks by these *flags* has other forces than the least ones."""
-    return bool(flags[flags[:, 1] > 0, 3:].any())
+    return any(sticks > 0 and any(others) for _, sticks, _, *others in flags.tolist())
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +77,21 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, limit: float = 1
     found = _resting(look, near, slips, smooth, limit) or _sought(look, near, slips, limit, full)
     if found is None:
         return None
-    a = look.under(found.x)
     closed = found.closed
-    flags = np.zeros((len(look.places), len(FLAGS)))
+    flags = [[0.0] * len(FLAGS) for _ in look.places]
     for i, place in enumerate(look.places):
-        flags[i, 0] = i in closed
+        own, along = flags[i], slice(3, 3 + len(place.tangents))
+        own[0] = float(i in closed)
         if i in closed and place.normal is not None:
-            flags[i, 5] = found.more[place.normal]
+            own[5] = found.more[place.normal]
         if place.tangents and not smooth[i] and (i in closed or place.normal is None):
             if i in found.slips:
-                flags[i, 2], flags[i, 6] = 1.0, i not in slips
-                flags[i, 3 : 3 + len(place.tangents)] = found.slips[i]
+                own[2], own[6] = 1.0, float(i not in slips)
+                own[along] = found.slips[i]
             elif look.static[i] > NOTHING:
-                flags[i, 1] = 1.0
-                flags[i, 3 : 3 + len(place.tangents)] = _tangential(look, found.more, i)
-    return Grip(closed, flags, a)
+                own[1] = 1.0
+                own[along] = _tangential(look, found.more, i)
+    return Grip(closed, np.array(flags).reshape(-1, len(FLAGS)), look.under(found.x))
 
 
 def _resting(
@@ -170,7 +170,9 @@ def _given_way(
     of it on.
     """
     while True:
-        cones = [c if c.slip else replace(c, bound=part * c.bound) for c in _cones(look, near, slips, loose)]
+        cones = _cones(look, near, slips, loose)
+        if part < 1:
+            cones = [c if c.slip else replace(c, bound=part * c.bound) for c in cones]
         found = forces(look.S, look.drift, cones)
         if not found:
             return None

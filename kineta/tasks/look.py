@@ -102,7 +102,7 @@ class Look:
 
 def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -> Look:
     """The touches *at* these places at a state of the motion with the code *made*."""
-    own, m, count = made.code.rows, len(at), sum(len(place.rows) for place in at)
+    own, m, count = made.code.rows, len(at), at[-1].rows[-1] + 1
     r, found = len(own), made.code.touch(t, y, made.h)
     numbers, behind = found[: 5 * m + r].tolist(), found[5 * m + r :]
     gaps, laws, slip = numbers[:m], numbers[m : 5 * m], numbers[5 * m :]

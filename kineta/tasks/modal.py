@@ -194,22 +194,24 @@ class Modal(Held):
         """Where what has just become open comes half as far beyond its contact as gaps are the same: what leaves and is pushed
         back before its gap is more than rounding has no zero that tells.
         """
-        problem, solution, same = segment.problem, segment.solution, self.touching.same
+        solution, made, half = segment.solution, self.control.made, self.touching.same / 2
         found: list[tuple[int, float, FloatArray]] = []
-        if problem is None or solution is None or not self._fresh:
+        if solution is None or not self._fresh:
             return found
-        before, fa = segment.t0, problem.event_values(segment.t0, segment.y0) + same / 2
+
+        def beyond(t: float, y: FloatArray) -> list[float]:
+            return (made.code.told(t, y, made.h) + half).tolist()
+
+        before, fa = segment.t0, beyond(segment.t0, segment.y0)
         for t, y in zip(segment.t.tolist(), segment.y, strict=True):
-            f = problem.event_values(t, y) + same / 2
+            f = beyond(t, y)
             for k in self._fresh:
                 if fa[k] > 0 >= f[k]:
-
-                    def value(at: float, k: int = k) -> float:
-                        return float(problem.event_values(at, solution(np.array([at]))[:, 0])[k]) + same / 2
-
-                    at = root(value, before, t, fa[k], f[k], _ROUNDING * abs(t))
-                    found.append((k, at, y if at == t else solution(np.array([at]))[:, 0]))
-            self._fresh = [k for k in self._fresh if 0 < f[k] <= 2 * same]
+                    at = root(
+                        lambda at, k=k: beyond(at, solution(at))[k], before, t, fa[k], f[k], _ROUNDING * abs(t)
+                    )
+                    found.append((k, at, y if at == t else solution(at)))
+            self._fresh = [k for k in self._fresh if 0 < f[k] <= 4 * half]
             if not self._fresh:
                 break
             before, fa = t, f

@@ -122,6 +122,10 @@ class Touching:
         """The touches at a state."""
         return look(self.places, t, y, self.nv, made)
 
+    def _gaps(self, t: float, y: FloatArray, made: Bound) -> Numbers:
+        """The gaps alone."""
+        return made.code.touch(t, y, made.h)[: len(self.touches)].tolist()
+
     def code(self, near: Set[int]) -> Code:
         """The code for motions in which those *near* may press, and friction in joints: in a small system that of all, else of
         all that have been near so far, or that of none; beside what holds single speeds.
@@ -185,7 +189,8 @@ class Touching:
         grows = any(self.flags[i, STUCK] and not normal for i, normal in (self.events[k] for k in fired))
         self._limit = SPENT if grows else 1.0
         made = self._switched(made, self.flags, near)
-        y = self._kept(t, self._kept(t, y, near, made), near, made)
+        nearer = self._nearer(near, made)
+        y = nearer(t, nearer(t, y))
         seen, found, leaving = self._struck(t, y, near, loose, made)
         self.flight = _flight(seen, found.a, leaving)
         shared = found.shared
@@ -250,12 +255,12 @@ class Touching:
             return frozenset()
         made = self._switched(made, found.flags, found.closed)
         soon = SOON * max(1.0, self.until)
-        states = ((t, y), (t + soon, y + soon * made.code.going(t, y, made.h)))
-        now, then = (np.array(self._told(*state, made)) for state in states)
-        own = np.array([normal and i in found.closed for i, normal in self.events])
-        most = np.abs([now[own], then[own]]).max()
-        pulled = own & ((now < -NO_FORCE * most) | (now <= HARDLY * most) & (then < -NO_FORCE * most))
-        return {i for (i, _), pulls in zip(self.events, pulled, strict=True) if pulls}
+        now = self._told(t, y, made).tolist()
+        then = self._told(t + soon, y + soon * made.code.going(t, y, made.h), made).tolist()
+        forces = {i: (now[k], then[k]) for k, (i, normal) in enumerate(self.events) if normal and i in found.closed}
+        most = max(abs(force) for pair in forces.values() for force in pair)
+        none = -NO_FORCE * most
+        return {i for i, (at, later) in forces.items() if at < none or (at <= HARDLY * most and later < none)}
 
     def _told(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
         """The values of the events."""
@@ -335,14 +340,15 @@ class Touching:
         along, least = seen.normal(a), PRESSED * max(map(abs, seen.drift), default=0.0)
         return any(along[i] < -least for i in loose)
 
-    def _kept(self, t: float, y: FloatArray, closed: Set[int], made: Bound) -> FloatArray:
-        """The state with the gaps of what is *closed* nearer to zero."""
+    def _nearer(self, closed: Set[int], made: Bound) -> Callable[[float, FloatArray], FloatArray]:
+        """What brings the gaps of what is *closed* nearer to zero, in a state at a time."""
         if not closed:
-            return y
+            return lambda _, y: y
         flags = np.zeros_like(self.flags)
         flags[[*closed], 0] = 1.0
-        position, _ = made.code.nearer
-        return position(t, y, self._switched(made, flags, closed).h)
+        own = self._switched(made, flags, closed)
+        position, h = own.code.nearer[0], own.h
+        return lambda t, y: position(t, y, h)
 
     def _struck(
         self, t: float, y: FloatArray, near: Set[int], loose: Set[int], made: Bound
@@ -431,8 +437,9 @@ class Touching:
         height = {i: speed[i] ** 2 / (2 * max(-fall[i], 1e-300)) for i in leaving}
         if all(high > self.same for high in height.values()):
             return frozenset()
-        near = (self._kept(t, y * (1 + ROUNDOFF * s), found.closed, made) for s in signs(TRIED, len(y)))
-        beside = [self.look(t, state, made).gaps for state in near]
+        nearer = self._nearer(found.closed, made)
+        states = (nearer(t, state) for state in y * (1 + ROUNDOFF * signs(TRIED, len(y))))
+        beside = [self._gaps(t, state, made) for state in states]
         told = {
             i: max(abs(gaps[i] - seen.gaps[i]) for gaps in beside) + ROUNDOFF * self.until * speed[i] for i in leaving
         }
