@@ -208,7 +208,7 @@ class Run:
 
     def _let_change(self, problem: Problem) -> None:
         """Let contacts bounce and friction turn from here on, or hand back where they do."""
-        self._ints[[layout.BOUNCE, layout.TURN]] = 0
+        self._ints[layout.BOUNCE] = self._ints[layout.TURN] = 0
         bounces, turns = problem.bounces, problem.turns
         if bounces is not None:
             self._ints[[layout.BOUNCE, layout.SPEEDS, layout.WORK_DONE]] = bounces.numbers, bounces.speeds, bounces.work
@@ -283,7 +283,7 @@ class DenseOutput:
     """
 
     def __init__(self, t: FloatArray, y: FloatArray, sizes: FloatArray, coefficients: FloatArray) -> None:
-        self._t, self._y, self._F = t, y, coefficients
+        self._t, self._y, self._F = t, y, coefficients.swapaxes(0, 1)
         self._sizes = np.where(sizes == 0, 1.0, sizes)
         self._sign = 1.0 if t[-1] >= t[0] else -1.0
         self._between = self._sign * t[1:-1]
@@ -292,13 +292,14 @@ class DenseOutput:
         """States at *t*: (n,) or (n, len(t))."""
         step = self._between.searchsorted(self._sign * t)
         x = (t - self._t[step]) / self._sizes[step]
-        return (interpolate(self._F[step], x[:, None] if np.ndim(t) else x) + self._y[step]).T
+        return (interpolate(self._F[:, step], x[:, None] if np.ndim(t) else x) + self._y[step]).T
 
 
 def interpolate(F: FloatArray, x: FloatArray) -> FloatArray:
-    """Increment x (F0 + (1 - x) (F1 + x (F2 + ...))) of interpolants F (..., coefficients, n)."""
-    factors, last = (x, 1 - x), F.shape[-2] - 1
-    value = F[..., last, :] * factors[last % 2]
+    """Increment x (F0 + (1 - x) (F1 + x (F2 + ...))) of interpolants F (coefficients, ..., n)."""
+    factors, last = (x, 1 - x), len(F) - 1
+    value: FloatArray = F[last] * factors[last % 2]
     for i in range(last - 1, -1, -1):
-        value = (value + F[..., i, :]) * factors[i % 2]
+        value += F[i]
+        value *= factors[i % 2]
     return value

@@ -107,6 +107,11 @@ class Turns:
     work: int
     until: float
 
+    def beside(self, given: FloatArray) -> Turns:
+        """The same with a block h that is made of other numbers."""
+        rest = self.flags, self.least, self.observed, self.size, self.first, self.work, self.until
+        return Turns(self.setup, given, *rest)
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -160,23 +161,30 @@ def _middle(first: float, last: float, reach: float) -> float:
     return max(first + reach, min(0.0, last - reach))
 
 
-def _line(x: FloatArray, z: FloatArray, cone: Cone) -> tuple[float, ...]:
-    """The c where the friction of x + z c is least; the square of what c from there adds to it, the square of what it is there,
-    the bound there, and what c adds to that.
+class _Line(NamedTuple):
+    """The friction of a contact under forces x + z c: least where c is ``near``, with a ``square`` to which ``across`` times the
+    square of the way from there comes; its bound is ``most`` there, and changes by ``more`` times that way.
     """
+
+    near: float
+    across: float
+    square: float
+    most: float
+    more: float
+
+
+def _line(x: FloatArray, z: FloatArray, cone: Cone) -> _Line:
     own, n = list(cone.tangents), cone.normal
     most, more = (cone.bound, 0.0) if n is None else (cone.bound * float(x[n]), cone.bound * float(z[n]))
     across = float(z[own] @ z[own])
     near = -float(x[own] @ z[own]) / across if across else 0.0
     force = x[own] + near * z[own]
-    return near, across, float(force @ force), most + near * more, more
+    return _Line(near, across, float(force @ force), most + near * more, more)
 
 
-def _part(
-    pushes: Sequence[tuple[float, float]], lines: Sequence[tuple[float, ...]], s: float
-) -> tuple[float, float]:
-    """The first and the last c with which no more than the part *s* of all bounds is needed on *lines*, and normals push, by the
-    halves of what c adds and what is there already, both negative; the first after the last, if there is none.
+def _part(pushes: Sequence[tuple[float, float]], lines: Sequence[_Line], s: float) -> tuple[float, float]:
+    """The first and the last c with which no more than the part *s* of the bounds on all *lines* is needed, and where
+    2 h c + e <= 0 for the *pushes* h, e of normals; the first after the last, if there is none.
     """
     first, last = -math.inf, math.inf
     for h, e in pushes:

@@ -58,11 +58,11 @@ class Grip:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Forces ``x`` along the rows, how much ``more`` they are than the least that do the same, and the directions of what
-    ``slips``; and which contacts stay ``closed``.
+    """Forces along the rows, with the accelerations ``a``, how much ``more`` they are than the least that do the same, and the
+    directions of what ``slips``; and which contacts stay ``closed``.
     """
 
-    x: Numbers
+    a: Numbers
     more: Numbers
     slips: Mapping[int, Direction]
     closed: Set[int]
@@ -91,7 +91,7 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, limit: float = 1
             elif look.static[i] > NOTHING:
                 own[1] = 1.0
                 own[along] = _tangential(look, found.more, i)
-    return Grip(closed, np.array(flags).reshape(-1, len(FLAGS)), look.under(found.x))
+    return Grip(closed, np.array(flags), found.a)
 
 
 def _resting(
@@ -109,7 +109,7 @@ def _resting(
     others = {i: d for i, d in slips.items() if i not in slow}
     held = shares(look.S, look.drift, _cones(look, near, others))
     rests = held is not None and not held.pulls and held.best < limit
-    return _kept(held, others, _contacts(look, near)) if held is not None and rests else None
+    return _kept(look, held, others, _contacts(look, near)) if held is not None and rests else None
 
 
 def _slow(look: Look, slip: Numbers, those: Set[int]) -> set[int]:
@@ -137,7 +137,7 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], limit: f
         held = shares(look.S, look.drift, cones) if len(cones) > 1 else None
         holds = held is not None and not held.pulls
         if held is not None and holds and held.best < limit and (begun or not full) and _goes(look, held.x, begun):
-            return _kept(held, known, closed)
+            return _kept(look, held, known, closed)
         spent = _spent(look, closed, held, known) if held is not None and holds and held.best <= 1 + LOST else {}
         if held is not None and spent and not _lighter(look, spent):
             begun, part = {**begun, **spent}, LESS * min(1.0, held.best)
@@ -146,10 +146,10 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], limit: f
         given = _given_way(look, closed, slips, loose, 1.0 if _lighter(look, loose) else part, limit)
         if given is None:
             return None
-        found, now = given
-        still = _closed(look, closed, found, held if now == begun else None)
+        found, a, now = given
+        still = _closed(look, closed, found, a, held if now == begun else None)
         if now == begun and still == closed:
-            return _Found(found, _more(found, held), {**slips, **now}, closed)
+            return _Found(a, _more(found, held), {**slips, **now}, closed)
         closed, begun = still, now
     return None
 
@@ -164,10 +164,10 @@ def _goes(look: Look, x: Numbers, begun: Mapping[int, Direction]) -> bool:
 
 def _given_way(
     look: Look, near: Set[int], slips: Mapping[int, Direction], loose: Set[int], part: float, limit: float
-) -> tuple[list[float], dict[int, Direction]] | None:
-    """The forces along the rows, and the directions of what begins to slip, with those that are *loose* already, where what may
-    begin to has a *part* of its friction; None where the laws have no solution. What is alone begins to from the part *limit*
-    of it on.
+) -> tuple[list[float], list[float], dict[int, Direction]] | None:
+    """The forces along the rows, the accelerations, and the directions of what begins to slip, with those that are *loose*
+    already, where what may begin to has a *part* of its friction; None where the laws have no solution. What is alone begins
+    to from the part *limit* of it on.
     """
     while True:
         cones = _cones(look, near, slips, loose)
@@ -188,12 +188,12 @@ def _given_way(
                     begun[i] = _against(look, found, i)
         lighter = _lighter(look, begun) - loose
         if not lighter:
-            return found, begun
+            return found, a, begun
         loose |= lighter
 
 
-def _kept(held: Shares, slips: Mapping[int, Direction], closed: Set[int]) -> _Found:
-    return _Found(held.x, _more(held.x, held), slips, closed)
+def _kept(look: Look, held: Shares, slips: Mapping[int, Direction], closed: Set[int]) -> _Found:
+    return _Found(look.under(held.x), _more(held.x, held), slips, closed)
 
 
 def _more(x: Numbers, held: Shares | None) -> list[float]:
@@ -205,11 +205,11 @@ def _contacts(look: Look, near: Set[int]) -> Set[int]:
     return {i for i in near if look.places[i].normal is not None}
 
 
-def _closed(look: Look, contacts: Set[int], found: Numbers, held: Shares | None) -> Set[int]:
-    """Which *contacts* stay closed under the forces *found*: those that push, or that nothing takes away; but none that the code,
-    for which forces are those *held*, would have to pull while others do their work.
+def _closed(look: Look, contacts: Set[int], found: Numbers, a: Numbers, held: Shares | None) -> Set[int]:
+    """Which *contacts* stay closed under the forces *found*, with accelerations *a*: those that push, or that nothing takes away;
+    but none that the code, for which forces are those *held*, would have to pull while others do their work.
     """
-    a, least = look.under(found), NO_FORCE * max(map(abs, found), default=0.0)
+    least = NO_FORCE * max(map(abs, found), default=0.0)
     still: set[int] = set()
     for i in contacts:
         place, pulls = look.places[i], () if held is None else held.pulls

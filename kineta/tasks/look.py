@@ -104,10 +104,11 @@ def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -
     """The touches *at* these places at a state of the motion with the code *made*."""
     own, m, count = made.code.rows, len(at), at[-1].rows[-1] + 1
     r, found = len(own), made.code.touch(t, y, made.h)
-    numbers, behind = found[: 5 * m + r].tolist(), found[5 * m + r :]
-    gaps, laws, slip = numbers[:m], numbers[m : 5 * m], numbers[5 * m :]
+    known = _laws(found, m)
     if not r:
-        return _gaps(at, gaps, laws, count, nv)
+        none = [0.0] * count
+        return Look(at, *known, none, none, [none] * count, np.zeros((count, nv)), 1.0)
+    slip, behind = found[5 * m : 5 * m + r].tolist(), found[5 * m + r :]
     drift, S, Y = (_whole if made.code.locks else _solved)(behind, r, nv)
     if r < count:
         places, answers = own.tolist(), Y
@@ -116,14 +117,17 @@ def look(at: tuple[Place, ...], t: float, y: FloatArray, nv: int, made: Bound) -
         Y = np.zeros((count, nv))
         Y[own] = answers
     quick = max(1.0, *map(abs, slip))
-    return Look(at, gaps, laws[::4], laws[1::4], laws[2::4], laws[3::4], slip, drift, S, Y, quick)
+    return Look(at, *known, slip, drift, S, Y, quick)
 
 
-def _gaps(at: tuple[Place, ...], gaps: Numbers, laws: Numbers, count: int, nv: int) -> Look:
-    """What is seen where nothing presses."""
-    none = [0.0] * count
-    S, Y = [none] * count, np.zeros((count, nv))
-    return Look(at, gaps, laws[::4], laws[1::4], laws[2::4], laws[3::4], none, none, S, Y, 1.0)
+def laws(m: int, t: float, y: FloatArray, made: Bound) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
+    """The gaps of m touches, and their bounds, static bounds, restitutions and speeds of smooth friction alone."""
+    return _laws(made.code.touch(t, y, made.h), m)
+
+
+def _laws(found: FloatArray, m: int) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
+    numbers: list[float] = found[: 5 * m].tolist()
+    return numbers[:m], numbers[m::4], numbers[m + 1 :: 4], numbers[m + 2 :: 4], numbers[m + 3 :: 4]
 
 
 def _solved(found: FloatArray, r: int, nv: int) -> tuple[list[float], list[list[float]], FloatArray]:

@@ -66,8 +66,8 @@ class Modal(Held):
         while True:
             t, y, fired = self.task.t0, self.problem.y0, None
             for piece in self._run:
-                segment, fired = self._cut(self._noted(piece))
-                yield replace(segment, jumped=jumped)
+                segment, fired = self._cut(self._noted(piece, jumped))
+                yield segment
                 jumped = False
                 if segment.end and fired is None:
                     return
@@ -113,16 +113,16 @@ class Modal(Held):
         rest = system.nq, self.task.states, touching.same, touching.fastest
         return Bounces(address, found.h, touches, numbers, own, *rest)
 
-    def _noted(self, segment: Segment) -> Segment:
+    def _noted(self, segment: Segment, jumped: bool) -> Segment:
         """*segment* with its modes; and take note of what has changed over it within the loop."""
-        made, changed = self.control.made, segment.changed
-        if changed is None or not len(changed[0]):
-            return replace(segment, mode=made)
-        assert segment.problem is not None
-        if segment.problem.turns is None:
-            self._bounced(segment.t, *changed)
-            return replace(segment, mode=made)
-        return replace(segment, mode=made, later=self._turned(segment.t, *changed))
+        made, changed, later = self.control.made, segment.changed, list[tuple[int, Callable[[], Bound]]]()
+        if changed is not None and len(changed[0]):
+            assert segment.problem is not None
+            if segment.problem.turns is None:
+                self._bounced(segment.t, *changed)
+            else:
+                later = self._turned(segment.t, *changed)
+        return replace(segment, mode=made, later=later, jumped=jumped)
 
     def _bounced(self, t: FloatArray, events: IntArray, rows: IntArray, approaches: FloatArray) -> None:
         """Take note of what has bounced."""
@@ -200,16 +200,19 @@ class Modal(Held):
             return found
 
         def beyond(t: float, y: FloatArray) -> list[float]:
-            return (made.code.told(t, y, made.h) + half).tolist()
+            values: list[float] = (made.code.told(t, y, made.h) + half).tolist()
+            return values
 
         before, fa = segment.t0, beyond(segment.t0, segment.y0)
         for t, y in zip(segment.t.tolist(), segment.y, strict=True):
             f = beyond(t, y)
             for k in self._fresh:
                 if fa[k] > 0 >= f[k]:
-                    at = root(
-                        lambda at, k=k: beyond(at, solution(at))[k], before, t, fa[k], f[k], _ROUNDING * abs(t)
-                    )
+
+                    def value(at: float, k: int = k) -> float:
+                        return beyond(at, solution(at))[k]
+
+                    at = root(value, before, t, fa[k], f[k], _ROUNDING * abs(t))
                     found.append((k, at, y if at == t else solution(at)))
             self._fresh = [k for k in self._fresh if 0 < f[k] <= 4 * half]
             if not self._fresh:

@@ -18,7 +18,7 @@ from kineta.numerics.problem import Turns, signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import SPENT, Grip, grip, shares_forces
 from kineta.tasks.impact import impulses
-from kineta.tasks.look import ROUNDING, Look, Numbers, look, places
+from kineta.tasks.look import ROUNDING, Look, Numbers, laws, look, places
 from kineta.tasks.turning import returned, turns
 
 FloatArray = NDArray[np.float64]
@@ -115,16 +115,13 @@ class Touching:
         self.small = sum(len(place.rows) for place in self.places) <= SMALL
         self._codes: dict[frozenset[int], Code] = {}
         self._bounds: dict[tuple[Code, bytes, bytes, bytes], Bound] = {}
+        self._turns: dict[tuple[Code, Set[int]], Turns | None] = {}
         self._met: frozenset[int] = frozenset()
         self._limit = 1.0
 
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
         """The touches at a state."""
         return look(self.places, t, y, self.nv, made)
-
-    def _gaps(self, t: float, y: FloatArray, made: Bound) -> Numbers:
-        """The gaps alone."""
-        return made.code.touch(t, y, made.h)[: len(self.touches)].tolist()
 
     def code(self, near: Set[int]) -> Code:
         """The code for motions in which those *near* may press, and friction in joints: in a small system that of all, else of
@@ -159,8 +156,14 @@ class Touching:
         """
         if shares_forces(self.flags):
             return None
-        opened = {i for i in self.contacts if i not in self.closed}
-        return turns(made, self.touches, self._told_of, opened, self.same, first, work, self.until)
+        key = made.code, frozenset(self.closed)
+        if key not in self._turns:
+            if len(self._turns) >= KEPT:
+                self._turns.clear()
+            opened = {i for i in self.contacts if i not in self.closed}
+            self._turns[key] = turns(made, self.touches, self._told_of, opened, self.same, first, work, self.until)
+        found = self._turns[key]
+        return None if found is None else found.beside(made.given)
 
     def turned(self, made: Bound, event: int, t: float, way: float) -> Callable[[], Bound]:
         """Take note of friction that turned at the time *t*, and slips in this *way* from there on, 0 for none: what gives the
@@ -209,15 +212,22 @@ class Touching:
         self.closed, self.flags, self.changed = found.closed, found.flags, t
         made = self._switched(made, self.flags, self.closed)
         self._check_held(t, y, seen, made)
-        if not made.code.presses.any():
-            return y, made
+        return self._still(t, y, seen, made), made
+
+    def _still(self, t: float, y: FloatArray, seen: Look, made: Bound) -> FloatArray:
+        """The state in which what is closed or sticks, or at least begins to slip from rest, does not move."""
+        if not len(made.code.rows):
+            return y
         from_rest = self.flags.copy()
         from_rest[:, STUCK] = np.maximum(self.flags[:, STUCK], self.flags[:, BEGINS])
-        modes = (self._switched(made, from_rest, self.closed), made)
-        held = (i for i in range(len(self.touches)) if from_rest[i, STUCK] or i in self.closed)
-        slip = max((abs(seen.slip[row]) for i in held for row in self.places[i].rows), default=0.0)
-        states = (still for mode in modes if (still := returned(t, y, mode, slip)) is not None)
-        return next(states, y), made
+        resting = from_rest[:, STUCK].tolist()
+        held = (place.rows for i, place in enumerate(self.places) if resting[i] or i in self.closed)
+        slip = max((abs(seen.slip[row]) for rows in held for row in rows), default=0.0)
+        for flags in (from_rest, self.flags):
+            still = returned(t, y, self._switched(made, flags, self.closed), slip)
+            if still is not None:
+                return still
+        return y
 
     def _gripped(self, seen: Look, near: Set[int], *, full: bool = False) -> Grip | None:
         """What holds of those *near*, and of friction in joints."""
@@ -238,14 +248,15 @@ class Touching:
 
     def _full(self, t: float, y: FloatArray, seen: Look, found: Grip, made: Bound, room: float) -> bool:
         """Whether the code sees no more than this part as *room* up to the bound of something that sticks."""
-        if not found.flags[:, STUCK].any():
+        sticks = found.flags[:, STUCK].tolist()
+        if not any(sticks):
             return False
         told = self._told(t, y, self._switched(made, found.flags, found.closed)).tolist()
         pushed = {i: value for (i, normal), value in zip(self.events, told, strict=True) if normal}
         bounds = [bound * pushed.get(i, 1.0) for i, bound in enumerate(seen.static)]
         least = UNTOLD * max(bounds)
         return any(
-            value <= room * bounds[i] and not normal and found.flags[i, STUCK] > 0 and bounds[i] > least
+            value <= room * bounds[i] and not normal and sticks[i] > 0 and bounds[i] > least
             for (i, normal), value in zip(self.events, told, strict=True)
         )
 
@@ -268,10 +279,9 @@ class Touching:
 
     def check(self, t: float, y: FloatArray, made: Bound) -> Numbers:
         """The gaps. Raises :class:`SimulationError` where one body is inside another, and for laws that are none."""
-        seen = self.look(t, y, made)
-        gaps = seen.gaps
-        for i, touch in enumerate(self.touches):
-            if wrong := _wrong(seen, i):
+        gaps, *rest, _ = laws(len(self.touches), t, y, made)
+        for touch, *numbers in zip(self.touches, gaps, *rest, strict=True):
+            if wrong := _wrong(*numbers):
                 raise SimulationError(f"at t = {t:g} s '{touch.name}' has {wrong}")
         if min(gaps) < -BEYOND * self.same:
             k = gaps.index(min(gaps))
@@ -291,10 +301,11 @@ class Touching:
         if not self.bounds:
             return
         fallen, ahead = {self.bounds[k] for k in fired if k in self.bounds}, AHEAD * max(1.0, self.until)
-        now, beyond = self.look(t, y, made).bound, y
+        m, beyond = len(self.touches), y
+        now = laws(m, t, y, made)[1]
         for _ in range(2):  # a bound that depends on coordinates needs a second step to see what accelerations do
             beyond = beyond + ahead * made.code.rate(np.array([t]), beyond, made.h)
-        then = self.look(t + 2 * ahead, beyond, made).bound
+        then = laws(m, t + 2 * ahead, beyond, made)[1]
         for i in sorted(set(self.bounds.values())):
             if then[i] < 0 and (i in fallen or now[i] <= -AT_ZERO * then[i]):
                 text = "has friction that falls below zero; expected zero or more"
@@ -329,7 +340,7 @@ class Touching:
     ) -> Grip:
         """What those that are *near* do from here on; what is *loose* lets go, if nothing presses it again."""
         found = self._gripped(seen, near - loose, full=full)
-        if found is not None and self._pressed(seen, found.a, loose):
+        if found is not None and loose and self._pressed(seen, found.a, loose):
             found = self._gripped(seen, near, full=full)
         if found is None:
             raise self._jammed(t, near, "forces")
@@ -344,8 +355,9 @@ class Touching:
         """What brings the gaps of what is *closed* nearer to zero, in a state at a time."""
         if not closed:
             return lambda _, y: y
-        flags = np.zeros_like(self.flags)
-        flags[[*closed], 0] = 1.0
+        flags = np.zeros(self.flags.shape)
+        for i in closed:
+            flags[i, 0] = 1.0
         own = self._switched(made, flags, closed)
         position, h = own.code.nearer[0], own.h
         return lambda t, y: position(t, y, h)
@@ -439,7 +451,7 @@ class Touching:
             return frozenset()
         nearer = self._nearer(found.closed, made)
         states = (nearer(t, state) for state in y * (1 + ROUNDOFF * signs(TRIED, len(y))))
-        beside = [self._gaps(t, state, made) for state in states]
+        beside = [made.code.touch(t, state, made.h)[: len(self.touches)].tolist() for state in states]
         told = {
             i: max(abs(gaps[i] - seen.gaps[i]) for gaps in beside) + ROUNDOFF * self.until * speed[i] for i in leaving
         }
@@ -480,16 +492,16 @@ class Touching:
         )
 
 
-def _wrong(seen: Look, i: int) -> str:
+def _wrong(gap: float, bound: float, static: float, restitution: float) -> str:
     """What is wrong with the numbers of a touch; ``''`` where they are sound."""
-    if not math.isfinite(seen.gaps[i]):
+    if not math.isfinite(gap):
         return "a gap without a value; an expression has left its domain"
-    if not seen.bound[i] >= 0:
-        return f"the friction {seen.bound[i]:.3g}; expected zero or more"
-    if not seen.static[i] >= seen.bound[i] * (1 - 1e-12):
-        return f"less friction where it sticks, {seen.static[i]:.3g}, than where it slips, {seen.bound[i]:.3g}"
-    if not 0 <= seen.restitution[i] <= 1:
-        return f"the restitution {seen.restitution[i]:.3g}; expected a number from 0 to 1"
+    if not bound >= 0:
+        return f"the friction {bound:.3g}; expected zero or more"
+    if not static >= bound * (1 - 1e-12):
+        return f"less friction where it sticks, {static:.3g}, than where it slips, {bound:.3g}"
+    if not 0 <= restitution <= 1:
+        return f"the restitution {restitution:.3g}; expected a number from 0 to 1"
     return ""
 
 

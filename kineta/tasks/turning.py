@@ -25,7 +25,8 @@ def returned(t: float, y: FloatArray, made: Bound, slip: float) -> FloatArray | 
     """
     _, velocity = made.code.nearer
     found = velocity(t, y, made.h)
-    return found if np.abs(found - y).max() <= max(LEVER * slip, ASIDE * max(1.0, np.abs(y).max())) else None
+    off = float(np.abs(found - y).max())
+    return found if off <= max(LEVER * slip, ASIDE) or off <= ASIDE * np.abs(y).max() else None
 
 
 def turns(
