@@ -57,7 +57,7 @@ def path_in_space(point: str) -> Callable[[kn.Result], None]:
 
 
 def above(upper: Callable[[Any, Axes], None], *controls: str) -> Callable[[Any], None]:
-    """A motion, and below it the controls that hold its program."""
+    """A motion, and below it the controls that hold its program, or forces of its constraints."""
 
     def draw(run: Any) -> None:
         figure = plt.figure(figsize=(6, 5.4), layout="constrained")
@@ -132,6 +132,7 @@ PICTURES: dict[str, tuple[float, Callable[[Any], None]]] = {
     "turntable_ball": (8.0, path("x", "y")),
     "vertical_disk": (8.0, path("x", "y")),
     "andrews": (0.03, over_time("beta", "gamma'", "delta'")),
+    "wheelset": (2.5, above(series("x", "theta"), "lambda.left", "lambda.right")),
     "rolling_coin": (4.0, path("x", "y")),
     "rattleback": (8.0, over_time("s.wz")),
     "bicycle": (6.0, over_time("lean", "steer")),

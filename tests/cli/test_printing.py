@@ -50,7 +50,7 @@ def expected(equations: kn.Equations, quantity: str, known: dict[str, float]) ->
 
 # -- text --------------------------------------------------------------------------------------------------------------
 
-FUNCTIONS = {n: getattr(math, n) for n in ("sin", "cos", "tan", "sqrt", "exp", "log", "atan2")}
+FUNCTIONS = {n: getattr(math, n) for n in ("sin", "cos", "tan", "sqrt", "exp", "log", "asin", "atan2", "tanh")}
 FUNCTIONS |= {"max": max, "min": min}
 
 
