@@ -44,7 +44,8 @@ class Bouncing(Projecting):
     def _decide(self, h: Any, end: Any) -> None:
         """Let happen what the first zero of an event in a step that was to lead to *end* brings about, if the loop may."""
         b, event = self.b, self._integer("which", self._earliest())
-        with b.if_then(self._nonzero(self._get("ints", layout.BOUNCE))):
+        flies = b.and_(*(self._nonzero(self._get("ints", what)) for what in (layout.FLYING, layout.BOUNCE)))
+        with b.if_then(flies):
             touch = self._integer("touches", event)
             self._first(end, self._is_gap, lambda t, struck: self._bounce(t, h, struck, event, touch))
 
@@ -91,7 +92,7 @@ class Bouncing(Projecting):
         fastest = self._intrinsic("maxnum", self._get("reals", layout.FASTEST), b.fneg(approach))
         rises = b.fcmp_ordered(">", leaving, b.fmul(constant(SLOW), fastest))
         with b.if_then(b.and_(b.fcmp_ordered(">", law, constant(0.0)), rises)):
-            self._jump(after, touch, work)
+            self._jump(after, work)
             fall = self._numbers(t, after, touch)[layout.FALL]
             square = b.fmul(leaving, leaving)
             self._call("events", t, after, self.values)
@@ -108,13 +109,17 @@ class Bouncing(Projecting):
     def _numbers(self, t: Any, state: Any, touch: Any) -> list[Any]:
         """What is known of the bounce of a *touch*."""
         b = self.b
-        b.store(t, self.argument)
-        b.call(self.at["bounce"], [self.argument, state, self.at["bounce_h"], self.at["bounces"]])
+        self._work_out(t, state)
         self.own = self._address(self.at["bounces"], b.mul(touch, self._get("ints", layout.BOUNCE)))
         return [self._value(self.own, number(i)) for i in range(layout.BOUNCE_NUMBERS)]
 
-    def _jump(self, state: Any, touch: Any, work: Any) -> None:
-        """Give *state* the speeds after the bounce, and the *work* of its impulses."""
+    def _work_out(self, t: Any, state: Any) -> None:
+        """What is known of the bounces of all touches, at the time t in a *state*."""
+        self.b.store(t, self.argument)
+        self.b.call(self.at["bounce"], [self.argument, state, self.at["bounce_h"], self.at["bounces"]])
+
+    def _give_speeds(self, state: Any) -> None:
+        """Give *state* the speeds after the bounce that was asked for last."""
         b = self.b
         speeds = self._address(state, self._get("ints", layout.SPEEDS))
         found = self._address(self.own, number(layout.BOUNCE_NUMBERS))
@@ -123,6 +128,11 @@ class Bouncing(Projecting):
             b.store(self._value(found, k), self._address(speeds, k))
 
         self._for(b.sub(self._get("ints", layout.BOUNCE), number(layout.BOUNCE_NUMBERS)), one)
+
+    def _jump(self, state: Any, work: Any) -> None:
+        """Give *state* the speeds after the bounce, and the *work* of its impulses."""
+        b = self.b
+        self._give_speeds(state)
         place = self._address(state, self._get("ints", layout.WORK_DONE))
         b.store(b.fadd(b.load(place, typ=REAL), work), place)
 
@@ -160,14 +170,17 @@ class Bouncing(Projecting):
         self._for(self._get("ints", layout.N_EVENTS), one)
         return self._nonzero(b.load(self.alone, typ=INT))
 
-    def _restart(self, t: Any, h: Any, struck: Any, after: Any, event: Any, what: Any) -> None:
-        """Record both states, and go on from the one *after* the change that an *event* has brought about."""
+    def _restart(self, t: Any, h: Any, struck: Any, after: Any, event: Any, approach: Any) -> None:
+        """Record both states, and go on from the one *after* the change by an *event*, with an *approach* if it struck."""
         b = self.b
         self._record(t, h, struck)
         count = self._get("ints", layout.MADE)
         b.store(event, self._address(self.at["changing"], count, INT))
         b.store(self._get("ints", layout.ACCEPTED), self._address(self.at["changed_rows"], count, INT))
-        b.store(what, self._address(self.at["changes"], count))
+        b.store(approach, self._address(self.at["approaches"], count))
+        flags = self._get("ints", layout.N_FLAGS)
+        present = self._address(self.at["given"], self._get("ints", layout.FLAGGED))
+        self._move(present, self._address(self.at["flags"], b.mul(count, flags)), b.mul(number(8), flags))
         self._count(layout.MADE)
         self._record(t, constant(0.0), after)
         self._copy(after, self.y)

@@ -25,13 +25,13 @@ from kineta.numerics.tableaux import Tableau
 def integrator(tableau: Tableau, *, projecting: bool = False, touching: bool = False) -> Callable[..., int]:
     """The compiled loop for *tableau*: a function of addresses, as in :mod:`kineta.numerics.layout`.
 
-    If it is *projecting*, it keeps to the constraints of the problem; if it is *touching*, it lets contacts bounce and friction
+    If it is *projecting*, it keeps to the constraints of the problem; if it is *touching*, it lets contacts strike and friction
     turn too.
     """
     from kineta.codegen.projecting import Projecting
-    from kineta.codegen.turning import Turning
+    from kineta.codegen.striking import Striking
 
-    writer = Turning if touching else Projecting if projecting else Loop
+    writer = Striking if touching else Projecting if projecting else Loop
     arguments = len((*layout.FUNCTIONS, layout.SETUP, *layout.BLOCKS))
     return compiled(partial(writer, tableau), arguments, writer.__name__, tableau)
 

@@ -36,7 +36,7 @@ class Piece:
     states (m, n), in the order of the steps, but in any order within one. ``status`` is what the loop returned after the last
     step, and ``odd`` whether it could not tell what the events did over that one; then none of its zeros are among them.
     ``sizes`` (k,) are those of the steps of which these are the ends, or that went on to a change; ``changed`` are the events
-    of these, the rows of the states after them, which are no steps, and the approaches, or the ways of slips.
+    of these, the rows of the states after them, which are no steps, the approaches, and the flags from there on.
     """
 
     t0: float
@@ -48,7 +48,7 @@ class Piece:
     zeros: tuple[IntArray, FloatArray, FloatArray]
     status: int
     odd: bool
-    changed: tuple[IntArray, IntArray, FloatArray]
+    changed: tuple[IntArray, IntArray, FloatArray, FloatArray]
 
 
 class Run:
@@ -130,14 +130,21 @@ class Run:
             "bounces": np.empty(0),
             "given": np.empty(0),
             "turns": np.full(events.n, -1),
-            "least": np.empty(events.n),
+            "least": np.zeros(events.n),
             "tried_h": np.empty(0),
             "trials": np.zeros((layout.TRIALS, padded)),
             "energies": np.empty(0),
             "signs": np.pad(signs(layout.DIRECTIONS, self.n), ((0, 0), (0, padded - self.n))),
+            "normals": np.full(events.n, -1),
+            "strikes": np.zeros(events.n, dtype=np.int64),
+            "rubs": np.full(events.n, -1),
+            "kept": np.empty(0),
+            "leaving": np.zeros(events.n),
+            "falls": np.zeros(events.n),
             "changing": np.empty(rows, dtype=np.int64),
             "changed_rows": np.empty(rows, dtype=np.int64),
-            "changes": np.empty(rows),
+            "approaches": np.empty(rows),
+            "flags": np.empty(0),
         }
 
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
@@ -207,23 +214,36 @@ class Run:
         self._memory[name][:] = values
 
     def _let_change(self, problem: Problem) -> None:
-        """Let contacts bounce and friction turn from here on, or hand back where they do."""
-        self._ints[layout.BOUNCE] = self._ints[layout.TURN] = 0
-        bounces, turns = problem.bounces, problem.turns
+        """Let touches change what they do from here on, or hand back where they do."""
+        self._ints[[layout.BOUNCE, layout.FLYING, layout.TURN, layout.N_FLAGS]] = 0
+        self._memory["strikes"][:] = 0
+        bounces, trials = problem.bounces, problem.trials
         if bounces is not None:
             self._ints[[layout.BOUNCE, layout.SPEEDS, layout.WORK_DONE]] = bounces.numbers, bounces.speeds, bounces.work
-            self._ints[layout.FIRST] = bounces.first
+            self._ints[[layout.FIRST, layout.FLYING]] = bounces.first, bounces.flying
             self._reals[[layout.SAME, layout.FASTEST]] = bounces.same, bounces.fastest
             self._put("bounce_h", bounces.h)
             self._put("touches", bounces.touches)
-            self._put("bounces", np.zeros(bounces.numbers * (1 + int(bounces.touches.max()))))
-        if turns is not None:
-            self._ints[[layout.TURN, layout.FIRST, layout.SIZE]] = 1, turns.first, len(problem.h)
-            self._ints[layout.WORK_DONE] = turns.work
-            self._reals[[layout.UNTIL, layout.CHANGED]] = turns.until, problem.t0
-            self._put("tried_h", np.empty(2 * len(problem.h)))
-            self._put("energies", np.empty(turns.size))
-            for name, values in (("given", turns.given), ("turns", turns.flags), ("least", turns.least)):
+            self._put("bounces", np.zeros(bounces.numbers * bounces.rows))
+        if trials is not None:
+            self._ints[[layout.TURN, layout.FIRST, layout.WORK_DONE]] = 1, trials.first, trials.work
+            self._ints[[layout.SIZE, layout.GIVEN]] = len(problem.h), len(trials.given)
+            self._ints[[layout.FLAGGED, layout.N_FLAGS]] = trials.flags
+            self._reals[[layout.SAME, layout.UNTIL, layout.CHANGED]] = trials.same, trials.until, problem.t0
+            if bounces is not None:
+                self._memory["strikes"][:] = trials.striking
+            blocks: dict[str, FloatArray | IntArray] = {
+                "given": trials.given,
+                "kept": trials.given,
+                "least": trials.least,
+                "turns": trials.turning,
+                "normals": trials.normals,
+                "rubs": trials.rubs,
+                "tried_h": np.empty(2 * len(problem.h)),
+                "energies": np.empty(trials.size),
+                "flags": np.empty((self.chunk + 1) * trials.flags[1]),
+            }
+            for name, values in blocks.items():
                 self._put(name, values)
 
     @property
@@ -256,24 +276,26 @@ class Run:
         began = time.perf_counter()
         m = self.problem.manifold
         back = (m.position, m.velocity) if m is not None else (0, 0)
-        bounces, turns = self.problem.bounces, self.problem.turns
+        bounces, trials = self.problem.bounces, self.problem.trials
         bounce = 0 if bounces is None else bounces.address
-        observed, setup = (0, 0) if turns is None else (turns.observed, turns.setup)
+        observed, setup = (0, 0) if trials is None else (trials.observed, trials.setup)
         functions = (self.problem.rhs, self._events.address, *back, bounce, observed, setup)
         status = self._integrate(*functions, *self._addresses)
         wanted = (layout.ACCEPTED, layout.FOUND, layout.LOOK, layout.MADE)
         k, found, odd, made = (int(self._ints[i]) for i in wanted)
         self._pace(k, time.perf_counter() - began)
         self.left -= k - made
-        if made and turns is not None:
+        if made and trials is not None:
             self.problem = replace(self.problem, h=self._memory["h"].copy())
         t, y, sizes, dense = (self._memory[name][:k] for name in ("times", "states", "sizes", "dense"))
-        jumps = [self._memory[name][:made].copy() for name in ("changing", "changed_rows", "changes")]
+        jumps = [self._memory[name][:made].copy() for name in ("changing", "changed_rows", "approaches")]
+        flags = 0 if trials is None else trials.flags[1]
+        after = self._memory["flags"][: made * flags].reshape(made, flags).copy()
         which, times, states = (self._memory[name][:found] for name in ("which", "zero_times", "zero_states"))
         zeros = which.copy(), times.copy(), states[:, : self.n].copy()
         kept = dense[..., : self.n].copy() if self._dense else None
         rows = t.copy(), y[:, : self.n].copy(), sizes.copy()
-        return Piece(t0, y0, *rows, kept, zeros, status, bool(odd), (jumps[0], jumps[1], jumps[2]))
+        return Piece(t0, y0, *rows, kept, zeros, status, bool(odd), (jumps[0], jumps[1], jumps[2], after))
 
 
 class DenseOutput:

@@ -23,11 +23,13 @@ T, H, T_END, MAX_STEP, LOW, SAME, FASTEST, UNTIL, CHANGED = range(REALS)
 #: steps VELOCITY in which speeds are brought back to them; and how often a step past a singular position was tried, HOPS.
 #: Of contacts that strike alone: how many numbers there are of a BOUNCE, 0 where the loop lets none happen; where the SPEEDS and
 #: the WORK done begin in the state. Of friction along lines: whether the loop lets it TURN; the event that is the FIRST of
-#: touches; and the SIZE of the block h. And how many changes were MADE in this call.
-INTS = 25
+#: touches; the SIZE of the block h; and of what setup is GIVEN, of which the N_FLAGS from FLAGGED on say what touches do. Whether
+#: all touches are open, FLYING. And how many changes were MADE in this call.
+INTS = 29
 N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, ROOM, DENSE = range(7)
 EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, 14)
-WATCHED, PIVOTS, VELOCITY, HOPS, BOUNCE, SPEEDS, WORK_DONE, TURN, FIRST, SIZE, MADE = range(14, INTS)
+WATCHED, PIVOTS, VELOCITY, HOPS, BOUNCE, SPEEDS, WORK_DONE, TURN, FIRST, SIZE = range(14, 24)
+GIVEN, N_FLAGS, FLAGGED, FLYING, MADE = range(24, INTS)
 
 #: Numbers of a bounce: 1 where it has a solution in closed form, the velocity along the normal before and after, the acceleration
 #: along it between touches, the work of the impulses; then the speeds after it.
@@ -39,8 +41,8 @@ SEVERAL = (len(PARTS), len(PARTS) - 2, 2)
 BEFORE, WORK = 3, 3 + sum(SEVERAL)
 
 #: Vectors of two modes that are tried: the state before; of each its state, the values of events there, what of these may be
-#: rounding, and what they are soon after; a rate, and a state beside.
-BASE, TRIED, ASIDE, TRIALS = 0, 1, 9, 11
+#: rounding, and what they are soon after; a rate, a state beside, and one after an impact.
+BASE, TRIED, ASIDE, TRIALS = 0, 1, 9, 12
 STATE, NOW, NOISE, SOON, TRIAL = range(5)
 #: How many directions of rounding are tried where a mode begins.
 DIRECTIONS = 4
@@ -61,12 +63,16 @@ SETUP = "setup"
 #: for every state that is a speed; of bounces the block h of their function, the place of each event's touch among its
 #: results, -1 for none, and room for these; of friction along lines what setup makes the block h of, for each event the
 #: place in it of the numbers of its touch, -1 where that does not turn here, and what its value must exceed for others to turn,
-#: room for two blocks h, for :data:`TRIALS` and for energies, and directions of rounding; and of all changes that were made the
-#: event, the row of the state after it, and the approach, or the way of the slip from there on, 0 for none.
+#: room for two blocks h, for :data:`TRIALS` and for energies, and directions of rounding; of what strikes beside others for each
+#: event the place of the numbers of its touch, -1 if it tells of no normal, whether what strikes may be decided here, the
+#: event of the tangents of its touch, -1 for none, room for what setup is given, and the speed with which it leaves and its rate;
+#: and of all changes that were made the event, the row of the state after it, the approach of what struck, and the flags from
+#: there on.
 BLOCKS = (
     *("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "sizes", "dense"),
     *("directions", "left", "noise", "which", "zero_times", "zero_states", "largest", "speeds"),
     *("bounce_h", "touches", "bounces"),
     *("given", "turns", "least", "tried_h", "trials", "energies", "signs"),
-    *("changing", "changed_rows", "changes"),
+    *("normals", "strikes", "rubs", "kept", "leaving", "falls"),
+    *("changing", "changed_rows", "approaches", "flags"),
 )

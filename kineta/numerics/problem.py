@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -64,12 +64,12 @@ class Manifold:
 
 @dataclass(frozen=True, slots=True)
 class Bounces:
-    """Contacts that bounce where they strike alone.
+    """Contacts that strike alone, and bounce where all others are open, ``flying``.
 
     address : of a function as ``rhs`` of :class:`Problem` with the numbers of each in a row, as in
         :mod:`kineta.numerics.layout`, in place of the state after it the speeds; h : its block
     touches : (n,) for every event the row of its contact, -1 for none
-    numbers : how many there are in a row
+    numbers : how many there are in a row, of ``rows``
     first : the first event of touches; speeds, work : where the speeds and the work done begin in the state
     same : the gap up to which contacts are closed; fastest : the fastest approach so far
     """
@@ -78,39 +78,49 @@ class Bounces:
     h: FloatArray
     touches: IntArray
     numbers: int
+    rows: int
     first: int
     speeds: int
     work: int
     same: float
     fastest: float
+    flying: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
-    """Friction along lines that the method lets stick, slip back, and begin to slip, where such a touch changes alone.
+class Trials:
+    """What the method needs to try modes, where a touch changes what it does, and all others go on or leave.
 
     setup : address of ``void setup(const double *given, double *h)``, which makes the block h; given : of what
-    flags : (n,) for every event the place in it of the numbers of its touch, -1 where that does not turn here
-    least : (n,) what the value of every event must exceed for others to turn
+    flags : where in it the numbers of touches begin, and how many there are
+    turning : (n,) for every event that tells of friction along a line where the numbers of its touch begin, -1 for all others
+    normals : (n,) the same for those that tell of gaps and normal forces; striking : (n,) 1 if what strikes may be decided,
+        beside others that are closed; rubs : (n,) for every event that of the friction of its touch, -1 for none
+    least : (n,) what the value of every other event must exceed
     observed : address of a function as ``rhs`` of :class:`Problem`, whose results, ``size`` of them, begin with kinetic and
         potential energy
-    first : the first event of touches; work : where the work done is in the state; until : the largest time of the run [s]
+    first : the first event of touches; work : where the work done is in the state; same : the gap up to which contacts are
+        closed; until : the largest time of the run [s]
     """
 
     setup: int
     given: FloatArray
-    flags: IntArray
+    flags: tuple[int, int]
+    turning: IntArray
+    normals: IntArray
+    striking: IntArray
+    rubs: IntArray
     least: FloatArray
     observed: int
     size: int
     first: int
     work: int
+    same: float
     until: float
 
-    def beside(self, given: FloatArray) -> Turns:
+    def beside(self, given: FloatArray) -> Trials:
         """The same with a block h that is made of other numbers."""
-        rest = self.flags, self.least, self.observed, self.size, self.first, self.work, self.until
-        return Turns(self.setup, given, *rest)
+        return replace(self, given=given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +132,7 @@ class Problem:
     y0 : (n,) initial state; quaternions : offsets of the unit quaternions in it
     integrals : how many of the last states are integrals along the others, which do not depend on them. Their errors should
         not steer the step size, unless there is nothing else to steer it
-    bounces : what the method lets bounce on its own, and turns : what it lets turn; None where it hands back at every zero
+    bounces : what the method lets bounce on its own, and trials : how it tries modes; None where it hands back at every zero
     """
 
     rhs: int
@@ -135,7 +145,7 @@ class Problem:
     events: Events | None = None
     manifold: Manifold | None = None
     bounces: Bounces | None = None
-    turns: Turns | None = None
+    trials: Trials | None = None
 
     @property
     def steering(self) -> int:
@@ -149,11 +159,11 @@ class Problem:
         y0: FloatArray,
         t1: float,
         bounces: Bounces | None = None,
-        turns: Turns | None = None,
+        trials: Trials | None = None,
     ) -> Problem:
-        """The same with another block *h*, from *t0*, *y0* to *t1*, with other *bounces* and *turns*."""
+        """The same with another block *h*, from *t0*, *y0* to *t1*, with other *bounces* and *trials*."""
         rest = self.quaternions, self.integrals, self.events, self.manifold
-        return Problem(self.rhs, h, t0, t1, y0, *rest, bounces, turns)
+        return Problem(self.rhs, h, t0, t1, y0, *rest, bounces, trials)
 
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""

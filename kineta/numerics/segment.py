@@ -22,8 +22,8 @@ class Segment:
     ``end`` is None where the run goes on, ``""`` at its end, and a sentence where it failed. ``zeros`` are those of events that
     the method has found: which event's, (m,), times (m,) and states (m, n). Where ``odd`` is set, they are still to be found
     over the last step. ``changed`` are the events of touches that changed what they do on the way, the rows of the states
-    after that, which are no steps, and the approaches of those that struck and left again, or the ways in which what turned
-    slips from there on, 0 for none. ``problem`` is what was solved last, ``mode`` what the caller knows of its start,
+    after that, which are no steps, the approaches of those that struck, and the flags of all from there on, if they
+    are others. ``problem`` is what was solved last, ``mode`` what the caller knows of its start,
     ``later`` the rows from which on there are other modes, with what gives these, and ``jumped`` tells that (t0, y0) is not where
     the segment before ended.
     """
@@ -36,7 +36,7 @@ class Segment:
     end: str | None
     odd: bool = True
     zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
-    changed: tuple[IntArray, IntArray, FloatArray] | None = None
+    changed: tuple[IntArray, IntArray, FloatArray, FloatArray] | None = None
     problem: Problem | None = None
     mode: Any = None
     later: Sequence[tuple[int, Callable[[], Any]]] = ()

@@ -98,52 +98,56 @@ class Modal(Held):
         if known is None:
             known = self._problems[made.code] = posed(self.problem, made.code)
         first = len(self.task.watched) + len(self.task.system.switches)
-        turns = self.touching.turning(made, first, self.task.states)
-        return known.at(made.h, t0, y0, t1, self._bounces(made), turns)
+        trials = self.touching.trials(made, first, self.task.states)
+        return known.at(made.h, t0, y0, t1, self._bounces(made), trials)
 
     def _bounces(self, made: Bound) -> Bounces | None:
-        """What the method may let bounce: contacts in free flight, where nothing else changes with them."""
-        own, system = len(self.task.watched), self.task.system
-        found = None if system.switches else self.touching.bouncing(made)
+        """What the method may let strike: contacts that do so alone, where no switch sees it."""
+        own, system, touching = len(self.task.watched), self.task.system, self.touching
+        found = None if system.switches else touching.striking(made)
         if found is None or found.code.bounce is None:
             return None
-        touching, address = self.touching, found.code.bounce.address
-        numbers = found.code.bounce.program.n_outputs // len(touching.touches)
+        rows = len(touching.touches)
+        numbers = found.code.bounce.program.n_outputs // rows
         touches = np.concatenate([np.full(own, -1), touching.gap_events])
-        rest = system.nq, self.task.states, touching.same, touching.fastest
-        return Bounces(address, found.h, touches, numbers, own, *rest)
+        rest = system.nq, self.task.states, touching.same, touching.fastest, touching.flies()
+        return Bounces(found.code.bounce.address, found.h, touches, numbers, rows, own, *rest)
 
     def _noted(self, segment: Segment, jumped: bool) -> Segment:
         """*segment* with its modes; and take note of what has changed over it within the loop."""
         made, changed, later = self.control.made, segment.changed, list[tuple[int, Callable[[], Bound]]]()
         if changed is not None and len(changed[0]):
             assert segment.problem is not None
-            if segment.problem.turns is None:
-                self._bounced(segment.t, *changed)
+            events, rows, approaches, flags = changed
+            if segment.problem.trials is None:
+                self._bounced(segment.t[rows], events, approaches)
             else:
-                later = self._turned(segment.t, *changed)
+                later = [*self._changing(segment.t[rows], events, rows, approaches, flags)]
         return replace(segment, mode=made, later=later, jumped=jumped)
 
-    def _bounced(self, t: FloatArray, events: IntArray, rows: IntArray, approaches: FloatArray) -> None:
+    def _bounced(self, t: FloatArray, events: IntArray, approaches: FloatArray) -> None:
         """Take note of what has bounced."""
-        names = self.touching.bounced(events - len(self.task.watched), t[rows], approaches)
-        self.changes += ((at, f"{name} strikes") for at, name in zip(t[rows].tolist(), names, strict=True))
+        names = self.touching.bounced(events - len(self.task.watched), t, approaches)
+        self.changes += ((at, f"{name} strikes") for at, name in zip(t.tolist(), names, strict=True))
         self._since.clear()
         self._fresh = []
 
-    def _turned(
-        self, t: FloatArray, events: IntArray, rows: IntArray, ways: FloatArray
-    ) -> list[tuple[int, Callable[[], Bound]]]:
-        """Take note of friction that has turned; the modes of the rows from each turn on."""
-        first, made, later = len(self.task.watched) + len(self.task.system.switches), self.control.made, []
-        for event, row, way in zip(events.tolist(), rows.tolist(), ways.tolist(), strict=True):
-            at = float(t[row])
-            later.append((row, self.touching.turned(made, event - first, at, way)))
+    def _changing(
+        self, t: FloatArray, events: IntArray, rows: IntArray, approaches: FloatArray, flags: FloatArray
+    ) -> Iterator[tuple[int, Callable[[], Bound]]]:
+        """Take note of what has changed; the modes of the rows from each change on."""
+        first, made = len(self.task.watched) + len(self.task.system.switches), self.control.made
+        given = (x.tolist() for x in (t, events - first, rows, approaches))
+        for at, event, row, approach, present in zip(*given, flags, strict=True):
+            mode = self.touching.noted(made, event, at, approach, present)
             self.changes += ((at, what) for what in self.touching.said)
+            if approach:
+                self._since.clear()
+                self._fresh = []
             self._since.append(at)
             self._check_calm(at)
-        self.control.made = later[-1][1]()
-        return later
+            yield row, mode
+        self.control.made = mode()
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 

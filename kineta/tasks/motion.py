@@ -97,9 +97,9 @@ def move(task: Task, bar: Progress) -> Motion:
         integrals=code.layout.integrals,
         events=wanted(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
         manifold=manifold(task, task.made, task.y0),
-        turns=None
+        trials=None
         if change is None
-        else change.turning(made, len(task.watched) + len(task.system.switches), task.states),
+        else change.trials(made, len(task.watched) + len(task.system.switches), task.states),
     )
     run = Integration(
         partial(integrator, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),

@@ -14,12 +14,12 @@ from kineta.errors import SimulationError
 from kineta.formalism.slipping import ALLOWED
 from kineta.formalism.touch import FLAGS, Touch, pressing, standing
 from kineta.model.infer import few
-from kineta.numerics.problem import Turns, signs
+from kineta.numerics.problem import Trials, signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import SPENT, Grip, grip, shares_forces
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import ROUNDING, Look, Numbers, laws, look, places
-from kineta.tasks.turning import returned, turns
+from kineta.tasks.trying import returned, trials
 
 FloatArray = NDArray[np.float64]
 
@@ -54,8 +54,8 @@ AT_ZERO = 1e-4
 KEPT = 16
 #: Part of the largest bound below which the code does not tell a force from one.
 UNTOLD = 1e-7
-#: Which of the flags say that something sticks, slips, which way, and that it begins to, or would soon.
-STUCK, SLIPS, ALONG, BEGINS = (FLAGS.index(name) for name in ("stuck", "slips", "along u", "begins"))
+#: Which of the flags say that something sticks, and that it begins to slip, or would soon.
+STUCK, BEGINS = FLAGS.index("stuck"), FLAGS.index("begins")
 #: Rows of a system, all of whose touches are pressed where one of them is.
 SMALL = 6
 
@@ -115,7 +115,7 @@ class Touching:
         self.small = sum(len(place.rows) for place in self.places) <= SMALL
         self._codes: dict[frozenset[int], Code] = {}
         self._bounds: dict[tuple[Code, bytes, bytes, bytes], Bound] = {}
-        self._turns: dict[tuple[Code, Set[int]], Turns | None] = {}
+        self._trials: dict[Code, Trials | None] = {}
         self._met: frozenset[int] = frozenset()
         self._limit = 1.0
 
@@ -136,11 +136,15 @@ class Touching:
             found = self._codes[met] = self.codes(pressing(self.touches, names) if near else standing(self.touches))
         return found
 
-    def bouncing(self, made: Bound) -> Bound | None:
-        """The code with what happens where one of those strikes that have been near, if all is open at present."""
-        if self.closed or self.always or not self._met:
-            return None
-        return self._switched(made, np.zeros_like(self.flags), self._met)
+    def flies(self) -> bool:
+        """Whether all is open, and nothing rubs in joints."""
+        return not (self.closed or self.always)
+
+    def striking(self, made: Bound) -> Bound | None:
+        """The code with what happens where one strikes, in flight one of those that have been near; None where that has none."""
+        if not self.flies():
+            return made
+        return self._switched(made, np.zeros_like(self.flags), self._met) if self._met else None
 
     def bounced(self, events: NDArray[np.int64], t: FloatArray, approaches: FloatArray) -> list[str]:
         """Take note of those that struck at the times *t*, with *approaches* along the normals, and left again: their names."""
@@ -150,32 +154,33 @@ class Touching:
         self.fastest, self.changed = max(self.fastest, -float(approaches.min())), float(t[-1])
         return [self.touches[i].name for i in struck]
 
-    def turning(self, made: Bound, first: int, work: int) -> Turns | None:
-        """What the loop has to know to let friction turn by the code *made*, whose events of touches come behind the *first*, and
-        whose state has the *work* done there.
+    def trials(self, made: Bound, first: int, work: int) -> Trials | None:
+        """What the loop has to know to try modes by the code *made*, whose events of touches come behind the *first*, and whose
+        state has the *work* done there.
         """
         if shares_forces(self.flags):
             return None
-        key = made.code, frozenset(self.closed)
-        if key not in self._turns:
-            if len(self._turns) >= KEPT:
-                self._turns.clear()
-            opened = {i for i in self.contacts if i not in self.closed}
-            self._turns[key] = turns(made, self.touches, self._told_of, opened, self.same, first, work, self.until)
-        found = self._turns[key]
+        if made.code not in self._trials:
+            rest = self.same, first, work, self.until
+            strikes = made.code.bounce is not None
+            self._trials[made.code] = trials(made, self.touches, self._told_of, *rest, strikes=strikes)
+        found = self._trials[made.code]
         return None if found is None else found.beside(made.given)
 
-    def turned(self, made: Bound, event: int, t: float, way: float) -> Callable[[], Bound]:
-        """Take note of friction that turned at the time *t*, and slips in this *way* from there on, 0 for none: what gives the
-        code for the motion from there on.
+    def noted(self, made: Bound, event: int, t: float, approach: float, flags: FloatArray) -> Callable[[], Bound]:
+        """Take note of a touch that changed at the time *t*, after an *approach* if it struck, and of the *flags* of what presses
+        from there on: what gives the code for the motion from there on.
         """
-        own, (does, word) = self.events[event][0], (SLIPS, "slips") if way else (STUCK, "sticks")
-        self.said = [] if self.flags[own, does] else [f"{self.touches[own].name} {word}"]
-        self.flags = flags = self.flags.copy()
-        flags[own, STUCK:] = 0.0
-        flags[own, does], flags[own, ALONG], flags[own, BEGINS] = 1.0, way, abs(way)
-        self.changed, self.flight = t, math.inf
-        return partial(self._switched, made, flags, self.closed)
+        (i, normal), present = self.events[event], np.zeros_like(self.flags)
+        present[made.code.presses] = flags.reshape(-1, len(FLAGS))
+        closed = frozenset(k for k in self.contacts if present[k, 0])
+        strikes = normal and i not in self.closed
+        self.said = [f"{self.touches[i].name} strikes"] * strikes
+        self.impacts[i] += strikes
+        self.fastest = max(self.fastest, -approach)
+        self._tell(closed, present)
+        self.closed, self.flags, self.changed, self.flight = closed, present, t, math.inf
+        return partial(self._switched, made, present, closed)
 
     def change(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> tuple[FloatArray, Bound]:
         """The state after what happens at *t*, where the events *fired*, and the code for the motion from there on.
