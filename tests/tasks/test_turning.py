@@ -49,23 +49,23 @@ MODELS = {
 def test_what_turns_within_the_loop_moves_as_what_is_handed_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, end = MODELS[name]
     system, within, handed = kn.loads(text), list[int](), list[float]()
-    turned, changed = Modal._turned, Modal._changed
+    changing, changed = Modal._changing, Modal._changed
 
     def counted(self: Modal, t: FloatArray, events: IntArray, *given: IntArray) -> Any:
         within.append(len(events))
-        return turned(self, t, events, *given)
+        return changing(self, t, events, *given)
 
     def told(self: Modal, t: float, *given: Any) -> Any:
         handed.append(t)
         return changed(self, t, *given)
 
-    monkeypatch.setattr(Modal, "_turned", counted)
+    monkeypatch.setattr(Modal, "_changing", counted)
     monkeypatch.setattr(Modal, "_changed", told)
     run = kn.simulate(system, end, samples=57)
     every = kn.simulate(system, end, dense_output=True)
     assert len(handed) <= 0.3 * sum(within)
     assert sum(within) >= 20
-    monkeypatch.setattr(Touching, "turning", lambda *_: None)
+    monkeypatch.setattr(Touching, "trials", lambda *_: None)
     other = kn.simulate(system, end, samples=57)
     assert run.success
     assert run.changes == other.changes
