@@ -11,13 +11,14 @@ from collections.abc import Callable
 from typing import Any
 
 from kineta.codegen.emitter import INT, REAL, constant, number
+from kineta.codegen.integrator import ROUNDING
 from kineta.codegen.projecting import Projecting
 from kineta.numerics import layout
 
 #: Part of the fastest approach with which a contact must leave.
 SLOW = 1e-11
-#: Part of the largest coordinate that may be rounding of a gap, and by how many times that it must rise before it falls.
-ROUNDING, SEEN = 64 * 2.0**-52, 30.0
+#: By how many times that part of the largest coordinate which may be rounding of a gap it must rise before it falls.
+SEEN = 30.0
 #: Part of the time that is rounding: what it does to the speed must be less than what a bounce takes.
 LATE = 8 * 2.0**-52
 
@@ -36,7 +37,8 @@ class Bouncing(Projecting):
     def _conclude(self, t: Any, h: Any, end: Any, last: Any) -> None:
         b = self.b
         b.store(number(0), self.changed)
-        with b.if_then(self._nonzero(self._get("ints", layout.ENDED)), likely=False):
+        ends = b.and_(self._nonzero(self._get("ints", layout.ENDED)), b.not_(self._nonzero(b.load(self.late, typ=INT))))
+        with b.if_then(ends, likely=False):
             self._decide(h, end)
         with b.if_then(b.not_(self._nonzero(b.load(self.changed, typ=INT)))):
             super()._conclude(t, h, end, last)
@@ -188,20 +190,22 @@ class Bouncing(Projecting):
         self._call("rhs", t, after, self._row(self.k, 0))
         self._count(layout.EVALUATIONS)
         self._for(self._get("ints", layout.N_EVENTS), self._want)
+        with b.if_then(
+            b.fcmp_ordered("!=", approach, constant(0.0))
+        ):  # what is left open then rises so that it is seen to
+            self._for(self._get("ints", layout.N_EVENTS), self._trust)
         self._set("ints", layout.FOUND, b.load(self.before, typ=INT))
         self._set("ints", layout.ENDED, number(0))
         b.store(number(1), self.changed)
-
-    def _begin_at(self, event: Any, noise: Any) -> None:
-        """Let an *event* that is zero, up to *noise*, be zero at the start of what follows."""
-        b = self.b
-        zero = b.fcmp_ordered("<=", self._abs(self._value(self.known[0], event)), noise)
-        b.store(b.select(zero, noise, constant(-1.0)), self._address(self.noise, event))
 
     def _want(self, event: Any) -> None:
         """Look for one more zero of an *event*, if it is that of a touch."""
         with self.b.if_then(self.b.icmp_signed(">=", event, self._get("ints", layout.FIRST))):
             self.b.store(number(1), self._address(self.at["left"], event, INT))
+
+    def _trust(self, event: Any) -> None:
+        """Look for no zero of an *event* beyond the one at which it starts."""
+        self.b.store(constant(float("inf")), self._address(self.at["beyond"], event))
 
     def _shorten(self, leaving: Any, fall: Any) -> None:
         """Let the next step be no longer than half of the flight."""

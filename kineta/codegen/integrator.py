@@ -20,6 +20,9 @@ from kineta.codegen.zeros import Zeros
 from kineta.numerics import layout
 from kineta.numerics.tableaux import Tableau
 
+#: Part of a time and of a state that may be rounding.
+ROUNDING = 64 * 2.0**-52
+
 
 @cache
 def integrator(tableau: Tableau, *, projecting: bool = False, touching: bool = False) -> Callable[..., int]:
@@ -49,6 +52,7 @@ class Loop(Zeros):
         self.new, self.between, self.values = islice(work, 3)
         self.known, self.within, self.nearer = (tuple(islice(work, n)) for n in layout.SEVERAL)
         self.directions, self.noise = self.at["directions"], self.at["noise"]
+        self.late = self.b.alloca(INT)  # whether a zero of the step was found beyond it
         self._write()
 
     def _derivative(self, t: Any, stage: int) -> None:
@@ -62,6 +66,8 @@ class Loop(Zeros):
 
     def _write(self) -> None:
         b = self.b
+        with b.if_then(self._nonzero(self._get("ints", layout.ANEW)), likely=False):
+            self._begin_anew()
         loop = self.function.append_basic_block("step")
         b.branch(loop)
         b.position_at_end(loop)
@@ -86,6 +92,52 @@ class Loop(Zeros):
                 self._reject(t, h, error, finite)
                 b.branch(loop)
         b.unreachable()
+
+    def _begin_anew(self) -> None:
+        """Begin anew: the rate at the start, and the events there."""
+        t = self._get("reals", layout.T)
+        self._call("rhs", t, self.y, self._row(self.k, 0))
+        self._count(layout.EVALUATIONS)
+        with self.b.if_then(self._nonzero(self._get("ints", layout.N_EVENTS))):
+            self._look_at_start(t)
+        self._set("ints", layout.ANEW, number(0))
+
+    def _look_at_start(self, t: Any) -> None:
+        """The values of all events where a run starts, at the time t, and which are zero, up to rounding of time and state."""
+        b, noise = self.b, self.within[0]
+        self._call("events", t, self.y, self.known[0])
+        self._for_lanes(lambda i: self._store(self._wide(constant(0.0)), noise, i))
+        end = self._intrinsic("maxnum", self._abs(t), self._abs(self._get("reals", layout.T_END)))
+        moment = b.fmul(constant(ROUNDING), end)
+
+        def later(i: Any) -> Any:
+            return b.fadd(self._load(self.y, i), b.fmul(self._wide(moment), self._load(self._row(self.k, 0), i)))
+
+        def nearly(direction: int) -> Callable[[Any], Any]:
+            signs, one = self._row(self.at["signs"], direction), self._wide(constant(1.0))
+            part = self._wide(constant(ROUNDING))
+            return lambda i: b.fmul(b.fadd(one, b.fmul(part, self._load(signs, i))), self._load(self.y, i))
+
+        for time, state in [(b.fadd(t, moment), later), *((t, nearly(d)) for d in range(layout.DIRECTIONS))]:
+            self._look_beside(time, state, noise)
+        self._for(self._get("ints", layout.N_EVENTS), lambda i: self._begin_at(i, self._value(noise, i)))
+
+    def _look_beside(self, t: Any, state: Callable[[Any], Any], noise: Any) -> None:
+        """What the values of events in another *state*, at the time t, differ is *noise* of theirs."""
+        self._for_lanes(lambda i: self._store(state(i), self.between, i))
+        self._call("events", t, self.between, self.values)
+
+        def more(i: Any) -> None:
+            differs = self._intrinsic("fabs", self.b.fsub(self._load(self.values, i), self._load(self.known[0], i)))
+            self._store(self._intrinsic("maximum", self._load(noise, i), differs), noise, i)
+
+        self._for_lanes(more)
+
+    def _begin_at(self, event: Any, noise: Any) -> None:
+        """Let an *event* that is zero, up to *noise*, be zero at the start of what follows."""
+        b = self.b
+        zero = b.fcmp_ordered("<=", self._abs(self._value(self.known[0], event)), noise)
+        b.store(b.select(zero, noise, constant(-1.0)), self._address(self.noise, event))
 
     def _reject(self, t: Any, h: Any, error: Any, finite: Any) -> None:
         size = self._shrunk(h, self._factor(error), finite)
@@ -152,6 +204,7 @@ class Loop(Zeros):
     def _events(self, t: Any, h: Any, end: Any) -> None:
         """Find the zeros of the event functions over the step from t to *end*, or say that it must be looked at."""
         b, count = self.b, self._get("ints", layout.N_EVENTS)
+        b.store(number(0), self.late)
         self._event_values(end, self.new, self.known[-1])
         self._states_within()
         self._sample(t, h)
@@ -164,8 +217,16 @@ class Loop(Zeros):
         with b.if_then(b.not_(self._nonzero(self._get("ints", layout.LOOK)))):
 
             def find(i: Any) -> None:
+                def found(x: Any) -> None:
+                    self._found(i, self._time(x, t, h, end))
+
+                def found_late(x: Any) -> None:
+                    b.store(number(1), self.late)
+                    found(x)
+
                 with b.if_then(self._likely(i), likely=False):
-                    self._zeros_of(i, t, h, lambda x: self._found(i, self._time(x, t, h, end)))
+                    self._zeros_of(i, t, h, found)
+                self._passed(i, t, h, self._value(self.at["beyond"], i), found_late)
                 self._settle(i)
 
             self._for(count, find)

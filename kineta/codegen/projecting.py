@@ -98,6 +98,10 @@ class Projecting(Loop):
         low = self._lowest(out)
         b.store(self._intrinsic("minnum", b.load(self.low, typ=REAL), low), self.low)
 
+    def _begin_anew(self) -> None:
+        super()._begin_anew()
+        self._set("reals", layout.LOW, self._lowest(self._row(self.k, 0)))
+
     def _pivots(self, rates: Any, body: Callable[[Any, Any], None]) -> None:
         """*body* for the size of every pivot among the *rates*, and for the place of the largest that it has been."""
         first = self._address(rates, self._get("ints", layout.PIVOTS))

@@ -12,10 +12,11 @@ from typing import Any
 
 from kineta.codegen.bouncing import Bouncing
 from kineta.codegen.emitter import INT, constant, number
+from kineta.codegen.integrator import ROUNDING
 from kineta.numerics import layout
 
-#: Rounding of a state, and by how many times what it does to an event this has to be away from its zero.
-ROUNDING, AWAY = 64 * 2.0**-52, 100.0
+#: By how many times what rounding of a state does to an event this has to be away from its zero.
+AWAY = 100.0
 #: Part of the largest time after which events are looked at again.
 SOON = 1e-6
 #: By how many times a slip speeds may change that bring it to an end, and by which part of a state in any case: in a dead point
@@ -188,7 +189,7 @@ class Trying(Bouncing):
         self._restart(t, h, state, after, event, approach)
         self._set("reals", layout.LOW, self._lowest(self._row(self.k, 0)))
         self._set("ints", layout.HOPS, number(0))
-        self._begin_mode(t)
+        self._look_at_start(t)
 
     def _keep_balance(self, t: Any, state: Any, after: Any) -> None:
         """Count what a change takes of the energy as work done."""
@@ -198,34 +199,3 @@ class Trying(Bouncing):
             energies.append(b.fadd(*(self._value(self.at["energies"], number(k)) for k in range(2))))
         place = self._address(after, self._get("ints", layout.WORK_DONE))
         b.store(b.fadd(self._value(place, number(0)), b.fsub(energies[1], energies[0])), place)
-
-    def _begin_mode(self, t: Any) -> None:
-        """The values of all events where a mode begins; which of them are zero, up to rounding of the time and of the state."""
-        b, known, noise = self.b, self.known[0], self._of(0, layout.NOISE)
-        self._call("events", t, self.y, known)
-        self._for_lanes(lambda i: self._store(self._wide(constant(0.0)), noise, i))
-        end = self._intrinsic("maxnum", self._abs(t), self._abs(self._get("reals", layout.T_END)))
-        moment = b.fmul(constant(ROUNDING), end)
-
-        def later(i: Any) -> Any:
-            return b.fmul(self._wide(moment), self._load(self._row(self.k, 0), i))
-
-        def nearly(direction: int) -> Callable[[Any], Any]:
-            signs = self._row(self.at["signs"], direction)
-            return lambda i: b.fmul(b.fmul(self._wide(constant(ROUNDING)), self._load(signs, i)), self._load(self.y, i))
-
-        changes = [(b.fadd(t, moment), later), *((t, nearly(d)) for d in range(layout.DIRECTIONS))]
-        for time, change in changes:
-            self._look_beside(time, change, noise)
-        self._for(self._get("ints", layout.N_EVENTS), lambda i: self._begin_at(i, self._value(noise, i)))
-
-    def _look_beside(self, t: Any, change: Callable[[Any], Any], noise: Any) -> None:
-        """What a *change* of the state does to the values of events at the time t is *noise* of theirs."""
-        self._for_lanes(lambda i: self._store(self.b.fadd(self._load(self.y, i), change(i)), self.beside, i))
-        self._call("events", t, self.beside, self.values)
-
-        def more(i: Any) -> None:
-            differs = self._intrinsic("fabs", self.b.fsub(self._load(self.values, i), self._load(self.known[0], i)))
-            self._store(self._intrinsic("maximum", self._load(noise, i), differs), noise, i)
-
-        self._for_lanes(more)

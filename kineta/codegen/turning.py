@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from kineta.codegen.emitter import INT, constant, number
-from kineta.codegen.trying import AWAY, ROUNDING, Trying
+from kineta.codegen.integrator import ROUNDING
+from kineta.codegen.trying import AWAY, Trying
 from kineta.numerics import layout
 
 #: Part of what slip in the wrong direction takes back, up to which that in the right one may begin without any acceleration.

@@ -171,11 +171,22 @@ class Zeros(Step, ABC):
         def pair(j: Any) -> None:
             ends = [(self._value(self.x, k), self._value(self.f, k)) for k in (j, b.add(j, number(1)))]
             with b.if_then(self._counts(i, ends[0][1], ends[1][1])):
-                x, proper = self._zero(i, t, h, *ends)
+                x, proper = self._zero(lambda x: self._event_value(i, t, h, x), t, h, *ends)
                 with b.if_then(proper):
                     found(x)
 
         self._for(b.sub(b.load(self.points, typ=INT), number(1)), pair)
+
+    def _passed(self, i: Any, t: Any, h: Any, beyond: Any, found: Callable[[Any], None]) -> None:
+        """*found* with the part of the step where event i, that was not above zero before, falls so far *beyond* it."""
+        b, zero = self.b, constant(0.0)
+        first, last = (b.fadd(self._value(values, i), beyond) for values in (self.known[0], self.known[-1]))
+        left = b.or_(self._starting(i), b.fcmp_ordered("<=", first, beyond))
+        passes = b.and_(b.fcmp_ordered(">", first, zero), b.fcmp_ordered("<=", last, zero))
+        with b.if_then(b.and_(left, passes), likely=False):
+            ends = (zero, first), (constant(1.0), last)
+            x, _ = self._zero(lambda x: b.fadd(self._event_value(i, t, h, x), beyond), t, h, *ends)
+            found(x)
 
     def _put(self, x: Any, f: Any) -> None:
         """One point more: the part x of the step, where the value is f."""
@@ -254,8 +265,10 @@ class Zeros(Step, ABC):
         for name, value in {"a": a, "fa": fa, "b": end, "fb": fb, "c": end, "fc": fb, "share": half}.items():
             self.b.store(value, self.bracket[name])
 
-    def _zero(self, i: Any, t: Any, h: Any, start: tuple[Any, Any], end: tuple[Any, Any]) -> tuple[Any, Any]:
-        """The part of the step at which event i has reached zero or just passed it between two points, and whether that is a
+    def _zero(
+        self, value: Callable[[Any], Any], t: Any, h: Any, start: tuple[Any, Any], end: tuple[Any, Any]
+    ) -> tuple[Any, Any]:
+        """The part of the step at which a *value* has reached zero or just passed it between two points, and whether that is a
         zero and no pole.
 
         Chandrupatla's method. The state there is left in ``between``.
@@ -268,12 +281,12 @@ class Zeros(Step, ABC):
         ends_at_zero = b.fcmp_ordered("==", new, constant(0.0))
         with b.if_else(ends_at_zero, likely=False) as (then, otherwise):
             with then:
-                self._while(lambda: self._halved(i, t, h, tolerance))
+                self._while(lambda: self._halved(value, tolerance))
             with otherwise:
-                self._while(lambda: self._narrowed(lambda x: self._event_value(i, t, h, x), tolerance))
+                self._while(lambda: self._narrowed(value, tolerance))
         passed = b.and_(b.not_(ends_at_zero), self._same_side(b.load(at["fa"], typ=REAL), new))
         x = b.select(passed, b.load(at["a"], typ=REAL), b.load(at["b"], typ=REAL))
-        there = self._abs(self._event_value(i, t, h, x))
+        there = self._abs(value(x))
         most = self._intrinsic("maxnum", self._abs(old), self._abs(new))
         return x, b.fcmp_ordered("<=", there, b.fmul(most, constant(POLE)))
 
@@ -283,12 +296,12 @@ class Zeros(Step, ABC):
         above = [self.b.fcmp_ordered(">", value, zero) for value in (a, b)]
         return self.b.or_(self.b.fcmp_ordered("==", a, zero), self.b.icmp_unsigned("==", *above))
 
-    def _halved(self, i: Any, t: Any, h: Any, tolerance: Any) -> Any:
+    def _halved(self, value: Callable[[Any], Any], tolerance: Any) -> Any:
         """One turn of the search for where a value that ends at zero reaches it, which may be long before; as above."""
         b, at = self.b, self.bracket
         left, right = (b.load(at[name], typ=REAL) for name in ("a", "b"))
         x = b.fmul(constant(0.5), b.fadd(left, right))
-        f = self._event_value(i, t, h, x)
+        f = value(x)
         ahead = b.fcmp_ordered(">", b.fmul(f, b.load(at["fa"], typ=REAL)), constant(0.0))
         b.store(b.select(ahead, x, left), at["a"])
         b.store(b.select(ahead, right, x), at["b"])

@@ -76,7 +76,7 @@ class Run:
         self._integrate = integrate
         self.n, self.left = len(problem.y0), max_steps
         none = np.zeros(0, dtype=np.int64)
-        self._events = problem.events or Events(0, none, none, none.astype(np.float64))
+        self._events = problem.events or Events(0, none, none, np.zeros(0), np.zeros(0))
         self._dense = dense or self._events.n > 0
         self.padded = -(-max(self.n, self._events.n, 1) // layout.LANES) * layout.LANES
         per_step = 8 * self.padded * (1 + tableau.coefficients * self._dense) + 8
@@ -120,6 +120,7 @@ class Run:
             "directions": events.directions,
             "left": events.left,
             "noise": events.noise,
+            "beyond": events.beyond,
             "which": np.empty(room, dtype=np.int64),
             "zero_times": np.empty(room),
             "zero_states": np.empty((room, padded)),
@@ -193,18 +194,15 @@ class Run:
         """Go on with another problem of the same size, with steps no longer than *longest* at first. Events that are zero at its
         start are none of the run's.
         """
-        t, y = problem.t0, problem.y0
         self._put("h", problem.h)
         self.problem, self._events = problem, problem.events or self._events
-        self._reals[layout.T], self._reals[layout.T_END], self._memory["y"][: self.n] = t, problem.t1, y
-        self._memory["k"][0, : self.n] = rate = self._rate(t, y)
-        self._reals[layout.LOW] = self._low(rate)
+        self._reals[layout.T], self._reals[layout.T_END] = problem.t0, problem.t1
+        self._memory["y"][: self.n] = problem.y0
         self._reals[layout.H] = min(self._reals[layout.H], longest)
         for place in (layout.ENDED, layout.JUST_REJECTED, layout.HOPS):
             self._ints[place] = 0
+        self._ints[layout.ANEW] = 1
         self._let_change(problem)
-        if self._events.n:
-            self._memory["work"][layout.BEFORE, : self._events.n], self._events.noise[:] = problem.starting(rate)
 
     def _put(self, name: str, values: FloatArray | IntArray) -> None:
         """Give the block *name* other values."""
@@ -305,15 +303,14 @@ class DenseOutput:
     """
 
     def __init__(self, t: FloatArray, y: FloatArray, sizes: FloatArray, coefficients: FloatArray) -> None:
-        self._t, self._y, self._F = t, y, coefficients.swapaxes(0, 1)
-        self._sizes = np.where(sizes == 0, 1.0, sizes)
-        self._sign = 1.0 if t[-1] >= t[0] else -1.0
-        self._between = self._sign * t[1:-1]
+        self._t, self._y, self._sizes, self._F = t, y, sizes, coefficients.swapaxes(0, 1)
 
     def __call__(self, t: FloatArray | float) -> FloatArray:
         """States at *t*: (n,) or (n, len(t))."""
-        step = self._between.searchsorted(self._sign * t)
-        x = (t - self._t[step]) / self._sizes[step]
+        sign = 1.0 if self._t[-1] >= self._t[0] else -1.0
+        step = (sign * self._t[1:-1]).searchsorted(sign * t)
+        h = self._sizes[step]
+        x = (t - self._t[step]) / np.where(h == 0, 1.0, h)
         return (interpolate(self._F[:, step], x[:, None] if np.ndim(t) else x) + self._y[step]).T
 
 

@@ -24,12 +24,13 @@ T, H, T_END, MAX_STEP, LOW, SAME, FASTEST, UNTIL, CHANGED = range(REALS)
 #: Of contacts that strike alone: how many numbers there are of a BOUNCE, 0 where the loop lets none happen; where the SPEEDS and
 #: the WORK done begin in the state. Of friction along lines: whether the loop lets it TURN; the event that is the FIRST of
 #: touches; the SIZE of the block h; and of what setup is GIVEN, of which the N_FLAGS from FLAGGED on say what touches do. Whether
-#: all touches are open, FLYING. And how many changes were MADE in this call.
-INTS = 29
+#: all touches are open, FLYING. How many changes were MADE in this call; and whether the run begins ANEW with it, so that the
+#: rate and the events at its start are to be worked out.
+INTS = 30
 N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, ROOM, DENSE = range(7)
 EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, 14)
 WATCHED, PIVOTS, VELOCITY, HOPS, BOUNCE, SPEEDS, WORK_DONE, TURN, FIRST, SIZE = range(14, 24)
-GIVEN, N_FLAGS, FLAGGED, FLYING, MADE = range(24, INTS)
+GIVEN, N_FLAGS, FLAGGED, FLYING, MADE, ANEW = range(24, INTS)
 
 #: Numbers of a bounce: 1 where it has a solution in closed form, the velocity along the normal before and after, the acceleration
 #: along it between touches, the work of the impulses; then the speeds after it.
@@ -70,7 +71,7 @@ SETUP = "setup"
 #: there on.
 BLOCKS = (
     *("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "sizes", "dense"),
-    *("directions", "left", "noise", "which", "zero_times", "zero_states", "largest", "speeds"),
+    *("directions", "left", "noise", "beyond", "which", "zero_times", "zero_states", "largest", "speeds"),
     *("bounce_h", "touches", "bounces"),
     *("given", "turns", "least", "tried_h", "trials", "energies", "signs"),
     *("normals", "strikes", "rubs", "kept", "leaving", "falls"),

@@ -31,12 +31,15 @@ class Events:
     left : (n,) how many more zeros are wanted; it changes as they are found, and the run ends when one comes to 0
     noise : (n,) of an event that is zero at the start of the run and has not left that zero, which is none of the run's: what
         its value must exceed to have left it; -1 for all others
+    beyond : (n,) how far an event that was not above zero falls below it to count as a zero, too: what is pushed back before it
+        has left a zero has no other that tells; infinite for none
     """
 
     address: int
     directions: IntArray
     left: IntArray
     noise: FloatArray
+    beyond: FloatArray
 
     @property
     def n(self) -> int:

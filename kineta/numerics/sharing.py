@@ -140,11 +140,13 @@ def _along(
 ) -> tuple[FloatArray, float, float]:
     """As :func:`_inside`, of forces x + z c; of a bound no more than the part *high* is at work with x."""
     low, c, reach = 0.0, 0.0, float(np.abs(x).max() / np.abs(z).max())
-    pushes = [(-float(z[k]) / 2, -float(x[k])) for k in (*pushing, *(c.normal for c in cones if c.normal is not None))]
+    push = (-math.inf, math.inf)
+    for k in (*pushing, *(cone.normal for cone in cones if cone.normal is not None)):
+        push = _left(*push, 0.0, -float(z[k]) / 2, -float(x[k]), 0.0)
     lines = [_line(x, z, cone) for cone in cones]
     while True:
         s = (low + high) / 2
-        first, last = _part(pushes, lines, s)
+        first, last = _part(*push, lines, s)
         if first <= last:
             high, c = s, _middle(first, last, reach)
         else:
@@ -182,13 +184,10 @@ def _line(x: FloatArray, z: FloatArray, cone: Cone) -> _Line:
     return _Line(near, across, float(force @ force), most + near * more, more)
 
 
-def _part(pushes: Sequence[tuple[float, float]], lines: Sequence[_Line], s: float) -> tuple[float, float]:
-    """The first and the last c with which no more than the part *s* of the bounds on all *lines* is needed, and where
-    2 h c + e <= 0 for the *pushes* h, e of normals; the first after the last, if there is none.
+def _part(first: float, last: float, lines: Sequence[_Line], s: float) -> tuple[float, float]:
+    """The first and the last c, between a *first* and a *last*, with which no more than the part *s* of the bounds on all *lines*
+    is needed; the first after the last, if there is none.
     """
-    first, last = -math.inf, math.inf
-    for h, e in pushes:
-        first, last = _left(first, last, 0.0, h, e, 0.0)
     for near, across, square, most, more in lines:
         a, h, e = across - (s * more) ** 2, -s * s * most * more, square - (s * most) ** 2
         first, last = (end + near for end in _left(first - near, last - near, a, h, e, more))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -63,7 +64,7 @@ def wanted(events: Sequence[Event], address: int, switches: int = 0, touches: in
         return None
     directions = np.array([*(e.direction for e in events), *[1] * switches, *[-1] * touches], dtype=np.int64)
     left = np.array([*(int(e.terminal) for e in events), *[1] * (switches + touches)], dtype=np.int64)
-    return Events(address, directions, left, np.full(n, -1.0))
+    return Events(address, directions, left, np.full(n, -1.0), np.full(n, np.inf))
 
 
 class Watch:
@@ -155,13 +156,23 @@ class Step:
             if changed or events.noise[i] >= 0:
                 for t in self._zeros(i, known, float(events.noise[i]), int(events.directions[i])):
                     yield i, t
+            if known[0] <= 0 or events.noise[i] >= 0:
+                yield from ((i, t) for t in self._passed(i, known, float(events.beyond[i])))
+
+    def _tolerance(self) -> float:
+        return 4 * 2.0**-52 * max(abs(self.t0), abs(self.t1))
+
+    def _value(self, i: int, t: float) -> float:
+        return float(self.values(t, self.state(t))[i])
+
+    def _passed(self, i: int, known: list[float], beyond: float) -> Iterator[float]:
+        """When event i falls so far *beyond* zero, if it does."""
+        first, last = known[0] + beyond, known[-1] + beyond
+        if first > 0 >= last:
+            yield root(lambda t: self._value(i, t) + beyond, self.t0, self.t1, first, last, self._tolerance())
 
     def _zeros(self, i: int, known: list[float], noise: float, direction: int) -> Iterator[float]:
-        tolerance = 4 * np.finfo(float).eps * max(abs(self.t0), abs(self.t1))
-
-        def value(t: float) -> float:
-            return float(self.values(t, self.state(t))[i])
-
+        value, tolerance = partial(self._value, i), self._tolerance()
         for (a, fa), (b, fb) in pairwise(self._points(value, known, noise)):
             if np.isnan(fa) and not np.isnan(fb):
                 a = inside(value, a, b, tolerance)

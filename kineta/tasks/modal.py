@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from kineta.errors import ModelError, SimulationError
 from kineta.numerics.problem import Bounces, Problem
-from kineta.numerics.roots import root
 from kineta.numerics.segment import Segment
 from kineta.numerics.segments import Integration
 from kineta.numerics.tableaux import TABLEAUX
@@ -59,7 +58,7 @@ class Modal(Held):
         self._fired = np.full(len(task.system.switches), task.t0 - self._until)
         self._since: deque[float] = deque(maxlen=CHATTER)
         self.ended: str | None = None
-        self._fresh = self._opened()
+        self._look_beyond()
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped = self._run.problem.t1, False
@@ -89,7 +88,7 @@ class Modal(Held):
                 yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
                 return
             self._run.restart(self._posed(self.control.made, t, y, end), self.touching.flight)
-            self._fresh = self._opened()
+            self._look_beyond()
             jumped = True
 
     def _posed(self, made: Bound, t0: float, y0: FloatArray, t1: float) -> Problem:
@@ -130,7 +129,6 @@ class Modal(Held):
         names = self.touching.bounced(events - len(self.task.watched), t, approaches)
         self.changes += ((at, f"{name} strikes") for at, name in zip(t.tolist(), names, strict=True))
         self._since.clear()
-        self._fresh = []
 
     def _changing(
         self, t: FloatArray, events: IntArray, rows: IntArray, approaches: FloatArray, flags: FloatArray
@@ -143,18 +141,25 @@ class Modal(Held):
             self.changes += ((at, what) for what in self.touching.said)
             if approach:
                 self._since.clear()
-                self._fresh = []
             self._since.append(at)
             self._check_calm(at)
             yield row, mode
         self.control.made = mode()
+
+    def _look_beyond(self) -> None:
+        """Let the gaps of what is open be looked at half as far beyond their contacts as gaps are the same."""
+        events = self.problem.events
+        if events is not None:
+            first = len(self.task.watched) + len(self.task.system.switches)
+            events.beyond[:] = np.inf
+            events.beyond[[first + k for k in self.touching.open()]] = self.touching.same / 2
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 
     def _cut(self, segment: Segment) -> tuple[Segment, list[int] | None]:
         """*segment* up to the first change in it, and the places of the events that make it, switches first; None for none."""
         own = len(self.task.watched)
-        found = self._zeros(segment) + self._passed(segment)
+        found = self._zeros(segment)
         firing = [(i, t, y) for i, t, y in found if i >= own]
         if not firing:
             return segment, None
@@ -193,41 +198,6 @@ class Modal(Held):
             step = Step.last(segment, segment.problem.event_values)
             found += [(i, t, step.state(t)) for i, t in step.zeros(events, range(own, events.n))]
         return found
-
-    def _passed(self, segment: Segment) -> list[tuple[int, float, FloatArray]]:
-        """Where what has just become open comes half as far beyond its contact as gaps are the same: what leaves and is pushed
-        back before its gap is more than rounding has no zero that tells.
-        """
-        solution, made, half = segment.solution, self.control.made, self.touching.same / 2
-        found: list[tuple[int, float, FloatArray]] = []
-        if solution is None or not self._fresh:
-            return found
-
-        def beyond(t: float, y: FloatArray) -> list[float]:
-            values: list[float] = (made.code.told(t, y, made.h) + half).tolist()
-            return values
-
-        before, fa = segment.t0, beyond(segment.t0, segment.y0)
-        for t, y in zip(segment.t.tolist(), segment.y, strict=True):
-            f = beyond(t, y)
-            for k in self._fresh:
-                if fa[k] > 0 >= f[k]:
-
-                    def value(at: float, k: int = k) -> float:
-                        return beyond(at, solution(at))[k]
-
-                    at = root(value, before, t, fa[k], f[k], _ROUNDING * abs(t))
-                    found.append((k, at, y if at == t else solution(at)))
-            self._fresh = [k for k in self._fresh if 0 < f[k] <= 4 * half]
-            if not self._fresh:
-                break
-            before, fa = t, f
-        return found
-
-    def _opened(self) -> list[int]:
-        """The events of gaps of what is open."""
-        first = len(self.task.watched) + len(self.task.system.switches)
-        return [first + k for k in self.touching.open()]
 
     # -- a change -------------------------------------------------------------------------------------------------------
 

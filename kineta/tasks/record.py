@@ -48,6 +48,8 @@ class Record:
         self._end: tuple[float, FloatArray] = np.nan, np.empty(0)
         self._until: float | None = None
         self._next = 0
+        # Of the grid, since a segment may have no length.
+        self._direction = 0.0 if grid is None else float(np.sign(grid[-1:] - grid[:1]).sum())
 
     @property
     def reached(self) -> float:
@@ -97,8 +99,8 @@ class Record:
             self._add(np.array([last]), y[None].copy(), self.mode)
 
     def _on_grid(self, grid: FloatArray, segment: Segment, last: float) -> None:
-        end, direction = self._next, np.sign(grid[-1:] - grid[:1]).sum()  # a segment may have no length
-        while end < len(grid) and (grid[end] - last) * direction <= 0:
+        end = self._next
+        while end < len(grid) and (grid[end] - last) * self._direction <= 0:
             end += 1
         times, self._next = grid[self._next : end], end
         if len(times) and segment.solution is not None:

@@ -41,7 +41,7 @@ def problem(f: Rate, t0: float, t1: float, y0: Any, **more: Any) -> Problem:
 def watched(f: Rate, n: int, directions: Any = 0, left: Any = 0) -> Events:
     """The events whose values *f* gives for states of n numbers."""
     given = [np.atleast_1d(np.array(x, dtype=np.int64)) for x in (directions, left)]
-    return Events(address(f, n), *given, np.full(len(given[0]), -1.0))
+    return Events(address(f, n), *given, *(np.full(len(given[0]), x) for x in (-1.0, np.inf)))
 
 
 def random_rate(seed: int) -> tuple[Rate, FloatArray]:

@@ -131,6 +131,15 @@ def test_a_zero_in_the_last_step_ends_the_run_with_it() -> None:
     assert np.all(np.diff(last.t) > 0)
 
 
+@pytest.mark.parametrize(("beyond", "times"), [(1e-3, [1e-3]), (np.inf, [])])
+def test_an_event_that_falls_from_the_zero_at_which_it_starts_counts_so_far_beyond(beyond: float, times: Any) -> None:
+    events = watched(lambda t, y: y[:1], 1, -1, 0)
+    events.noise[:], events.beyond[:] = 1e-12, beyond
+    fall = problem(lambda t, y: np.array([-1.0]), 0.0, 1.0, [0.0], events=events)
+    (piece,) = start(DOP853, fall, rtol=1e-6, atol=1e-6)
+    assert piece.zeros[1] == pytest.approx(times, abs=1e-15)
+
+
 def test_a_pause_where_an_event_has_no_value_at_one_end_of_a_step() -> None:
     def root(t: float, y: FloatArray) -> FloatArray:
         with np.errstate(invalid="ignore"):

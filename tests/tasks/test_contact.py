@@ -155,6 +155,12 @@ def test_smooth_friction_comes_near_to_dry_friction() -> None:
     assert not run.changes
 
 
+def test_forces_that_are_sampled_act_on_what_rubs_smoothly() -> None:
+    text = "coordinates x; b | Sx(x) = 2 kg; friction floor = 3, smooth = 0.1 on x; initial x' = 1;"
+    held, steady = (kn.simulate(kn.loads(text), 2.0, tau=tau) for tau in (kn.sampled([5.0] * 8, 4.0), 5.0))
+    assert held["x"][-1] == pytest.approx(steady["x"][-1], abs=1e-9)
+
+
 # -- what must hold in any motion ----------------------------------------------------------------------------------------
 
 

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.numerics.problem import Events
+from kineta.numerics.roots import PARTS
+from kineta.tasks.events import Step
 from tests.tasks.models import OSCILLATOR, PENDULUM
 
 x, rate, t = (kn.symbol(n) for n in ("x", "x'", "t"))
@@ -228,3 +231,11 @@ def test_steps_are_as_short_as_limits_and_switches_need_to_be_seen() -> None:
         "parameters k = 0; A | Sx(x) = 1; coordinates x; force f = k on x; when on : sin(100*t) >= 0.5 : k = k + 1;"
     )
     assert len(kn.simulate(kn.loads(counter), 1.0).changes) == 16
+
+
+@pytest.mark.parametrize(("beyond", "times"), [(1e-3, [1e-3]), (np.inf, [])])
+def test_what_falls_from_the_zero_at_which_it_starts_is_found_so_far_beyond(beyond: float, times: list[float]) -> None:
+    """As in the loop, also over a step at which that could not look."""
+    fall = Step(0.0, np.zeros(1), 1.0, -np.ones(1), lambda t: -t[None], lambda t, y: y, -np.array(PARTS)[:, None])
+    events = Events(0, np.array([-1]), np.array([0]), np.array([1e-12]), np.array([beyond]))
+    assert [t for _, t in fall.zeros(events, [0])] == pytest.approx(times, abs=1e-15)
