@@ -164,14 +164,17 @@ def _finished(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray
 
 
 def _swept(S: list[list[float]], b: list[float], cones: Sequence[Cone], x: list[float], sweeps: int) -> FloatArray:
+    stiff = [max((S[i][i] for i in cone.tangents), default=0.0) for cone in cones]
     for _ in range(sweeps):
-        for cone in cones:
-            _project(S, b, cone, x)
+        for cone, stiffness in zip(cones, stiff, strict=True):
+            _project(S, b, cone, stiffness, x)
     return np.array(x)
 
 
-def _project(S: list[list[float]], b: list[float], cone: Cone, x: list[float]) -> None:
-    """Make the forces of one contact what they may be, from the accelerations under those of all."""
+def _project(S: list[list[float]], b: list[float], cone: Cone, stiffness: float, x: list[float]) -> None:
+    """Make the forces of one contact what they may be, from the accelerations under those of all; those of friction with the
+    *stiffness* that is the largest of its tangents.
+    """
     pushed, n = 1.0, cone.normal
     if n is not None:
         if S[n][n] > 0:
@@ -182,7 +185,6 @@ def _project(S: list[list[float]], b: list[float], cone: Cone, x: list[float]) -
         for i, e in zip(cone.tangents, cone.slip, strict=True):
             x[i] = -most * e
         return
-    stiffness = max((S[i][i] for i in cone.tangents), default=0.0)
     if stiffness <= 0:
         return
     tried = [x[i] - (b[i] + product(S[i], x)) / stiffness for i in cone.tangents]

@@ -39,33 +39,56 @@ def paces(S: FloatArray, cones: Sequence[Cone]) -> FloatArray:
     """The force along each row that makes up for an acceleration along it: 1 over the diagonal, the largest of the tangents of
     one contact; none where nothing gives way.
     """
-    stiffness = np.zeros(len(S))
+    diagonal, found = S.diagonal().tolist(), np.zeros(len(S))
     for cone in cones:
         if cone.normal is not None:
-            stiffness[cone.normal] = S[cone.normal, cone.normal]
+            found[cone.normal] = _pace(diagonal[cone.normal])
         if cone.tangents:
-            stiffness[list(cone.tangents)] = max(S[i, i] for i in cone.tangents)
-    return np.divide(1.0, stiffness, out=np.zeros_like(stiffness), where=stiffness > 0)
+            found[list(cone.tangents)] = _pace(max(diagonal[i] for i in cone.tangents))
+    return found
 
 
-def nearest(t: FloatArray, cones: Sequence[Cone]) -> tuple[FloatArray, FloatArray]:
-    """The forces that may be which are nearest to *t*, normals first, and their derivatives by *t*."""
-    found, slope = np.zeros_like(t), np.zeros((len(t), len(t)))
+def _pace(stiffness: float) -> float:
+    return 1.0 / stiffness if stiffness > 0 else 0.0
+
+
+def nearest(t: FloatArray, cones: Sequence[Cone]) -> FloatArray:
+    """The forces that may be which are nearest to *t*, normals first."""
+    given, found = t.tolist(), [0.0] * len(t)
+    for cone in cones:
+        pushed, n, own = 1.0, cone.normal, cone.tangents
+        if n is not None:
+            found[n] = pushed = max(cone.least, given[n])
+        if not own:
+            continue
+        most, force = cone.bound * pushed, [given[i] for i in own]
+        size = math.hypot(*force)
+        if cone.slip is not None:
+            force = [most * -e for e in cone.slip]
+        elif size > most:
+            force = [most * (f / size) for f in force]
+        for i, f in zip(own, force, strict=True):
+            found[i] = f
+    return np.array(found)
+
+
+def slopes(t: FloatArray, cones: Sequence[Cone]) -> FloatArray:
+    """The derivatives of what is :func:`nearest` to *t*, by *t*."""
+    slope = np.zeros((len(t), len(t)))
     for cone in cones:
         pushed, n, own = 1.0, cone.normal, list(cone.tangents)
         if n is not None:
-            found[n] = pushed = max(cone.least, float(t[n]))
+            pushed = max(cone.least, float(t[n]))
             slope[n, n] = t[n] > cone.least
         if not own:
             continue
         most, size = cone.bound * pushed, math.hypot(*t[own])
         if cone.slip is None and size <= most:
-            found[own], slope[own, own] = t[own], 1.0
+            slope[own, own] = 1.0
             continue
         toward = t[own] / size if cone.slip is None else -np.array(cone.slip)
-        found[own] = most * toward
         if cone.slip is None:
             slope[np.ix_(own, own)] = most / size * (np.eye(len(own)) - np.outer(toward, toward))
         if n is not None:
             slope[own, n] = cone.bound * toward * slope[n, n]
-    return found, slope
+    return slope

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kineta.numerics.cone import Cone, FloatArray, nearest, paces
+from kineta.numerics.cone import Cone, FloatArray, nearest, paces, slopes
 
 #: Part of the diagonal by which the problem is stiffer at first, at most and at least; and how many are tried.
 FIRST, MOST, LEAST, TRIALS = 1e-2, 1e3, 1e-12, 100
@@ -45,13 +45,13 @@ def proximal(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray)
             best, least = x, missed
         if least <= SMALL and missed > before / 2:
             break
-    return _next(S, b, cones, best)[0]
+    return nearest(best - paces(S, cones) * (S @ best + b), cones)
 
 
 def error(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> float:
     """How far forces are from what they may be that is nearest, relative to the largest that forces might be."""
     pace = paces(S, cones)
-    found = nearest(x - pace * (S @ x + b), cones)[0]
+    found = nearest(x - pace * (S @ x + b), cones)
     return float(np.abs(found - x).max(initial=0.0)) / _largest(b, pace, x)
 
 
@@ -60,28 +60,25 @@ def _largest(b: FloatArray, pace: FloatArray, x: FloatArray) -> float:
     return float(max(np.abs(b * pace).max(initial=0.0), np.abs(x).max(initial=0.0), 1e-300))
 
 
-def _next(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What forces may be that is nearest once accelerations are made up for, and its derivatives by what that would take."""
-    return nearest(x - paces(S, cones) * (S @ x + b), cones)
-
-
 def _solved(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray, sharp: float) -> FloatArray | None:
     """The forces by Newton's method from *x*, to an error *sharp*; None where that does not end."""
-    unit = np.eye(len(b))
-    turned = unit - paces(S, cones)[:, None] * S
-    found, slope = _next(S, b, cones, x)
+    unit, pace = np.eye(len(b)), paces(S, cones)
+    turned = unit - pace[:, None] * S
+    ahead = x - pace * (S @ x + b)
+    found = nearest(ahead, cones)
     size = np.linalg.norm(x - found)
     for _ in range(STEPS):
         if size <= sharp:
             return x
         try:
-            step = np.linalg.solve(unit - slope @ turned, found - x)
+            step = np.linalg.solve(unit - slopes(ahead, cones) @ turned, found - x)
         except np.linalg.LinAlgError:
             return None
         share = 1.0
         while True:
             tried = x + share * step
-            found, slope = _next(S, b, cones, tried)
+            ahead = tried - pace * (S @ tried + b)
+            found = nearest(ahead, cones)
             after = np.linalg.norm(tried - found)
             if after < (1 - RATE * share) * size or share < SHORTEST:
                 break
