@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from kineta.numerics.problem import nearby, noise
 from kineta.tasks.code import Bound
-from kineta.tasks.touching import AHEAD
+from kineta.tasks.sound import AHEAD
 
 FloatArray = NDArray[np.float64]
 

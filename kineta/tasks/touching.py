@@ -10,15 +10,14 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kineta.errors import SimulationError
 from kineta.formalism.slipping import ALLOWED
 from kineta.formalism.touch import FLAGS, Touch, pressing, standing
-from kineta.model.infer import few
 from kineta.numerics.problem import Trials, signs
 from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import SPENT, Grip, grip, shares_forces
 from kineta.tasks.impact import impulses
-from kineta.tasks.look import ROUNDING, Look, Numbers, laws, look, places
+from kineta.tasks.look import Look, Numbers, look, places
+from kineta.tasks.sound import check_bounds, check_gaps, check_held, jammed
 from kineta.tasks.trying import returned, trials
 
 FloatArray = NDArray[np.float64]
@@ -27,10 +26,6 @@ FloatArray = NDArray[np.float64]
 REST = 1e-12
 #: Speeds below this part of the fastest are rounding, of states, and of those on the way back to what is closed.
 NOISE, RESTING = 1e-13, 1e-9
-#: Part of what the rows of touches give way below which one is held.
-HELD = 1e-13
-#: By how many times the gaps that are the same something may be beyond its contact, and be at it.
-BEYOND = 100.0
 #: Part of the largest acceleration with which something must be pressed again to stay where its force came to zero.
 PRESSED = 1e-6
 #: Part of the largest force that is none, and one that is nearly none, beyond the errors with which forces are found; and part of
@@ -46,10 +41,6 @@ FEW = 2
 ROUNDOFF, TRIED, TOLD = 64 * 2.0**-52, 8, 10.0
 #: Part of the time that is rounding: where it gives a bounce as much speed as an impact takes, bounces never end.
 LATE = 8 * 2.0**-52
-#: Part of the largest time after which what has come to zero is looked at again.
-AHEAD = 1e-9
-#: Part of its fall over that time below which a bound is zero.
-AT_ZERO = 1e-4
 #: How many blocks of numbers are kept for modes that come again.
 KEPT = 16
 #: Part of the largest bound below which the code does not tell a force from one.
@@ -191,7 +182,8 @@ class Touching:
         if not self.touches:
             return y, made
         gaps = self.check(t, y, made)
-        self._check_bounds(t, y, made, fired)
+        if self.bounds:
+            check_bounds(self.touches, self.bounds, fired, self.until, t, y, made)
         near = {i for i in self.contacts if gaps[i] <= self.same}
         loose = self._letting_go(fired)
         grows = any(self.flags[i, STUCK] and not normal for i, normal in (self.events[k] for k in fired))
@@ -209,14 +201,16 @@ class Touching:
         if pulled := self._pulled(t, y, found, made):
             rest = self._gripped(seen, found.closed - pulled)
             if rest is None or self._pulled(t, y, rest, made):
-                raise self._jammed(t, near, "forces")
+                raise jammed(self.touches, near, t, "forces")
             found = rest
         self._tell(found.closed, found.flags)
         if shared and t > self.changed:  # room is left for a part of the time that went before
             self.flight = min(self.flight, t - self.changed)
         self.closed, self.flags, self.changed = found.closed, found.flags, t
         made = self._switched(made, self.flags, self.closed)
-        self._check_held(t, y, seen, made)
+        held = [i for i, p in enumerate(self.places) if i in self.closed or (p.normal is None and not self.smooth[i])]
+        if self.constraints and held:
+            check_held(self.touches, held, self.constraints, t, y, seen, made)
         return self._still(t, y, seen, made), made
 
     def _still(self, t: float, y: FloatArray, seen: Look, made: Bound) -> FloatArray:
@@ -284,57 +278,11 @@ class Touching:
 
     def check(self, t: float, y: FloatArray, made: Bound) -> Numbers:
         """The gaps. Raises :class:`SimulationError` where one body is inside another, and for laws that are none."""
-        gaps, *rest, _ = laws(len(self.touches), t, y, made)
-        for touch, *numbers in zip(self.touches, gaps, *rest, strict=True):
-            if wrong := _wrong(*numbers):
-                raise SimulationError(f"at t = {t:g} s '{touch.name}' has {wrong}")
-        if min(gaps) < -BEYOND * self.same:
-            k = gaps.index(min(gaps))
-            touch, passed = self.touches[k], -gaps[k]
-            what = "limit; expected a value within it" if touch.limit else "contact; expected a gap of zero or more"
-            raise SimulationError(
-                f"at t = {t:g} s '{touch.name}' is {f'{passed:.3g} {touch.unit}'.rstrip()} beyond its {what}"
-            )
-        return gaps
+        return check_gaps(self.touches, self.same, t, y, made)
 
     def open(self) -> list[int]:
         """The places of the events that are gaps of what is open."""
         return [k for k, (i, normal) in enumerate(self.events) if normal and i not in self.closed]
-
-    def _check_bounds(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> None:
-        """Raise :class:`SimulationError` where a bound of friction whose event *fired*, or that is zero, is about to be less."""
-        if not self.bounds:
-            return
-        fallen, ahead = {self.bounds[k] for k in fired if k in self.bounds}, AHEAD * max(1.0, self.until)
-        m, beyond = len(self.touches), y
-        now = laws(m, t, y, made)[1]
-        for _ in range(2):  # a bound that depends on coordinates needs a second step to see what accelerations do
-            beyond = beyond + ahead * made.code.rate(np.array([t]), beyond, made.h)
-        then = laws(m, t + 2 * ahead, beyond, made)[1]
-        for i in sorted(set(self.bounds.values())):
-            if then[i] < 0 and (i in fallen or now[i] <= -AT_ZERO * then[i]):
-                text = "has friction that falls below zero; expected zero or more"
-                raise SimulationError(f"at t = {t:g} s '{self.touches[i].name}' {text}")
-
-    def _check_held(self, t: float, y: FloatArray, seen: Look, made: Bound) -> None:
-        """Raise :class:`SimulationError` where the constraints hold already what is closed or sticks, and where friction, or the
-        accelerations, depend on how they share the force. In a dead point nothing gives way either, but something moves.
-        """
-        held = [i for i, p in enumerate(self.places) if i in self.closed or (p.normal is None and not self.smooth[i])]
-        if not (self.constraints and held):
-            return
-        give = [row[k] for k, row in enumerate(seen.S)]
-        least = HELD * max(give, default=0.0)
-        moving = ROUNDING * max(map(abs, seen.drift), default=0.0)
-        rows = {i: self.places[i].rows[0] for i in held}
-        twice = [i for i, row in rows.items() if not (give[row] > least or abs(seen.drift[row]) > moving)]
-        rubbing = [i for i in twice if self.places[i].tangents]
-        if rubbing or (twice and not np.isfinite(made.code.rate(np.array([t]), y, made.h)).all()):
-            name, what = self.touches[(rubbing or twice)[0]].name, few(f"'{n}'" for n in self.constraints)
-            raise SimulationError(
-                f"at t = {t:g} s '{name}' acts along what constraints ({what}) hold already, so that nothing says how much of "
-                "the force is its own. Leave out the one or the other"
-            )
 
     def _letting_go(self, fired: Sequence[int]) -> Set[int]:
         """Which contacts let go, by events of normal forces that *fired*."""
@@ -348,7 +296,7 @@ class Touching:
         if found is not None and loose and self._pressed(seen, found.a, loose):
             found = self._gripped(seen, near, full=full)
         if found is None:
-            raise self._jammed(t, near, "forces")
+            raise jammed(self.touches, near, t, "forces")
         return found
 
     def _pressed(self, seen: Look, a: Numbers, loose: Set[int]) -> bool:
@@ -426,7 +374,7 @@ class Touching:
         restitution = [e if i in keen else 0.0 for i, e in enumerate(seen.restitution)]
         impulse = impulses(seen, near, restitution, self.poisson)
         if impulse is None:
-            raise self._jammed(t, near, "impulses")
+            raise jammed(self.touches, near, t, "impulses")
         return np.array(impulse)
 
     def _parted(
@@ -469,15 +417,6 @@ class Touching:
         """What an impact has taken of the approach of one that leaves with a *speed*."""
         return (1 / seen.restitution[i] - 1) * speed if seen.restitution[i] > 0 else 0.0
 
-    def _jammed(self, t: float, near: Set[int], what: str) -> SimulationError:
-        names = ", ".join(f"'{x.name}'" for i, x in enumerate(self.touches) if i in near or x.normal is None)
-        why = (
-            "with so much friction rigid bodies may jam (Painleve). Use less friction, or a law that is smooth"
-            if any(x.tangents for x in self.touches)
-            else "they are squeezed together and nothing gives way"
-        )
-        return SimulationError(f"at t = {t:g} s no {what} of {names} keep to the laws of contact and friction: {why}")
-
     def _tell(self, closed: Set[int], flags: FloatArray) -> None:
         """Say what changes."""
         for i, touch in enumerate(self.touches):
@@ -495,19 +434,6 @@ class Touching:
             for name, (t, n) in self.calm.items()
             if name in still
         )
-
-
-def _wrong(gap: float, bound: float, static: float, restitution: float) -> str:
-    """What is wrong with the numbers of a touch; ``''`` where they are sound."""
-    if not math.isfinite(gap):
-        return "a gap without a value; an expression has left its domain"
-    if not bound >= 0:
-        return f"the friction {bound:.3g}; expected zero or more"
-    if not static >= bound * (1 - 1e-12):
-        return f"less friction where it sticks, {static:.3g}, than where it slips, {bound:.3g}"
-    if not 0 <= restitution <= 1:
-        return f"the restitution {restitution:.3g}; expected a number from 0 to 1"
-    return ""
 
 
 def _flight(seen: Look, a: Numbers, leaving: Set[int]) -> float:
