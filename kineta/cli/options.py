@@ -30,8 +30,19 @@ class Verb(click.Command):
         self.examples = cleandoc(examples).splitlines()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options; an error knows whose they are."""
+        """Read the options; an error knows whose they are. What is expected once is not given again: the last word would win."""
         try:
+            _, _, order = self.make_parser(ctx).parse_args([*args])
+            for option in order:
+                if (
+                    isinstance(option, click.Option)
+                    and not (option.multiple or option.is_flag)
+                    and order.count(option) > 1
+                ):
+                    several = "; names stand behind it, separated by commas" * (option.metavar or "").endswith(",...")
+                    raise click.UsageError(
+                        f"Option '{option.opts[0]}': expected once, found {order.count(option)} times{several}."
+                    )
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx

@@ -173,6 +173,11 @@ OTHER = [
     ("check driven.kin", r"driven\.kin:1:.*: control: the transversal part of x' has derivatives of the order 2"),
     ("check robot.kin typo.kin", r"unexpected extra argument.*typo\.kin"),
     ("check robot.kin --set", r"Option '--set' requires an argument\. See kineta check --help\."),
+    ("simulate robot.kin --to 1 --to 2", r"Option '--to': expected once, found 2 times\. See kineta simulate --help\."),
+    (
+        "assemble robot.kin --pin q1 --pin q2",
+        r"'--pin': expected once, found 2 times; names stand behind it, separated by",
+    ),
     ("completion", r"Missing argument 'SHELL'\. Choose from: bash, zsh, fish\. See kineta completion --help\."),
     ("completion tcsh", r"Invalid value for 'SHELL': 'tcsh' is not one of 'bash', 'zsh', 'fish'\."),
 ]
