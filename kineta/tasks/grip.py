@@ -267,7 +267,9 @@ def _tangential(look: Look, along: Numbers, i: int) -> list[float]:
 
 
 def _slipping(look: Look, near: Set[int], smooth: Sequence[bool]) -> Iterator[tuple[int, Direction]]:
-    """The touches that slip, with their directions; with a smooth law friction has only a part of its size."""
+    """The touches that slip, with their directions; with a smooth law friction has only a part of its size. What is in
+    a dead point goes on.
+    """
     for i in _may_slip(look, near):
         slip = _tangential(look, look.slip, i)
         size = math.hypot(*slip)
@@ -275,3 +277,5 @@ def _slipping(look: Look, near: Set[int], smooth: Sequence[bool]) -> Iterator[tu
             yield i, tuple(v / math.hypot(size, look.smooth[i]) for v in slip)
         elif size > (STILL * look.quick if len(slip) == 1 else 2 * NEARLY):
             yield i, tuple(v / size for v in slip)
+        elif i in look.onward:
+            yield i, (look.onward[i],)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,7 @@ class Look:
     slip : (r,) velocities along the rows; drift : (r,) accelerations along them without forces
     S : (r, r) accelerations along the rows by unit forces; Y : (r, nv) speeds by unit impulses
     quick : the fastest velocity along a row, or 1 m/s: what rounding of velocities is measured by
+    onward : which way goes on along a line what is in a dead point, where it has no slip, and friction cannot hold it
     """
 
     places: tuple[Place, ...]
@@ -74,6 +75,7 @@ class Look:
     S: Sequence[Numbers]
     Y: FloatArray
     quick: float
+    onward: Mapping[int, float] = field(default_factory=dict)
 
     def normal(self, along: Numbers) -> list[float]:
         """Of values (r,) along the rows those of the normals, (m,); zero for friction in joints."""

@@ -14,7 +14,7 @@ from kineta.errors import SimulationError
 from kineta.formalism.touch import Touch
 from kineta.model.infer import few
 from kineta.tasks.code import Bound
-from kineta.tasks.look import ROUNDING, Look, Numbers, laws
+from kineta.tasks.look import Look, Numbers, laws
 
 FloatArray = NDArray[np.float64]
 
@@ -97,9 +97,9 @@ def check_held(
     """
     give = [row[k] for k, row in enumerate(seen.S)]
     least = HELD * max(give, default=0.0)
-    moving = ROUNDING * max(map(abs, seen.drift), default=0.0)
     rows = {i: seen.places[i].rows[0] for i in held}
-    twice = [i for i, row in rows.items() if not (give[row] > least or abs(seen.drift[row]) > moving)]
+    goes = {i for i, row in rows.items() if i in seen.onward or abs(seen.drift[row]) > seen.rounding}
+    twice = [i for i, row in rows.items() if not (give[row] > least or i in goes)]
     rubbing = [i for i in twice if seen.places[i].tangents]
     if rubbing or (twice and not np.isfinite(made.code.rate(np.array([t]), y, made.h)).all()):
         name, what = touches[(rubbing or twice)[0]].name, few(f"'{n}'" for n in constraints)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -14,7 +14,7 @@ from kineta.formalism.slipping import ALLOWED
 from kineta.formalism.touch import FLAGS, Touch, pressing, standing
 from kineta.numerics.problem import Trials, signs
 from kineta.tasks.code import Bound, Code
-from kineta.tasks.grip import SPENT, Grip, grip, shares_forces
+from kineta.tasks.grip import SPENT, STILL, Grip, grip, shares_forces
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import Look, Numbers, look, places
 from kineta.tasks.sound import check_bounds, check_gaps, check_held, jammed
@@ -26,6 +26,8 @@ FloatArray = NDArray[np.float64]
 REST = 1e-12
 #: Speeds below this part of the fastest are rounding, of states, and of those on the way back to what is closed.
 NOISE, RESTING = 1e-13, 1e-9
+#: Part of what one gives soon, below which it is in a dead point; and of what moves until then, that a slip is.
+DEAD, MOVES = 1e-3, 1e-14
 #: Part of the largest acceleration with which something must be pressed again to stay where its force came to zero.
 PRESSED = 1e-6
 #: Part of the largest force that is none, and one that is nearly none, beyond the errors with which forces are found; and part of
@@ -113,6 +115,21 @@ class Touching:
     def look(self, t: float, y: FloatArray, made: Bound) -> Look:
         """The touches at a state."""
         return look(self.places, t, y, self.nv, made)
+
+    def _look_on(self, t: float, y: FloatArray, made: Bound) -> Look:
+        """The touches at a state, and which way those in dead points go on."""
+        seen = self.look(t, y, made)
+        lines = ((i, p.tangents[0]) for i, p in enumerate(self.places) if len(p.tangents) == 1 and not self.smooth[i])
+        still = [(i, row) for i, row in lines if abs(seen.slip[row]) <= STILL * seen.quick]
+        if not still or not len(made.code.rows):
+            return seen
+        half, soon = SOON * max(1.0, self.until) / 2, y
+        for k in range(2):  # what rests is moved by its speeds in the second half
+            soon = soon + half * made.code.going(t + k * half, soon, made.h)
+        then = self.look(t + 2 * half, soon, made)
+        dead = {i: then.slip[row] for i, row in still if not seen.S[row][row] > DEAD * then.S[row][row]}
+        least = MOVES * float(np.abs(soon - y).max())
+        return replace(seen, onward={i: math.copysign(1.0, slip) for i, slip in dead.items() if abs(slip) > least})
 
     def code(self, near: Set[int]) -> Code:
         """The code for motions in which those *near* may press, and friction in joints: in a small system that of all, else of
@@ -214,14 +231,18 @@ class Touching:
         return self._still(t, y, seen, made), made
 
     def _still(self, t: float, y: FloatArray, seen: Look, made: Bound) -> FloatArray:
-        """The state in which what is closed or sticks, or at least begins to slip from rest, does not move."""
+        """The state in which what is closed or sticks, or at least begins to slip from rest, does not move, nor constraints."""
         if not len(made.code.rows):
-            return y
+            _, velocity = made.code.nearer
+            return velocity(t, y, made.h) if self.constraints else y
         from_rest = self.flags.copy()
         from_rest[:, STUCK] = np.maximum(self.flags[:, STUCK], self.flags[:, BEGINS])
         resting = from_rest[:, STUCK].tolist()
-        held = (place.rows for i, place in enumerate(self.places) if resting[i] or i in self.closed)
-        slip = max((abs(seen.slip[row]) for rows in held for row in rows), default=0.0)
+        held = [place.normal for i, place in enumerate(self.places) if i in self.closed and place.normal is not None]
+        held += (row for i, place in enumerate(self.places) if resting[i] for row in place.tangents)
+        slip = max((abs(seen.slip[row]) for row in held), default=0.0)
+        if self.struck:  # what impulses leave is rounding of what they take
+            slip = max(slip, REST * self.fastest)
         for flags in (from_rest, self.flags):
             still = returned(t, y, self._switched(made, flags, self.closed), slip)
             if still is not None:
@@ -383,7 +404,7 @@ class Touching:
         """The touches after all impacts, what holds then, which contacts are left with the speeds that they have, and which would
         be, but too slowly to be seen to.
         """
-        seen = self.look(t, y, made)
+        seen = self._look_on(t, y, made)
         speed = seen.normal(seen.slip)
         away, low = {i for i in near if speed[i] > NOISE * seen.quick}, frozenset[int]()
         while True:
