@@ -19,6 +19,7 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.tasks.closing import Closing
 from kineta.tasks.code import Bound, Code, code
 from kineta.tasks.events import Step
+from kineta.tasks.grip import STILL
 from kineta.tasks.held import Control, Held
 from kineta.tasks.keeping import PROJECTED
 from kineta.tasks.met import PRINTED, farthest
@@ -147,12 +148,15 @@ class Modal(Held):
         self.control.made = mode()
 
     def _look_beyond(self) -> None:
-        """Let the gaps of what is open be looked at half as far beyond their contacts as gaps are the same."""
+        """Let the gaps of what is open be looked at half as far beyond their contacts as gaps are the same, and slip along lines
+        against its way, half as fast as is none.
+        """
         events = self.problem.events
         if events is not None:
             first = len(self.task.watched) + len(self.task.system.switches)
             events.beyond[:] = np.inf
             events.beyond[[first + k for k in self.touching.open()]] = self.touching.same / 2
+            events.beyond[[first + k for k in self.touching.slipping()]] = STILL / 2
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 

@@ -47,8 +47,8 @@ LATE = 8 * 2.0**-52
 KEPT = 16
 #: Part of the largest bound below which the code does not tell a force from one.
 UNTOLD = 1e-7
-#: Which of the flags say that something sticks, and that it begins to slip, or would soon.
-STUCK, BEGINS = FLAGS.index("stuck"), FLAGS.index("begins")
+#: Which of the flags say that something sticks, slips, and that it begins to slip, or would soon.
+STUCK, SLIPS, BEGINS = (FLAGS.index(name) for name in ("stuck", "slips", "begins"))
 #: Rows of a system, all of whose touches are pressed where one of them is.
 SMALL = 6
 
@@ -99,6 +99,9 @@ class Touching:
         ]
         self.events = [(i, what == "normal") for i, what in told]
         self._told_of = told
+        self.lines = [
+            (k, i) for k, (i, what) in enumerate(told) if what == "tangents" and len(self.touches[i].tangents) == 1
+        ]
         self.gap_events = np.array([i if normal else -1 for i, normal in self.events], dtype=np.int64)
         self.bounds = {k: i for k, (i, what) in enumerate(told) if what == "bound"}
         self.smooth = [touch.smooth is not None for touch in self.touches]
@@ -211,15 +214,14 @@ class Touching:
         seen, found, leaving = self._struck(t, y, near, loose, made)
         self.flight = _flight(seen, found.a, leaving)
         shared = found.shared
-        if grows and shared and self._full(t, y, seen, found, made, 0.0):
-            found = self._holding(t, seen, found.closed, full=True)
-        elif not grows and self._full(t, y, seen, found, made, ALLOWED):
-            found.flags[:, BEGINS] += found.flags[:, STUCK]
-        if pulled := self._pulled(t, y, found, made):
-            rest = self._gripped(seen, found.closed - pulled)
-            if rest is None or self._pulled(t, y, rest, made):
-                raise jammed(self.touches, near, t, "forces")
-            found = rest
+        found = self._borne(t, y, seen, found, made, grows=grows)
+        still = self._still(t, y, seen, found, made)
+        if self._is_astray(
+            t, still, found, made
+        ):  # what comes to rest a little later than others comes to rest with them
+            y, seen = still, self._look_on(t, still, made)
+            found = self._borne(t, y, seen, self._holding(t, seen, found.closed), made, grows=grows)
+            still = self._still(t, y, seen, found, made)
         self._tell(found.closed, found.flags)
         if shared and t > self.changed:  # room is left for a part of the time that went before
             self.flight = min(self.flight, t - self.changed)
@@ -228,23 +230,46 @@ class Touching:
         held = [i for i, p in enumerate(self.places) if i in self.closed or (p.normal is None and not self.smooth[i])]
         if self.constraints and held:
             check_held(self.touches, held, self.constraints, t, y, seen, made)
-        return self._still(t, y, seen, made), made
+        return still, made
 
-    def _still(self, t: float, y: FloatArray, seen: Look, made: Bound) -> FloatArray:
+    def _borne(self, t: float, y: FloatArray, seen: Look, found: Grip, made: Bound, *, grows: bool) -> Grip:
+        """What is *found* to hold, as the code can tell it from what does not."""
+        if grows and found.shared and self._full(t, y, seen, found, made, 0.0):
+            found = self._holding(t, seen, found.closed, full=True)
+        elif not grows and self._full(t, y, seen, found, made, ALLOWED):
+            found.flags[:, BEGINS] += found.flags[:, STUCK]
+        if pulled := self._pulled(t, y, found, made):
+            rest = self._gripped(seen, found.closed - pulled)
+            if rest is None or self._pulled(t, y, rest, made):
+                raise jammed(self.touches, found.closed, t, "forces")
+            found = rest
+        return found
+
+    def _is_astray(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
+        """Whether something along a line would soon slip against the way of its slip."""
+        lines = [k for k, i in self.lines if found.flags[i, SLIPS] > 0]
+        if not lines:
+            return False
+        made, soon = self._switched(made, found.flags, found.closed), SOON * max(1.0, self.until)
+        then = self._told(t + soon, y + soon * made.code.going(t, y, made.h), made)
+        return bool((then[lines] < -ROUNDOFF * np.abs(y).max()).any())
+
+    def _still(self, t: float, y: FloatArray, seen: Look, found: Grip, made: Bound) -> FloatArray:
         """The state in which what is closed or sticks, or at least begins to slip from rest, does not move, nor constraints."""
+        made = self._switched(made, found.flags, found.closed)
         if not len(made.code.rows):
             _, velocity = made.code.nearer
             return velocity(t, y, made.h) if self.constraints else y
-        from_rest = self.flags.copy()
-        from_rest[:, STUCK] = np.maximum(self.flags[:, STUCK], self.flags[:, BEGINS])
+        from_rest = found.flags.copy()
+        from_rest[:, STUCK] = np.maximum(found.flags[:, STUCK], found.flags[:, BEGINS])
         resting = from_rest[:, STUCK].tolist()
-        held = [place.normal for i, place in enumerate(self.places) if i in self.closed and place.normal is not None]
+        held = [place.normal for i, place in enumerate(self.places) if i in found.closed and place.normal is not None]
         held += (row for i, place in enumerate(self.places) if resting[i] for row in place.tangents)
         slip = max((abs(seen.slip[row]) for row in held), default=0.0)
         if self.struck:  # what impulses leave is rounding of what they take
             slip = max(slip, REST * self.fastest)
-        for flags in (from_rest, self.flags):
-            still = returned(t, y, self._switched(made, flags, self.closed), slip)
+        for flags in (from_rest, found.flags):
+            still = returned(t, y, self._switched(made, flags, found.closed), slip)
             if still is not None:
                 return still
         return y
@@ -304,6 +329,10 @@ class Touching:
     def open(self) -> list[int]:
         """The places of the events that are gaps of what is open."""
         return [k for k, (i, normal) in enumerate(self.events) if normal and i not in self.closed]
+
+    def slipping(self) -> list[int]:
+        """The places of the events of what slips along a line."""
+        return [k for k, i in self.lines if self.flags[i, SLIPS] > 0]
 
     def _letting_go(self, fired: Sequence[int]) -> Set[int]:
         """Which contacts let go, by events of normal forces that *fired*."""

@@ -128,3 +128,75 @@ def test_a_foot_on_the_ground_passes_the_dead_points_of_its_crank() -> None:
     runs = [kn.simulate(kn.loads(text.format(x)), 0.5, q=start.q, v=start.v) for x in ("", ", smooth = 1e-5")]
     assert [run.changes[0][1] for run in runs] == ["c leaves"] * 2
     assert runs[0].y[:, -1] == pytest.approx(runs[1].y[:, -1], abs=1e-5)
+
+
+CRANK = (
+    "Crank | Rz(a) = Jz(0.05); Rod ~ Crank | Sx(0.3), Rz(b) = m(0.5), Jz(0.02), com = (0.4, 0, 0); Slide | Sx(s) = 0.7;"
+    "coordinates a, b, s; loop pin : ball between Rod at (0.8, 0, 0) and Slide;"
+)
+
+
+def test_two_that_rub_pass_the_dead_points_of_a_crank() -> None:
+    ends = []
+    for smooth in ("", ", smooth = 1e-4"):
+        system = kn.loads(CRANK + f"friction f = 0.5{smooth} on s; friction c = 0.01{smooth} on a;")
+        start = kn.assemble(system, q={"a": 1.2, "b": -1.6, "s": 0.9}, v={"a'": 6.0}, pinned=["a", "a'"])
+        run = kn.simulate(system, 1.5, q=start.q, v=start.v)
+        assert run.success
+        ends.append(run.y[:, -1])
+    assert ends[0] == pytest.approx(ends[1], abs=1e-6)
+
+
+def test_what_slides_elsewhere_does_not_stop_a_wheel_in_its_dead_point() -> None:
+    cam = "C | Ry(a) = Jy(0.05); friction f = 0.1 on 0.3*cos(a);"
+    beside = "D | Sx(x), Sz(z) = 1; contact g : point between D and ground axis (0, 0, 1), friction = 0.1;"
+    both = kn.simulate(
+        kn.loads(f"gravity 9.81; coordinates a, x, z; {cam} {beside} initial a = 1, a' = 4, x' = 3;"), 2.0
+    )
+    alone = kn.simulate(kn.loads(f"coordinates a; {cam} initial a = 1, a' = 4;"), 2.0)
+    assert both["a'"][-1] == pytest.approx(alone["a'"][-1], rel=1e-8)
+
+
+@pytest.mark.parametrize("start", [0.0, np.pi])
+def test_a_wheel_starts_from_rest_in_a_dead_point_against_friction(start: float) -> None:
+    text = "C | Rz(a) = Jz(0.05); coordinates a; friction f = 0.1 on 0.3*cos(a); force m = 0.05 on a;"
+    run = kn.simulate(kn.loads(f"{text} initial a = {start!r};"), 2.0, samples=20)
+    way = 0.3 * (1 - np.cos(run["a"] - start))
+    assert run["a"][-1] < start + np.pi
+    assert 0.025 * run["a'"] ** 2 == pytest.approx(0.05 * (run["a"] - start) - 0.1 * way, abs=1e-9)
+
+
+def test_a_crank_starts_from_rest_in_its_dead_point_against_friction() -> None:
+    system = kn.loads(CRANK + "friction f = 0.5 on s; force m = -1 on a;")
+    start = kn.assemble(system, q={"a": 0, "b": 0, "s": 1.1}, v={"a'": 0}, pinned=["a", "a'"])
+    run = kn.simulate(system, 0.5, q=start.q, v=start.v)
+    lost = 0.5 * (1.1 - run["s"][-1])
+    assert run.success
+    assert run.kinetic_energy[-1] == pytest.approx(-run["a"][-1] - lost, rel=1e-7)
+
+
+def test_two_that_rub_where_one_hardly_moves_stop_together() -> None:
+    """Rounding lets the one stand a little before the other; friction gives no energy back."""
+    text = (
+        "Crank | Rz(a) = m(1), Jz(0.2), com = (0.1, 0, 0);"
+        "Rod ~ Crank | Sx(0.2), Rz(b) = m(0.5), Jz(0.02), com = (0.10005, 0, 0);"
+        "Slider | Sx(x) = 0.8; coordinates a, b, x; loop pin : ball between Rod at (0.2001, 0, 0) and Slider;"
+        "friction f = 0.5, static = 0.65 on x; friction c = 0.3, static = 0.39 on a; initial x = 0.4001;"
+    )
+    start = kn.assemble(kn.loads(text), v={"a'": 3}, pinned=["a", "a'"])
+    run = kn.simulate(kn.loads(text), 3.0, q=start.q, v=start.v)
+    assert run.success
+    assert run["a"][-1] == pytest.approx(2.85804, abs=1e-5)
+    assert run.kinetic_energy[-1] == pytest.approx(0.0, abs=1e-20)
+    assert (np.diff(run.kinetic_energy) <= 1e-12).all()
+
+
+@pytest.mark.parametrize("limit", ["a <= 1.3", "s <= 0.95"])
+def test_a_crank_that_strikes_a_limit_stands(limit: str) -> None:
+    system = kn.loads(f"{CRANK} limit l : {limit};")
+    turning = 6.0 if limit[0] == "a" else -6.0
+    start = kn.assemble(system, q={"a": 1.2, "b": -1.6, "s": 0.9}, v={"a'": turning}, pinned=["a", "a'"])
+    run = kn.simulate(system, 1.0, q=start.q, v=start.v)
+    assert run.success
+    assert np.abs(run.v[-1]).max() < 1e-8
+    assert run[limit[0]][-1] == pytest.approx(float(limit[5:]), abs=1e-10)
