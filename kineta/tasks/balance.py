@@ -91,7 +91,7 @@ def judged(
         changes = (function(times, states + errors) - function(times, states)).reshape(_TIMES, _DIRECTIONS)
         change += share * size * float(np.median(np.linalg.norm(changes, axis=1)))
     rounding = _ROUNDING * float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
-    size, allowed = float(energies.size), _STEPS * steps * change
+    size, allowed = float(energies.size), steps * (_STEPS * change + loose)
     missed = float(balance) * size
-    measure = size if size > allowed else max(size, change / rtol)
-    return missed / max(measure, 1e-300), missed <= allowed + steps * (_STEPS * rtol * size + loose) + rounding
+    measure = size if size > allowed else max(size, (change + loose) / rtol)
+    return missed / max(measure, 1e-300), missed <= allowed + _STEPS * steps * rtol * size + rounding

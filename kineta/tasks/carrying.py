@@ -105,4 +105,9 @@ class Carrying:
 def _numbers(states: int, layout: Layout) -> list[str]:
     """What the numbers in a state are, by name."""
     works = (*("work",) * layout.works, *("control",) * layout.controls)
-    return [*map(str, range(states)), *works, *layout.shown, *(f"pivot {i}" for i in range(layout.watched))]
+    beside = (
+        *layout.shown,
+        *(f"load {i}" for i in range(layout.loads)),
+        *(f"pivot {i}" for i in range(layout.watched)),
+    )
+    return [*map(str, range(states)), *works, *beside]

@@ -20,6 +20,7 @@ from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
 from kineta.tasks.forces import Forces
+from kineta.tasks.loads import loads
 
 #: What a change of mode is made from; without programs for each set of touches, and where nothing presses.
 TOUCHED = ("gaps", "laws", "slip", "drift", "delassus", "answers")
@@ -31,18 +32,19 @@ LOOSE = ("gaps", "laws")
 class Layout:
     """What stands in the state y of a run behind q and v: under programs the derivatives of v below the highest, v^(order - 1);
     then the work done, where the power is not identically zero (``works`` is 1), that of controls (``controls`` is 1), what
-    contacts and switches of these names watch, which is ``shown`` to the steps, and the integrals of as many pivots of
-    constraints as are ``watched``. Nothing else depends on these last ones. ``levels`` is how many of the last numbers observed
-    have to vanish: constraints, and rates of those on the position; then what the program of each of these numbers in
-    ``programs`` says, up to its own highest derivative. ``multipliers`` are names with units, ``""`` where none is known;
-    ``gradients`` how many programs and speeds there are, ``edges`` of which of these each number is that is zero where it has a
-    value but no gradient, ``kinks`` how many numbers change their signs where one has a kink or a step. ``touches`` are what may
-    touch or stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
+    contacts and switches of these names watch, which is ``shown`` to the steps, as the integrals of so many ``loads`` are, and
+    those of as many pivots of constraints as are ``watched``. Nothing else depends on these last ones. ``levels`` is how many of
+    the last numbers observed have to vanish: constraints, and rates of those on the position; then what the program of each of
+    these numbers in ``programs`` says, up to its own highest derivative. ``multipliers`` are names with units, ``""`` where none
+    is known; ``gradients`` how many programs and speeds there are, ``edges`` of which of these each number is that is zero where
+    it has a value but no gradient, ``kinks`` how many numbers change their signs where one has a kink or a step. ``touches`` are
+    what may touch or stick; the flags of those *pressed* stand between the parameters and the forces in what h is made of.
     """
 
     works: int
     controls: int = 0
     shown: tuple[str, ...] = ()
+    loads: int = 0
     order: int = 2
     watched: int = 0
     levels: int = 0
@@ -71,7 +73,7 @@ class Layout:
     @property
     def integrals(self) -> int:
         """How many of the last states are integrals along the others."""
-        return self.works + self.controls + len(self.shown) + self.watched
+        return self.works + self.controls + len(self.shown) + self.loads + self.watched
 
 
 def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[dict[str, Sequence[Ref]], Layout]:
@@ -82,10 +84,19 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
     levels: Sequence[Ref] = (*(d["constraints"].refs if d.closures else ()), *restoring.levels(d))
     levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
     edges, kinks = (programmed.edges(d), programmed.kinks(d)) if system.programs else ([], [])
+    works = int(power != ZERO or bool(d.touches) or bool(system.switches))
+    spent = d["control_power"].refs if system.programs else ()
+    states = (*d["state_rate"].refs, *([power] * works), *spent, *(rate for _, rate in shown))
+    outputs = d.expression(*map(symbol, changed(system)), *(o.value for o in system.outputs))
+    observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
+    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    loaded = loads(d, acting)
+    rate: Sequence[Ref] = (*states, *loaded, *pivots)
     layout = Layout(
-        works=int(power != ZERO or bool(d.touches) or bool(system.switches)),
+        works=works,
         controls=int(bool(system.programs)),
         shown=tuple(name for name, _ in shown),
+        loads=len(loaded),
         order=d.programs.s if system.programs else 2,
         watched=len(pivots),
         levels=len(levels),
@@ -97,12 +108,6 @@ def functions(d: Derivation, forces: Forces, watched: Sequence[Expr]) -> tuple[d
         touches=d.touches,
         pressed=d.pressed,
     )
-    spent = d["control_power"].refs if layout.controls else ()
-    rates = (rate for _, rate in shown)
-    rate = (*d["state_rate"].refs, *([power] * layout.works), *spent, *rates, *pivots)
-    outputs = d.expression(*map(symbol, changed(system)), *(o.value for o in system.outputs))
-    observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
-    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
     if acting:
         own = rate, multipliers, observed, levels
         rate, multipliers, observed, levels = (tuple(substitute(d.graph, x, acting)) for x in own)
@@ -207,5 +212,6 @@ def _behind(graph: Graph, layout: Layout) -> list[Ref]:
     """The entries of y behind q and v."""
     pivots = (f"pivot {i}" for i in range(layout.watched))
     shown = (f"event {i}" for i in range(len(layout.shown)))
+    loaded = (f"load {i}" for i in range(layout.loads))
     works = (*("work done",) * layout.works, *("control work",) * layout.controls)
-    return [graph.symbol(n) for n in (*works, *shown, *pivots)]
+    return [graph.symbol(n) for n in (*works, *shown, *loaded, *pivots)]

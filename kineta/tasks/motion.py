@@ -161,7 +161,7 @@ def cannot_start(task: Task, rate: FloatArray) -> str:
 def _unseen(task: Task, rate: FloatArray) -> str:
     """The first contact or switch of which that which is watched has no *rate*; ``''`` for none."""
     layout = task.made.code.layout
-    rates = rate[len(rate) - layout.watched - len(layout.shown) :]
+    rates = rate[len(rate) - layout.watched - layout.loads - len(layout.shown) :]
     return next((name for name, x in zip(layout.shown, rates, strict=False) if not np.isfinite(x)), "")
 
 

@@ -99,9 +99,9 @@ def kept(task: Task, energies: Energies, t: FloatArray, y: FloatArray, steps: in
             return np.zeros(len(t))
         return np.array([made.code.rate(*at, made.h)[task.states] for at in zip(t[:, None], y, strict=True)])
 
-    loose = 0.0
-    if task.method in OF_STEPS and task.made.code.layout.works:
-        loose = float(tolerances(y.shape[1], task.made.code.layout.integrals, task.rtol, task.atol)[0, -1])
+    loose, layout = 0.0, task.made.code.layout
+    if layout.works and (task.method in OF_STEPS or layout.touches):  # out of rest work begins again and again
+        loose = float(tolerances(y.shape[1], layout.integrals, task.rtol, task.atol)[0, -1])
     each = {"rtol": task.rtol, "atol": task.atol, "loose": loose}
     return judged(energies, energy, power, t, y, task.steering, steps=steps, **each)
 
