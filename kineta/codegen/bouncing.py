@@ -37,7 +37,7 @@ class Bouncing(Projecting):
     def _conclude(self, t: Any, h: Any, end: Any, last: Any) -> None:
         b = self.b
         b.store(number(0), self.changed)
-        ends = b.and_(self._nonzero(self._get("ints", layout.ENDED)), b.not_(self._nonzero(b.load(self.late, typ=INT))))
+        ends = b.and_(self._nonzero(self._get("ints", layout.ENDED)), b.not_(self._nonzero(b.load(self.fell, typ=INT))))
         with b.if_then(ends, likely=False):
             self._decide(h, end)
         with b.if_then(b.not_(self._nonzero(b.load(self.changed, typ=INT)))):

@@ -52,7 +52,7 @@ class Loop(Zeros):
         self.new, self.between, self.values = islice(work, 3)
         self.known, self.within, self.nearer = (tuple(islice(work, n)) for n in layout.SEVERAL)
         self.directions, self.noise = self.at["directions"], self.at["noise"]
-        self.late = self.b.alloca(INT)  # whether a zero of the step was found beyond it
+        self.fell = self.b.alloca(INT)  # whether a zero of the step was found beyond it
         self._write()
 
     def _derivative(self, t: Any, stage: int) -> None:
@@ -204,7 +204,7 @@ class Loop(Zeros):
     def _events(self, t: Any, h: Any, end: Any) -> None:
         """Find the zeros of the event functions over the step from t to *end*, or say that it must be looked at."""
         b, count = self.b, self._get("ints", layout.N_EVENTS)
-        b.store(number(0), self.late)
+        b.store(number(0), self.fell)
         self._event_values(end, self.new, self.known[-1])
         self._states_within()
         self._sample(t, h)
@@ -220,13 +220,13 @@ class Loop(Zeros):
                 def found(x: Any) -> None:
                     self._found(i, self._time(x, t, h, end))
 
-                def found_late(x: Any) -> None:
-                    b.store(number(1), self.late)
+                def found_beyond(x: Any) -> None:
+                    b.store(number(1), self.fell)
                     found(x)
 
                 with b.if_then(self._likely(i), likely=False):
                     self._zeros_of(i, t, h, found)
-                self._passed(i, t, h, self._value(self.at["beyond"], i), found_late)
+                self._passed(i, t, h, self._value(self.at["beyond"], i), found_beyond)
                 self._settle(i)
 
             self._for(count, find)
