@@ -149,7 +149,8 @@ def _contact(on: Elements, contact: Contact) -> Iterator[Touch]:
 
 def _on_plane(on: Elements, contact: Contact, start: Station, name: str) -> tuple[Row, Row, Row]:
     """The gap between a shape and a plane, and the velocities of slip along it."""
-    rolling = Rolling(name, contact.shape, contact.sizes, start, contact.end, contact.normal, contact.axis)
+    given = (contact.shape, contact.sizes, start, contact.end, contact.normal, contact.axis)
+    rolling = Rolling(name, *given, location=contact.location)
     sight = Sight(on.kinematics, contact.end.body)
     n, u, w = (constant(on.graph, e) for e in (contact.normal, *normals(contact.normal)))
     touching = SHAPES[contact.shape](on, rolling, sight, n, on.expression(*contact.sizes))

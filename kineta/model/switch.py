@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.expr.node import Expr, Scalar
 from kineta.expr.text import number as written_number
+from kineta.model import units
 from kineta.model.contacts import sound
 from kineta.model.elements.kind import Form, Kind
 from kineta.model.given import TAKES, Record, named
+from kineta.model.infer import TIME
 from kineta.model.motion import coordinate_names
 from kineta.values import number
 
@@ -90,7 +92,7 @@ def changed(system: System) -> dict[str, Switch]:
 def _read(source: Source, name: Token, left: Node, relation: Token, right: Node, *rest: Node) -> Switch:
     rises = source.rises(relation)
     known = source.quantity(left)
-    expected = None if known.plain else known.dimension
+    expected = units.TIME if str(known.value) == TIME else None if known.plain else known.dimension
     bound = source.expression(right, expected, f"the right side of switch '{name}'")
     value = known.value - bound if rises else bound - known.value
     guards, sets, stop = [], [], False

@@ -5,13 +5,14 @@ they set, and sampled forces are taken anew.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.errors import ModelError, SimulationError
+from kineta.formalism.touch import Touch
 from kineta.numerics.problem import Bounces, Problem
 from kineta.numerics.segment import Segment
 from kineta.numerics.segments import Integration
@@ -22,7 +23,7 @@ from kineta.tasks.events import Step
 from kineta.tasks.grip import STILL
 from kineta.tasks.held import Control, Held
 from kineta.tasks.keeping import PROJECTED
-from kineta.tasks.met import PRINTED, farthest
+from kineta.tasks.met import MISSED, PRINTED, farthest
 from kineta.tasks.switching import Seen, come_true, seen
 from kineta.tasks.task import Task
 from kineta.tasks.touching import Touching
@@ -359,8 +360,16 @@ def begun(task: Task, control: Control) -> tuple[Task, Touching]:
         return task, touching
     made = control.made
     try:
+        touching.brought = _brought(touching.touches, touching.check(task.t0, task.y0, made), MISSED * size)
         y, control.made = touching.change(task.t0, task.y0.copy(), made)
     except SimulationError as error:
         raise SimulationError(f"Model '{name}': {error}.") from error
     y[task.states] += energy(task.t0, y, made) - energy(task.t0, task.y0, made)
     return replace(task, y0=y, made=control.made), touching
+
+
+def _brought(touches: Sequence[Touch], gaps: Sequence[float], allowed: float) -> str:
+    """What is said of a start in which *gaps* are less than zero by more than is *allowed*; ``''`` for others."""
+    gap, touch = min(zip(gaps, touches, strict=True), key=lambda one: one[0])
+    by = f"{-gap:.1e} {touch.unit}".rstrip()
+    return f"the start was {by} beyond '{touch.name}' and was brought back onto it" if gap < -allowed else ""

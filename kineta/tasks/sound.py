@@ -109,6 +109,17 @@ def check_held(
         )
 
 
+def check_slopes(touches: Sequence[Touch], near: Set[int], t: float, seen: Look) -> None:
+    """Raise :class:`SimulationError` where no speed changes the gap of one of those *near*, so that no force keeps it closed."""
+    give = seen.normal([row[k] for k, row in enumerate(seen.S)])
+    for i in sorted(near):
+        if not give[i]:
+            raise SimulationError(
+                f"at t = {t:g} s '{touches[i].name}' has a gap that no speed changes, as x^2 where x = 0, so that no force keeps "
+                "it closed; expected one that goes through zero with a slope"
+            )
+
+
 def jammed(touches: Sequence[Touch], near: Set[int], t: float, what: str) -> SimulationError:
     """What is said where there are no *what*, ``forces`` or ``impulses``, of those *near* that keep to the laws."""
     names = ", ".join(f"'{x.name}'" for i, x in enumerate(touches) if i in near or x.normal is None)

@@ -17,7 +17,7 @@ from kineta.tasks.code import Bound, Code
 from kineta.tasks.grip import SPENT, STILL, Grip, grip, shares_forces
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import Look, Numbers, look, places
-from kineta.tasks.sound import check_bounds, check_gaps, check_held, jammed
+from kineta.tasks.sound import check_bounds, check_gaps, check_held, check_slopes, jammed
 from kineta.tasks.trying import returned, trials
 
 FloatArray = NDArray[np.float64]
@@ -65,6 +65,7 @@ class Touching:
     flight : how long what has just left goes away, about, or forces that are shared stay within their bounds [s]
     said, struck : what happened in the last change, and which contacts were struck in it
     impacts : of every contact so far; ``calm`` is when it came to rest after how many
+    brought : what is said of a start that was beyond a contact or limit by little
     """
 
     touches: Sequence[Touch]
@@ -80,6 +81,7 @@ class Touching:
     said: list[str] = field(default_factory=list)
     struck: list[int] = field(default_factory=list)
     calm: dict[str, tuple[float, int]] = field(default_factory=dict)
+    brought: str = ""
 
     def __post_init__(self) -> None:
         m = len(self.touches)
@@ -210,7 +212,10 @@ class Touching:
         self._limit = SPENT if grows else 1.0
         made = self._switched(made, self.flags, near)
         nearer = self._nearer(near, made)
-        y = nearer(t, nearer(t, y))
+        closer = nearer(t, nearer(t, y))
+        if not np.isfinite(closer).all():
+            check_slopes(self.touches, near, t, self.look(t, y, made))
+        y = closer
         seen, found, leaving = self._struck(t, y, near, loose, made)
         self.flight = _flight(seen, found.a, leaving)
         shared = found.shared
@@ -477,13 +482,14 @@ class Touching:
                     self.said.append(f"{touch.name} {word}")
 
     def notes(self) -> tuple[str, ...]:
-        """Sentences on the contacts that rest after many impacts."""
+        """Sentences on a start that was moved, and on the contacts that rest after many impacts."""
         still = {self.touches[i].name for i in self.closed}
-        return tuple(
+        calm = (
             f"'{name}' came to rest at t = {t:.6g} s after {n} impacts."
             for name, (t, n) in self.calm.items()
             if name in still
         )
+        return (*[self.brought] * bool(self.brought), *calm)
 
 
 def _flight(seen: Look, a: Numbers, leaving: Set[int]) -> float:

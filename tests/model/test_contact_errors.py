@@ -47,15 +47,15 @@ BAD = [
     ),
     (
         "contact c : point = 0.2 between Foot and ground axis (0, 0, 1);",
-        "Contact 'c' (touch:14:13): a point has no size, found 1.",
+        "Contact 'c' (touch:14:13): a point has no size, found 0.2.",
     ),
     (
         "contact c : ball between Foot and ground axis (0, 0, 1);",
-        "Contact 'c' (touch:14:13): a ball has 1 size, radius, found 0.",
+        "Contact 'c' (touch:14:13): a ball has 1 size, radius, found none.",
     ),
     (
         "contact c : ball = a, a between Foot and ground axis (0, 0, 1);",
-        "Contact 'c' (touch:14:13): a ball has 1 size, radius, found 2.",
+        "Contact 'c' (touch:14:13): a ball has 1 size, radius, found a, a.",
     ),
     (
         "contact c : ball = -a between Foot and ground axis (0, 0, 1);",
@@ -323,6 +323,10 @@ BAD = [
     (
         "when c : q1 >= 1 s : s = 1;",
         "touch:14:16: the right side of switch 'c' must be an angle or a number without dimension, found a time [s].",
+    ),
+    (
+        "when c : t >= 1 m : s = 1;",
+        "touch:14:15: the right side of switch 'c' must be a time [s], found a length [m].",
     ),
     (
         "when c : q1 >= 1 : q1 = 2 m;",

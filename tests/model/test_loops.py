@@ -117,7 +117,7 @@ BAD = [
     ("rolling W : ball = a between Rocker and Mark axis (0, 1, 0) in Rod;", r"body 'Rod' does not exist"),
     (
         "rolling W : ball = a, b between Rocker and ground axis (0, 1, 0);",
-        r"a ball has 1 size, radius, found 2\.",
+        r"a ball has 1 size, radius, found a, b\.",
     ),
     (
         "rolling W : ball = a - a between Rocker and ground axis (0, 1, 0);",

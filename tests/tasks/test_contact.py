@@ -390,6 +390,22 @@ def test_a_start_beyond_a_limit_is_told_with_its_unit() -> None:
         kn.simulate(kn.loads("B | Rz(q) = Jz(1); limit stop : 1 <= q <= 2;"), 1.0)
 
 
+def test_a_start_that_is_brought_back_from_beyond_a_contact_or_limit_says_so() -> None:
+    ball = kn.loads("gravity 9.81; B | Sx(x), Sz(z) = 1; coordinates x, z; limit stop : x <= 1; limit ground : z >= 0;")
+    run = kn.simulate(ball, 1.0, q={"x": 1.0 + 2e-7, "z": -1e-6})
+    assert run.notes == ("the start was 1.0e-06 m beyond 'ground.lower' and was brought back onto it",)
+    assert kn.simulate(ball, 1.0, q={"x": 1.0 + 1e-12, "z": -1e-12}).notes == ()
+
+
+@pytest.mark.parametrize("more", ["", "limit ground : y >= 0; force w = -1 on y;"])
+def test_a_gap_without_a_slope_is_refused(more: str) -> None:
+    flat = kn.loads(f"A | Sx(x) = 1; B | Sx(y) = 1; coordinates x, y; limit l : x^2 >= 0; {more}")
+    with pytest.raises(
+        kn.SimulationError, match=r"at t = 0 s 'l\.lower' has a gap that no speed changes, as x\^2 where"
+    ):
+        kn.simulate(flat, 1.0)
+
+
 @pytest.mark.parametrize("height", ["0.2*step(Ball.x - 1)", "max(0, Ball.x - 1)", "0.1*abs(1 - Ball.x) - 0.1"])
 def test_ground_with_a_kink_is_named_where_a_run_stops_at_it(height: str) -> None:
     text = "gravity 9.81; Ball | Sx(x), Sz(z) = 1; coordinates x, z; initial x' = 1, z = 0.001;"
@@ -444,6 +460,10 @@ def test_a_contact_without_friction_that_a_constraint_closes_leaves_the_force_to
         ("limit a : x <= x;", "no motion changes the gap of 'a.upper'"),
         ("contact c : point between B and ground axis (0, 1, 0);", "no motion changes the gap of 'c'"),
         ("contact c : point between B and ground axis (0, 0, 1) height B.z;", "the height B.z rises as its point does"),
+        (
+            "contact c : disk = 1 between B axis (0, 0, 1) and ground axis (0, 0, 1);",
+            "the disk of 'c' lies flat on its plane",
+        ),
     ],
 )
 def test_gaps_that_no_motion_changes_are_refused_with_their_place(text: str, said: str) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.formalism.closures.sight import Sight, constant
 from kineta.formalism.elements import Elements
@@ -60,6 +61,10 @@ def _torus(on: Elements, rolling: Rolling, sight: Sight, n: Vector, sizes: Seque
     e = sight.direction(rolling.start.body, rolling.axis)
     inclination = n.dot(e)
     s = g.sqrt(g.sub(ONE, g.mul(inclination, inclination)))
+    if s == ZERO:
+        text = f"the {rolling.shape} of '{rolling.name}' lies flat on its plane, its axis along the normal in every motion, and "
+        text += "touches at no one point; expected an axis that leans, or points of its rim that touch."
+        raise ModelError(f"Model '{on.mechanism.symbols.system.name}': {text}", rolling.location)
     outwards = (n - e * inclination) * g.div(r, s)
     return Contact(-(outwards + n * a), g.add(g.mul(r, s), a))
 

@@ -149,7 +149,7 @@ def lacking(name: str, shape: Shape, sizes: Sequence[Expr], axis: Axis | None, b
     """What the description of a *shape* of this name lacks, or has too much."""
     if len(sizes) != len(shape.sizes):
         count = f"{len(shape.sizes) or 'no'} size{'s' * (len(shape.sizes) > 1)}"
-        return f"a {name} has {', '.join((count, *shape.sizes))}, found {len(sizes)}."
+        return f"a {name} has {', '.join((count, *shape.sizes))}, found {', '.join(map(str, sizes)) or 'none'}."
     if shape.axis and axis is None:
         return f"a {name} needs its axis, as in '{body} axis (0, 1, 0)'."
     if not shape.axis and axis is not None:
