@@ -18,6 +18,8 @@ FIRST, BEGINS = 1e-9, 1e-5
 BEGUN, NEARLY = 1e-3, 1e-7
 #: Part of its bound that is allowed beyond it to what sticks, where a run does not tell them apart.
 ALLOWED = 1e-7
+#: A bound that is none, and more than what counts as none.
+NONE = 1e-150
 #: Square of a speed that is none.
 NOTHING = 1e-60
 
@@ -81,9 +83,18 @@ def _holds_on(g: Graph, touch: Touch, forces: Sequence[Ref]) -> Ref:
     slips = g.symbol(touch.flags[2])
     forwards = g.sum(g.mul(g.symbol(name), x) for name, x in zip(touch.flags[3:], slip, strict=False))
     moving = forwards if len(slip) == 1 else _moves(g, touch, forwards, size_of(g, slip))
-    # Where it neither sticks nor slips nothing is looked for.
-    other = g.add(g.mul(slips, moving), g.sub(ONE, slips))
+    other = g.add(g.mul(slips, moving), g.mul(g.sub(ONE, slips), _returns(g, touch)))
     return g.add(g.mul(held, margin), g.mul(g.sub(ONE, held), other))
+
+
+def _returns(g: Graph, touch: Touch) -> Ref:
+    """The event of tangents that neither stick nor slip: a bound that was none and is one again, where it may be; else nothing is
+    looked for.
+    """
+    if not touch.varies:
+        return ONE
+    shut = ONE if touch.normal is None else closed(g, touch)
+    return g.add(g.mul(shut, g.sub(g.const(NONE), touch.static)), g.sub(ONE, shut))
 
 
 def _moves(g: Graph, touch: Touch, forwards: Ref, size: Ref) -> Ref:

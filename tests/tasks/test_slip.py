@@ -185,3 +185,19 @@ def test_a_body_thrown_on_its_feet_moves_alike_in_turned_frames_and_by_other_nam
     (first, changes), (second, others) = ends
     assert first == pytest.approx(second, abs=1e-8)
     assert changes == others > 20
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A | Sx(x) = 1; coordinates x; friction f = max(0, 1 - 3*step(t - 1)*step(1.2 - t)) on x;",
+        "gravity 9.81; A | Sx(x), Sz(z) = 1; coordinates x, z; contact f : point between A and ground axis (0, 0, 1), "
+        "friction = max(0, 1 - 3*step(t - 1)*step(1.2 - t))/9.81;",
+    ],
+)
+def test_friction_that_goes_to_nothing_and_comes_back_holds_again(text: str) -> None:
+    """Free under 0.5 for 0.2 s, then slower by 0.5 again."""
+    run = kn.simulate(kn.loads(text + "force g = 0.5 on x;"), 2.0, max_step=0.1)
+    assert [what for _, what in run.changes] == ["f slips", "f sticks"]
+    assert [t for t, _ in run.changes] == pytest.approx([1.2, 1.4])
+    assert run["x"][-1] == pytest.approx(0.02)
