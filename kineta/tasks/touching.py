@@ -216,6 +216,9 @@ class Touching:
         if not np.isfinite(closer).all():
             check_slopes(self.touches, near, t, self.look(t, y, made))
         y = closer
+        if self.constraints:  # where the position has moved, speeds are those of another one
+            free = self._switched(made, np.zeros_like(self.flags), near)
+            y = free.code.nearer[1](t, y, free.h)
         seen, found, leaving = self._struck(t, y, near, loose, made)
         self.flight = _flight(seen, found.a, leaving)
         shared = found.shared
