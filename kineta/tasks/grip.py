@@ -44,10 +44,13 @@ def shares_forces(flags: FloatArray) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Grip:
-    """Which touches are ``closed``, the ``flags`` of the code, (m, flags), and accelerations ``a`` along the rows, (r,)."""
+    """Which touches are ``closed``, the ``flags`` of the code, (m, flags), and the forces ``x`` and accelerations ``a`` along the
+    rows, (r,).
+    """
 
     closed: Set[int]
     flags: FloatArray
+    x: Numbers
     a: Numbers
 
     @property
@@ -58,10 +61,11 @@ class Grip:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Forces along the rows, with the accelerations ``a``, how much ``more`` they are than the least that do the same, and the
-    directions of what ``slips``; and which contacts stay ``closed``.
+    """Forces ``x`` along the rows, with the accelerations ``a``, how much ``more`` they are than the least that do the same, and
+    the directions of what ``slips``; and which contacts stay ``closed``.
     """
 
+    x: Numbers
     a: Numbers
     more: Numbers
     slips: Mapping[int, Direction]
@@ -91,7 +95,7 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, limit: float = 1
             elif look.static[i] > NOTHING:
                 own[1] = 1.0
                 own[along] = _tangential(look, found.more, i)
-    return Grip(closed, np.array(flags), found.a)
+    return Grip(closed, np.array(flags), found.x, found.a)
 
 
 def _resting(
@@ -149,7 +153,7 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], limit: f
         found, a, now = given
         still = _closed(look, closed, found, a, held if now == begun else None)
         if now == begun and still == closed:
-            return _Found(a, _more(found, held), {**slips, **now}, closed)
+            return _Found(found, a, _more(found, held), {**slips, **now}, closed)
         closed, begun = still, now
     return None
 
@@ -193,7 +197,7 @@ def _given_way(
 
 
 def _kept(look: Look, held: Shares, slips: Mapping[int, Direction], closed: Set[int]) -> _Found:
-    return _Found(look.under(held.x), _more(held.x, held), slips, closed)
+    return _Found(held.x, look.under(held.x), _more(held.x, held), slips, closed)
 
 
 def _more(x: Numbers, held: Shares | None) -> list[float]:

@@ -47,8 +47,8 @@ LATE = 8 * 2.0**-52
 KEPT = 16
 #: Part of the largest bound below which the code does not tell a force from one.
 UNTOLD = 1e-7
-#: Which of the flags say that something sticks, slips, and that it begins to slip, or would soon.
-STUCK, SLIPS, BEGINS = (FLAGS.index(name) for name in ("stuck", "slips", "begins"))
+#: Which of the flags say that something sticks, slips, where to, or what more bears it, and that it begins to slip, or would.
+STUCK, SLIPS, ALONG, ALONG_N, BEGINS = map(FLAGS.index, ("stuck", "slips", "along u", "along n", "begins"))
 #: Rows of a system, all of whose touches are pressed where one of them is.
 SMALL = 6
 
@@ -242,16 +242,42 @@ class Touching:
 
     def _borne(self, t: float, y: FloatArray, seen: Look, found: Grip, made: Bound, *, grows: bool) -> Grip:
         """What is *found* to hold, as the code can tell it from what does not."""
+        found = self._matched(t, y, found, made)
         if grows and found.shared and self._full(t, y, seen, found, made, 0.0):
-            found = self._holding(t, seen, found.closed, full=True)
+            found = self._matched(t, y, self._holding(t, seen, found.closed, full=True), made)
         elif not grows and self._full(t, y, seen, found, made, ALLOWED):
             found.flags[:, BEGINS] += found.flags[:, STUCK]
         if pulled := self._pulled(t, y, found, made):
             rest = self._gripped(seen, found.closed - pulled)
-            if rest is None or self._pulled(t, y, rest, made):
+            if rest is None or self._pulled(t, y, rest := self._matched(t, y, rest, made), made):
                 raise jammed(self.touches, found.closed, t, "forces")
             found = rest
         return found
+
+    def _matched(self, t: float, y: FloatArray, found: Grip, made: Bound) -> Grip:
+        """What is *found* to hold, by its forces: where some hold single speeds, they take what the code leaves to them, and the
+        least forces of the others are not those of a search that knows all rows alike.
+        """
+        if not self.code(found.closed).locks:
+            return found
+        flags = found.flags.copy()
+        sticks = [i for i, how in enumerate(flags[:, STUCK].tolist()) if how > 0]
+        flags[sticks, ALONG:BEGINS] = 0.0
+        flags[:, ALONG_N] = 0.0
+        least = self._forces(t, y, self._switched(made, flags, found.closed)).tolist()
+        none = NO_FORCE * max(map(abs, found.x), default=0.0)
+        more = [x - own if abs(x - own) > none else 0.0 for x, own in zip(found.x, least, strict=True)]
+        for i in found.closed:
+            flags[i, ALONG_N] = more[self.places[i].rows[0]]
+        for i in sticks:
+            flags[i, ALONG : ALONG + len(self.places[i].tangents)] = [more[row] for row in self.places[i].tangents]
+        return replace(found, flags=flags)
+
+    def _forces(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
+        """The forces along all rows, by the code."""
+        observed, count = made.code.seen(t, y, made.h), sum(len(place.rows) for place in self.places)
+        end = len(observed) - made.code.layout.levels
+        return observed[end - count : end]
 
     def _is_astray(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
         """Whether something along a line would soon slip against the way of its slip."""
@@ -286,7 +312,7 @@ class Touching:
         """What holds of those *near*, and of friction in joints."""
         if near or self.always:
             return grip(seen, near, self.smooth, limit=self._limit, full=full)
-        return Grip(frozenset(), np.zeros_like(self.flags), seen.drift)
+        return Grip(frozenset(), np.zeros_like(self.flags), [0.0] * len(seen.drift), seen.drift)
 
     def _switched(self, made: Bound, flags: FloatArray, near: Set[int]) -> Bound:
         """The code for motions in which those *near* may press, with *flags*: the last few are kept."""

@@ -119,3 +119,24 @@ def test_infinitely_many_impacts_between_two_balls_and_a_wall_bring_both_to_rest
     assert np.abs(run.v[-1]).max() < 1e-12
     assert np.abs(run.q[-1]).max() < 1e-7
     assert run.energy_balance < 1e-9
+
+
+@pytest.mark.parametrize(("links", "friction", "ground"), [(2, 0.1, 0.3), (3, 0.1, 0.3), (4, 0.1, 0.0), (4, 5.0, 0.3)])
+def test_a_chain_with_friction_in_its_joints_lies_on_the_ground(links: int, friction: float, ground: float) -> None:
+    """What joints bear is within their bounds, though contacts could carry less evenly and leave more to them."""
+    names, places = "ABCD"[:links], ", ".join(f"P{i}" for i in range(links))
+    text = "gravity (0, -9.81, 0);" + "".join(
+        f"{b} {f'~ {names[i - 1]} | Sx(1)' if i else '| Sx(x), Sy(y)'}, Rz(a{i}) = m(1), Jz(0.1), com = (0.5, 0, 0);"
+        f"point P{i} on {b} = (1, 0, 0);" + f"friction f{i} = {friction} on a{i};" * (i > 0)
+        for i, b in enumerate(names)
+    )
+    text += f"coordinates x, y, {', '.join(f'a{i}' for i in range(links))};"
+    text += f"contact g : point between A, {places} and ground axis (0, 1, 0), friction = {ground};"
+    run = kn.simulate(kn.loads(text), 0.05, samples=6)
+    assert run.success
+    assert not run.changes
+    pushed = np.array([run[row] for row in run.series if row.startswith("lambda.g") and row.endswith(".n")])
+    assert pushed.sum(axis=0) == pytest.approx(links * 9.81)
+    assert pushed.min() > 4
+    for i in range(1, links):
+        assert np.abs(run[f"lambda.f{i}"]).max() <= friction
