@@ -135,14 +135,17 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], limit: f
     solution.
     """
     closed, begun, part = _contacts(look, near), dict[int, Direction](), 1.0
+    answers: list[tuple[Set[int], Set[int]]] = []
     for _ in range(TURNS):
         known = {**slips, **begun}
         cones = _cones(look, closed, known)
         held = shares(look.S, look.drift, cones) if len(cones) > 1 else None
         holds = held is not None and not held.pulls
-        if held is not None and holds and held.best < limit and (begun or not full) and _goes(look, held.x, begun):
+        within = held is not None and held.best < limit and bool(begun or not full)
+        if held is not None and holds and within and _goes(look, held.x, begun):
             return _kept(look, held, known, closed)
-        spent = _spent(look, closed, held, known) if held is not None and holds and held.best <= 1 + LOST else {}
+        reached = held is not None and holds and not within and held.best <= 1 + LOST
+        spent = _spent(look, closed, held, known) if held is not None and reached else {}
         if held is not None and spent and not _lighter(look, spent):
             begun, part = {**begun, **spent}, LESS * min(1.0, held.best)
             continue
@@ -154,8 +157,21 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], limit: f
         still = _closed(look, closed, found, a, held if now == begun else None)
         if now == begun and still == closed:
             return _Found(found, a, _more(found, held), {**slips, **now}, closed)
+        if (now.keys(), still) in answers:
+            return _at_bounds(look, still, {**slips, **now}, found)
+        answers.append((now.keys(), still))
         closed, begun = still, now
     return None
+
+
+def _at_bounds(look: Look, closed: Set[int], slips: Mapping[int, Direction], found: Numbers) -> _Found:
+    """What holds where accelerations say again and again what *slips*, and rounding that more is at its bound: all that stays
+    within its own, up to rounding, or else the forces *found*.
+    """
+    held = shares(look.S, look.drift, _cones(look, closed, slips))
+    if held is not None and not held.pulls and held.most <= 1 / SPENT:
+        return _kept(look, held, slips, closed)
+    return _Found(found, look.under(found), _more(found, held), slips, closed)
 
 
 def _goes(look: Look, x: Numbers, begun: Mapping[int, Direction]) -> bool:

@@ -31,8 +31,8 @@ DEAD, MOVES = 1e-3, 1e-14
 #: Part of the largest acceleration with which something must be pressed again to stay where its force came to zero.
 PRESSED = 1e-6
 #: Part of the largest force that is none, and one that is nearly none, beyond the errors with which forces are found; and part of
-#: the largest time after which it is asked whether that pulls.
-NO_FORCE, HARDLY, SOON = 1e-9, 2e-9, 1e-6
+#: the largest time after which it is asked whether that pulls, and after which it is who slips.
+NO_FORCE, HARDLY, SOON, LATER = 1e-9, 2e-9, 1e-6, 1e-5
 #: Impacts that follow each other at one time, of which each sends back what another has sent away; what is near then strikes at
 #: once.
 CASCADE = 400
@@ -247,11 +247,13 @@ class Touching:
             found = self._matched(t, y, self._holding(t, seen, found.closed, full=True), made)
         elif not grows and self._full(t, y, seen, found, made, ALLOWED):
             found.flags[:, BEGINS] += found.flags[:, STUCK]
-        if pulled := self._pulled(t, y, found, made):
+        while pulled := self._pulled(t, y, found, made):  # as one lets go another may: all that a body tips away from
             rest = self._gripped(seen, found.closed - pulled)
-            if rest is None or self._pulled(t, y, rest := self._matched(t, y, rest, made), made):
+            if rest is None:
                 raise jammed(self.touches, found.closed, t, "forces")
-            found = rest
+            found = self._matched(t, y, rest, made)
+        if grows and len(self._begin(found)) > 1:
+            found = self._matched(t, y, self._later(t, y, made, found), made)
         return found
 
     def _matched(self, t: float, y: FloatArray, found: Grip, made: Bound) -> Grip:
@@ -351,6 +353,20 @@ class Touching:
         most = max(abs(force) for pair in forces.values() for force in pair)
         none = -NO_FORCE * most
         return {i for i, (at, later) in forces.items() if at < none or (at <= HARDLY * most and later < none)}
+
+    def _begin(self, found: Grip) -> list[int]:
+        """The joints that stick so far and begin to slip as is *found*."""
+        begin = (found.flags[:, BEGINS] * self.flags[:, STUCK]).tolist()
+        return [i for i, place in enumerate(self.places) if place.normal is None and begin[i]]
+
+    def _later(self, t: float, y: FloatArray, made: Bound, found: Grip) -> Grip:
+        """What holds a little later, if all holds until then, of those that are *found* to be closed: where several joints come
+        to their bounds at once, the way in which forces grow tells who slips.
+        """
+        made = self._switched(made, self.flags, self.closed)
+        later = LATER * max(1.0, self.until)
+        seen = self._look_on(t + later, y + later * made.code.going(t, y, made.h), made)
+        return self._gripped(seen, found.closed) or found
 
     def _told(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
         """The values of the events."""

@@ -7,7 +7,7 @@ import pytest
 
 from kineta.numerics.complementarity import forces
 from kineta.numerics.cone import Cone
-from kineta.numerics.sharing import _along, _squares
+from kineta.numerics.within import along, squares, within
 
 
 def feet(rng: np.random.Generator, astray: float) -> tuple[np.ndarray, np.ndarray, list[Cone]]:
@@ -48,10 +48,32 @@ def test_forces_shared_along_a_line_need_the_least_part_of_their_bounds() -> Non
         x[::3] = rng.uniform(0.5, 2.0, m)
 
         def part(c: float, x: np.ndarray = x, z: np.ndarray = z, cones: list[Cone] = cones) -> float:
-            return float(np.sqrt(_squares(x + c * z, cones).max())) if (x + c * z)[::3].min() >= 0 else np.inf
+            return float(np.sqrt(squares(x + c * z, cones).max())) if (x + c * z)[::3].min() >= 0 else np.inf
 
-        shared, most, best = _along(x, z, cones, set(), part(0.0))
+        shared, most, best = along(x, z, cones, set(), part(0.0))
         least = min(part(c) for c in np.tan(np.linspace(-1.57, 1.57, 20001)))
         assert shared[::3].min() >= -1e-12
         assert best - 1e-9 <= least <= most + 1e-3 * least
         assert most - best <= max(abs(1 - best), 1e-9)
+
+
+@pytest.mark.parametrize("light", [1.0, 1e-8])
+def test_forces_within_their_bounds_are_found_wherever_they_are_shared_from(light: float) -> None:
+    """Beside a foot that hardly presses, too."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        m = 3 if light < 1 else int(rng.integers(3, 7))
+        places = np.c_[rng.uniform(-0.3, 0.3, (m, 2)), np.full(m, -0.1)]
+        W = np.array([[*e, *np.cross(p, e)] for p in places for e in np.eye(3)[[2, 0, 1]]])
+        Z = np.linalg.svd(W.T)[2][6:].T
+        Z[np.abs(Z) < 1e-12] = 0.0
+        turn, x = rng.uniform(0, 2 * np.pi, m), np.zeros(3 * m)
+        x[::3] = rng.uniform(0.5, 2, m) * [light, *[1.0] * (m - 1)]
+        x[1::3], x[2::3] = 0.4 * x[::3] * [np.cos(turn), np.sin(turn)]
+        way = rng.normal(size=Z.shape[1])
+        way *= 0.9 * min(1.0, *(x[::3] / np.maximum(-Z[::3] @ way, 1e-9)))
+        moved = {n for n in range(0, 3 * m, 3) if Z[n].any()}
+        shared, most, best = within(x + Z @ way, Z, [Cone(3 * i, (3 * i + 1, 3 * i + 2), 0.5) for i in range(m)], moved)
+        assert shared[::3].min() > 0
+        assert most < 1
+        assert best <= 0.8 + 1e-9

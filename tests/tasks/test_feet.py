@@ -147,3 +147,29 @@ def test_five_feet_that_come_to_rest_together_share_what_holds_them() -> None:
     run = kn.simulate(slider(PENTAGON, "-0.538, 0, -9.81"), 0.2, v={"b.vx": 0.5044, "b.vy": 0.4611, "b.wz": 0.7989})
     assert run.status == 0
     assert np.abs(run.v[-1]).max() < 1e-9
+
+
+@pytest.mark.parametrize("push", ["0", "1"])
+def test_feet_that_nothing_presses_rest_or_slide_on(push: str) -> None:
+    run = kn.simulate(body(BOX), 1.0, v={"b.vx": float(push)})
+    assert run.changes == ()
+    assert run["b.x"][-1] == pytest.approx(float(push), abs=1e-12)
+
+
+def test_a_body_on_five_feet_tips_over_their_edge_when_a_push_grows() -> None:
+    """All that it tips away from lets go at once."""
+    turn = 2 * np.pi * np.arange(5) / 5
+    pushed = body(
+        0.1 * np.c_[np.cos(turn), np.sin(turn)],
+        0.1,
+        more=f"gravity {G}; force F on B at (0, 0, 0.3) = (10*t, 3*t, 0) in ground;",
+    )
+    run = kn.simulate(pushed, 0.3)
+    edges = np.pi / 5 + turn
+    least = min(
+        G * 0.1 * np.cos(np.pi / 5) / (0.4 * (10 * np.cos(e) + 3 * np.sin(e))) for e in edges if np.cos(e) > 0.5
+    )
+    left = times(run, "leaves")
+    assert run.status == 0
+    assert left[:3] == pytest.approx([least] * 3, abs=1e-5)
+    assert run.energy_balance < 1e-8

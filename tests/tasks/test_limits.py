@@ -84,3 +84,37 @@ def test_a_limit_that_a_slip_presses_is_not_left_where_it_would_pull_without_tha
     assert run.changes == ()
     assert np.abs(run["a"]).max() == 0
     assert run["b"][-1] == pytest.approx(3 * 0.5 - 6 * 0.5**2 / 2 - 4 * 0.5**2 / 2, abs=1e-9)
+
+
+A = "A | Sx(x) = 1; coordinates x; "
+RESTS = {
+    "beside friction": "friction f = 1 on x; limit l : x >= 0;",
+    "at two stops": "limit l : x >= 0; limit m : 2*x >= 0;",
+    "between two stops": "limit l : x >= 0; limit m : x <= 0; friction f = 1 on x;",
+    "pressed ever more": "friction f = 1 on x; limit l : x >= 0; force g = -1e-3*t on x;",
+    "as its slip ends": "friction f = 1 on x; limit l : 0 <= x <= 1; initial x = 0.5, x' = -1;",
+    "as it strikes": "friction f = 1 on x; limit l : 0 <= x <= 1; initial x = 0.5, x' = -1.1;",
+}
+
+
+@pytest.mark.parametrize("text", RESTS.values(), ids=RESTS.keys())
+def test_what_nothing_presses_against_its_stop_rests_there(text: str) -> None:
+    run = kn.simulate(kn.loads(A + text), 3.0)
+    assert run.status == 0
+    assert abs(run["x"][-1]) < 1e-12
+    assert run.energy_balance < 1e-9
+
+
+def test_joints_that_reach_their_bounds_at_one_time_beside_a_stop_find_who_slips() -> None:
+    """Under torques alike the last of three links slips and relieves the others, one of which is at its stop."""
+    links = "".join(
+        f"B{i}{f' ~ B{i - 1}' if i else ''} | {'Sx(1),' if i else ''} Rz(q{i}) = m(1), Jz(0.1), com = (0.5, 0, 0);"
+        f"force m{i} = 3*sin(t) on q{i}; friction f{i} = 0.5 on q{i}; limit l{i} : -1 <= q{i} <= 1;"
+        for i in range(3)
+    )
+    begun, end = np.arcsin(0.5 / 3), 0.3
+    run = kn.simulate(kn.loads(links + "coordinates q0, q1, q2; initial q1 = -1;"), end)
+    assert run.status == 0
+    assert [what for _, what in run.changes] == ["f2 slips"]
+    assert run["q2'"][-1] == pytest.approx((3 * (np.cos(begun) - np.cos(end)) - 0.5 * (end - begun)) / 0.35, abs=1e-6)
+    assert np.abs(run.q[:, :2] - [0, -1]).max() < 1e-9
