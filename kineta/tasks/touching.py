@@ -193,7 +193,7 @@ class Touching:
         self.fastest = max(self.fastest, -approach)
         self._tell(closed, present)
         self.closed, self.flags, self.changed, self.flight = closed, present, t, math.inf
-        return partial(self._switched, made, present, closed)
+        return partial(self._coded, made, present, made.code)
 
     def change(self, t: float, y: FloatArray, made: Bound, fired: Sequence[int] = ()) -> tuple[FloatArray, Bound]:
         """The state after what happens at *t*, where the events *fired*, and the code for the motion from there on.
@@ -317,8 +317,11 @@ class Touching:
         return Grip(frozenset(), np.zeros_like(self.flags), [0.0] * len(seen.drift), seen.drift)
 
     def _switched(self, made: Bound, flags: FloatArray, near: Set[int]) -> Bound:
-        """The code for motions in which those *near* may press, with *flags*: the last few are kept."""
-        code = self.code(near)
+        """The code for motions in which those *near* may press, with *flags*."""
+        return self._coded(made, flags, self.code(near))
+
+    def _coded(self, made: Bound, flags: FloatArray, code: Code) -> Bound:
+        """*code* with *flags*: the last few are kept."""
         key = code, flags.tobytes(), made.p.tobytes(), made.forces.constant.tobytes()
         found = self._bounds.get(key)
         if found is None:
