@@ -24,8 +24,9 @@ from kineta.numerics.cone import Cone, FloatArray
 
 #: Part of a bound up to which forces are well within it.
 FULL = 0.999
-#: By how much tau grows from one stage to the next; Newton's steps in one; and how near to the least s is near enough.
-FASTER, NEWTON, NEAR = 20.0, 30, 1e-11
+#: By how much tau grows from one stage to the next; Newton's steps in one; how near to the least s is near enough, and how many
+#: times that is left up to the bounds where s need not be nearer.
+FASTER, NEWTON, NEAR, CLEAR = 20.0, 30, 1e-11, 8.0
 #: Part of Newton's step below which none is taken; what its square in the measure of the second derivatives is in the middle; and
 #: the part of the largest singular value that is rounding.
 LEAST, CENTRED, ROUNDING = 1e-6, 0.03, 1e-15
@@ -57,7 +58,7 @@ def within(
         gap, most = m / tau, free.part(way)
         if not centred:
             return x + Z @ way, most, most
-        if 1 - s >= gap or s - gap > 1 + NEAR or gap < NEAR:
+        if 1 - s >= CLEAR * gap or s - gap > 1 + NEAR or gap < NEAR:
             return x + Z @ way, most, s - gap
         s = max(s, most + gap / m)
         tau *= FASTER
@@ -79,7 +80,7 @@ def along(
             high, c = s, _middle(first, last, reach)
         else:
             low = s
-        if max(1 - high, low - 1, NEAR) >= high - low:
+        if max((1 - high) / CLEAR, low - 1, NEAR) >= high - low:
             shared = x + c * z
             return shared, float(np.sqrt(squares(shared, cones).max())), low
 

@@ -33,6 +33,8 @@ ASTRAY = 1e-6
 LESS = 1 - 1e-6
 #: Part of the largest force that is none.
 NO_FORCE = 1e-9
+#: Which of the flags say that something sticks, and what more bears it.
+STUCK, ALONG, ALONG_N = map(FLAGS.index, ("stuck", "along u", "along n"))
 #: How often what begins to slip is looked at again, as its friction changes with it.
 TURNS = 8
 
@@ -45,13 +47,14 @@ def shares_forces(flags: FloatArray) -> bool:
 @dataclass(frozen=True, slots=True)
 class Grip:
     """Which touches are ``closed``, the ``flags`` of the code, (m, flags), and the forces ``x`` and accelerations ``a`` along the
-    rows, (r,).
+    rows, (r,). What sticks together ``needs`` no less than this part of its bounds; all, where that is not known.
     """
 
     closed: Set[int]
     flags: FloatArray
     x: Numbers
     a: Numbers
+    needs: float = 1.0
 
     @property
     def shared(self) -> bool:
@@ -70,6 +73,7 @@ class _Found:
     more: Numbers
     slips: Mapping[int, Direction]
     closed: Set[int]
+    needs: float = 1.0
 
 
 def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, limit: float = 1.0, full: bool = False) -> Grip | None:
@@ -95,7 +99,7 @@ def grip(look: Look, near: Set[int], smooth: Sequence[bool], *, limit: float = 1
             elif look.static[i] > NOTHING:
                 own[1] = 1.0
                 own[along] = _tangential(look, found.more, i)
-    return Grip(closed, np.array(flags), found.x, found.a)
+    return Grip(closed, np.array(flags), found.x, found.a, found.needs)
 
 
 def _resting(
@@ -114,6 +118,21 @@ def _resting(
     held = shares(look.S, look.drift, _cones(look, near, others))
     rests = held is not None and not held.pulls and held.best < limit
     return _kept(look, held, others, _contacts(look, near)) if held is not None and rests else None
+
+
+def reshared(look: Look, found: Grip, smooth: Sequence[bool]) -> Grip | None:
+    """What is *found* to hold, with forces that hold as much at another state; None where none do."""
+    slips = {i: d for i, d in _slipping(look, found.closed, smooth) if not found.flags[i, STUCK]}
+    held = shares(look.S, look.drift, _cones(look, found.closed, slips))
+    if held is None or held.pulls:
+        return None
+    more, flags = _more(held.x, held), found.flags.copy()
+    for i, place in enumerate(look.places):
+        if i in found.closed and place.normal is not None:
+            flags[i, ALONG_N] = more[place.normal]
+        if flags[i, STUCK]:
+            flags[i, ALONG : ALONG + len(place.tangents)] = _tangential(look, more, i)
+    return replace(found, flags=flags, x=held.x, needs=held.best)
 
 
 def _slow(look: Look, slip: Numbers, those: Set[int]) -> set[int]:
@@ -213,7 +232,7 @@ def _given_way(
 
 
 def _kept(look: Look, held: Shares, slips: Mapping[int, Direction], closed: Set[int]) -> _Found:
-    return _Found(held.x, look.under(held.x), _more(held.x, held), slips, closed)
+    return _Found(held.x, look.under(held.x), _more(held.x, held), slips, closed, held.best)
 
 
 def _more(x: Numbers, held: Shares | None) -> list[float]:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from kineta.formalism.slipping import ALLOWED
 from kineta.formalism.touch import FLAGS, Touch, pressing, standing
-from kineta.numerics.problem import Trials, signs
+from kineta.numerics.problem import Trials, nearby, noise, signs
 from kineta.tasks.code import Bound, Code
-from kineta.tasks.grip import SPENT, STILL, Grip, grip, shares_forces
+from kineta.tasks.grip import ALONG, ALONG_N, SPENT, STILL, STUCK, Grip, grip, reshared, shares_forces
 from kineta.tasks.impact import impulses
 from kineta.tasks.look import Look, Numbers, look, places
 from kineta.tasks.sound import check_bounds, check_gaps, check_held, check_slopes, jammed
@@ -33,6 +33,9 @@ PRESSED = 1e-6
 #: Part of the largest force that is none, and one that is nearly none, beyond the errors with which forces are found; and part of
 #: the largest time after which it is asked whether that pulls, and after which it is who slips.
 NO_FORCE, HARDLY, SOON, LATER = 1e-9, 2e-9, 1e-6, 1e-5
+#: How often it is looked ahead where forces come to their bounds; to which part of what is left of these that goes; and parts of
+#: the way to how forces are shared there.
+FORESEEN, NEARER, PARTS = 4, 0.02, (1.0, 0.7, 0.4)
 #: Impacts that follow each other at one time, of which each sends back what another has sent away; what is near then strikes at
 #: once.
 CASCADE = 400
@@ -47,8 +50,10 @@ LATE = 8 * 2.0**-52
 KEPT = 16
 #: Part of the largest bound below which the code does not tell a force from one.
 UNTOLD = 1e-7
-#: Which of the flags say that something sticks, slips, where to, or what more bears it, and that it begins to slip, or would.
-STUCK, SLIPS, ALONG, ALONG_N, BEGINS = map(FLAGS.index, ("stuck", "slips", "along u", "along n", "begins"))
+#: Part of a bound below which rounding may hide what is left of it.
+HIDDEN = 1e-5
+#: Which of the flags say that something slips, and that it begins to, or would.
+SLIPS, BEGINS = map(FLAGS.index, ("slips", "begins"))
 #: Rows of a system, all of whose touches are pressed where one of them is.
 SMALL = 6
 
@@ -224,9 +229,9 @@ class Touching:
         shared = found.shared
         found = self._borne(t, y, seen, found, made, grows=grows)
         still = self._still(t, y, seen, found, made)
-        if self._is_astray(
-            t, still, found, made
-        ):  # what comes to rest a little later than others comes to rest with them
+        # What comes to rest a little later than others comes to rest with them; and what has come to rest may have no room left.
+        spent = grows and found.shared and self._full(t, still, seen, found, made, 0.0)
+        if spent or self._is_astray(t, still, found, made):
             y, seen = still, self._look_on(t, still, made)
             found = self._borne(t, y, seen, self._holding(t, seen, found.closed), made, grows=grows)
             still = self._still(t, y, seen, found, made)
@@ -254,7 +259,7 @@ class Touching:
             found = self._matched(t, y, rest, made)
         if grows and len(self._begin(found)) > 1:
             found = self._matched(t, y, self._later(t, y, made, found), made)
-        return found
+        return self._ahead(t, y, seen, found, made) if grows and found.shared and found.needs < 1 else found
 
     def _matched(self, t: float, y: FloatArray, found: Grip, made: Bound) -> Grip:
         """What is *found* to hold, by its forces: where some hold single speeds, they take what the code leaves to them, and the
@@ -331,18 +336,25 @@ class Touching:
         return found
 
     def _full(self, t: float, y: FloatArray, seen: Look, found: Grip, made: Bound, room: float) -> bool:
-        """Whether the code sees no more than this part as *room* up to the bound of something that sticks."""
+        """Whether the code sees no more than this part as *room* up to the bound of something that sticks, or no more than
+        rounding: the event of that would not be seen to come to zero.
+        """
         sticks = found.flags[:, STUCK].tolist()
         if not any(sticks):
             return False
-        told = self._told(t, y, self._switched(made, found.flags, found.closed)).tolist()
+        made = self._switched(made, found.flags, found.closed)
+        told = self._told(t, y, made).tolist()
         pushed = {i: value for (i, normal), value in zip(self.events, told, strict=True) if normal}
         bounds = [bound * pushed.get(i, 1.0) for i, bound in enumerate(seen.static)]
         least = UNTOLD * max(bounds)
-        return any(
-            value <= room * bounds[i] and not normal and sticks[i] > 0 and bounds[i] > least
-            for (i, normal), value in zip(self.events, told, strict=True)
-        )
+        places = [k for k, (i, normal) in enumerate(self.events) if not normal and sticks[i] > 0 and bounds[i] > least]
+        left = {k: told[k] / bounds[self.events[k][0]] for k in places}
+        near = [k for k, part in left.items() if part <= HIDDEN]
+        if not near or min(left.values()) <= room:
+            return bool(near)
+        times, states = nearby(t, t + self.until, y, made.code.going(t, y, made.h))
+        values = np.array([self._told(at, state, made)[near] for at, state in zip(times.tolist(), states, strict=True)])
+        return bool((noise(values) >= 0).any())
 
     def _pulled(self, t: float, y: FloatArray, found: Grip, made: Bound) -> Set[int]:
         """Which contacts *found* to hold the code would pull, at once or, where their force is none, soon."""
@@ -370,6 +382,38 @@ class Touching:
         later = LATER * max(1.0, self.until)
         seen = self._look_on(t + later, y + later * made.code.going(t, y, made.h), made)
         return self._gripped(seen, found.closed) or found
+
+    def _ahead(self, t: float, y: FloatArray, seen: Look, found: Grip, made: Bound) -> Grip:
+        """What is *found* to hold, with forces shared as near to where they come to their bounds, if they grow as they do, as may
+        be while these hold now: between both they hold as well, since what friction can bear is convex.
+        """
+        going = self._switched(made, found.flags, found.closed)
+        rate, later = going.code.going(t, y, going.h), list[Grip]()
+        way = max(t - self.changed, SOON * max(1.0, self.until))
+        low, high = (0.0, found.needs), (math.inf, math.inf)
+        for _ in range(FORESEEN):
+            state = y + way * rate
+            then = reshared(self._look_on(t + way, state, made), found, self.smooth)
+            if then is None or then.needs >= 1:
+                high = way, math.inf if then is None else then.needs
+            elif then.needs <= low[1]:
+                break
+            else:
+                later.append(self._matched(t + way, state, then, made))
+                if 1 - then.needs <= NEARER * (1 - found.needs):
+                    break
+                slope, low = (then.needs - low[1]) / (way - low[0]), (way, then.needs)
+            if math.isfinite(high[1]):
+                slope = (high[1] - low[1]) / (high[0] - low[0])
+            elif high[0] < math.inf:
+                slope = 2 * (1 - low[1]) / (high[0] - low[0])
+            way = low[0] + (1 - NEARER / 2) * (1 - low[1]) / slope
+        tried = (_between(found, then, part) for then in reversed(later) for part in PARTS)
+        return next((g for g in tried if self._bears(t, y, seen, g, made)), found)
+
+    def _bears(self, t: float, y: FloatArray, seen: Look, found: Grip, made: Bound) -> bool:
+        """Whether forces are within all bounds, and push."""
+        return not (self._full(t, y, seen, found, made, 0.0) or self._pulled(t, y, found, made))
 
     def _told(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
         """The values of the events."""
@@ -538,6 +582,11 @@ class Touching:
             if name in still
         )
         return (*[self.brought] * bool(self.brought), *calm)
+
+
+def _between(a: Grip, b: Grip, part: float) -> Grip:
+    """What holds by forces between those of *a* and *b*, this *part* of the way from *a*."""
+    return replace(a, flags=a.flags + part * (b.flags - a.flags))
 
 
 def _flight(seen: Look, a: Numbers, leaving: Set[int]) -> float:

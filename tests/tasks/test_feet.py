@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 import kineta as kn
+from kineta.tasks.touching import Touching
 
 BOX = np.array([(0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
 TRIPOD = np.array([(0.5, 0.0), (-0.25, 0.4), (-0.25, -0.4)])
@@ -173,3 +174,55 @@ def test_a_body_on_five_feet_tips_over_their_edge_when_a_push_grows() -> None:
     assert run.status == 0
     assert left[:3] == pytest.approx([least] * 3, abs=1e-5)
     assert run.energy_balance < 1e-8
+
+
+def test_forces_of_a_push_in_any_direction_are_shared_anew_a_few_times_before_feet_slip(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    changes = list[float]()
+    change = Touching.change
+    monkeypatch.setattr(Touching, "change", lambda self, t, *rest: changes.append(t) or change(self, t, *rest))
+    run = kn.simulate(body(BOX, more=f"gravity {G}; force F on B = (t, 0.3*t, 0) in ground;"), 3.0)
+    assert times(run, "slips") == pytest.approx([MU * G / math.hypot(1, 0.3)] * 4, abs=1e-6)
+    assert len(changes) < 10
+
+
+LYING = {
+    "at rest": (
+        "Sy(1), Rz(q0)",
+        1.5,
+        0.5,
+        [1.402906343560587, 0.6536506591134421, 0.7710405334198935],
+        [0.7753238220475741, 0.1936328483771538, -1.6308492324351012],
+    ),
+    "as they come to slip": (
+        "Sx(X), Sy(Y), Rz(q0)",
+        0.64,
+        0.0,
+        [-1.5, 1.5, 0.7366356199469404, 0.31185678552820284, -0.5655277956064864, -0.9563996105722303],
+        [0.0, 0.0, -1.3311571805649849, -1.572822027026339, -0.9661408777268591, -0.680009857670002],
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "end", "F", "q", "v"), LYING.values(), ids=LYING.keys())
+def test_links_that_lie_on_the_ground_press_each_other_within_what_friction_gives(
+    base: str, end: float, F: float, q: list[float], v: list[float]
+) -> None:
+    moved = ["X", "Y"] if "X" in base else []
+    n = len(q) - len(moved)
+    links = "".join(
+        f"L{i}{f' ~ L{i - 1}' if i else ''} | {f'Sx(1), Rz(q{i})' if i else base} = m(1), Jz(.1), com = (.5, 0, 0);"
+        f"point P{i} on L{i} = (1, 0, 0);"
+        for i in range(n)
+    )
+    joints = "".join(f"limit l{i} : -2 <= q{i} <= 2; friction f{i} = {F} on q{i};" for i in range(1, n))
+    names = [*["L0"][: len(moved)], *(f"P{i}" for i in range(n))]
+    chain = kn.loads(
+        f"gravity (0, -9.81, 0); {links} {joints} coordinates {', '.join(moved + [f'q{i}' for i in range(n)])};"
+        f"contact g : point between {', '.join(names)} and ground axis (0, 1, 0), friction = 0.3;"
+    )
+    run = kn.simulate(chain, end, q=q, v=v)
+    assert run.status == 0
+    for name in names:
+        assert (np.abs(run[f"lambda.g.{name}.w"]) <= 0.3 * run[f"lambda.g.{name}.n"] + 1e-5).all()
