@@ -113,11 +113,11 @@ class Striking(Turning):
 
     def _come_to(self, t: Any, event: Any, flags: Any, rests: Any, some: Any) -> None:
         """Try, as the second mode, that what has come to rest sticks where it has no slip, and slips on where it has."""
-        b, still, rubs = self.b, constant(0.0), self._integer("rubs", event)
-        with b.if_then(b.and_(rests, b.icmp_signed(">=", rubs, number(0)))):
+        b, still, partners = self.b, constant(0.0), self._integer("partners", event)
+        with b.if_then(b.and_(rests, b.icmp_signed(">=", partners, number(0)))):
             self._let(flags, layout.SLIPS, constant(1.0))
             self._try(0, t, self.after, still)
-            slip = self._value(self._of(0, layout.NOW), rubs)
+            slip = self._value(self._of(0, layout.NOW), partners)
             with b.if_else(b.fcmp_ordered(">", self._abs(slip), some)) as (slips, sticks):
                 with slips:
                     self._let(flags, layout.SLIPS, self._intrinsic("copysign", constant(1.0), slip))

@@ -12,7 +12,7 @@ from typing import Any
 
 from kineta.codegen.emitter import INT, constant, number
 from kineta.codegen.integrator import ROUNDING
-from kineta.codegen.trying import AWAY, Trying
+from kineta.codegen.trying import AWAY, SOON, Trying
 from kineta.numerics import layout
 
 #: Part of what slip in the wrong direction takes back, up to which that in the right one may begin without any acceleration.
@@ -21,6 +21,10 @@ ASTRAY = 1e-3
 
 class Turning(Trying):
     """Writer of the module."""
+
+    def _write(self) -> None:
+        self.pressed = self.b.alloca(INT)
+        super()._write()
 
     def _decide(self, h: Any, end: Any) -> None:
         b = self.b
@@ -38,11 +42,41 @@ class Turning(Trying):
             self._let(flags, what, way)
             self._go_on(t, h, state, event, mode, constant(0.0))
 
-        with b.if_else(b.fcmp_ordered(">", self._value(flags, number(layout.STUCK)), constant(0.0))) as (stuck, slips):
+        sticks = b.fcmp_ordered(">", self._value(flags, number(layout.STUCK)), constant(0.0))
+        with b.if_then(self._is_pressed(t, event, flags)), b.if_else(sticks) as (stuck, slips):
             with stuck:
                 self._slips(t, event, flags, goes_on)
             with slips:
                 self._ends(t, event, flags, goes_on)
+
+    def _is_pressed(self, t: Any, event: Any, flags: Any) -> Any:
+        """Whether the contact of an *event* would close again if it were open: else it might leave as well as rub, with so much
+        friction; what has no normal is.
+        """
+        b, normal = self.b, self._integer("partners", event)
+        b.store(number(1), self.pressed)
+        with b.if_then(b.icmp_signed(">=", normal, number(0))):
+            before = [self._value(flags, number(k)) for k in range(layout.FLAGS)]
+            for k in range(layout.FLAGS):
+                b.store(constant(0.0), self._address(flags, number(k)))
+            self._try(1, t, self.base, constant(0.0))
+            for k, value in enumerate(before):
+                b.store(value, self._address(flags, number(k)))
+            self._look_ahead(t, 1)
+            later = b.fmul(constant(SOON), self._get("reals", layout.UNTIL))
+            self._call("rhs", b.fadd(t, later), self.beside, self.rate, self._tried_h(1))
+            change = self._wide(later)
+
+            def further(i: Any) -> None:
+                moved = b.fmul(change, self._load(self.rate, i))
+                self._store(b.fadd(self._load(self.beside, i), moved), self.after, i)
+
+            self._for_lanes(further)
+            self._call("events", b.fadd(t, b.fadd(later, later)), self.after, self.values, self._tried_h(1))
+            falls = b.fsub(self._value(self._of(1, layout.NOW), normal), self._value(self.values, normal))
+            clear = b.fcmp_ordered(">", falls, b.fmul(constant(ROUNDING), self._extent(self.base)))
+            b.store(b.zext(clear, INT), self.pressed)
+        return self._nonzero(b.load(self.pressed, typ=INT))
 
     def _ends(self, t: Any, event: Any, flags: Any, goes_on: Callable[[int, int, Any], None]) -> None:
         """What slips no longer does: it sticks, or slips back."""

@@ -66,14 +66,14 @@ SETUP = "setup"
 #: place in it of the numbers of its touch, -1 where that does not turn here, and what its value must exceed for others to turn,
 #: room for two blocks h, for :data:`TRIALS` and for energies, and directions of rounding; of what strikes beside others for each
 #: event the place of the numbers of its touch, -1 if it tells of no normal, whether what strikes may be decided here, the
-#: event of the tangents of its touch, -1 for none, room for what setup is given, and the speed with which it leaves and its rate;
-#: and of all changes that were made the event, the row of the state after it, the approach of what struck, and the flags from
-#: there on.
+#: other event of its touch, of the tangents or of the normal, -1 for none, room for what setup is given, and the speed with
+#: which it leaves and its rate; and of all changes that were made the event, the row of the state after it, the approach of what
+#: struck, and the flags from there on.
 BLOCKS = (
     *("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "sizes", "dense"),
     *("directions", "left", "noise", "beyond", "which", "zero_times", "zero_states", "largest", "speeds"),
     *("bounce_h", "touches", "bounces"),
     *("given", "turns", "least", "tried_h", "trials", "energies", "signs"),
-    *("normals", "strikes", "rubs", "kept", "leaving", "falls"),
+    *("normals", "strikes", "partners", "kept", "leaving", "falls"),
     *("changing", "changed_rows", "approaches", "flags"),
 )

@@ -98,7 +98,8 @@ class Trials:
     flags : where in it the numbers of touches begin, and how many there are
     turning : (n,) for every event that tells of friction along a line where the numbers of its touch begin, -1 for all others
     normals : (n,) the same for those that tell of gaps and normal forces; striking : (n,) 1 if what strikes may be decided,
-        beside others that are closed; rubs : (n,) for every event that of the friction of its touch, -1 for none
+        beside others that are closed; partners : (n,) for events of normals those of friction of their touches, and for these
+        those of normals, -1 for none
     least : (n,) what the value of every other event must exceed
     observed : address of a function as ``rhs`` of :class:`Problem`, whose results, ``size`` of them, begin with kinetic and
         potential energy
@@ -112,7 +113,7 @@ class Trials:
     turning: IntArray
     normals: IntArray
     striking: IntArray
-    rubs: IntArray
+    partners: IntArray
     least: FloatArray
     observed: int
     size: int

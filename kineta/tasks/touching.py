@@ -265,7 +265,7 @@ class Touching:
         """What is *found* to hold, by its forces: where some hold single speeds, they take what the code leaves to them, and the
         least forces of the others are not those of a search that knows all rows alike.
         """
-        if not self.code(found.closed).locks:
+        if not self.code(found.closed).locks or self._bears(t, y, found, made):
             return found
         flags = found.flags.copy()
         sticks = [i for i, how in enumerate(flags[:, STUCK].tolist()) if how > 0]
@@ -279,6 +279,15 @@ class Touching:
         for i in sticks:
             flags[i, ALONG : ALONG + len(self.places[i].tangents)] = [more[row] for row in self.places[i].tangents]
         return replace(found, flags=flags)
+
+    def _bears(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
+        """Whether the least forces of the code keep to all bounds where those *found* are the least."""
+        if found.shared:
+            return False
+        told = self._told(t, y, self._switched(made, found.flags, found.closed)).tolist()
+        sticks = found.flags[:, STUCK].tolist()
+        at_work = ((normal and i in found.closed) or (not normal and sticks[i] > 0) for i, normal in self.events)
+        return all(value > 0 for value, works in zip(told, at_work, strict=True) if works)
 
     def _forces(self, t: float, y: FloatArray, made: Bound) -> FloatArray:
         """The forces along all rows, by the code."""

@@ -48,7 +48,8 @@ def trials(
     strikes : whether what strikes may be decided there, too
     """
     places = {int(i): len(made.p) + len(FLAGS) * k for k, i in enumerate(np.flatnonzero(made.code.presses))}
-    rub = {i: first + k for k, (i, what) in enumerate(told) if what == "tangents"}
+    of = {(i, what): first + k for k, (i, what) in enumerate(told)}
+    other = {"normal": "tangents", "tangents": "normal", "bound": "bound"}
     alone = [_alone(touches[i]) for i, _ in told]
     turning = [places.get(i, -1) if what == "tangents" and a else -1 for (i, what), a in zip(told, alone, strict=True)]
     normals = [places.get(i, -1) if what == "normal" else -1 for i, what in told]
@@ -63,7 +64,7 @@ def trials(
         turning=_behind(first, -1, turning),
         normals=_behind(first, -1, normals),
         striking=_behind(first, 0, striking),
-        rubs=_behind(first, -1, [rub.get(i, -1) for i, _ in told]),
+        partners=_behind(first, -1, [of.get((i, other[what]), -1) for i, what in told]),
         least=np.array([0.0] * first + [same if what == "normal" and i not in places else 0.0 for i, what in told]),
         observed=observed.address,
         size=observed.program.n_outputs,
