@@ -265,7 +265,7 @@ class Touching:
         """What is *found* to hold, by its forces: where some hold single speeds, they take what the code leaves to them, and the
         least forces of the others are not those of a search that knows all rows alike.
         """
-        if not self.code(found.closed).locks or self._bears(t, y, found, made):
+        if not self.code(found.closed).locks or self._are_enough(t, y, found, made):
             return found
         flags = found.flags.copy()
         sticks = [i for i, how in enumerate(flags[:, STUCK].tolist()) if how > 0]
@@ -280,7 +280,7 @@ class Touching:
             flags[i, ALONG : ALONG + len(self.places[i].tangents)] = [more[row] for row in self.places[i].tangents]
         return replace(found, flags=flags)
 
-    def _bears(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
+    def _are_enough(self, t: float, y: FloatArray, found: Grip, made: Bound) -> bool:
         """Whether the least forces of the code keep to all bounds where those *found* are the least."""
         if found.shared:
             return False
