@@ -169,7 +169,8 @@ def _sought(look: Look, near: Set[int], slips: Mapping[int, Direction], limit: f
             begun, part = {**begun, **spent}, LESS * min(1.0, held.best)
             continue
         loose = {*begun, *spent}
-        given = _given_way(look, closed, slips, loose, 1.0 if _lighter(look, loose) else part, limit)
+        asked = None if held is None else held.x
+        given = _given_way(look, closed, slips, loose, 1.0 if _lighter(look, loose) else part, limit, asked)
         if given is None:
             return None
         found, a, now = given
@@ -202,11 +203,18 @@ def _goes(look: Look, x: Numbers, begun: Mapping[int, Direction]) -> bool:
 
 
 def _given_way(
-    look: Look, near: Set[int], slips: Mapping[int, Direction], loose: Set[int], part: float, limit: float
+    look: Look,
+    near: Set[int],
+    slips: Mapping[int, Direction],
+    loose: Set[int],
+    part: float,
+    limit: float,
+    asked: Numbers | None,
 ) -> tuple[list[float], list[float], dict[int, Direction]] | None:
     """The forces along the rows, the accelerations, and the directions of what begins to slip, with those that are *loose*
     already, where what may begin to has a *part* of its friction; None where the laws have no solution. What is alone begins
-    to from the part *limit* of it on.
+    to from the part *limit* of it on. Of what has less friction then, that is loose first from which the most would be *asked*:
+    others may hold where it slips.
     """
     while True:
         cones = _cones(look, near, slips, loose)
@@ -228,7 +236,8 @@ def _given_way(
         lighter = _lighter(look, begun) - loose
         if not lighter:
             return found, a, begun
-        loose |= lighter
+        asks = {i: math.inf if asked is None else _asked(look, asked, i) for i in lighter}
+        loose |= {i for i, part_of_bound in asks.items() if part_of_bound >= WITH * max(asks.values())}
 
 
 def _kept(look: Look, held: Shares, slips: Mapping[int, Direction], closed: Set[int]) -> _Found:
@@ -278,6 +287,13 @@ def _reaches(look: Look, found: Numbers, i: int, bound: float) -> bool:
     normal = look.places[i].normal
     most = bound * (1.0 if normal is None else found[normal])
     return bound > NOTHING and math.hypot(*_tangential(look, found, i)) >= most
+
+
+def _asked(look: Look, x: Numbers, i: int) -> float:
+    """Which part of its bound forces *x* ask of a touch."""
+    normal = look.places[i].normal
+    most = look.static[i] * (1.0 if normal is None else x[normal])
+    return math.hypot(*_tangential(look, x, i)) / most if most > 0 else math.inf
 
 
 def _against(look: Look, found: Numbers, i: int) -> Direction:

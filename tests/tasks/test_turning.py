@@ -215,3 +215,18 @@ def test_what_might_leave_as_well_as_slip_is_not_decided_within_the_loop(monkeyp
     other = kn.simulate(system, 1.3, rtol=1e-11)
     assert run.success
     assert [what for _, what in run.changes] == [what for _, what in other.changes]
+
+
+def test_what_sticks_is_not_let_go_because_another_one_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has its bound of rest, though what the other one would ask of it, if that stuck too, were more than that."""
+    text = """gravity (0, 0, -9.81); coordinates a, b; B | Ry(a) = m(0.3), Jy(0.009), com = (0.3, 0, 0);
+        C ~ B | Sx(0.6), Ry(b) = m(0.3), Jy(0.009), com = (0.3, 0, 0); spring s = 30 on a; spring r = 30 on b;
+        friction f = 3, static = 3.6 on a; force u = 2*sin(0.7*t) on a;
+        friction g = 0.3, static = 0.6 on b; force w = 2*sin(20*t) on b;
+        initial a = -0.87931739, b = -0.34684876, a' = 2.49676977;"""
+    system = kn.loads(text)
+    for _ in range(2):
+        run = kn.simulate(system, 0.936, rtol=1e-10)
+        assert [what for _, what in run.changes][-1] == "f sticks"
+        assert 3 < np.abs(run["lambda.f"][-1]) < 3.6
+        monkeypatch.setattr(Touching, "trials", lambda *_: None)
