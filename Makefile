@@ -1,17 +1,23 @@
-# make demo: the main job on real models. make test: the tests. Each sets everything up in .venv first.
+# make demo: the main job on real models. make test: the quick tests; make test-all: those that take minutes, too.
+# Each sets everything up in .venv first.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PEERS := $(VENV)/.peers
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-slow test-all lint bench clean
 
 demo: $(STAMP)
 	$(BIN)/python examples/demo.py
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+
+test-slow: $(STAMP)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+
+test-all: test test-slow
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check .

@@ -11,18 +11,17 @@ import numpy as np
 import kineta as kn
 from benchmarks.chains import chain
 from benchmarks.timing import interleaved, table
-from kineta.codegen import call
+from kineta.codegen import python_call
+from kineta.equations.formulas import simplified
 from kineta.expr.graph import Ref
-from kineta.formalism.derivation import Derivation
-from kineta.formalism.laws import LAWS
-from kineta.formalism.program import without
-from kineta.formalism.programmed import filled
-from kineta.formulas import simplified
+from kineta.mechanics.derivation import Derivation
+from kineta.mechanics.programs.laws import LAWS
+from kineta.mechanics.programs.rows import without
 from kineta.passes.hoist import hoist
-from kineta.tasks.code import Code
-from kineta.tasks.computed import functions, lowered
-from kineta.tasks.forces import forces
-from kineta.tasks.keeping import PROJECTED, derivation
+from kineta.runtime.applied_forces import applied_forces
+from kineta.runtime.compiled import CompiledSystem
+from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
+from kineta.runtime.functions import lowered, run_functions
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 #: Operations of M, c, B, W and u for |a(tip)|^2 = const in a study, by system and law; under the covariant law with w = M^-1 u
@@ -47,7 +46,7 @@ def parts(d: Derivation) -> list[Ref]:
     """M, c, B, W and u: the linear system of an instant before it is solved, and the control."""
     own, n = d.programs, len(d.symbols.v)
     c = without(d.symbols, LAWS[d.symbols.system.control.law].rate(d, own.r), own.s)
-    rows = [x for row in own.rows for x in (*filled(row, n), row.rest)]
+    rows = [x for row in own.rows for x in (*row.dense(n), row.rest)]
     return [*d["mass_matrix"].refs, *c, *rows, *(d["inverse"].refs if own.r else ())]
 
 
@@ -66,19 +65,19 @@ def row(system: kn.System, name: str, law: str, repeats: int) -> tuple[str, ...]
     own = system.replace(programs=[kn.program("hold", programs(system.bodies[-1].name)[name])], control=kn.control(law))
     equations = kn.derive(own)
     times = [time.perf_counter()]
-    d = derivation(equations, PROJECTED)
-    found, layout = functions(d, forces(own, None), ())
+    d = run_derivation(equations, PROJECTED)
+    found, layout = run_functions(d, applied_forces(own, None), ())
     times.append(time.perf_counter())
     setup, mains = lowered(d, found, layout)
     times.append(time.perf_counter())
-    code = Code(setup, mains, layout, PROJECTED)
-    evaluate = call.quick(code.rate)
+    code = CompiledSystem(setup, mains, layout, PROJECTED)
+    evaluate = python_call.state_wrapper(code.rate)
     times.append(time.perf_counter())
     state = np.linspace(0.2, 0.9, own.nq + (layout.order - 1) * own.nv)
-    y, h = np.concatenate([state, np.zeros(layout.integrals)]), code.h(np.empty(0), np.zeros(own.nv))
+    y, h = np.concatenate([state, np.zeros(layout.integrals)]), code.parameter_block(np.empty(0), np.zeros(own.nv))
     one = interleaved({"one": lambda: evaluate(0.3, y, h)}, repeats)["one"]
     study = STUDY[system.name, law] if name == SIZE else ""
-    counts = operations(derivation(equations, PROJECTED)), mains["rate"].operations().total
+    counts = operations(run_derivation(equations, PROJECTED)), mains["rate"].operations().total
     derive, program, compile_ = (f"{b - a:.2f}" for a, b in pairwise(times))
     order = f"{d.programs.r}, {d.programs.s}"
     return (

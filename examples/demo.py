@@ -19,8 +19,9 @@ from rich.syntax import Syntax
 from rich.table import Table
 
 import kineta as kn
-from kineta.codegen import c, text
-from kineta.views.plot import figure
+from kineta.codegen import c
+from kineta.notation import text
+from kineta.views.series import figure
 
 mpl.use("agg")
 

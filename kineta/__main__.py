@@ -6,10 +6,13 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from threading import Event
     from typing import Any
 
 #: What a shell gives for a command that Ctrl-C ends.
 _INTERRUPTED = 130
+#: Work after which a signal is late that Python has not seen [s]: it is within machine code, such as that of a compiler.
+_PATIENCE = 0.5
 
 
 def main() -> None:
@@ -17,9 +20,14 @@ def main() -> None:
     code = _INTERRUPTED
     try:
         import signal
+        from threading import Event
+
+        seen = Event()
 
         def interrupt(number: int, frame: Any) -> None:
             nonlocal code
+            seen.set()
+            sys.unraisablehook = _ending
             code = 128 + number
             if _importing(frame):
                 _leave(code)
@@ -28,6 +36,8 @@ def main() -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, interrupt)
+        _watch(seen)
+        sys.unraisablehook = _lost
         from kineta.cli.main import main as run
 
         run()
@@ -44,6 +54,40 @@ def _importing(frame: Any) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _watch(seen: Event) -> None:
+    """Leave where a signal is not *seen* in time."""
+    import os
+    import signal
+    import time
+    from threading import Thread
+
+    source, target = os.pipe()
+    os.set_blocking(target, False)
+    signal.set_wakeup_fd(target, warn_on_full_buffer=False)
+
+    def wait() -> None:
+        while given := os.read(source, 1):
+            began = time.process_time()
+            while not seen.wait(0.05):
+                if time.process_time() - began > _PATIENCE:
+                    _leave(128 + given[0])
+            seen.clear()
+
+    Thread(target=wait, daemon=True).start()
+
+
+def _lost(error: Any) -> None:
+    """Leave where an interruption came in code whose errors Python only tells of, such as that of an object that goes."""
+    _ending(error)
+    sys.__unraisablehook__(error)
+
+
+def _ending(error: Any) -> None:
+    """The same once there was an interruption: nothing is said of objects that it left half made."""
+    if issubclass(error.exc_type, KeyboardInterrupt):
+        _leave(_INTERRUPTED)
 
 
 def _leave(code: int) -> None:

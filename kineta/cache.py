@@ -1,11 +1,11 @@
-"""A store on disk of what was compiled, by content: machine code, and the parser of the language.
+"""A content-addressed cache on disk: machine code, and the parser of the language.
 
-Code from this folder is run, so it is trusted only where nobody else can have written it: the folder and every entry
-belong to the user and to nobody else, and an entry carries the SHA-256 of its key and its code. What fails a check is not
-run: it is named in a warning, and made anew.
+Code from this folder is executed, so it is trusted only if no other user can have written it: the folder and every entry
+belong to the user alone, and an entry carries the SHA-256 of its key and its code. An entry that fails a check is not
+executed: a warning names it, and it is computed anew.
 
 The folder is ``kineta-code`` in ``$KINETA_CACHE_DIR``, else in ``$XDG_CACHE_HOME/kineta``, else in ``~/.cache/kineta``.
-Files in it that the store has not written are left alone.
+Other files in it are left alone.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _FAMILY = b"kineta code "
 _MAGIC = _FAMILY + b"2\n"
 _HEAD = len(_MAGIC) + 32
 _KEY = re.compile(r"[0-9a-f]{64}")
-#: Bytes the entries may have together; beyond it those unused for longest are deleted. None may have more.
+#: Total bytes of the entries at most, and of each entry; the least recently used entries are deleted beyond it.
 LIMIT = 256 * 2**20
-#: Keys are spread evenly. An addition with a key below this one, one in 32, looks at all entries and makes room.
+#: Keys are uniformly distributed: an addition with a key below this, one in 32, trims the cache.
 _TRIMMING = "08"
-#: Seconds after which a file that is still on its way was left by a process that was killed.
+#: Age in seconds at which a temporary file counts as abandoned by a killed process.
 _ABANDONED = 3600.0
 
 
 def folder() -> Path:
-    """Where entries are kept. Raises :class:`RuntimeError` for a user without a home folder."""
+    """The folder of the entries. Raises :class:`RuntimeError` for a user without a home folder."""
     chosen = os.environ.get("KINETA_CACHE_DIR")
     if chosen:
         return Path(chosen).expanduser() / "kineta-code"
@@ -46,7 +46,7 @@ def folder() -> Path:
 
 
 def stored(key: str, make: Callable[[], bytes]) -> bytes:
-    """The entry *key*, a SHA-256 in hexadecimal digits, or what *make* returns, which is then kept.
+    """The entry *key*, a SHA-256 in hexadecimal digits, or the result of *make*, which is then stored.
 
     Failures of the disk are warnings, never errors.
     """
@@ -63,12 +63,12 @@ def stored(key: str, make: Callable[[], bytes]) -> bytes:
 
 
 def _warn(message: str) -> None:
-    # At this place, not at that of a caller: what is said of the folder is said once.
+    # At this line, not at the caller's: Python shows a warning once per line.
     warnings.warn(f"Code cache: {message}", KinetaWarning, stacklevel=1)
 
 
 def _usable() -> Path | None:
-    """The folder, made if need be, if it is the user's alone."""
+    """The folder, created if necessary, if it belongs to the user alone."""
     try:
         path = folder()
     except RuntimeError:
@@ -88,7 +88,7 @@ def _usable() -> Path | None:
 
 
 def _shared(status: os.stat_result) -> str:
-    """Why something with *status* may not be the user's alone; ``''`` where it is."""
+    """The reason why a folder of *status* may not belong to the user alone; ``''`` if it does."""
     if not hasattr(os, "getuid"):
         return ""
     if status.st_uid != os.getuid():
@@ -99,7 +99,7 @@ def _shared(status: os.stat_result) -> str:
 
 
 def _read(path: Path) -> bytes | None:
-    """The verified code of an entry, or None; a use is marked by the time of the file."""
+    """The verified code of an entry, or None; its use is recorded in the time of the file."""
     try:
         with _open(path) as file:
             blame = _unfit(os.fstat(file.fileno()))
@@ -119,12 +119,12 @@ def _read(path: Path) -> bytes | None:
 
 
 def _open(path: Path) -> BinaryIO:
-    """*path*, open to be read; a pipe does not wait for its writer."""
+    """*path* opened for reading; without waiting for the writer of a pipe."""
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0)))
 
 
 def _unfit(status: os.stat_result) -> str:
-    """Why something with *status* is not read as an entry; ``''`` where it is."""
+    """The reason why a file of *status* is no valid entry; ``''`` if it is."""
     if not stat.S_ISREG(status.st_mode):
         return "it is no regular file"
     if status.st_size > LIMIT:
@@ -133,7 +133,7 @@ def _unfit(status: os.stat_result) -> str:
 
 
 def _head(key: str, payload: bytes) -> bytes:
-    """What an entry begins with. Its name counts: the code of another entry would compute something else."""
+    """The header of an entry. It covers the key, since the code of another entry computes something else."""
     return _MAGIC + sha256(key.encode() + b"\n" + payload).digest()
 
 
@@ -147,13 +147,13 @@ def _keep(path: Path, payload: bytes) -> None:
 
 
 def _trim(here: Path) -> None:
-    """Delete the entries unused for longest where there are too many bytes, and what killed processes left behind."""
+    """Delete the least recently used entries beyond the limit, and abandoned temporary files."""
     entries = sorted(_entries(here))
     total = sum(size for _, size, _ in entries)
     for _, size, path in entries:
         if total <= LIMIT:
             return
-        # Another process may delete a file between any two of these statements; what cannot be read is not ours.
+        # Another process may delete a file between any two statements; unreadable files belong to others.
         with suppress(OSError):
             if _ours(path):
                 path.unlink()
@@ -161,7 +161,7 @@ def _trim(here: Path) -> None:
 
 
 def _entries(here: Path) -> Iterator[tuple[float, int, Path]]:
-    """Time of last use, size and path of every file in *here* with the name of an entry."""
+    """Time of last use, size and path of every entry in *here*."""
     for path in here.iterdir():
         with suppress(OSError):
             status = path.lstat()

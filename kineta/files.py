@@ -1,4 +1,4 @@
-"""Files written completely or not at all."""
+"""Atomic writing of files."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 from kineta.errors import ArgumentError, shown
 
-#: Names of the files that are on their way, before they are moved onto their targets.
+#: Names of temporary files, before they replace their targets.
 TEMPORARY = r"\.kineta-[0-9a-f]{16}\.new"
 
 
 def path_of(value: object, what: str) -> Path:
-    """*value* as a path; errors call it *what*. Raises :class:`ArgumentError` for what no file can be called."""
+    """*value* as a path; errors call it *what*. Raises :class:`ArgumentError` for invalid file names."""
     if not isinstance(value, str | os.PathLike):
         raise ArgumentError(f"Expected {what}, found {shown(value)}.")
     try:
@@ -40,12 +40,12 @@ def write(contents: Mapping[Path, bytes]) -> None:
 
 
 def put(contents: Mapping[Path, bytes], mode: int = 0o666) -> None:
-    """Write the files of *contents* beside their targets and move them there once all are complete.
+    """Write the files of *contents* beside their targets, and rename them once all are complete.
 
-    *mode* are the permissions of the files before the umask. Raises :class:`OSError` with the target for its file name; the
-    targets are then as they were, and nothing is left beside them.
+    *mode* are the permissions of the files before the umask. Raises :class:`OSError` with the target as its file name; the
+    targets are then unchanged, and no temporary file is left.
     """
-    # A name of its own for every write: two runs that write one target never write into one file.
+    # Temporary names are unique: concurrent writers of one target never share a file.
     beside = {path: path.with_name(f".kineta-{os.urandom(8).hex()}.new") for path in contents}
     try:
         for path, content in contents.items():
@@ -67,7 +67,7 @@ def _create(path: Path, content: bytes, mode: int) -> None:
 
 @contextmanager
 def _blamed(path: Path) -> Iterator[None]:
-    """Let an error of the system name *path*: it names the file beside it, or none."""
+    """Replace the file of an error of the system, a temporary file or none, by *path*."""
     try:
         yield
     except OSError as error:

@@ -1,27 +1,28 @@
-"""What threads share, and the processes that are forked from them.
+"""Thread safety, and safety of forked processes.
 
-Who forks while another thread holds a lock leaves the new process with a lock that nobody gives back. So values are kept
-without locks (:class:`once`) or under locks that a forked process throws away (:func:`made`), and a fork waits for
-what is being changed in place (:func:`hold_forks`), and for imports: Python locks each module until it is whole.
+A process forked while another thread holds a lock inherits a lock that is never released. Values are therefore memoised without
+locks (:class:`once`) or under locks that a forked process discards (:func:`computed_once`), and a fork waits for changes in place
+(:func:`hold_forks`) and for imports, during which Python locks each module.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 import time
 from collections.abc import Callable, Hashable
 from threading import RLock
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, cast, overload
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 
 
 class once(Generic[T]):  # noqa: N801  a decorator, as property is
-    """A property that is worked out when first asked for, and kept in the object's ``__dict__``.
+    """A property computed at its first access and stored in the object's ``__dict__``.
 
-    Threads that ask at the same time may each work it out; all of them get what was kept first.
+    Concurrent threads may each compute it; all of them get the value stored first.
     """
 
     def __init__(self, work: Callable[[Any], T]) -> None:
@@ -41,39 +42,61 @@ class once(Generic[T]):  # noqa: N801  a decorator, as property is
         return instance.__dict__.setdefault(self.name, self.work(instance))
 
 
-#: Locks of what is being made, by store and key.
+#: Locks of values under computation, by store and key.
 _making: dict[tuple[int, Hashable], Any] = {}
 
 
-def made(store: dict[K, T], key: K, make: Callable[[], T]) -> T:
-    """``store[key]``, which *make* makes where it is missing: once, threads that ask at the same time wait for it."""
-    if key not in store:
+def computed_once(store: dict[K, T], key: K, make: Callable[[], T]) -> T:
+    """``store[key]``, computed by *make* if missing; concurrent threads wait for the computation."""
+    found: Any = store.get(key, _MISSING)
+    if found is _MISSING:
         place = id(store), key
         try:
             with _making.setdefault(place, RLock()):
-                if key not in store:
-                    store.setdefault(key, make())
+                found = store.get(key, _MISSING)
+                if found is _MISSING:
+                    found = store.setdefault(key, make())
         finally:
             _making.pop(place, None)
-    return store[key]
+    return cast(T, found)
 
 
-def kept_by(owner: object, key: K, make: Callable[[], T]) -> T:
-    """What *make* has made for *owner*, :func:`made` once for every *key* and kept in its ``__dict__``."""
-    found: T = made(owner.__dict__.setdefault("_memory", {}), key, make)
+_MISSING = object()
+
+
+def memo(owner: object, key: K, make: Callable[[], T]) -> T:
+    """The value of *make* for *key*, computed once for *owner* and stored in its ``__dict__``."""
+    found: T = computed_once(owner.__dict__.setdefault("_memory", {}), key, make)
     return found
 
 
-#: Locks of what is changed in place.
+#: Sequence numbers of accesses.
+_uses = itertools.count()
+
+
+def bounded_memo(owner: object, key: K, make: Callable[[], T], most: int) -> T:
+    """As :func:`memo`, for the *most* keys accessed last: for unbounded sets of keys."""
+    store: dict[K, list[Any]] = owner.__dict__.setdefault("_lately", {})
+    entry = computed_once(store, key, lambda: [make(), next(_uses)])
+    entry[1] = next(_uses)
+    if len(store) > most:
+        for old, _ in sorted(store.copy().items(), key=lambda item: item[1][1])[:-most]:
+            store.pop(old, None)
+    return cast(T, entry[0])
+
+
+#: Locks of objects changed in place.
 _held: list[Any] = []
 
 
 def hold_forks(lock: Any) -> None:
-    """Let a fork wait until no other thread holds *lock*: what the lock protects is whole in the new process, and free."""
+    """Delay forks while another thread holds *lock*: the data it protects are consistent in the new process, and the lock is
+    free.
+    """
     _held.append(lock)
 
 
-#: How long a fork waits for imports at most [s]: the one that forks may itself be part of an import.
+#: Longest delay of a fork by imports [s]: the forking code may itself be part of an import.
 _PATIENCE = 10.0
 
 
@@ -84,7 +107,7 @@ def _importing() -> bool:
 
 
 def _before_fork() -> None:
-    """Take all locks or none, while nothing is imported: a thread that holds one may wait for another."""
+    """Take all locks or none, outside of imports: a thread that holds one lock may wait for another."""
     taken, patient = 0, time.monotonic() + _PATIENCE
     while True:
         waits = _importing() and time.monotonic() < patient

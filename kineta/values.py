@@ -1,6 +1,7 @@
-"""Plain values that are given from Python, as they should be: words, truth values, numbers and arrays of them.
+"""Checks of plain values from Python: words, truth values, numbers and arrays of numbers.
 
-Each takes a value and what an error calls it, and raises :class:`~kineta.errors.ArgumentError` for a value of another kind.
+Each function takes a value and its name for errors, and raises :class:`~kineta.errors.ArgumentError` for a value of another
+kind.
 """
 
 from __future__ import annotations
@@ -12,31 +13,29 @@ from typing import TYPE_CHECKING, Any
 from kineta.errors import ArgumentError, shown
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from kineta.arrays import FloatArray
 
-    FloatArray = NDArray[np.float64]
 
-#: What else the entries of NumPy's arrays may be, by the kind of their type.
+#: Names of refused entry types of NumPy arrays, by the kind of their type.
 _KINDS = {"b": "truth values", "c": "complex ones", "M": "dates", "m": "durations"}
 
 
 def word(value: object, what: str) -> str:
-    """*value*, if it is text."""
+    """*value*, checked to be text."""
     if not isinstance(value, str):
         raise ArgumentError(f"Expected {what}, found {shown(value)}.")
     return value
 
 
 def flag(name: str, value: object) -> bool:
-    """*value*, if it is a truth value of Python or NumPy."""
+    """*value*, checked to be a truth value of Python or NumPy."""
     if isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__.startswith("bool")):
         return bool(value)
     raise ArgumentError(f"Expected True or False for {name}, found {shown(value)}.")
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
-    """*value*, if it is a whole number in these bounds."""
+    """*value*, checked to be an integer within bounds."""
     try:
         found = None if isinstance(value, bool) else operator.index(value)
     except Exception:  # whatever the object raises
@@ -61,7 +60,7 @@ def number(name: str, value: Any) -> float:
 
 
 def finite(name: str, value: Any) -> float:
-    """*value* as a float that is finite."""
+    """*value* as a finite float."""
     found = number(name, value)
     if not math.isfinite(found):
         raise ArgumentError(f"Expected a finite number for {name}, found {found:g}.")
@@ -69,7 +68,7 @@ def finite(name: str, value: Any) -> float:
 
 
 def numbers(name: str, value: Any) -> FloatArray:
-    """*value* as an array of real numbers of any shape. What is no number is refused, also where NumPy would make one of it."""
+    """*value* as an array of real numbers of any shape. Other objects are refused, even if NumPy would convert them."""
     import numpy as np
 
     if type(value) is np.ndarray and value.dtype == np.float64:
@@ -100,8 +99,25 @@ def numbers(name: str, value: Any) -> FloatArray:
     raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.")
 
 
+def check_rising(what: str, values: FloatArray) -> None:
+    """Raise :class:`ArgumentError` for *values* (k,), called *what*, that are not finite or not increasing."""
+    import numpy as np
+
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        raise ArgumentError(
+            f"Expected finite {what}, found {values[wrong[0]]:g} as number {wrong[0] + 1} of {len(values)}."
+        )
+    falls = np.flatnonzero(np.diff(values) <= 0)
+    if len(falls):
+        k = int(falls[0])
+        raise ArgumentError(
+            f"Expected {what} in rising order, found {values[k + 1]:.9g} after {values[k]:.9g} (number {k + 2} of {len(values)})."
+        )
+
+
 def _float(entry: Any) -> float:
-    """*entry*, if it is a number of some kind: of Python, a fraction, an expression without symbols."""
+    """*entry* as a float, if it is a number: of Python, a fraction, or an expression without symbols."""
     if type(entry).__name__ in ("bool", "bool_", "timedelta64") or not hasattr(type(entry), "__float__"):
         raise TypeError
     return float(entry)

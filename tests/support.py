@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import kineta as kn
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Reference problems and theory that lie beside the repository.
-SHARED = ROOT.parent / "shared"
 EXAMPLES = ROOT / "examples"
+#: Reference problems and their sources.
+TRUTH = ROOT / "tests" / "truth"
 
-#: For tests that compare with the reference problems: a copy of the repository alone does without them.
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=f"no folder '{SHARED.name}' beside the repository")
+#: Examples with so long formulas that what is done with every example takes a second and more of them.
+LONG = frozenset(
+    "andrews ball_tree bicycle bricard puma560 puma_andreev rolling_torus spatial_chain walking_machine wheelset".split()
+)
+
+
+def slow(values: Iterable[Any]) -> list[Any]:
+    """*values* of a parameter with which a test takes long, tuples of several; others keep it among the quick ones."""
+    each = (value if isinstance(value, tuple) else (value,) for value in values)
+    return [pytest.param(*value, marks=pytest.mark.slow) for value in each]
+
+
+def quick_but(values: Iterable[Any], long: Sequence[Any]) -> list[Any]:
+    """*values* of a parameter, the *long* ones :func:`slow`."""
+    return [*(value for value in values if value not in long), *slow(long)]
+
+
+def examples(without: Iterable[str] = (), long: Iterable[str] = ()) -> list[Any]:
+    """Names of the examples, the :data:`LONG` and the *long* ones :func:`slow`; *without* some."""
+    names = {p.stem for p in EXAMPLES.glob("*.kin")} - {*without}
+    return quick_but(sorted(names), sorted(names & {*LONG, *long}))
 
 
 def reads_back(system: kn.System) -> None:

@@ -16,7 +16,7 @@ import pytest
 import sympy
 
 import kineta as kn
-from kineta.threads import made, once
+from kineta.threads import computed_once, once
 from tests.support import EXAMPLES
 
 T = TypeVar("T")
@@ -115,8 +115,8 @@ def test_threads_read_a_sympy_expression_as_the_same_nodes() -> None:
 def test_what_could_not_be_made_is_tried_again() -> None:
     store: dict[str, int] = {}
     with pytest.raises(ZeroDivisionError):
-        made(store, "a", lambda: 1 // 0)
-    assert made(store, "a", lambda: 2) == made(store, "a", lambda: 3) == 2
+        computed_once(store, "a", lambda: 1 // 0)
+    assert computed_once(store, "a", lambda: 2) == computed_once(store, "a", lambda: 3) == 2
 
 
 def test_a_value_is_worked_out_once_for_each_object() -> None:

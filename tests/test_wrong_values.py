@@ -153,8 +153,9 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "limit": (kn.limit, {"name": "l", "value": q, "lower": 0, "upper": 1, "restitution": 0.5, "law": "newton"}),
     "Limit": (kn.Limit, {"name": "l", "value": q, "lower": 0, "upper": 1, "restitution": 0.5, "poisson": False, **FREE}),
-    "friction": (kn.friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, "smooth": 0.1}),
-    "Friction": (kn.Friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, "smooth": 0.1, **FREE}),
+    "friction": (kn.friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, "smooth": None}),
+    "Friction": (kn.Friction, {"name": "f", "force": 1, "coordinate": q, "static": 2, **FREE}),
+    "SmoothFriction": (kn.SmoothFriction, {"name": "f", "force": 1, "coordinate": q, "smooth": 0.1, **FREE}),
     "switch": (kn.switch, {"name": "s", "value": q, "sets": {"q": 1}, "guards": {"m": 1}, "stop": False}),
     "Switch": (
         kn.Switch,
@@ -168,8 +169,18 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "quasi": (kn.quasi, {"name": "u", "value": q}),
     "Quasi": (kn.Quasi, {"name": "u", "value": q, **FREE}),
     "independent": (kn.independent, {"system": SYSTEM}),
-    "system_graph": (kn.system_graph, {"system": SYSTEM, "order": ["B"], "outward": ["B"]}),
+    "system_graph": (kn.system_graph, {"system": SYSTEM, "order": ["B"], "outward": ["B"], "root": "ground"}),
+    "augmented_bodies": (
+        lambda **given: kn.augmented_bodies(**{"system": SYSTEM, **given}),
+        {"system": SYSTEM, "q": [0.1], "p": {"m": 1.0}, "t": 0.0, "order": ["B"], "outward": ["B"], "root": "ground"},
+    ),
+    "structure_matrices": (
+        lambda **given: kn.structure_matrices(**{"system": SYSTEM, **given}),
+        {"system": SYSTEM, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "t": 0.0},
+    ),
+    "StructureMatrices.split": (kn.structure_matrices(SPRUNG).split, {"unknown": ["s"]}),
     "first_integrals": (kn.first_integrals, {"system": None}),
+    "extremes": (lambda **given: kn.extremes(lambda t: {"x": t}, **given), {"t": [0.0, 1.0]}),
     "inertia_element": (kn.inertia_element, {"name": "I", "inertia": 2.0, "rate": q}),
     "potential": (kn.potential, {"name": "V", "energy": q}),
     "Let": (kn.Let, {"name": "a", "value": q, **FREE}),
@@ -301,7 +312,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "base_parameters": (
         lambda **given: kn.base_parameters(**{"system": SYSTEM, **given}),
-        {"system": SYSTEM, "p": {"m": 1.0}, "seed": 0},
+        {"system": SYSTEM, "p": {"m": 1.0}, "known": ["B.m"], "seed": 0},
+    ),
+    "excitation": (
+        lambda **given: kn.excitation(**{"base": BASE, "motion": {"q": "sin(t)"}, "t": [0, 1, 2], **given}),
+        {"base": BASE, "motion": {"q": "sin(t)"}, "t": [0.0, 1.0, 2.0], "p": {"m": 1.0}},
     ),
     "identify": (
         lambda **given: kn.identify(**{"base": BASE, "motion": {"q": "sin(t)"}, "tau": [[0.0]] * 3, "t": [0, 1, 2], **given}),
@@ -333,9 +348,13 @@ OPEN = {("Expr.<", "other"), ("inertia", "lumped"), ("Inertia", "lumped"), ("sam
 MADE = {
     *(
         "Assembly",
+        "AugmentedBodies",
         "Certificate",
+        "Conditioning",
         "Equations",
         "Equilibrium",
+        "Excitation",
+        "Extremes",
         "Family",
         "FirstIntegral",
         "Kinetostatics",
@@ -352,6 +371,8 @@ MADE = {
         "Regressor",
         "Reactions",
         "Response",
+        "Stiffness",
+        "StructureMatrices",
         "SystemGraph",
     ),
 }

@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import CHECK_FAILED, Settings, console, print_json, read
 from kineta.cli.options import Verb, json_, model, settings
+from kineta.cli.values import CHECK_FAILED, Settings, console, print_json, read
 from kineta.errors import readable
-from kineta.model.infer import order
+from kineta.model.name_inference import derivative_order
 
 if TYPE_CHECKING:
-    from kineta.compiler import Equations
+    from kineta.equations.equations import Equations
     from kineta.model.system import System
 
 #: By how much forces and accelerations may differ there and back, beside what the condition of the mass matrix makes of rounding.
 ROUNDED = 1e-12
+#: By how much of the largest force a force changes that does not depend on a parameter: rounding of terms that cancel.
+UNMOVED = 1e-13
 
 
 @click.command(
@@ -51,7 +53,7 @@ def check(model: Path, settings: Settings, as_json: bool) -> None:
 
 
 def described(system: System) -> dict[str, Any]:
-    """What a model consists of."""
+    """Return the parts of a model."""
     return {
         "model": system.name,
         "bodies": [b.name for b in system.bodies],
@@ -63,7 +65,7 @@ def described(system: System) -> dict[str, Any]:
         "contacts": {c.name: type(c).__name__ for c in system.contacts},
         "places": places(system),
         "switches": [s.name for s in system.switches],
-        "programs": {p.name: order(system, p.value) for p in system.programs},
+        "programs": {p.name: derivative_order(system, p.value) for p in system.programs},
         "law": system.control.law if system.programs else None,
         "parameters": {p.name: p.value for p in system.parameters},
         "taken": dict(system.taken),
@@ -74,7 +76,7 @@ def described(system: System) -> dict[str, Any]:
 
 
 def places(system: System) -> dict[str, list[str]]:
-    """What each contact may touch with, by its name: points and bodies, or numbers where there is no name."""
+    """Return the contact points and bodies of each contact by name, with numbers for unnamed ones."""
     from kineta.model.contacts.contact import Contact, names
 
     return {c.name: list(names(system, c)) for c in system.contacts if isinstance(c, Contact)}
@@ -84,29 +86,60 @@ def freedom(system: System) -> int:
     """Degrees of freedom: speeds, less those that the constraints take away which reactions keep."""
     if system.quasi or not system.constraints:
         return system.nv
-    from kineta.compiler import equations_of
-    from kineta.tasks import freedom as counted
+    from kineta.equations.equations import equations_of
+    from kineta.tasks import mobility as counted
 
     return counted.freedom(equations_of(system))
 
 
 def notes(system: System) -> list[str]:
-    """What else is to be known: limits that look like degrees; constraints that say what others say at the start, where that
-    meets them.
+    """What else is to be known: names that nothing uses; limits that look like degrees; constraints that say what others say at
+    the start, where that meets them.
     """
-    from kineta.model.contacts.degrees import degrees
+    from kineta.model.contacts.degree_hint import degrees
+    from kineta.model.unused_names import unused_declarations
 
-    doubtful = list(degrees(system))
+    doubtful = [*unused_declarations(system), *without_effect(system), *degrees(system)]
     if not system.constraints or any(p.value is None for p in system.parameters):
         return doubtful
-    from kineta.compiler import equations_of
-    from kineta.function import parameter_values
-    from kineta.tasks.met import missed
-    from kineta.tasks.rank import closed
-    from kineta.tasks.state import initial_state
+    from kineta.consistency.redundancy import independent_constraints
+    from kineta.equations.equations import equations_of
+    from kineta.equations.function import parameter_values
+    from kineta.equations.initial_values import initial_state
+    from kineta.runtime.start_check import start_violation
 
     at = equations_of(system), 0.0, *initial_state(system), parameter_values(system)
-    return doubtful if missed(*at) else [*doubtful, *closed(*at)[2]]
+    return doubtful if start_violation(*at) else [*doubtful, *independent_constraints(*at)[2]]
+
+
+def without_effect(system: System) -> list[str]:
+    """Sentences on parameters that only inertia names which no motion of the model brings into play: forces do not depend on
+    them.
+    """
+    import numpy as np
+
+    from kineta.equations.equations import equations_of
+    from kineta.mechanics.constraints.structural_rank import random_state
+    from kineta.model.name_inference import expressions
+
+    plain = system.expanded
+    values = {p.name: p.value for p in system.parameters if not p.fixed and p.value is not None}
+    bare = [x for b in plain.bodies for x in (b.inertia.mass, *b.inertia.com, *b.inertia.moments, *b.inertia.products)]
+    elsewhere = {n for e in {*expressions(plain)} - {*bare} for n in e.symbols()}
+    names = [n for n in plain.weighed if n in values and n not in elsewhere]
+    if not names or not system.nv or len(values) < len(system.parameter_names):
+        return []
+    equations = equations_of(system)
+    at = random_state(system, equations.alone().graph, (), 0)
+    state = [0.7, *([at[n] for n in own] for own in (system.q_names, system.v_names)), np.linspace(1, 2, system.nv)]
+    force = equations.function("inverse", "numpy")
+    tau = force(*state)
+    moved = {n: np.abs(force(*state, p={n: values[n] * 1.01 + (not values[n])}) - tau) for n in names}
+    return [
+        f"Parameter '{n}': it stands in inertia that the motions of the model never bring into play."
+        for n, change in moved.items()
+        if np.isfinite(tau).all() and (change <= UNMOVED * np.abs(tau).max()).all()
+    ]
 
 
 def laws(system: System) -> list[dict[str, Any]]:
@@ -115,9 +148,9 @@ def laws(system: System) -> list[dict[str, Any]]:
     """
     import numpy as np
 
-    from kineta.compiler import equations_of
-    from kineta.tasks.mass import mass_matrix, sizes
-    from kineta.tasks.state import initial_state
+    from kineta.equations.equations import equations_of
+    from kineta.equations.initial_values import initial_state
+    from kineta.runtime.mass_matrix_rank import inertia_bounds, mass_matrix
 
     if any(p.value is None for p in system.parameters) or not system.nv:
         return []
@@ -125,45 +158,45 @@ def laws(system: System) -> list[dict[str, Any]]:
     equations = equations_of(system)
     if system.programs:
         _controlled(equations, state)
-    M, size = mass_matrix(equations, 0.0, *state), sizes(equations, 0.0, *state)
+    M, size = mass_matrix(equations, 0.0, *state), inertia_bounds(equations, 0.0, *state)
     if not (np.isfinite(M).all() and np.isfinite(size).all()):  # or where quasi-velocities depend on each other
-        return [_definite(float("nan"), "it is not finite; check the initial state and the parameters")]
+        return [_definite(float("nan"), f"it is not finite: {_why(equations, state)}")]
     return list(_of_mass(equations, M, size, state))
 
 
 def _controlled(equations: Equations, state: tuple[Any, Any]) -> None:
     """Raise :class:`ModelError` for a control that no run could follow."""
-    from kineta.formalism.programmed import law
-    from kineta.tasks.keeping import PROJECTED, derivation
+    from kineta.mechanics.programs.dynamics import law
+    from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 
-    d = derivation(_independent(equations, state), PROJECTED)
+    d = run_derivation(_independent(equations, state), PROJECTED)
     law(d)
     _ = d["transversal"]
 
 
 def _of_mass(equations: Equations, M: Any, size: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
     """Findings for the mass matrix *M*, and the *size* of its diagonal entries, at *state*."""
-    from kineta.formalism.bounds import ROUNDING
-    from kineta.tasks.mass import idle, least_inertia, lost_beside
+    from kineta.mechanics.linear_algebra.ldl import PIVOT_TOLERANCE
+    from kineta.runtime.mass_matrix_rank import least_inertia, massless_motion_text, scaling_warning
 
     smallest, motion = least_inertia(M, size)
-    if smallest > ROUNDING:
+    if smallest > PIVOT_TOLERANCE:
         yield _definite(smallest)
         yield _inverse(_independent(equations, state), M, state)
         if equations.system.constraints:
             yield _met(equations, state)
         return
-    yield _definite(smallest, idle(equations.system.v_names, motion, lost_beside(equations.system)))
+    yield _definite(smallest, massless_motion_text(equations.system.v_names, motion, scaling_warning(equations.system)))
 
 
 def _independent(equations: Equations, state: tuple[Any, Any]) -> Equations:
     """*equations* without the constraints that are redundant in *state*."""
     if not equations.system.constraints:
         return equations
-    from kineta.function import parameter_values
-    from kineta.tasks.rank import closed
+    from kineta.consistency.redundancy import independent_constraints
+    from kineta.equations.function import parameter_values
 
-    return closed(equations, 0.0, *state, parameter_values(equations.system))[0]
+    return independent_constraints(equations, 0.0, *state, parameter_values(equations.system))[0]
 
 
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:
@@ -178,33 +211,47 @@ def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, 
     """
     import numpy as np
 
+    from kineta.numerics.linear_algebra import cond, solve
+    from kineta.runtime.mass_matrix_rank import SINGULAR
+
     scale = np.sqrt(M.diagonal())
     vdot = np.linspace(-1.0, 1.0, len(M)) / scale
     inverse, forward = (equations.function(name, "numpy") for name in ("inverse", "forward"))
     tau = inverse(0.0, *state, vdot)
     back = forward(0.0, *state, tau)
-    if (
-        equations.system.constraints and not equations.system.quasi
-    ):  # reactions change the accelerations, not the balance
-        pushed = tau + equations.function("reaction_forces", "numpy")(0.0, *state, tau)
-        vdot = vdot + np.linalg.solve(M, pushed - tau)
-    size = max(1.0, float(np.abs(tau / scale).max())) * float(np.linalg.cond(M / np.outer(scale, scale)))
-    error = float(np.abs((back - vdot) * scale).max()) / size
-    fault = "" if error < ROUNDED else "they contradict each other; please report the model"
-    if not np.isfinite(error):
-        fault = "a force is not finite; check the initial state and the parameters"
+    pushed = np.zeros(len(M))
+    if equations.system.constraints and not equations.system.quasi:
+        # Reactions change the accelerations, not the balance.
+        pushed = equations.function("reaction_forces", "numpy")(0.0, *state, tau)
+    error, fault = np.nan, ""
+    if not np.isfinite([tau, back, pushed]).all():
+        why = _why(equations, state)
+        fault = why if why.startswith(SINGULAR) else f"a force is not finite: {why}"
+    else:
+        vdot = vdot + solve(M, pushed, what="the accelerations by reactions")
+        size = max(1.0, float(np.abs(tau / scale).max())) * float(cond(M / np.outer(scale, scale)))
+        error = float(np.abs((back - vdot) * scale).max()) / size
+        fault = "" if error < ROUNDED else "they contradict each other; please report the model"
     return _finding("forward dynamics undo inverse dynamics", "relative error over condition number", error, fault)
+
+
+def _why(equations: Equations, state: tuple[Any, Any]) -> str:
+    """Return the reason why numbers of *state* are not finite."""
+    from kineta.equations.function import parameter_values
+    from kineta.runtime.mass_matrix_rank import why_infinite
+
+    return why_infinite(equations, 0.0, *state, parameter_values(equations.system))
 
 
 def _met(equations: Equations, state: tuple[Any, Any]) -> dict[str, Any]:
     """Whether the start meets the constraints."""
-    from kineta.function import parameter_values
-    from kineta.tasks.closing import Closing
-    from kineta.tasks.met import farthest, missed
+    from kineta.consistency.constraints import NumericConstraints
+    from kineta.equations.function import parameter_values
+    from kineta.runtime.start_check import largest_violation, start_violation
 
     p = parameter_values(equations.system)
-    fault = missed(equations, 0.0, *state, p).partition(": ")[2].rstrip(".")
-    _, residual = farthest(equations, Closing(equations, p), 0.0, *state)
+    fault = start_violation(equations, 0.0, *state, p).partition(": ")[2].rstrip(".")
+    _, residual = largest_violation(equations, NumericConstraints(equations, p), 0.0, *state)
     return _finding("the start meets the constraints", "largest residual", abs(residual), fault)
 
 
@@ -266,7 +313,7 @@ def _acting_in_runs(summary: dict[str, Any]) -> dict[str, str]:
 
 
 def _by_rule(shown: dict[str, str], taken: dict[str, str]) -> str:
-    """What is *shown* of names, with the rule by which they were *taken* for what they are behind all of one rule."""
+    """Return the *shown* names, grouped by the rule by which they were *taken*."""
     groups: dict[str, list[str]] = {}
     for name, text in shown.items():
         groups.setdefault(taken.get(name) or taken[name.partition(".")[0]], []).append(text)

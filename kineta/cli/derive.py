@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import Settings, console, print_json, read
 from kineta.cli.options import FILE, Verb, formalism, json_, model, quantity, settings, strategy
+from kineta.cli.values import Settings, console, print_json, read
 from kineta.errors import ArgumentError, readable
 
 if TYPE_CHECKING:
-    from kineta.compiler import Equations
+    from kineta.equations.equations import Equations
     from kineta.model.system import System
 
 #: Speeds up to which what has an entry for every two of them is counted without being asked for.
@@ -58,20 +58,22 @@ def derive(
     as_json: bool,
 ) -> None:
     """Print the equations of motion, and count their operations."""
-    from kineta.tasks.apart import warn_without
+    from kineta.mechanics.quantities import CONTROLLED
+    from kineta.runtime.ignored_parts import warn_ignored
 
     _check(click.get_current_context().params)
     began = time.perf_counter()
     system = read(model, settings)
-    warn_without(system, "what is derived", whole=True)
+    held = (quantity or "").partition("(")[0].strip() in CONTROLLED
+    warn_ignored(system, "what is derived", whole=True, known=("programs",) if held else ())
     system = system.fixed() if fix else system
     if explain:
         _explain(system, (formalism, strategy), quantity, save, "json" if as_json else "latex" if latex else "markdown")
         return
     t_read = time.perf_counter() - began
-    from kineta.compiler import derive as derive_equations
-    from kineta.formalism.quantity import COUNTED, SQUARE, nothing
-    from kineta.formulas import aligned
+    from kineta.equations.equations import derive as derive_equations
+    from kineta.equations.formulas import aligned
+    from kineta.mechanics.quantities import COUNTED, SQUARE, nothing
 
     began = time.perf_counter()
     equations = derive_equations(system, formalism, strategy=strategy).settled()
@@ -140,7 +142,7 @@ def _check(given: Mapping[str, Any]) -> None:
     if given["save"] is not None:
         if not given["explain"]:
             raise ArgumentError("--save writes what --explain tells; add --explain.")
-        from kineta.account import check_form
+        from kineta.equations.derivation_report import check_form
 
         check_form(given["save"])
     if given["matrix"] and given["quantity"] != "inverse":
@@ -149,7 +151,7 @@ def _check(given: Mapping[str, Any]) -> None:
 
 def _explain(system: System, by: tuple[str, str], quantity: str, save: Path | None, form: str) -> None:
     """Tell the derivation: on standard output, or in the file *save*."""
-    from kineta.compiler import derive as derive_equations
+    from kineta.equations.equations import derive as derive_equations
 
     account = derive_equations(system, by[0], strategy=by[1]).settled().account(quantity)
     if save is not None:

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import CHECK_FAILED, Settings, number_of, numbers, print_json, read, with_values
 from kineta.cli.options import FILE, Verb, json_, model, names, settings, state, whole
+from kineta.cli.values import CHECK_FAILED, Settings, number_of, numbers, print_json, read, with_values
 from kineta.errors import ArgumentError
-from kineta.model.infer import MULTIPLIER
+from kineta.model.reserved_symbols import MULTIPLIER
 
 if TYPE_CHECKING:
     from kineta.model.system import System
-    from kineta.tasks.equilibrium import Equilibrium
-    from kineta.tasks.family import Family
+    from kineta.tasks.equilibria.branches import Family
+    from kineta.tasks.equilibria.equilibrium import Equilibrium
+
+#: Coordinates of the largest stiffness that is printed.
+WIDEST = 8
 
 
 @click.command(
@@ -56,8 +59,8 @@ def equilibrium(
 
     The equilibrium nearest to the guess, or to the initial position, with its stability.
     """
-    from kineta.tasks.equilibrium import equilibria
-    from kineta.tasks.equilibrium import equilibrium as find
+    from kineta.tasks.equilibria.equilibrium import equilibria
+    from kineta.tasks.equilibria.equilibrium import equilibrium as find
 
     system = with_values(read(model, settings))
     if plot is not None and along is None:
@@ -75,20 +78,26 @@ def equilibrium(
     if as_json:
         print_json({"model": system.name, "equilibria": [_data(e) for e in found]})
         return
+    if not system.nv:
+        click.echo(f"Model '{system.name}': nothing in it can move, so that it rests as it is.")
+        return
     for k, one in enumerate(found):
         click.echo(f"{k + 1}: {one.stability}" if len(found) > 1 else str(one.stability))
         for line in _lines(one):
+            click.echo(f"  {line}")
+    if len(found) == 1 and len(found[0].stiffness.names) <= WIDEST:
+        for line in str(found[0].stiffness).splitlines():
             click.echo(f"  {line}")
 
 
 def _follow(system: System, along: str, plot: Path | None, given: dict[str, Any], *, as_json: bool) -> None:
     from kineta.model.dimensions import known_dimensions
-    from kineta.tasks.family import family
+    from kineta.tasks.equilibria.branches import family
 
     name, end = number_of("--along", along, known_dimensions(system))
     found = family(system, name, end, **given)
     if plot is not None:
-        from kineta.views.family import figure
+        from kineta.views.branches import figure
 
         figure(found, plot)
     if as_json:
@@ -130,6 +139,7 @@ def _data(found: Equilibrium) -> dict[str, Any]:
         "stable": found.stable,
         "reason": found.stability.reason,
         "omega_squared": found.stability.omega_squared.tolist(),
+        "stiffness": found.stiffness.as_dict(),
         "poles": [[s.real, s.imag] for s in found.stability.poles.tolist()],
         "multipliers": found.multipliers,
         "potential_energy": found.potential_energy,

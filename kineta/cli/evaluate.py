@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import Settings, numbers, print_json, read, with_values
 from kineta.cli.options import Verb, completing, formalism, json_, model, quantity, seconds, settings, state, strategy
+from kineta.cli.values import Settings, numbers, print_json, read, with_values
 from kineta.errors import ArgumentError, did_you_mean
 
 if TYPE_CHECKING:
-    from kineta.compiler import Equations
+    from numpy.typing import NDArray
+
+    from kineta.equations.equations import Equations
     from kineta.model.system import System
 
 
@@ -70,16 +72,17 @@ def evaluate(
     """
     import numpy as np
 
-    from kineta.compiler import derive
-    from kineta.formalism.quantity import DERIVATIVES, nothing
-    from kineta.function import parameter_values
-    from kineta.tasks.apart import warn_without
-    from kineta.tasks.mass import fault
-    from kineta.tasks.rank import closed
-    from kineta.tasks.state import initial_state
+    from kineta.consistency.redundancy import independent_constraints
+    from kineta.equations.equations import derive
+    from kineta.equations.function import parameter_values
+    from kineta.equations.initial_values import initial_state, initial_values
+    from kineta.mechanics.quantities import CONTROLLED, DERIVATIVES, nothing
+    from kineta.runtime.ignored_parts import warn_ignored
+    from kineta.runtime.mass_matrix_rank import why_infinite
 
     system = with_values(read(model, settings))
-    warn_without(system, f"the quantity {quantity}", whole=True)
+    held = quantity.partition("(")[0].strip() in CONTROLLED
+    warn_ignored(system, f"the quantity {quantity}", whole=True, known=("programs",) if held else ())
     equations = derive(system, formalism, strategy=strategy)
     function = equations.function(quantity, backend)
     at = initial_state(system, numbers("--q", q, system), numbers("--v", v, system))
@@ -89,21 +92,28 @@ def evaluate(
         if text is not None and name not in takes:
             raise ArgumentError(f"--{name}: {quantity} depends on {', '.join(takes)} and the parameters only.")
     extra = {n: _speeds(system, f"--{n}", x) for n, x in given.items() if x is not None}
-    extra = {n: np.zeros(system.nv) for n in takes if n in DERIVATIVES} | extra
-    extra |= _levels(system, quantity, takes, numbers("--levels", levels, system))
+    first = initial_values(system, parameter_values(system)) if held else {}
+    start = {
+        n: np.array([float(first.get(v + "'" * (k + 1), 0.0)) for v in system.v_names])
+        for k, n in enumerate(DERIVATIVES)
+        if n in takes
+    }
+    extra = start | extra | _levels(system, quantity, start, numbers("--levels", levels, system))
     state, at = at, (at[0], equations.function("momentum", backend)(t, *at)) if "momentum" in takes else at
     parts = _parts(function(t, *at, **extra), quantity)
     if system.constraints and not all(np.isfinite(x).all() for x in parts.values()):
-        equations, _, notes = closed(equations, t, *at, parameter_values(system))
+        equations, _, notes = independent_constraints(equations, t, *at, parameter_values(system))
         parts = _parts(equations.function(quantity, backend)(t, *at, **extra), quantity)
         for note in notes:
-            click.echo(f"kineta: {note}.", err=True)
+            click.echo(f"kineta: warning: {note}.", err=True)
     if note := _off(equations, t, state):
-        click.echo(f"kineta: {note}", err=True)
+        click.echo(f"kineta: warning: {note}", err=True)
     if not all(np.isfinite(x).all() for x in parts.values()):
-        singular = fault(equations, t, *at)
-        why = f": the mass matrix is singular: {singular}." if singular else "; check the state and the parameters."
-        raise ArgumentError(f"Model '{system.name}': {quantity} is not finite in this state{why}")
+        why = why_infinite(equations, t, *state, parameter_values(system))
+        if held and (flat := _without_gradient(equations, t, *at, extra)):
+            option = "--vdot" if "vdot" in takes else "--levels"
+            why = f"the program '{flat}' has no gradient by its highest derivatives there; give others with {option}"
+        raise ArgumentError(f"Model '{system.name}': {quantity} is not finite in this state: {why}.")
     if as_json:
         shapes, values = ({n: f(x) for n, x in parts.items()} for f in (lambda x: list(x.shape), np.ndarray.tolist))
         print_json(
@@ -128,15 +138,15 @@ def evaluate(
 
 
 def _off(equations: Equations, t: float, state: tuple[Any, Any]) -> str:
-    """What is to be said of a *state* that the constraints do not allow; ``''`` of others."""
+    """Return the sentence on an inconsistent *state*; ``''`` for a consistent one."""
     if not equations.system.constraints:
         return ""
     import numpy as np
 
-    from kineta.tasks.met import MISSED
+    from kineta.runtime.start_check import START_TOLERANCE
 
     off, labels = equations.function("constraints", "numpy")(t, *state), equations.expressions("constraints").labels
-    missed = np.abs(off) > MISSED * max(1.0, *(np.abs(x).max(initial=0.0) for x in state))
+    missed = np.abs(off) > START_TOLERANCE * max(1.0, *(np.abs(x).max(initial=0.0) for x in state))
     if not missed.any():
         return ""
     k = min(np.flatnonzero(missed).tolist(), key=lambda k: (labels[k].endswith("'"), -abs(off[k])))
@@ -151,18 +161,22 @@ def _parts(value: Any, quantity: str) -> dict[str, Any]:
     return value._asdict() if hasattr(value, "_asdict") else {quantity: value}
 
 
-def _levels(system: System, quantity: str, takes: Sequence[str], given: Any) -> dict[str, Any]:
-    """The derivatives of the accelerations by name, as far as they are *given*, in the blocks that a *quantity* takes."""
-    import numpy as np
+def _levels(system: System, quantity: str, start: Mapping[str, Any], given: Any) -> dict[str, Any]:
+    """The derivatives of the accelerations by name, as far as they are *given*, in the blocks that a *quantity* takes; the others
+    from the *start*.
+    """
+    from kineta.mechanics.quantities import DERIVATIVES
 
-    from kineta.formalism.quantity import DERIVATIVES
-
-    blocks = [n for n in takes if n in DERIVATIVES[1:]]
+    blocks = [n for n in start if n in DERIVATIVES[1:]]
     known = {v + "'" * (k + 2): (block, i) for k, block in enumerate(blocks) for i, v in enumerate(system.v_names)}
-    found = {block: np.zeros(system.nv) for block in blocks}
+    found = {block: start[block].copy() for block in blocks}
     if not isinstance(given, dict | None):
         raise ArgumentError("--levels: expected values by name, as in \"q1'''=2\", found a list.")
     for name, x in (given or {}).items():
+        if name not in known and name.removesuffix("'") in system.v_names and "vdot" in start:
+            raise ArgumentError(
+                f"--levels: '{name}' is an acceleration; give it as --vdot \"{name.removesuffix(chr(39))}={x:g}\"."
+            )
         if name not in known:
             what = ", ".join(known) if known else "no such derivatives, kineta(3) does"
             raise ArgumentError(f"--levels: {quantity} has no '{name}'; it takes {what}.{did_you_mean(name, known)}")
@@ -185,3 +199,23 @@ def _speeds(system: Any, option: str, given: Any) -> Any:
             values[system.v_names.index(name)] = x
         return values
     return np.asarray(given, dtype=float)
+
+
+def _without_gradient(
+    equations: Equations, t: float, q: NDArray[Any], v: NDArray[Any], levels: Mapping[str, NDArray[Any]]
+) -> str:
+    """The program that has a value but no gradient where the derivatives of the speeds are *levels*; "" where all have one."""
+    from kineta.equations.function import parameter_values
+    from kineta.mechanics.programs.dynamics import edges
+    from kineta.mechanics.quantities import DERIVATIVES
+    from kineta.model.reserved_symbols import TIME
+    from kineta.passes.evaluate import evaluate
+
+    system, d = equations.system, equations.derivation
+    names = [TIME, *system.q_names, *system.v_names, *system.parameter_names]
+    state = dict(zip(names, [t, *q.tolist(), *v.tolist(), *parameter_values(system).tolist()], strict=True))
+    for k, own in enumerate(DERIVATIVES):
+        rates = levels.get(own, 0 * v).tolist()
+        state |= {name + "'" * (k + 1): x for name, x in zip(system.v_names, rates, strict=True)}
+    found = (system.programs[k].name for k, edge in edges(d) if evaluate(d.graph, [edge], state)[0] == 0.0)
+    return next(found, "")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import print_json, write_files
 from kineta.cli.options import Verb, completing, force, json_, to
+from kineta.cli.values import print_json, write_files
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.library import example_files
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kineta.cli.common import Settings, print_json, read, write_files
 from kineta.cli.options import FILE, Verb, force, formalism, json_, model, settings, strategy, to
+from kineta.cli.values import Settings, print_json, read, write_files
 from kineta.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def export(
 ) -> None:
     """Write the equations as C99, a header and a source."""
     from kineta.codegen.c import identifier, source
-    from kineta.compiler import derive
-    from kineta.formalism.quantity import DERIVATIVES
-    from kineta.tasks.apart import warn_without
+    from kineta.equations.equations import derive
+    from kineta.mechanics.quantities import DERIVATIVES
+    from kineta.runtime.ignored_parts import warn_ignored
 
     system = read(model, settings)
-    warn_without(system, "the code", whole=True)
+    warn_ignored(system, "the code", whole=True)
     equations = derive(system.fixed() if fix else system, formalism, strategy=strategy).settled()
     name = system.name if name is None else name
     if not identifier(name).strip("_"):
@@ -91,8 +91,8 @@ def export(
 
 def _values(system: System) -> dict[str, dict[str, float]]:
     """The parameters of a model and its initial state; nothing where a parameter has no value."""
-    from kineta.function import parameter_values
-    from kineta.tasks.state import initial_state
+    from kineta.equations.function import parameter_values
+    from kineta.equations.initial_values import initial_state
 
     if any(p.value is None for p in system.parameters):
         return {}

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kineta.cli.common import Settings, interval_of, number, number_of, numbers, once, print_json, read, with_values
+from kineta.cli.csv_columns import Columns, columns
 from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state
+from kineta.cli.values import Settings, interval_of, number, number_of, numbers, once, print_json, read, with_values
 from kineta.errors import ArgumentError
 
 if TYPE_CHECKING:
     from kineta.model.system import System
-    from kineta.tasks.fit import Fit
+    from kineta.tasks.sensitivity.fit import Fit
 
 
 @click.command(
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 )
 @click.option("--t0", type=seconds, metavar="TIME", help="When the motion starts; else at the first time of the data.")
 @click.option("--plot", type=FILE, metavar="FILE", help="Write a picture (.png, .svg, .pdf).")
+@columns
 @settings
 @json_
 def fit(
@@ -59,6 +61,7 @@ def fit(
     bounds: Sequence[str],
     t0: float | None,
     plot: Path | None,
+    columns: Columns,
     settings: Settings,
     as_json: bool,
 ) -> None:
@@ -67,18 +70,17 @@ def fit(
     By least squares with exact derivatives, with intervals that hold the values with 95 % probability.
     """
     from kineta.model.dimensions import known_dimensions
-    from kineta.tasks.fit import fit as find
-    from kineta.tasks.table import table
+    from kineta.tasks.sensitivity.fit import fit as find
 
     system = with_values(read(model, settings))
     if not names(by):
         raise ArgumentError("--by: expected names of parameters, coordinates or speeds, as in --by m1,q1, found none.")
-    t, columns = table(data)
-    chosen = _chosen(system, data, list(columns), series)
-    left = [n for n in columns if n not in chosen]
+    t, measured = columns.read(data)
+    chosen = _chosen(system, data, list(measured), series)
+    left = [n for n in measured if n not in chosen]
     found = find(
         system,
-        {n: columns[n] for n in chosen},
+        {n: measured[n] for n in chosen},
         names(by),
         t=t,
         t0=t0,
@@ -88,10 +90,9 @@ def fit(
         bounds=once("--bounds", [interval_of("--bounds", x, known_dimensions(system)) for x in bounds]),
     )
     if plot is not None:
-        from kineta.views.linear import fit as draw
-        from kineta.views.plot import picture
+        from kineta.views.series import picture
 
-        picture(draw(found), plot)
+        picture(found.plot(), plot)
     if as_json:
         print_json(
             {
@@ -121,7 +122,10 @@ def _chosen(system: System, data: Path, columns: Sequence[str], series: str | No
     known = (*system.q_names, *system.v_names, *(o.name for o in system.outputs))
     chosen = [n for n in columns if n in known] if series is None else names(series)
     if not chosen:
-        raise ArgumentError(f"{data}: expected series that the model has, as {known[0]}, found {', '.join(columns)}.")
+        raise ArgumentError(
+            f"{data}: expected series that the model has, as {known[0]}, found {', '.join(columns)}. "
+            f"--column {known[0]}=... says which is meant."
+        )
     for name in chosen:
         if name not in columns:
             raise ArgumentError(

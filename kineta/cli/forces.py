@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.along import Along, along, motion_of, shown
-from kineta.cli.common import Settings, numbers, read, with_values
+from kineta.cli.motion_options import Along, along, motion_of, shown, sought
 from kineta.cli.options import FILE, Verb, json_, model, names, settings, state
+from kineta.cli.values import Settings, numbers, read, with_values
 
 if TYPE_CHECKING:
     from kineta.model.system import System
-    from kineta.tasks.kinetostatics import Kinetostatics
+    from kineta.results.extremes import Extremes
+    from kineta.tasks.forces.inverse_dynamics import Kinetostatics
 
 unknown_ = click.option(
     "--unknown", default="", metavar="NAME,...", help="Speeds and parameters of forces; all speeds, if not given."
@@ -51,7 +52,7 @@ def statics(
 
     Unknown are forces on speeds, parameters to which forces are proportional, and the reactions of constraints.
     """
-    from kineta.tasks.kinetostatics import statics as find
+    from kineta.tasks.forces.inverse_dynamics import statics as find
 
     system = _with_unknown(read(model, settings), unknown)
     found = find(system, numbers("--q", q, system), names(unknown) or None, weights=_weights(weights))
@@ -84,12 +85,15 @@ def kinetostatics(
 
     Unknown are forces on speeds, parameters to which forces are proportional, and the reactions of constraints.
     """
-    from kineta.tasks.kinetostatics import kinetostatics as find
+    from kineta.tasks.forces.inverse_dynamics import kinetostatics as find
 
     system = _with_unknown(read(model, settings), unknown)
     path, t = motion_of(system, way)
-    found = find(system, path, names(unknown) or None, t=t, weights=_weights(weights))
-    _said(found, way, as_json=as_json)
+
+    def forces(path: Any, t: Any) -> Kinetostatics:
+        return find(system, path, names(unknown) or None, t=t, weights=_weights(weights))
+
+    _said(forces(path, t), way, as_json=as_json, most=sought(path, t, forces))
 
 
 @click.command(
@@ -117,12 +121,15 @@ def inverse(
 
     Of actuators that can replace each other, the forces are those of least squares.
     """
-    from kineta.tasks.kinetostatics import inverse as find
+    from kineta.tasks.forces.inverse_dynamics import inverse as find
 
     system = with_values(read(model, settings))
     path, t = motion_of(system, way)
-    found = find(system, path, names(actuators) or None, t=t, weights=_weights(weights))
-    _said(found, way, as_json=as_json)
+
+    def forces(path: Any, t: Any) -> Kinetostatics:
+        return find(system, path, names(actuators) or None, t=t, weights=_weights(weights))
+
+    _said(forces(path, t), way, as_json=as_json, most=sought(path, t, forces))
 
 
 def _with_unknown(system: System, unknown: str) -> System:
@@ -135,13 +142,20 @@ def _with_unknown(system: System, unknown: str) -> System:
 
 
 def _weights(given: Sequence[str]) -> dict[str, float] | None:
-    from kineta.cli.common import number_of
+    from kineta.cli.values import number_of
     from kineta.model.units import NUMBER
 
     return dict(number_of("--weight", text, {text.partition("=")[0].strip(): NUMBER}) for text in given) or None
 
 
-def _said(found: Kinetostatics, way: Along, place: Mapping[str, float] | None = None, *, as_json: bool) -> None:
+def _said(
+    found: Kinetostatics,
+    way: Along,
+    place: Mapping[str, float] | None = None,
+    *,
+    as_json: bool,
+    most: Mapping[str, Extremes] | None = None,
+) -> None:
     notes = []
     if place and found.trajectory.system.constraints:
         notes = [f"at {', '.join(f'{n} = {round(x, 12) + 0.0:.6g}' for n, x in place.items())}"]
@@ -153,4 +167,4 @@ def _said(found: Kinetostatics, way: Along, place: Mapping[str, float] | None = 
     more: dict[str, Any] = {"unknown": list(found.unknown), "needed": list(found.needed)}
     more |= {} if place is None else {"q": dict(place)}
     more |= {"redundancy": found.redundancy, "determinate": dict(found.determinate)}
-    shown(found, way, notes, more, as_json=as_json)
+    shown(found, way, notes, more, as_json=as_json, most=most)

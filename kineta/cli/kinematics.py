@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.along import Along, along, motion_of, shown
-from kineta.cli.common import Settings, read, with_values
+from kineta.cli.motion_options import Along, along, motion_of, shown, sought
 from kineta.cli.options import Verb, json_, model, names, settings
+from kineta.cli.values import Settings, read, with_values
+
+if TYPE_CHECKING:
+    from kineta.tasks.motions.kinematics import Kinematics
 
 
 @click.command(
@@ -36,9 +40,14 @@ def kinematics(
 
     Their positions, velocities and accelerations, the last by exact differentiation.
     """
-    from kineta.tasks.kinematics import kinematics as find
+    from kineta.tasks.motions.kinematics import kinematics as find
 
     system = with_values(read(model, settings))
     path, t = motion_of(system, way)
-    found = find(system, path, names(of) or None, t=t, frame=frame)
-    shown(found, way, (), {"names": list(found.names), "frame": frame}, as_json=as_json)
+
+    def along_of(path: Any, t: Any) -> Kinematics:
+        return find(system, path, names(of) or None, t=t, frame=frame)
+
+    found = along_of(path, t)
+    more = {"names": list(found.names), "frame": frame}
+    shown(found, way, (), more, as_json=as_json, most=sought(path, t, along_of))

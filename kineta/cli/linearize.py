@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import Settings, numbers, print_json, read, with_values
 from kineta.cli.options import Verb, at_equilibrium, going_on, json_, model, names, seconds, settings, state
+from kineta.cli.values import Settings, numbers, print_json, read, with_values
 from kineta.errors import ArgumentError
 
 if TYPE_CHECKING:
     from kineta.model.system import System
-    from kineta.tasks.linear import Linear
+    from kineta.tasks.linear.linear_system import Linear
 
 
 @click.command(
@@ -57,7 +57,7 @@ def linearize(
 
     The matrices of x' = A x + B u, y = C x + D u for small changes, with the names of states, inputs and outputs.
     """
-    from kineta.tasks.linearize import linearize as find
+    from kineta.tasks.linear.linearize import linearize as find
 
     system = with_values(read(model, settings))
     about = chosen(system, q, v, rest=rest, steady=names(steady))
@@ -83,7 +83,9 @@ def linearize(
     ):
         if rows and columns:
             click.echo("\n".join(_table(letter, rows, columns, getattr(found, letter))))
-    if found.states:
+    if not found.states:
+        click.echo(f"Model '{system.name}': nothing in it can move, so that it has no states.")
+    else:
         click.echo("eigenvalues: " + ", ".join(map(_complex, found.eigenvalues.tolist())))
 
 
@@ -91,7 +93,7 @@ def _write_out(
     system: System, about: dict[str, float], given: dict[str, str | None], at: float, *, as_json: bool
 ) -> None:
     """The entries as expressions."""
-    from kineta.tasks.linear_formulas import linear_formulas
+    from kineta.tasks.linear.symbolic_matrices import linear_formulas
 
     if given["states"] is not None or given["--tau"] is not None or at:
         raise ArgumentError("--formulas: expected no --state, --tau or --at beside it.")
@@ -116,7 +118,7 @@ def chosen(system: System, q: str | None, v: str | None, *, rest: bool, steady: 
         return about
     if v is not None and not steady:
         raise ArgumentError("--v: at rest there are no speeds; leave out --v or --equilibrium.")
-    from kineta.tasks.equilibrium import equilibrium
+    from kineta.tasks.equilibria.equilibrium import equilibrium
 
     q0, v0 = ({n: x for n, x in about.items() if n in known} for known in (system.q_names, system.v_names))
     return equilibrium(system, q0, v0, steady=steady).initial

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from io import TextIOWrapper
 
@@ -11,7 +12,6 @@ import click
 from kineta import __version__
 from kineta.cli.assemble import assemble
 from kineta.cli.check import check
-from kineta.cli.common import BAD_INPUT, said
 from kineta.cli.completion import COMPLETE, completion
 from kineta.cli.derive import derive
 from kineta.cli.equilibrium import equilibrium
@@ -33,8 +33,9 @@ from kineta.cli.response import response
 from kineta.cli.sensitivity import sensitivity
 from kineta.cli.servo import servo
 from kineta.cli.simulate import simulate
+from kineta.cli.values import BAD_INPUT, said
 from kineta.cli.verify import verify
-from kineta.errors import readable
+from kineta.errors import readable, suggestion
 
 
 class Verbs(click.Group):
@@ -116,9 +117,21 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
+def _near(error: click.UsageError) -> str:
+    """Return the sentence on an unknown option or verb, with a suggestion; ``""`` for other errors."""
+    verb = re.match(r"No such command '(.+)'", error.message)
+    if verb is not None:
+        return f"No such command '{verb[1]}'.{suggestion(verb[1], app.commands)}"
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return ""
+    known = [o.removeprefix("--") for p in error.ctx.command.params for o in p.opts if o.startswith("--")]
+    near = re.sub("'(.+?)'", r"'--\1'", suggestion(error.option_name.lstrip("-"), known), count=1)
+    return f"No such option '{error.option_name}'.{near}"
+
+
 def _explain(error: click.UsageError) -> None:
-    """What is wrong with the options, and where they are listed."""
-    message = readable(" ".join(error.format_message().split()))
+    """Return the sentence on wrong options, with the command that lists them."""
+    message = readable(_near(error) or " ".join(error.format_message().split()))
     verb = error.ctx.command_path if error.ctx else "kineta"
     end = "" if message.endswith((".", "?")) else "."
     click.echo(f"kineta: {message}{end} See {verb} --help.", err=True)

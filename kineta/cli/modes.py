@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import Settings, print_json, read, with_values
 from kineta.cli.linearize import chosen
 from kineta.cli.options import FILE, Verb, at_equilibrium, going_on, json_, model, names, seconds, settings, state
+from kineta.cli.values import Settings, print_json, read, with_values
 
 
 @click.command(
@@ -44,16 +44,15 @@ def modes(
 
     About an equilibrium or a steady motion: frequencies, damping, and who moves how much.
     """
-    from kineta.tasks.modes import modes as find
+    from kineta.tasks.linear.modes import modes as find
 
     system = with_values(read(model, settings))
     about = chosen(system, q, v, rest=rest, steady=names(steady))
     found = find(system, about, t=at, states=None if states is None else names(states))
     if plot is not None:
-        from kineta.views.linear import modes as draw
-        from kineta.views.plot import picture
+        from kineta.views.series import picture
 
-        picture(draw(found), plot)
+        picture(found.plot(), plot)
     if as_json:
         shapes = [{n: [z.real, z.imag] for n, z in found.shape(i).items()} for i in range(len(found))]
         rows = zip(found.eigenvalues.tolist(), found.frequency.tolist(), found.damping.tolist(), shapes, strict=True)
@@ -68,6 +67,6 @@ def modes(
             }
         )
         return
-    click.echo(str(found))
+    click.echo(str(found) if len(found) else f"Model '{system.name}': nothing in it can move, so that it has no modes.")
     if plot is not None:
         click.echo(f"written: {plot}")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import print_json, write_files
 from kineta.cli.options import Verb, force, json_, to
+from kineta.cli.values import print_json, write_files
 from kineta.errors import ArgumentError
 from kineta.library import TEMPLATE
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from kineta.cli.common import Settings, said, show_warning
+from kineta.cli.values import Settings, said, show_warning
 from kineta.errors import KinetaError, KinetaWarning
 
 if TYPE_CHECKING:
@@ -62,24 +62,24 @@ class Verb(click.Command):
 
 
 def completing(known: Callable[[], Iterable[str]]) -> Any:
-    """What completes a word in the shell: those of *known* that begin with it."""
+    """Return the shell completion of a word by the *known* names that begin with it."""
     return lambda context, parameter, word: [name for name in known() if name.startswith(word)]
 
 
 def _quantities() -> Iterable[str]:
-    from kineta.formalism.quantity import ORDERED, QUANTITIES
+    from kineta.mechanics.quantities import CONTROLLED, ORDERED, QUANTITIES
 
-    return (*QUANTITIES, *(f"{kind}({order})" for kind in ORDERED for order in (1, 2, 3, 4)))
+    return (*QUANTITIES, *CONTROLLED, *(f"{kind}({order})" for kind in ORDERED for order in (1, 2, 3, 4)))
 
 
 def _strategies() -> Iterable[str]:
-    from kineta.formalism.strategies import STRATEGY_NAMES
+    from kineta.mechanics.constraints.solution_strategies import STRATEGY_NAMES
 
     return STRATEGY_NAMES
 
 
 def _formalisms() -> Iterable[str]:
-    from kineta.formalism.table import FORMALISMS
+    from kineta.mechanics.formalisms.table import FORMALISMS
 
     return FORMALISMS
 
@@ -119,6 +119,14 @@ def seconds(text: str | float) -> float:
     from kineta.model.units import TIME
 
     return _quantity(text, TIME)
+
+
+def end(text: str | float) -> float:
+    """The value of an option that is the end of a motion from the time 0."""
+    value = seconds(text)
+    if value == 0:
+        raise click.BadParameter("Expected a time before or after 0, at which the motion starts, found 0.")
+    return value
 
 
 def hertz(text: str | float) -> float:

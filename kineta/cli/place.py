@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from kineta.cli.common import Settings, interval_of, number_of, numbers, once, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, settings, state, whole
+from kineta.cli.values import Settings, interval_of, number_of, numbers, once, print_json, read, with_values
 from kineta.errors import ArgumentError
 
 
@@ -49,7 +49,7 @@ def place(
     All that are found from the guess, or the initial position, and from random starts; the nearest first.
     """
     from kineta.model.dimensions import known_dimensions
-    from kineta.tasks.inverse_kinematics import inverse_kinematics as find
+    from kineta.tasks.motions.inverse_kinematics import inverse_kinematics as find
 
     system = with_values(read(model, settings))
     found = find(
@@ -61,12 +61,18 @@ def place(
         starts=starts,
     )
     if as_json:
-        rows = [{"initial": x.initial, "distance": x.distance, "turn": x.turn, "free": x.free} for x in found]
+        rows = [
+            {"initial": x.initial, "distance": x.distance, "turn": x.turn, "free": x.free}
+            | {"conditioning": None if x.conditioning is None else x.conditioning.as_dict()}
+            for x in found
+        ]
         print_json({"model": system.name, "placements": rows})
         return
     for k, one in enumerate(found):
         values = ", ".join(f"{n} = {round(x, 12) + 0.0:.9g}" for n, x in one.initial.items())
         click.echo(f"{k + 1}: {values}")
+        if one.conditioning is not None:
+            click.echo(f"   {one.conditioning}")
     if found[0].free == 1:
         click.echo("1 motion is left that moves none of it")
     elif found[0].free:

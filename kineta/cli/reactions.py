@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.along import Along, along, motion_of, shown
-from kineta.cli.common import Settings, read, with_values
+from kineta.cli.motion_options import Along, along, motion_of, shown, sought
 from kineta.cli.options import Verb, json_, model, names, settings
+from kineta.cli.values import Settings, read, with_values
 
 if TYPE_CHECKING:
-    from kineta.tasks.kinetostatics import Kinetostatics
+    from kineta.tasks.forces.inverse_dynamics import Kinetostatics
+    from kineta.tasks.forces.joint_reactions import Reactions
 
 
 @click.command(
@@ -48,23 +49,33 @@ def reactions(
 ) -> None:
     """Find what joints pass on along a motion.
 
-    Force and couple of every joint, welds and loops included. Forces of the actuators, or on all speeds, produce a given motion.
+    Force and couple of every joint, at its hinge point, welds and loops included. Forces of the actuators, or on all speeds,
+    produce a given motion.
     """
-    from kineta.tasks.kinetostatics import inverse
-    from kineta.tasks.reactions import reactions as find
-    from kineta.tasks.result import Result
+    from kineta.results.result import Result
+    from kineta.tasks.forces.inverse_dynamics import inverse
+    from kineta.tasks.forces.joint_reactions import reactions as find
 
     system = with_values(read(model, settings))
     path, t = motion_of(system, way)
     ran = isinstance(path, Result) or (isinstance(path, Path) and path.suffix == ".nc")
-    driven = None if ran and not actuators else inverse(system, path, names(actuators) or None, t=t)
-    found = find(system, path if driven is None else driven, names(of) or None, frame=frame)
+
+    def forces(path: Any, t: Any) -> Kinetostatics | None:
+        return None if ran and not actuators else inverse(system, path, names(actuators) or None, t=t)
+
+    def passed(path: Any, driven: Kinetostatics | None) -> Reactions:
+        return find(system, path if driven is None else driven, names(of) or None, frame=frame)
+
+    driven = forces(path, t)
+    found = passed(path, driven)
     notes = [] if driven is None else [_produced(driven, every=not actuators)]
     if open_ones := ", ".join(found.indeterminate):
-        notes.append(f"in part indeterminate, since constraints say what others say: {open_ones}")
-    more = {"names": list(found.names), "frame": frame, "indeterminate": list(found.indeterminate)}
+        notes.append(f"in part indeterminate: {open_ones}; others do the same as {', '.join(found.shared)}")
+    more: dict[str, Any] = {"names": list(found.names), "frame": frame}
+    more |= {"shared": list(found.shared), "indeterminate": list(found.indeterminate)}
     more |= {"produced_by": [] if driven is None else list(driven.unknown)}
-    shown(found, way, notes, more, as_json=as_json)
+    most = sought(path, t, lambda path, t: passed(path, forces(path, t)))
+    shown(found, way, notes, more, as_json=as_json, most=most)
 
 
 def _produced(driven: Kinetostatics, *, every: bool) -> str:

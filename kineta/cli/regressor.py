@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import Settings, print_json, read, with_values
 from kineta.cli.options import Verb, json_, model, settings
+from kineta.cli.values import Settings, print_json, read, with_values
 
 
 @click.command(
@@ -25,7 +25,7 @@ def regressor(model: Path, settings: Settings, as_json: bool) -> None:
 
     The combinations of masses, moments and inertias on which forces depend.
     """
-    from kineta.tasks.base_parameters import base_parameters
+    from kineta.tasks.identification.base_parameters import base_parameters
 
     found = base_parameters(with_values(read(model, settings)))
     if as_json:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import Settings, print_json, read, with_values
 from kineta.cli.linearize import chosen
 from kineta.cli.options import (
     FILE,
@@ -21,6 +20,7 @@ from kineta.cli.options import (
     settings,
     state,
 )
+from kineta.cli.values import Settings, print_json, read, with_values
 from kineta.errors import ArgumentError
 
 #: Times of a step response.
@@ -68,8 +68,8 @@ def response(
     """
     import numpy as np
 
-    from kineta.tasks.response import FREQUENCIES
-    from kineta.tasks.response import response as find
+    from kineta.tasks.linear.response import FREQUENCIES
+    from kineta.tasks.linear.response import response as find
 
     system = with_values(read(model, settings))
     about = chosen(system, q, v, rest=rest, steady=names(steady))
@@ -88,10 +88,9 @@ def response(
         outputs=None if outputs is None else names(outputs),
     )
     if plot is not None:
-        from kineta.views.linear import response as draw
-        from kineta.views.plot import picture
+        from kineta.views.series import picture
 
-        picture(draw(found), plot)
+        picture(found.plot(), plot)
     if as_json:
         values = found.values
         print_json(

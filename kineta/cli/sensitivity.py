@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import Settings, numbers, print_json, read, with_values
-from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state, whole
+from kineta.cli.options import FILE, Verb, end, json_, model, names, settings, state, whole
+from kineta.cli.values import Settings, numbers, print_json, read, with_values
 from kineta.errors import ArgumentError
 
 
@@ -22,7 +22,7 @@ from kineta.errors import ArgumentError
 @click.option(
     "--by", default="", metavar="NAME,...", help="Parameters, coordinates and speeds (initial), forces tau.q1'."
 )
-@click.option("--to", type=seconds, default=1.0, show_default=True, metavar="TIME", help="End of the motion.")
+@click.option("--to", type=end, default=1.0, show_default=True, metavar="TIME", help="End of the motion.")
 @click.option("--keep", default="", metavar="NAME,...", help="Initial values that stay, where constraints hold.")
 @state("q", "Initial coordinates")
 @state("v", "Initial speeds")
@@ -46,7 +46,7 @@ def sensitivity(
 
     The values of coordinates, speeds and outputs at the end, and their exact derivatives.
     """
-    from kineta.tasks.sensitivity import sensitivity as find
+    from kineta.tasks.sensitivity.sensitivity import sensitivity as find
 
     system = with_values(read(model, settings))
     if not names(by):
@@ -62,10 +62,9 @@ def sensitivity(
     )
     series = list(dict.fromkeys([*found.q_names, *found.v_names, *found.outputs]))
     if plot is not None:
-        from kineta.views.linear import sensitivity as draw
-        from kineta.views.plot import picture
+        from kineta.views.series import picture
 
-        picture(draw(found), plot)
+        picture(found.plot(), plot)
     if as_json:
         values = {n: {"value": float(found.value(n)[-1]), "by": found[n][-1].tolist()} for n in series}
         data = {"model": found.model, "t": float(found.t[-1]), "by": list(found.by), "series": values}

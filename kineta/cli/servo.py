@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.along import Along, shown
-from kineta.cli.common import Settings, numbers, read, with_values
-from kineta.cli.options import FILE, Verb, json_, model, names, seconds, settings, state, whole
+from kineta.cli.motion_options import Along, shown
+from kineta.cli.options import FILE, Verb, end, json_, model, names, settings, state, whole
+from kineta.cli.values import Settings, numbers, read, with_values
 
 
 @click.command(
@@ -19,7 +19,7 @@ from kineta.cli.options import FILE, Verb, json_, model, names, seconds, setting
     """,
 )
 @model
-@click.option("--to", type=seconds, default=10.0, show_default=True, metavar="TIME", help="End of the motion.")
+@click.option("--to", type=end, default=10.0, show_default=True, metavar="TIME", help="End of the motion.")
 @click.option("--actuators", default="", metavar="NAME,...", help="Speeds to act on; those of control, if not given.")
 @state("q", "Initial coordinates")
 @state("v", "Initial speeds")
@@ -48,7 +48,7 @@ def servo(
 
     Also where they act on what the programs speak of only through the rest of the system: a crane and its load.
     """
-    from kineta.tasks.servo import servo as find
+    from kineta.tasks.servo.servo import servo as find
 
     system = with_values(read(model, settings))
     found = find(
@@ -70,5 +70,6 @@ def servo(
         "residual": found.residual,
         "work": found.work,
         "peak_power": found.peak_power,
+        "conditioning": found.conditioning.as_dict(),
     }
     shown(found, Along(plot=plot, series=series, save=save), found.notes, said, as_json=as_json)

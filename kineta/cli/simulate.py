@@ -9,33 +9,35 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.common import (
+from kineta.cli.options import FILE, Verb, completing, end, json_, model, real, settings, state, whole
+from kineta.cli.values import (
     CHECK_FAILED,
     INTERRUPTED,
     Settings,
     console,
     fail,
+    number_table,
     numbers,
     print_json,
+    print_table,
     read,
     terminal,
     with_values,
 )
-from kineta.cli.options import FILE, Verb, completing, json_, model, real, seconds, settings, state, whole
 from kineta.errors import readable
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from kineta.model.system import System
-    from kineta.tasks.result import Result
+    from kineta.results.result import Result
 
 #: Times recorded at most.
 MOST = 10_000_000
 
 
 def _methods() -> Iterable[str]:
-    from kineta.numerics.segments import METHODS
+    from kineta.integration.solver import METHODS
 
     return METHODS
 
@@ -51,7 +53,7 @@ def _methods() -> Iterable[str]:
 @model
 @click.option(
     "--to",
-    type=seconds,
+    type=end,
     default=10.0,
     show_default=True,
     metavar="TIME",
@@ -109,7 +111,7 @@ def simulate(
 
     Ctrl-C and SIGTERM keep, show and save what was computed.
     """
-    from kineta.tasks.simulate import simulate as run
+    from kineta.simulation.simulate import simulate as run
 
     _check_targets(plot, save)
     system = with_values(read(model, settings))
@@ -133,7 +135,8 @@ def simulate(
     if plot is not None:
         _picture(result, plot, drawn)
     if as_json:
-        print_json({**result.summary(), "parameters": dict(result.parameters), "final": _final(result)})
+        more = {"impacts": [x._asdict() for x in result.impacts], "parameters": dict(result.parameters)}
+        print_json({**result.summary(), **more, "final": _final(result)})
     else:
         _print(result, [p for p in (plot, save) if p is not None])
     _judge(result)
@@ -141,11 +144,11 @@ def simulate(
 
 def _judge(result: Result) -> None:
     """Leave with the exit code that an outcome other than success has."""
-    from kineta.tasks import status
+    from kineta.results import outcomes
 
-    if result.status == status.INTERRUPTED:
+    if result.status == outcomes.INTERRUPTED:
         raise SystemExit(INTERRUPTED)
-    if result.status == status.UNBALANCED:  # which a warning has said
+    if result.status == outcomes.UNBALANCED:  # which a warning has said
         raise SystemExit(CHECK_FAILED)
     if not result.success:
         fail(f"Model '{result.model}': {result.message}.", CHECK_FAILED)
@@ -182,9 +185,9 @@ def _check_targets(plot: Path | None, save: Path | None) -> None:
 
 def _series(system: System, given: str | None, plot: Path | None) -> list[str]:
     """The names that ``--series`` gives. Raises :class:`ArgumentError` for one that a run of *system* does not have."""
-    from kineta.compiler import equations_of
+    from kineta.equations.equations import equations_of
     from kineta.errors import ArgumentError, did_you_mean
-    from kineta.tasks.result import series_names
+    from kineta.results.result import series_names
 
     if given is None:
         return []
@@ -206,7 +209,7 @@ def _series(system: System, given: str | None, plot: Path | None) -> list[str]:
 
 def _of_a_point(system: System, name: str) -> bool:
     """Whether *name* could be an output: ``P.x`` ... ``P.vz`` of a body or point P."""
-    from kineta.model.infer import POINT_COMPONENTS
+    from kineta.model.reserved_symbols import POINT_COMPONENTS
 
     owner, _, component = name.partition(".")
     return component in POINT_COMPONENTS and owner in (
@@ -219,7 +222,7 @@ def _picture(result: Result, path: Path, names: list[str]) -> None:
     import matplotlib as mpl
 
     mpl.use("agg")
-    from kineta.views.plot import figure
+    from kineta.views.series import figure
 
     figure(result, path, *names)
 
@@ -238,19 +241,32 @@ def _print(result: Result, written: list[Path]) -> None:
         out.print(f"  {escape(note)}", soft_wrap=True)
     out.print(f"  {result.method}: {result.steps} steps, {result.nfev} evaluations, {result.seconds:.3g} s")
     if len(result.t):
-        out.print(_table(result))
+        print_table(out, _table(result))
+    if result.impacts:
+        print_table(out, _impacts(result))
     for path in written:
         click.echo(f"written: {path}")
+
+
+def _impacts(result: Result) -> Table:
+    """For every contact that was struck, how often, the largest impulse with its time, and the energy that all of them took."""
+    from rich.markup import escape
+
+    table = number_table("impacts of", "", "largest impulse", "at t [s]", "energy lost [J]")
+    for name in dict.fromkeys(x.contact for x in result.impacts):
+        own = [x for x in result.impacts if x.contact == name]
+        largest = max(own, key=lambda x: x.size)
+        lost = sum(x.energy_lost for x in own)
+        numbers = (f"{x:.6g}" for x in (largest.size, largest.t, lost))
+        table.add_row(escape(readable(name)), str(len(own)), *numbers)
+    return table
 
 
 def _table(result: Result) -> Table:
     """The first and the last recorded value of everything."""
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(show_edge=False, pad_edge=False)
-    for column in ("", "start", "end"):
-        table.add_column(column, justify="left" if not column else "right")
+    table = number_table("", "start", "end")
     for name, values in result.series.items():
         unit = result.units.get(name, "J" if name.endswith("energy") or name == "work" else "")
         table.add_row(escape(readable(f"{name} [{unit}]" if unit else name)), f"{values[0]:.6g}", f"{values[-1]:.6g}")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from kineta.cli.common import CHECK_FAILED, Settings, print_json, read
 from kineta.cli.options import FILE, Verb, json_, model, settings, whole
+from kineta.cli.values import CHECK_FAILED, Settings, print_json, read
 from kineta.errors import readable
 
 
@@ -41,7 +41,7 @@ def verify(
     """
     system = read(model, settings)
     from kineta.files import write
-    from kineta.tasks.verify import verify as certify
+    from kineta.tasks.verification.verify import verify as certify
 
     certificate = certify(system, states=states, digits=digits, seed=seed)
     if html is not None:

@@ -1,4 +1,6 @@
-"""The backend ``c``: programs as C99 source and header, for export and embedded targets. No dependency but ``math.h``."""
+"""The backend ``c``: programs as C99 source and header, for export and embedded targets, without dependencies but
+``math.h``.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from kineta.expr.op import LIBM, UNARY, Op
-from kineta.expr.program import Block, Program
+from kineta.expr.program import Block, StraightLineProgram
 
 _LIBRARY = LIBM | {
     Op.ABS: "fabs",
@@ -54,13 +56,13 @@ def _latin(character: str) -> str:
 
 
 def _spelled(character: str) -> str:
-    """The last word of a letter's Unicode name: phi for GREEK SMALL LETTER PHI; nothing for accents."""
+    """The last word of a letter's Unicode name: phi for GREEK SMALL LETTER PHI; empty for accents."""
     name = unicodedata.name(character, "")
     return name.split()[-1].lower() if "LETTER" in name else ""
 
 
 def source(
-    programs: Sequence[Program],
+    programs: Sequence[StraightLineProgram],
     model: str,
     names: Mapping[str, Sequence[str]] | None = None,
     title: str = "",
@@ -68,9 +70,8 @@ def source(
 ) -> tuple[str, str]:
     """Header and source of *programs* as functions ``model_program``.
 
-    *names* lists, by block, what the scalars of a block stand for; it goes into the comments.
-    *title* is the name of the model where it is not that of the functions.
-    *values* are arrays ``model_name`` of numbers by what they stand for.
+    *names* are the names of the scalars of each block, for comments. *title* is the name of the model if it differs from the
+    prefix of the functions. *values* are arrays ``model_name`` of numbers by scalar name.
     """
     prefix = identifier(model)
     listed = dict(names or {})
@@ -96,8 +97,8 @@ def _plain(text: str) -> str:
     return text.replace("*/", "* /")
 
 
-def _sizes(programs: Sequence[Program], prefix: str) -> str:
-    """Macros with the sizes of all blocks; of blocks of one name the largest, for which a buffer serves them all."""
+def _sizes(programs: Sequence[StraightLineProgram], prefix: str) -> str:
+    """Macros with the sizes of all blocks; for blocks of one name the largest size, so that one buffer serves all functions."""
     sizes: dict[str, int] = {}
     for b in (b for p in programs for b in p.inputs):
         sizes[b.name] = max(b.size, sizes.get(b.name, 0))
@@ -120,7 +121,7 @@ def _defined(arrays: Mapping[str, Mapping[str, float]]) -> str:
     return "".join(parts)
 
 
-def _comment(program: Program, names: Mapping[str, Sequence[str]]) -> str:
+def _comment(program: StraightLineProgram, names: Mapping[str, Sequence[str]]) -> str:
     lines = [f" * {program.name}: {program.operations()}"]
     lines += [f" * {b.name}[{b.size}]{_listed(b, names)}" for b in program.inputs]
     shapes = ", ".join(f"{b.name} {list(b.shape)}" for b in program.outputs)
@@ -132,12 +133,12 @@ def _listed(block: Block, names: Mapping[str, Sequence[str]]) -> str:
     return f": {', '.join(names[block.name])}" if names.get(block.name) else ""
 
 
-def _signature(program: Program, prefix: str) -> str:
+def _signature(program: StraightLineProgram, prefix: str) -> str:
     inputs = [f"const double *{identifier(b.name)}" for b in program.inputs]
     return f"void {prefix}_{identifier(program.name)}({', '.join(inputs)}, double *out)"
 
 
-def _function(program: Program, prefix: str) -> str:
+def _function(program: StraightLineProgram, prefix: str) -> str:
     first = program.first_operation
     values = [f"{identifier(b.name)}[{i}]" for b in program.inputs for i in range(b.size)]
     values += [repr(c) for c in program.constants]

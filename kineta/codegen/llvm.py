@@ -1,9 +1,8 @@
-"""The backend ``llvm``: programs as machine code, for one state or for as many at once as a vector has lanes."""
+"""The backend ``llvm``: programs as machine code, for one state or one state per SIMD lane."""
 
 from __future__ import annotations
 
 import ctypes
-import itertools
 from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
@@ -13,23 +12,19 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 from llvmlite import binding
-from numpy.typing import NDArray
 
+from kineta.arrays import FloatArray
 from kineta.cache import stored
 from kineta.codegen.module import module
 from kineta.codegen.target import host, machine
 from kineta.errors import ArgumentError
-from kineta.expr.program import Program
-
-FloatArray = NDArray[np.float64]
-
-_numbers = itertools.count()
+from kineta.expr.program import StraightLineProgram
 
 
-def compile(programs: Sequence[Program], *, batch: bool = False) -> Library:
-    """Machine code of *programs*, whose names must differ; with the entry for rows of states where *batch* is set.
+def compile(programs: Sequence[StraightLineProgram], *, batch: bool = False) -> Library:
+    """Machine code of *programs* with distinct names; with the entry for rows of states if *batch* is set.
 
-    Equal programs share their code as long as one of them lives.
+    Equal programs share their code while one of them is alive.
     """
     names = [s for p in programs for s in _symbols(p, batch)]
     parts = [generator(), host().signature, str(batch), *(p.name + p.digest for p in programs)]
@@ -45,17 +40,17 @@ _LOADED: WeakValueDictionary[str, Library] = WeakValueDictionary()
 
 
 @cache
-def generator() -> str:
-    """Digest of the sources that decide what the numbers of a program or of a method mean and how they become code: what
-    another version of them has made is another entry of the cache.
+def generator(*more: str) -> str:
+    """SHA-256 of the sources that decide the machine code of a program: the code generator, its operations, tables of methods,
+    and *more* packages. Code of another version is another entry of the cache.
     """
     package = Path(__file__).parents[1]
-    folders = ("codegen", "expr", "numerics")
+    folders = ("codegen", "expr", "numerics", *more)
     sources = (path for folder in folders for path in sorted((package / folder).glob("*.py")))
     return sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
 
 
-def _symbols(program: Program, batch: bool) -> list[str]:
+def _symbols(program: StraightLineProgram, batch: bool) -> list[str]:
     return [program.name, f"{program.name}.each", *[f"{program.name}.{entry}" for entry in ("batch", "lanes") if batch]]
 
 
@@ -66,34 +61,27 @@ def object_code(ir: str) -> bytes:
 
 
 def load_object(code: bytes, names: Sequence[str]) -> Any:
-    """A loaded object: maps *names* to addresses and keeps the code alive."""
+    """A loaded object file: maps *names* to addresses and keeps the code alive.
+
+    Each object has a linker of its own, freed with it: a common linker would keep every library it ever loaded.
+    """
+    machine()
     builder = binding.JITLibraryBuilder().add_object_img(code).add_current_process()
     for name in names:
         builder.export_symbol(name)
-    return builder.link(_jit(), f"kineta{next(_numbers)}")
-
-
-_JIT: list[Any] = []
-
-
-def _jit() -> Any:
-    """The process's just-in-time linker."""
-    if not _JIT:
-        machine()
-        _JIT.append(binding.create_lljit_compiler())
-    return _JIT[0]
+    return builder.link(binding.create_lljit_compiler(), "kineta")
 
 
 class Library:
     """Loaded machine code of some programs."""
 
-    def __init__(self, programs: Sequence[Program], code: Any, batch: bool) -> None:
-        self._code = code
-        self._functions = {p.name: NativeFunction(self, p, code, batch) for p in programs}
+    def __init__(self, programs: Sequence[StraightLineProgram], code: Any, batch: bool) -> None:
+        self._programs = {p.name: p for p in programs}
+        self._code, self._batch = code, batch
 
     def function(self, name: str) -> NativeFunction:
-        """The function made from the program *name*."""
-        return self._functions[name]
+        """The function compiled from the program *name*, which keeps the library alive."""
+        return NativeFunction(self, self._programs[name], self._code, self._batch)
 
 
 class NativeFunction:
@@ -102,14 +90,14 @@ class NativeFunction:
     Attributes
     ----------
     address : of ``void f(const double *in_0, ..., double *out)``
-    each_address : of ``void f_each(int64 n, const double *in_0, int64 stride_0, ..., double *out, int64 stride)``, which
-        runs the same code for n rows; strides in doubles, 0 for a row shared by all
-    batch_address : the same with one row per lane of a vector; 0 where it was not asked for
-    lanes_address : of ``void f_lanes(const double *in, double *out)`` for ``lanes`` states, number i of all of them side by
-        side, and all inputs one after the other; 0 where it was not asked for
+    each_address : of ``void f_each(int64 n, const double *in_0, int64 stride_0, ..., double *out, int64 stride)``, a loop over
+        n rows; strides in doubles, 0 for a row shared by all
+    batch_address : of the same function with one row per SIMD lane; 0 if it was not compiled
+    lanes_address : of ``void f_lanes(const double *in, double *out)`` for ``lanes`` states with interleaved components, all
+        inputs one after the other; 0 if it was not compiled
     """
 
-    def __init__(self, library: Library, program: Program, code: Any, batch: bool) -> None:
+    def __init__(self, library: Library, program: StraightLineProgram, code: Any, batch: bool) -> None:
         self._library = library  # keeps the code alive
         self.program = program
         self.address: int = code[program.name]
@@ -126,7 +114,7 @@ class NativeFunction:
 
     @property
     def ctypes(self) -> Any:
-        """The code at ``address`` as a function of ctypes, which keeps it alive."""
+        """The code at ``address`` as a ctypes function, which keeps it alive."""
         function: Any = ctypes.CFUNCTYPE(None, *[ctypes.POINTER(ctypes.c_double)] * (len(self._sizes) + 1))(
             self.address
         )
@@ -137,7 +125,7 @@ class NativeFunction:
         """The results for one state, (n_outputs,), from one array (size,) per input block."""
         if tuple(map(len, blocks)) != self._sizes:
             raise ArgumentError(f"Expected blocks of sizes {self._sizes}, found {tuple(map(len, blocks))}.")
-        # One buffer for all inputs and one address: looking up addresses is what a call would cost otherwise.
+        # One buffer and one address lookup: lookups would dominate the cost of a call.
         given = np.concatenate(blocks, dtype=np.float64)
         out = np.empty(self.program.n_outputs)
         start = given.ctypes.data

@@ -1,26 +1,28 @@
-"""Whole modules: cores with the functions through which they are called."""
+"""LLVM modules: cores of programs with their entry points."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kineta.codegen.batch import batch_entry, distinct, lanes_entry
-from kineta.codegen.ir import LIBRARY, Needs, core
-from kineta.codegen.plan import plan
+from kineta.codegen.scalar_ir import LIBRARY, Needs, core
+from kineta.codegen.simd import batch_entry, distinct, lanes_entry
 from kineta.codegen.sincos import lanes, real, sincos, suffix
+from kineta.codegen.spilling import spill_plan
 from kineta.codegen.target import Target
-from kineta.expr.program import Program
+from kineta.expr.program import StraightLineProgram
 
 _TWO = {"atan2", "pow"}
 
 
-def module(programs: Sequence[Program], target: Target, *, batch: bool) -> str:
-    """IR of *programs*: for each the symbols ``name`` and ``name.each``; with *batch* also ``name.batch`` and ``name.lanes``."""
+def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bool) -> str:
+    """LLVM IR of *programs*: for each the symbols ``name`` and ``name.each``; with *batch* also ``name.batch`` and
+    ``name.lanes``.
+    """
     width = target.width
     needs = Needs()
     parts = []
     for program in programs:
-        steps = plan(program, target.registers)
+        steps = spill_plan(program, target.registers)
         parts += [core(steps, program.results, 1, width, needs), _scalar(program), _each(program)]
         if batch:
             parts += [
@@ -51,7 +53,7 @@ def _declarations(width: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _scalar(program: Program) -> str:
+def _scalar(program: StraightLineProgram) -> str:
     n = len(program.inputs)
     parameters = ", ".join(f"ptr %in{i}" for i in range(n))
     return (
@@ -60,13 +62,13 @@ def _scalar(program: Program) -> str:
     )
 
 
-def _row_parameters(program: Program) -> str:
+def _row_parameters(program: StraightLineProgram) -> str:
     rows = [f"ptr %in{i}, i64 %stride{i}" for i in range(len(program.inputs))]
     return ", ".join(["i64 %n", *rows, "ptr %out", "i64 %stride"])
 
 
-def _each(program: Program) -> str:
-    """``name.each``: the scalar core for every row."""
+def _each(program: StraightLineProgram) -> str:
+    """``name.each``: a loop of the scalar core over rows."""
     n = len(program.inputs)
     lines = [
         f"  %at{i} = mul i64 %i, %stride{i}\n  %row{i} = getelementptr double, ptr %in{i}, i64 %at{i}\n"

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kineta.arrays import FloatArray
 from kineta.expr.op import BINARY, UNARY, Op
-from kineta.expr.program import Program
+from kineta.expr.program import StraightLineProgram
 
-FloatArray = NDArray[np.float64]
-#: Of one array per input block.
+#: A function of one array per input block.
 Function = Callable[..., FloatArray]
 
 #: Operations on arrays.
@@ -44,7 +43,7 @@ FUNCTIONS: dict[int, Callable[..., Any]] = {
 }
 assert FUNCTIONS.keys() == UNARY | BINARY
 
-#: The same, where the arithmetic of NumPy's scalars takes a fraction of a call.
+#: Faster operations on NumPy's scalars.
 _QUICK: dict[int, Callable[..., Any]] = {
     **FUNCTIONS,
     Op.ADD: operator.add,
@@ -53,10 +52,10 @@ _QUICK: dict[int, Callable[..., Any]] = {
 }
 
 
-def compile(program: Program) -> Function:
+def compile(program: StraightLineProgram) -> Function:
     """A function of one array (..., size) per input block that returns the results, (..., n_outputs).
 
-    Leading axes broadcast. What has no value is NaN, as in the other backends.
+    Leading axes broadcast. Undefined results are NaN, as in the other backends.
     """
     steps = [(_QUICK[Op(op)], op in UNARY, a, b) for op, a, b in zip(program.op, program.lhs, program.rhs, strict=True)]
 
@@ -67,7 +66,7 @@ def compile(program: Program) -> Function:
         values.extend(map(np.float64, program.constants))
 
         with np.errstate(all="ignore"):
-            # Signs are put on in place: calls for them would take longer than the arithmetic of one state.
+            # Signs are applied inline: a call would take longer than the arithmetic of one state.
             for function, alone, a, b in steps:
                 x = -values[a >> 1] if a & 1 else values[a >> 1]
                 values.append(function(x) if alone else function(x, -values[b >> 1] if b & 1 else values[b >> 1]))

@@ -1,8 +1,8 @@
 """Sine and cosine together, as LLVM IR for any vector width.
 
 Reduction by the nearest multiple of pi/2 in three parts of 33 bits (exact products up to 2^20 multiples) with a tail, then
-the minimax polynomials of fdlibm on [-pi/4, pi/4]; below 1 ulp. Arguments beyond a million, infinities and NaN take the
-slow road through the C library, lane by lane; the other lanes keep what they would have alone.
+the minimax polynomials of fdlibm on [-pi/4, pi/4]; error below 1 ulp. Arguments beyond a million, infinities and NaN are passed
+to the C library, lane by lane; results of the other lanes are not affected.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ slow:
 
 
 def lanes(function: str, width: int, arguments: int = 1) -> str:
-    """Definition of ``T @lanes.function.W(T ...)``: the C library's function, lane by lane."""
+    """Definition of ``T @lanes.function.W(T ...)``: the C library's *function* applied lane by lane."""
     T = real(width)
     names = ["%a", "%b"][:arguments]
     signature = ", ".join(f"{T} {n}" for n in names)

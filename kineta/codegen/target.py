@@ -1,4 +1,4 @@
-"""The machine for which code is made: the one that runs it."""
+"""The target machine of code generation: the host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ hold_forks(binding.ffi.lib._lock._lock)
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Triple, processor, features, and how many doubles a vector holds."""
+    """Target triple, processor, features, and vector width in doubles."""
 
     triple: str
     cpu: str
@@ -25,18 +25,18 @@ class Target:
 
     @property
     def registers(self) -> int:
-        """How many vectors it holds in registers."""
+        """Number of vector registers."""
         return 32 if self.width == 8 or self.triple.startswith(("aarch64", "arm64")) else 16
 
     @property
     def signature(self) -> str:
-        """All on which machine code depends beside its program."""
+        """Text that identifies the target in keys of the cache."""
         return f"{self.triple} {self.cpu} {self.features} {self.width} llvmlite {llvmlite.__version__}"
 
 
 @cache
 def host() -> Target:
-    """This machine."""
+    """The target of the machine that runs this process."""
     features = binding.get_host_cpu_features()
     width = 8 if features.get("avx512f") else 4 if features.get("avx2") else 2
     return Target(binding.get_process_triple(), binding.get_host_cpu_name(), features.flatten(), width)

@@ -1,4 +1,4 @@
-"""Operation counts, as the field counts them."""
+"""Operation counts in the convention of the literature."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kineta.expr.op import Op
 class Operations:
     """Operations of one evaluation.
 
-    A repeated sub-expression counts once; changes of sign and factors +-1 are free, and so is what guards divisors.
-    ``trig`` counts sines, cosines and all other elementary functions. ``hoisted`` is the work that depends on
-    parameters only: it is done once per set of parameters and is not part of the other counts.
+    A repeated sub-expression counts once; changes of sign, factors +-1 and guards of divisors are free. ``trig`` counts
+    sines, cosines and all other elementary functions. ``hoisted`` counts work that depends on parameters only: it is done
+    once per set of parameters and is not part of the other counts.
     """
 
     add: int = 0
@@ -28,7 +28,7 @@ class Operations:
 
     @property
     def total(self) -> int:
-        """Add + mul + div, the figure that the literature quotes."""
+        """Add + mul + div, the count quoted in the literature."""
         return self.add + self.mul + self.div
 
     def as_dict(self) -> dict[str, int]:
@@ -44,7 +44,7 @@ _FIELD: dict[int, str] = {Op.ADD: "add", Op.MUL: "mul", Op.DIV: "div", Op.SQRT: 
 
 
 def count(ops: Iterable[int], hoisted: int = 0) -> Operations:
-    """Counts of a list of operations, leaves ignored."""
+    """Counts of a list of operations, without leaves."""
     totals: dict[str, Any] = {"add": 0, "mul": 0, "div": 0, "sqrt": 0, "trig": 0, "hoisted": hoisted}
     for op, times in Counter(ops).items():
         if op > Op.SYMBOL and op != Op.GUARD:

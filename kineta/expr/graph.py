@@ -1,20 +1,21 @@
 """The graph: interned scalar nodes in flat lists.
 
 A node is an integer *id* into three lists (operation, two operands). A *reference* is ``2*id + sign``:
-its low bit says that the value is taken with a minus. So a change of sign costs nothing, is its own inverse
+its low bit marks a negative. So a change of sign costs nothing, is its own inverse
 (``ref ^ 1``), and ``x - y``, ``-x - y``, ``x*(-y)`` share nodes. Equal expressions are the same integer: equality is identity.
 
 Operands always have a smaller id than the node they belong to, so the order of the lists is a topological order and
 no walk over the graph needs recursion.
 
-The constructors do only what is always safe and local: fold constants, drop 0 and 1, order the operands of a
-commutative operation, pull signs out. Everything that has a choice in it is a pass (:mod:`kineta.passes`).
+Constructors make only safe, local simplifications: they fold constants, drop 0 and 1, order the operands of a
+commutative operation, and pull signs out. Every simplification with a choice is a pass (:mod:`kineta.passes`).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 from kineta.errors import ExpressionError
 from kineta.expr.op import COMMUTATIVE, EVEN, FLOAT, ODD, UNARY, Op
@@ -38,7 +39,7 @@ def neg(ref: Ref) -> Ref:
 
 
 def snap(value: float, error: float = 3e-16) -> float:
-    """*value*, or the exact number from which it is at most *error* away: cos(pi/2) is 0, sin(pi/6) is 1/2."""
+    """*value*, or the exact number within the distance *error*: cos(pi/2) is 0, sin(pi/6) is 1/2."""
     for exact in _SNAPS:
         if abs(abs(value) - exact) < error:
             return math.copysign(exact, value) if exact else 0.0
@@ -52,11 +53,13 @@ class Graph:
     ----------
     op : operation of each node, an int of :class:`~kineta.expr.op.Op`
     lhs, rhs : operands as references; for a constant ``lhs`` indexes ``constants``, for a symbol ``names``
+    exact : whether constants are folded only without rounding: 1/3 stays a quotient, sqrt(2) a root
     """
 
-    __slots__ = ("_constants", "_ids", "_symbols", "constants", "lhs", "names", "op", "rhs")
+    __slots__ = ("_constants", "_ids", "_symbols", "constants", "exact", "lhs", "names", "op", "rhs")
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact: bool = False) -> None:
+        self.exact = exact
         self.op: list[int] = []
         self.lhs: list[int] = []
         self.rhs: list[int] = []
@@ -98,6 +101,17 @@ class Graph:
             self._constants[magnitude] = ref
         return ref ^ 1 if value < 0 else ref
 
+    def fraction(self, value: Fraction) -> Ref:
+        """Reference to the double nearest to *value*; in an exact graph to a quotient, if *value* is no double. Raises
+        :class:`OverflowError` beyond the range of doubles.
+        """
+        nearest = float(value)
+        if not self.exact or nearest == value:
+            return self.const(nearest)
+        if max(abs(value.numerator), value.denominator) > _WHOLE:
+            raise OverflowError
+        return self.div(self.const(value.numerator), self.const(value.denominator))
+
     def symbol(self, name: str) -> Ref:
         """Reference to the symbol *name*; the same name is the same symbol."""
         ref = self._symbols.get(name)
@@ -108,14 +122,14 @@ class Graph:
         return ref
 
     def value(self, ref: Ref) -> float | None:
-        """The number that *ref* stands for, or None where it is not a constant."""
+        """The number of a constant *ref*, or None."""
         if self.op[ref >> 1] != _CONST:
             return None
         magnitude = self.constants[self.lhs[ref >> 1]]
         return -magnitude if ref & 1 else magnitude
 
     def name(self, ref: Ref) -> str | None:
-        """The name of the symbol that *ref* stands for, or None where it is not an unsigned symbol."""
+        """The name of an unsigned symbol *ref*, or None."""
         return self.names[self.lhs[ref >> 1]] if self.op[ref >> 1] == _SYMBOL and not ref & 1 else None
 
     # -- operations -------------------------------------------------------------------------------------------
@@ -150,7 +164,7 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def _cancelled(self, a: Ref, b: Ref) -> Ref | None:
-        """The y where one of *a*, *b* is x and the other y - x, else None; *a* has no sign."""
+        """The y for operands x and y - x in either order, else None; *a* has no sign."""
         op, lhs, rhs = self.op, self.lhs, self.rhs
         i, minus = a >> 1, b ^ 1
         if op[i] == _ADD:
@@ -196,7 +210,7 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def _squares(self, a: Ref) -> bool:
-        """Whether *a* is a sum of squares, so that its root has one of its own."""
+        """Whether *a* is a sum of squares, whose square root is real."""
         stack = [a]
         while stack:
             x = stack.pop()
@@ -208,7 +222,7 @@ class Graph:
         return True
 
     def div(self, a: Ref, b: Ref) -> Ref:
-        """The quotient a / b; a division by a number becomes a product with its reciprocal."""
+        """The quotient a / b; division by a number is multiplication by its reciprocal, if rounding is allowed."""
         if b < 2:
             raise ExpressionError("Division by zero.")
         if a < 2:
@@ -216,9 +230,9 @@ class Graph:
         if a & -2 == b & -2:
             return ONE ^ ((a ^ b) & 1)
         divisor, dividend = self.value(b), self.value(a)
-        if divisor is not None and dividend is not None:
+        if divisor is not None and dividend is not None and not self.exact:
             return self._fold(_DIV, a, b)
-        if divisor is not None and math.isfinite(1 / divisor):
+        if divisor is not None and dividend is None and self._reciprocal(divisor):
             return self.mul(a, self.const(1 / divisor))
         sign = (a ^ b) & 1
         a &= -2
@@ -228,6 +242,10 @@ class Graph:
         if ref is None:
             ref = self._intern(_DIV, a, b, key)
         return ref ^ sign
+
+    def _reciprocal(self, divisor: float) -> bool:
+        """Whether multiplication by 1 / *divisor* may replace a division."""
+        return math.isfinite(1 / divisor) and (not self.exact or _unrounded(_DIV, 1.0, divisor, 1 / divisor))
 
     def call(self, op: int, a: Ref, b: Ref = ZERO) -> Ref:
         """The function *op* of one or two arguments (any operation but a leaf)."""
@@ -251,7 +269,7 @@ class Graph:
         return ref ^ sign if ref > 1 else ZERO
 
     def guard(self, a: Ref, b: Ref) -> Ref:
-        """The value a where b is positive, else NaN; for numbers too when it is evaluated, since no number is NaN."""
+        """The value a for positive b, else NaN. A false condition is not folded, since NaN is no constant."""
         value = self.value(b)
         if value is not None and value > 0:
             return a
@@ -303,32 +321,60 @@ class Graph:
         return self._intern(Op.POW, a, b, key) if ref is None else ref
 
     def _intern(self, op: int, a: Ref, b: Ref, key: int) -> Ref:
-        """A new node, or the folded constant where all operands are constants; remembered under *key*."""
-        ops = self.op
-        if ops[a >> 1] == _CONST and ops[b >> 1] == _CONST:
-            ref = self._fold(op, a, b)
-        else:
-            ref = len(ops) << 1
-            ops.append(op)
-            self.lhs.append(a)
-            self.rhs.append(b)
-        self._ids[key] = ref
+        """A new node, or the folded constant of constant operands; stored under *key*."""
+        numbers = self.op[a >> 1] == _CONST and self.op[b >> 1] == _CONST
+        ref = self._ids[key] = self._fold(op, a, b) if numbers else self._append(op, a, b)
         return ref
+
+    def _append(self, op: int, a: Ref, b: Ref) -> Ref:
+        self.op.append(op)
+        self.lhs.append(a)
+        self.rhs.append(b)
+        return 2 * len(self.op) - 2
 
     def _fold(self, op: int, a: Ref, b: Ref) -> Ref:
         x, y = self.value(a) or 0.0, self.value(b) or 0.0
         function = FLOAT[op]
         try:
             value = function(x) if op in UNARY else function(x, y)
-            if op in _SNAPPED:  # up to the rounding of the angle, which grows with the number of turns
+            if op in _SNAPPED:  # up to the rounding error of the angle, which grows with the number of turns
                 value = snap(value, max(3e-16, 2.3e-16 * min(abs(x), 64.0))) if abs(x) > 1e-3 else value
-            return self.const(value)
+            return self._append(op, a, b) if self.exact and not _unrounded(op, x, y, value) else self.const(value)
         except (ValueError, ZeroDivisionError, OverflowError, ExpressionError):
-            shown = f"{x:g}" if op in UNARY else f"{x:g}, {y:g}"
-            raise ExpressionError(f"{Op(op).name.lower()}({shown}) is not a finite number.") from None
+            raise no_number(op, (x,) if op in UNARY else (x, y)) from None
+
+
+def _unrounded(op: int, x: float, y: float, value: float) -> bool:
+    """Whether *value* is the exact result of the operation *op*."""
+    if op in _EXACT:
+        return True
+    if op in _CHECKED:
+        return math.isfinite(value) and _CHECKED[op](Fraction(x), Fraction(y), Fraction(value))
+    return value in (-1.0, 0.0, 1.0) and (x == 0.0 or (op in _SNAPPED and abs(x) > 1e-3))
+
+
+#: Infix forms of operations.
+_INFIX = {Op.ADD: "{} + {}", Op.MUL: "{}*{}", Op.DIV: "{}/{}", Op.POW: "{}^{}"}
+
+
+def no_number(op: int, operands: Iterable[float]) -> ExpressionError:
+    """The error for an operation with an undefined result, in infix notation."""
+    shown = [f"{x:g}" if x >= 0 or op not in _INFIX else f"({x:g})" for x in operands]
+    written = _INFIX[Op(op)].format(*shown) if op in _INFIX else f"{Op(op).name.lower()}({', '.join(shown)})"
+    return ExpressionError(f"{written} is not a finite number.")
 
 
 _SNAPPED = frozenset({Op.SIN, Op.COS, Op.TAN})
+#: Operations with exact results; and exactness tests for the results of others.
+_EXACT = frozenset({Op.ABS, Op.SIGN, Op.STEP, Op.MIN, Op.MAX})
+_CHECKED: dict[int, Callable[[Fraction, Fraction, Fraction], bool]] = {
+    Op.ADD: lambda x, y, value: x + y == value,
+    Op.MUL: lambda x, y, value: x * y == value,
+    Op.DIV: lambda x, y, value: value * y == x,
+    Op.SQRT: lambda x, y, value: value * value == x,
+}
+#: Integers from here on may not be doubles.
+_WHOLE = 1 << 53
 _DIRECT: dict[int, Callable[[Graph, Ref, Ref], Ref]] = {
     Op.ADD: Graph.add,
     Op.MUL: Graph.mul,

@@ -1,4 +1,4 @@
-"""The operations of the graph and what is known about each of them, as tables."""
+"""The operations of the graph and their properties, as tables."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ FLOAT: dict[int, Callable[..., float]] = {
     Op.GUARD: _guard,
 }
 
-#: Names under which the functions are written in the text language and in printed expressions.
+#: Names of functions in the text language and in printed expressions.
 FUNCTIONS: dict[str, Op] = {
     op.name.lower(): op for op in Op if op not in LEAVES | {Op.ADD, Op.MUL, Op.DIV, Op.POW, Op.GUARD}
 }
 
-#: What the C library, and nearly everyone since, calls the functions.
+#: Names of functions in the C library.
 LIBM: dict[Op, str] = {
     op: op.name.lower()
     for op in (

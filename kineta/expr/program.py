@@ -1,4 +1,4 @@
-"""``Program``: a straight-line list of operations, all that a backend sees."""
+"""``StraightLineProgram``: a list of operations without branches, the input of every backend."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.threads import once
 
-#: Operations whose value is made of their first operand alone.
+#: Operations whose value depends on their first operand only.
 _OF_ONE = UNARY | {Op.GUARD}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A named run of scalars: an input or an output of a program, row-major."""
+    """A named block of scalars: an input or an output of a program, row-major."""
 
     name: str
     shape: tuple[int, ...]
@@ -32,13 +32,13 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Program:
-    """Values numbered in the order in which they come to be.
+class StraightLineProgram:
+    """Values numbered in the order of their computation.
 
-    First the scalars of all input blocks, then the ``constants``, then one value per operation. An operand is
-    ``2*value + sign`` with ``sign`` 1 where the value is taken with a minus; it always names an earlier value. ``op[k]``
-    is the :class:`~kineta.expr.op.Op` of the k-th operation, ``lhs`` and ``rhs`` are its operands (``rhs`` is 0 for
-    functions of one argument). ``results`` are the operands that make up the output blocks, concatenated.
+    First the scalars of all input blocks, then the ``constants``, then one value per operation. An operand is ``2*value +
+    sign`` with ``sign`` 1 for the negative; it always refers to an earlier value. ``op[k]`` is the
+    :class:`~kineta.expr.op.Op` of the k-th operation, ``lhs`` and ``rhs`` are its operands (``rhs`` is 0 for functions of
+    one argument). ``results`` are the operands of the output blocks, concatenated.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Program:
 
     @once
     def first_operation(self) -> int:
-        """Number of the value that the first operation makes."""
+        """Number of the value of the first operation."""
         return self.n_inputs + len(self.constants)
 
     @once
@@ -72,7 +72,7 @@ class Program:
         return sha256(repr((*parts, self.results)).encode()).hexdigest()
 
     def needed(self, results: Iterable[int]) -> set[int]:
-        """Numbers of the values that the operands *results* are made of; what only guards them is left out."""
+        """Numbers of the values on which the operands *results* depend, without conditions of guards."""
         first = self.first_operation
         found = {r >> 1 for r in results}
         for k in range(len(self.op) - 1, -1, -1):
@@ -83,7 +83,7 @@ class Program:
         return found
 
     def operations(self, hoisted: int = 0, results: Sequence[int] | None = None) -> Operations:
-        """Counts of this program, or of what makes just the operands *results* of it."""
+        """Operation counts of this program, or of the part that computes the operands *results*."""
         needed = self.needed(self.results if results is None else results)
         return count((op for value, op in enumerate(self.op, self.first_operation) if value in needed), hoisted)
 
@@ -93,11 +93,11 @@ def program(
     inputs: Mapping[str, Sequence[Ref]],
     outputs: Mapping[str, tuple[tuple[int, ...], Sequence[Ref]]],
     name: str = "f",
-) -> Program:
+) -> StraightLineProgram:
     """The straight-line program that computes *outputs* (name to shape and references) from the symbols of *inputs*.
 
-    An input may be any node, not only a symbol: what is given is not computed. Raises :class:`ExpressionError` where an
-    output needs a symbol that no input block holds.
+    An input may be any node, not only a symbol; nodes below inputs are not computed. Raises :class:`ExpressionError` for an
+    output that depends on a symbol outside all input blocks.
     """
     given: dict[int, int] = {}
     position = 0
@@ -112,11 +112,11 @@ def program(
     missing = [graph.names[graph.lhs[i]] for i in needed if graph.op[i] == Op.SYMBOL]
     if missing:
         raise ExpressionError(f"Program '{name}' needs the symbol '{missing[0]}', which is not among its inputs.")
-    operand = dict(given)  # of each node, as the program names it
+    operand = dict(given)  # operand by node
     for k, i in enumerate([*constants, *body]):
         operand[i] = 2 * (position + k)
     op, lhs, rhs = graph.op, graph.lhs, graph.rhs
-    return Program(
+    return StraightLineProgram(
         name=name,
         inputs=tuple(Block(n, (len(refs),)) for n, refs in inputs.items()),
         outputs=tuple(Block(n, shape) for n, (shape, _) in outputs.items()),

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
-from kineta.errors import ArgumentError, Location, shown
-from kineta.expr.node import Expr, Scalar
-from kineta.model.given import TAKES, Record, Vector3, complete, entries, records, scalar, vector
+from kineta.algebra.expression import Expr, Scalar
+from kineta.errors import ArgumentError, Location, ModelError, shown
+from kineta.model.coercion import COERCIONS, ModelRecord, Vector3, coerce_fields, entries, records, scalar, vector
 from kineta.model.motion import Motion
 from kineta.values import word
 
@@ -28,9 +28,9 @@ class Inertia:
     com : position of the centre of mass in the body's frame [m]; the origin unless given
     moments : Jxx, Jyy, Jzz, diagonal of the central inertia tensor [kg m^2]; or the tensor itself, three rows of three
     products : Jxy, Jxz, Jyz, its off-diagonal entries (Jxy = -integral of x y dm) [kg m^2]
-    lumped : True where only some of the moments were meant to be given (a column that only turns): the triangle
-        rule of moments is then not asked for; with no moment zero all are given, and it is False
-    unchecked : True where the moments are to be used as they stand though no body has them, as some measured ones are
+    lumped : True for an incomplete list of moments (a column that only turns): the triangle
+        inequality of moments is then not checked; False if no moment is zero
+    unchecked : True to use impossible moments unchanged, as from measurements
     """
 
     mass: Expr = _NONE[0]
@@ -43,7 +43,7 @@ class Inertia:
     def __post_init__(self) -> None:
         for name, three in zip(("moments", "products"), _entries(self.moments, self.products), strict=True):
             object.__setattr__(self, name, three)
-        complete(self)
+        coerce_fields(self)
         if self.lumped and all(m.value != 0 for m in self.moments):
             object.__setattr__(self, "lumped", False)
 
@@ -97,11 +97,11 @@ def inertia(
 
 
 @dataclass(frozen=True, slots=True)
-class Body(Record):
+class Body(ModelRecord):
     """A body (or, without inertia, a frame).
 
     ``motions`` lead from the frame of ``base`` (the frame after the base's own last motion) to the frame of this body,
-    left to right, each in the frame that the one before has left.
+    left to right, each in the frame reached by its predecessor.
     """
 
     name: str
@@ -122,12 +122,14 @@ def _inertia(value: object, _: str, body: Body) -> Inertia:
     raise ArgumentError(f"Body '{body.name}': expected an Inertia, found {shown(value)}; write {example}.")
 
 
-TAKES["tuple[Motion, ...]"] = _motions
-TAKES["Inertia"] = _inertia
+COERCIONS["tuple[Motion, ...]"] = _motions
+COERCIONS["Inertia"] = _inertia
 
 
 def body(name: str, motions: Iterable[Motion], inertia: Inertia | None = None, *, base: str | Body = GROUND) -> Body:
     """A :class:`Body` on *base* (a body, its name, or the ground)."""
+    if isinstance(name, str) and not name:
+        raise ModelError("Body '': expected a name of letters, digits and '_', not starting with a digit.")
     own = records(motions, Motion, f"motions of body {shown(name)}", "kn.Rz(q1)")
     return Body(name, _name(base), own, Inertia() if inertia is None else inertia)
 
@@ -137,8 +139,22 @@ def _name(body: Body | str) -> str:
     return body.name if isinstance(body, Body) else word(body, "a body or its name")
 
 
+def topological_order(bodies: tuple[Body, ...]) -> tuple[Body, ...]:
+    """*bodies*, every base before the bodies it carries, otherwise in the given order; bodies of a cycle are left out."""
+    carried: dict[str, list[Body]] = {}
+    for body in bodies:
+        carried.setdefault(body.base, []).append(body)
+    order = list(reversed(carried.get(GROUND, [])))
+    result: list[Body] = []
+    while order:
+        body = order.pop()
+        result.append(body)
+        order.extend(reversed(carried.get(body.name, [])))
+    return tuple(result)
+
+
 @dataclass(frozen=True, slots=True)
-class Point(Record):
+class Point(ModelRecord):
     """A point fixed in a body: *position* in the body's frame [m].
 
     ``name.x``, ``name.vx`` ... stand for the components of its inertial position and velocity.
@@ -156,8 +172,8 @@ def point(name: str, body: str | Body, position: Sequence[Scalar] = (0, 0, 0)) -
 
 
 @dataclass(frozen=True, slots=True)
-class Station(Record):
-    """Where an element takes hold: a place *position* in the frame of *body* [m]."""
+class Station(ModelRecord):
+    """Point of application of an element: *position* in the frame of *body* [m]."""
 
     body: str
     position: Vector3 = _NONE
@@ -173,4 +189,4 @@ def station(at: Station | Point | Body | str, position: Sequence[Scalar] | None 
     return Station(name, _NONE if position is None else vector(position))
 
 
-TAKES["Station"] = lambda value, *_: station(value)
+COERCIONS["Station"] = lambda value, *_: station(value)

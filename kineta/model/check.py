@@ -1,4 +1,4 @@
-"""What must hold of a system, and the sentence said where it does not."""
+"""Checks of a description, and their sentences."""
 
 from __future__ import annotations
 
@@ -9,47 +9,50 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kineta.errors import ExpressionError, Location, did_you_mean
-from kineta.expr.node import Expr
-from kineta.model import constraints, contacts, elements, program, switch
-from kineta.model.body import GROUND, Body
+from kineta.algebra.expression import Expr
+from kineta.errors import ExpressionError, Location, did_you_mean, nearest_or_listed
+from kineta.model import constraints, contacts, elements, motion_program, switch
+from kineta.model.body import GROUND, Body, topological_order
+from kineta.model.constraints import placement
+from kineta.model.description import Description, Kinded, kinded, of_control, of_model, word
+from kineta.model.diagnostics import CheckError
 from kineta.model.elements.inertia import InertiaElement
-from kineta.model.elements.kind import Kind
-from kineta.model.fault import CheckError, Kinded, kinded, of_control, of_model, word
-from kineta.model.infer import ENERGIES, IN_ANGLE, TIME, base_first, derivatives
-from kineta.model.motion import Ball, Free, Motion, quaternion_names
-from kineta.model.plausible import impossible, turning
-from kineta.model.scope import NAME, advice_on, check_symbols
+from kineta.model.inertia_check import inertia_fault, rotation_axes
+from kineta.model.kind import Kind
+from kineta.model.motion import LONGEST, SHORTEST, Ball, Free, Motion, quaternion_names
+from kineta.model.name_inference import IN_ANGLE, smooth_friction, speed_derivatives
+from kineta.model.name_scopes import NAME, check_symbols, listing_advice
+from kineta.model.reserved_symbols import ENERGIES, TIME
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
-    from kineta.model.system import Parameter, System
+    from kineta.model.parameters import Parameter
 
 
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
     *("model", "include", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
-    *(*elements.WORDS, *constraints.WORDS, *contacts.WORDS, switch.KIND.word, program.KIND.word),
-    *(program.CONTROL, "quasi", "initial", "output"),
+    *dict.fromkeys((*elements.WORDS, *constraints.WORDS, *contacts.WORDS, switch.KIND.word, motion_program.KIND.word)),
+    *(motion_program.CONTROL, "quasi", "initial", "output"),
 )
-#: By how much a quaternion may miss the length one: six digits, as people write them.
+#: Deviation of a quaternion from unit length: six digits, as people write them.
 WRITTEN = 1e-6
 _LABEL = re.compile(rf"{NAME.pattern}(\.{NAME.pattern})*'*")
 
 
-def check(system: System) -> None:
-    """Raise :class:`~kineta.errors.ModelError` for the first thing wrong with *system*."""
-    for rule in (_names, _tree, _coordinates, _elements, check_symbols, _control, _inertias, _initial):
+def check(system: Description) -> None:
+    """Raise :class:`~kineta.errors.ModelError` for the first error of *system*."""
+    for rule in (_names, _tree, _coordinates, _elements, check_symbols, _control, _directions, _inertias, _initial):
         rule(system)
 
 
 # -- names and tree -----------------------------------------------------------------------------------------------------
 
 
-def _names(system: System) -> None:
+def _names(system: Description) -> None:
     if not system.bodies and not any(isinstance(e, InertiaElement) for e in system.elements):
         raise CheckError("Model", system.name, None, "expected at least one body, found none.")
-    _spelled(system)
+    _spelling(system)
     for form in system.quasi:
         if form.value.name == form.name and form.name in system.q_names:
             text = f"'{form.name}' is a coordinate, no speed; its rate is {form.name}'."
@@ -72,14 +75,20 @@ def _names(system: System) -> None:
     named = [("Parameter", p.name, p.location) for p in system.parameters]
     _distinct([*named, *(("Let", let.name, let.location) for let in system.lets)], variables)
     _distinct([("Output", o.name, o.location) for o in system.outputs], {})
-    acting = (*system.constraints, *system.contacts, *system.switches, *system.programs)
+    acting = (
+        *system.constraints,
+        *system.contacts,
+        *system.switches,
+        *system.programs,
+        *smooth_friction(system).values(),
+    )
     _distinct([(word(c), c.name, c.location) for c in acting], {})
     own = dict.fromkeys((*system.q_names, *(p.name for p in system.parameters)), "a coordinate or parameter")
     _distinct([("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name], reserved | own)
 
 
-def _spelled(system: System) -> None:
-    """Names are what the text language can say, so that every system can be written."""
+def _spelling(system: Description) -> None:
+    """Raise for names outside the grammar of the text language: every system can be written as text."""
     records = [("Body", b.name, b.location) for b in system.bodies]
     records += [("Point", p.name, p.location) for p in system.points]
     records += [(word(r), r.name, r.location) for r, _ in kinded(system)]
@@ -104,12 +113,12 @@ def _distinct(records: Iterable[tuple[str, str, Location | None]], taken: dict[s
         taken[name] = f"{article} {kind.lower()} described before" + (f" ({location})" if location else "")
 
 
-def _tree(system: System) -> None:
+def _tree(system: Description) -> None:
     for body in system.bodies:
         if body.base not in system.frames:
             near = did_you_mean(body.base, system.frames)
             raise CheckError("Body", body.name, body.location, f"base '{body.base}' does not exist.{near}")
-    reached = {b.name for b in base_first(system.bodies)}
+    reached = {b.name for b in topological_order(system.bodies)}
     for body in system.bodies:
         if body.name not in reached:
             chain = _cycle(system, body)
@@ -121,7 +130,7 @@ def _tree(system: System) -> None:
             )
 
 
-def _cycle(system: System, body: Body) -> list[str]:
+def _cycle(system: Description, body: Body) -> list[str]:
     base = {b.name: b.base for b in system.bodies}
     chain = [body.name]
     while base[chain[-1]] not in chain:
@@ -132,7 +141,7 @@ def _cycle(system: System, body: Body) -> list[str]:
 # -- coordinates, symbols ----------------------------------------------------------------------------------------------
 
 
-def _coordinates(system: System) -> None:
+def _coordinates(system: Description) -> None:
     declared = Counter(system.coordinates)
     used = {n for b in system.expanded.bodies for m in b.motions for n in _argument_symbols(m)}
     resisted = [e.coordinate for e in system.expanded.elements if isinstance(e, InertiaElement)]
@@ -158,10 +167,10 @@ def _coordinates(system: System) -> None:
             raise of_model(system, f"motion {name}", message)
 
 
-def check_inferred(system: System, parameters: Iterable[Parameter]) -> None:
+def check_inferred(system: Description, parameters: Iterable[Parameter]) -> None:
     """Raise :class:`CheckError` where a coordinate found in an angle is rather a misspelt one of the declared *parameters*.
 
-    That is one letter left out, added or changed, or two exchanged. A coordinate with another reason to be one is meant.
+    A misspelling is a letter left out, added or changed, or two letters exchanged. Coordinates by any other rule pass.
     """
     near = {variant: p.name for p in parameters for variant in _variants(p.name)}
     for body in system.bodies:
@@ -169,7 +178,7 @@ def check_inferred(system: System, parameters: Iterable[Parameter]) -> None:
             other = next((near[v] for v in _variants(name) if v in near), None)
             if other is not None:
                 text = f"'{name}' is no declared parameter. Did you mean '{other}'?"
-                text += advice_on(system.coordinates, name, body.location)
+                text += listing_advice(system.coordinates, name, body.location)
                 raise CheckError("Body", body.name, body.location, text, symbol=name)
 
 
@@ -189,28 +198,31 @@ def _argument_symbols(motion: Motion) -> tuple[str, ...]:
     return motion.argument.symbols()
 
 
-def _control(system: System) -> None:
-    for text, name in program.control_faults(system):
+def _control(system: Description) -> None:
+    for text, name in motion_program.control_faults(system, system.control, held=bool(system.programs)):
         raise of_control(system, text, symbol=name)
 
 
-def _elements(system: System) -> None:
+def _elements(system: Description) -> None:
     for point in system.points:
         _on_a_body(system, point.body, partial(CheckError, "Point", point.name, point.location))
     for record, kind in kinded(system):
-        _sound(system, record, kind)
+        _check_record(system, record, kind)
 
 
-def _sound(system: System, record: Kinded, kind: Kind[Any]) -> None:
+def _check_record(system: Description, record: Kinded, kind: Kind[Any]) -> None:
     raised = partial(CheckError, word(record), record.name, record.location)
     for name in record.bodies:
         _on_a_body(system, name, raised)
     fault = kind.fault(system, record)
     if fault is not None:
         raise raised(fault[0], symbol=fault[1])
+    for bound in kind.bounds(record):
+        if text := placement.bound_fault(system, bound):
+            raise raised(text, symbol=bound.symbol)
 
 
-def _on_a_body(system: System, name: str, fault: Callable[..., CheckError]) -> None:
+def _on_a_body(system: Description, name: str, fault: Callable[..., CheckError]) -> None:
     if name not in system.frames:
         raise fault(f"body '{name}' does not exist.{did_you_mean(name, system.frames)}")
 
@@ -218,32 +230,54 @@ def _on_a_body(system: System, name: str, fault: Callable[..., CheckError]) -> N
 # -- inertia, initial state ------------------------------------------------------------------------------------------
 
 
-def _inertias(system: System) -> None:
+def _directions(system: Description) -> None:
+    check_directions(system, {p.name: p.value for p in system.parameters if p.value is not None})
+
+
+def check_directions(system: Description, values: Mapping[str, float]) -> None:
+    """Raise :class:`CheckError` where these *values* of parameters make a direction zero or infinite."""
+    for record, axis in system.directions:
+        names = dict.fromkeys(n for a in axis for n in a.symbols())
+        if not values.keys() >= names.keys():
+            continue
+        given = ", ".join(f"{n} = {values[n]:g}" for n in names)
+        text = f"the direction ({', '.join(map(str, axis))})" + f" for {given}" * bool(given)
+        try:
+            found = evaluate(axis[0].graph, [a.ref for a in axis], values)
+        except ExpressionError as error:
+            raise CheckError(word(record), record.name, record.location, f"{text}: {error}") from None
+        if not SHORTEST**2 < sum(a * a for a in found) < LONGEST**2:
+            shown = ", ".join(f"{a:g}" for a in found)
+            text += f" is ({shown}); expected one of non-zero, finite length."
+            raise CheckError(word(record), record.name, record.location, text)
+
+
+def _inertias(system: Description) -> None:
     values = {p.name: p.value for p in system.parameters if p.value is not None}
     check_inertias(system, system.expanded.bodies, values)
 
 
-def check_inertias(system: System, bodies: Sequence[Body], values: Mapping[str, float]) -> None:
-    """Raise :class:`~kineta.errors.ModelError` where the inertia of one of *bodies* is none for these *values* of parameters."""
-    turns = turning(system.expanded, values)
+def check_inertias(system: Description, bodies: Sequence[Body], values: Mapping[str, float]) -> None:
+    """Raise :class:`~kineta.errors.ModelError` for an impossible inertia of *bodies* at these *values* of parameters."""
+    turns = rotation_axes(system.expanded, values)
     for body in bodies:
         try:
-            message = impossible(body.inertia, turns[body.name], values)
+            message = inertia_fault(body.inertia, turns[body.name], values)
         except ExpressionError:
             continue  # some parameter has no value yet
         if message:
             raise CheckError("Body", body.name, body.location, message, part=f"inertia {body.name}")
 
 
-def _initial(system: System) -> None:
-    known = {*system.q_names, *system.v_names}
-    higher = derivatives(system, (n for n, _ in system.initial))
-    known |= higher.keys() if system.programs else set()
+def _initial(system: Description) -> None:
+    known = [*system.q_names, *system.v_names]
+    higher = speed_derivatives(system, (n for n, _ in system.initial))
+    known += higher if system.programs else ()
     seen: set[str] = set()
     for name, _ in system.initial:
         part = f"initial {name}"
         if name not in known:
-            near = did_you_mean(name, known)
+            near = nearest_or_listed(name, known)
             if name in system.base_speeds:
                 near = f" The speeds of this model are its quasi-velocities {', '.join(system.v_names)}."
             if name in higher:
@@ -258,7 +292,9 @@ def _initial(system: System) -> None:
         _unit_quaternion(system, motion, given, values)
 
 
-def _unit_quaternion(system: System, motion: Ball | Free, given: dict[str, Expr], values: dict[str, float]) -> None:
+def _unit_quaternion(
+    system: Description, motion: Ball | Free, given: dict[str, Expr], values: dict[str, float]
+) -> None:
     names = quaternion_names(motion)
     parts = [given.get(n) for n in names]
     if all(p is None for p in parts):

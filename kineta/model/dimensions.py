@@ -1,29 +1,30 @@
-"""Units of expressions, as far as those of their symbols show them."""
+"""Units of expressions, derived from the units of their symbols."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from kineta.algebra.expression import Expr
 from kineta.expr.graph import Graph
-from kineta.expr.node import Expr
 from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable
-from kineta.model import infer, units
+from kineta.model import name_inference, units
 from kineta.model.constraints import kind_of
-from kineta.model.constraints.plain import Constraint
+from kineta.model.constraints.equation import Constraint
 from kineta.model.contacts import Unilateral
 from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.limit import Limit
-from kineta.model.infer import ENERGIES, MULTIPLIER, POINT_COMPONENTS
+from kineta.model.elements.smooth_friction import SmoothFriction
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
 from kineta.model.vectors import KINDS
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """What is known of a quantity: its ``dimension``; whether it is an ``angle`` or a rate of one; ``weak`` where it is a
+class QuantityKind:
+    """Kind of a quantity: its ``dimension``; whether it is an ``angle`` or an angular rate; ``weak`` for a
     number without dimension that in a sum may stand for anything, as sin(t) for metres.
     """
 
@@ -32,13 +33,13 @@ class Kind:
     weak: bool = False
 
 
-#: None: nothing is known. A constant is one of these: whether 0.5 has a unit is not seen.
-Known = Kind | None
+#: None for an unknown kind, as of constants: 0.5 does not show its unit.
+Known = QuantityKind | None
 
 #: Components of the velocity of a point.
 _VELOCITY = tuple(c for c in POINT_COMPONENTS if c.startswith("v"))
 
-_WEAK, _ANGLE = Kind(NUMBER, weak=True), Kind(NUMBER, angle=True)
+_WEAK, _ANGLE = QuantityKind(NUMBER, weak=True), QuantityKind(NUMBER, angle=True)
 
 
 def output_units(system: System) -> dict[str, str]:
@@ -47,7 +48,7 @@ def output_units(system: System) -> dict[str, str]:
 
 
 def expression_units(system: System, values: Mapping[str, Expr]) -> dict[str, str]:
-    """Units of *values* by name, of what outputs may name, where they follow."""
+    """Units of *values*, expressions of the symbols of outputs, by name, where they follow."""
     known, names = _symbols(system), {n for e in values.values() for n in e.symbols()}
     known |= _multipliers(system, {n for n in names if n.startswith(MULTIPLIER)}, known) | _of_motion(
         system, names, known
@@ -83,7 +84,9 @@ def unit_of(system: System, value: Expr) -> str:
 def variable_units(system: System) -> dict[str, str]:
     """Units of coordinates and speeds by name, where motions show them, and of quasi-velocities, where they follow."""
     known = _symbols(system)
-    return infer.units(system) | {n: _written(known[n], False) for n in system.v_names if n in known and "'" not in n}
+    return name_inference.units(system) | {
+        n: _written(known[n], False) for n in system.v_names if n in known and "'" not in n
+    }
 
 
 def multiplier_units(system: System, names: Iterable[str]) -> dict[str, str]:
@@ -92,7 +95,7 @@ def multiplier_units(system: System, names: Iterable[str]) -> dict[str, str]:
 
 
 def level_unit(system: System, row: str, order: int, rate: int) -> str:
-    """The unit of what a *row* of constraints of this *order* keeps at zero, or of a *rate* of it; ``''`` where none follows."""
+    """Unit of the residual of a *row* of constraints of this *order*, or of its derivative of order *rate*; ``''`` if unknown."""
     found = _multipliers(system, [f"{MULTIPLIER}{row}"], _symbols(system)).get(f"{MULTIPLIER}{row}")
     if found is None:
         return ""
@@ -111,12 +114,14 @@ def known_dimensions(system: System) -> dict[str, Dimension]:
     return variable_dimensions(system) | {p.name: p.dimension for p in system.parameters if p.dimension is not None}
 
 
-def _symbols(system: System) -> dict[str, Kind]:
+def _symbols(system: System) -> dict[str, QuantityKind]:
     """Kinds of the symbols that an output may contain."""
-    known = {n: Kind(units.unit(u).dimension, "rad" in u, not u) for n, u in infer.units(system).items()}
-    known |= {p.name: Kind(p.dimension) for p in system.parameters if p.dimension is not None}
-    known |= dict.fromkeys(ENERGIES, Kind(units.ENERGY)) | {infer.TIME: Kind(units.TIME)}
-    components = {c: Kind(units.VELOCITY if c.startswith("v") else units.LENGTH) for c in POINT_COMPONENTS}
+    known = {
+        n: QuantityKind(units.unit(u).dimension, "rad" in u, not u) for n, u in name_inference.units(system).items()
+    }
+    known |= {p.name: QuantityKind(p.dimension) for p in system.parameters if p.dimension is not None}
+    known |= dict.fromkeys(ENERGIES, QuantityKind(units.ENERGY)) | {TIME: QuantityKind(units.TIME)}
+    components = {c: QuantityKind(units.VELOCITY if c.startswith("v") else units.LENGTH) for c in POINT_COMPONENTS}
     owners = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
     known |= {f"{owner}.{c}": kind for owner in owners for c, kind in components.items()}
     quasi = {w.name: _kind(w.value, known) for w in system.expanded.quasi}
@@ -124,25 +129,28 @@ def _symbols(system: System) -> dict[str, Kind]:
     return known
 
 
-def _of_motion(system: System, names: set[str], known: Mapping[str, Kind]) -> dict[str, Kind]:
-    """Kinds of derivatives of speeds, where those of the speeds are known, and of parts of vectors."""
-    found = {n: Kind(x.dimension, KINDS[x.vector.kind].turns) for n, x in infer.vectors(system, names).items()}
-    for name, order in infer.derivatives(system, names).items():
+def _of_motion(system: System, names: set[str], known: Mapping[str, QuantityKind]) -> dict[str, QuantityKind]:
+    """Kinds of derivatives of speeds, where the kinds of the speeds are known, and of parts of vectors."""
+    found = {
+        n: QuantityKind(x.dimension, KINDS[x.vector.kind].turns)
+        for n, x in name_inference.vector_parts(system, names).items()
+    }
+    for name, order in name_inference.speed_derivatives(system, names).items():
         if (kind := known.get(name[: 1 - order])) is not None:
             found[name] = replace(kind, dimension=times(kind.dimension, units.TIME, 1 - order))
     return found
 
 
-def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Kind]) -> dict[str, Kind]:
-    """Kinds of multipliers, where they follow: times what stays zero, or times its integral over the time, one is an energy."""
+def _multipliers(system: System, names: Iterable[str], known: Mapping[str, QuantityKind]) -> dict[str, QuantityKind]:
+    """Kinds of multipliers, where they follow: multiplier times residual, or times its integral over the time, is an energy."""
     conditions = {c.name: c for c in system.expanded.constraints}
-    touching = {c.name: c for c in system.expanded.contacts}
-    found: dict[str, Kind] = {}
+    along = {c.name: c for c in (*system.expanded.contacts, *name_inference.smooth_friction(system.expanded).values())}
+    found: dict[str, QuantityKind] = {}
     for full in names:
         name, _, component = full.removeprefix(MULTIPLIER).partition(".")
-        if (contact := touching.get(name)) is not None:
+        if (contact := along.get(name)) is not None:
             kind = _along(contact, known)
-            found |= {} if kind is None else {full: Kind(times(units.ENERGY, kind.dimension, -1))}
+            found |= {} if kind is None else {full: QuantityKind(times(units.ENERGY, kind.dimension, -1))}
             continue
         if (condition := conditions.get(name)) is None:
             continue
@@ -151,19 +159,19 @@ def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Kind]
             moves = any(n in system.speeds or n.rpartition(".")[2] in _VELOCITY for n in condition.value.symbols())
             dimension = times(units.POWER if moves else units.ENERGY, kind.dimension, -1)
         if dimension is not None:
-            found[full] = Kind(dimension)
+            found[full] = QuantityKind(dimension)
     return found
 
 
-def _along(contact: Unilateral, known: Mapping[str, Kind]) -> Known:
-    """What the force of a contact, a limit or friction acts along."""
+def _along(contact: Unilateral | SmoothFriction, known: Mapping[str, QuantityKind]) -> Known:
+    """Kind of the displacement that the force of a contact, a limit or friction works on."""
     if isinstance(contact, Contact):
-        return Kind(units.LENGTH)
+        return QuantityKind(units.LENGTH)
     kind = _kind(contact.value if isinstance(contact, Limit) else contact.coordinate, known)
     return None if kind is None or kind.weak else kind
 
 
-def _kind(value: Expr, known: Mapping[str, Kind]) -> Known:
+def _kind(value: Expr, known: Mapping[str, QuantityKind]) -> Known:
     graph, kinds = value.graph, dict[int, Known]()
     for i in reachable(graph, [value.ref]):
         op = graph.op[i]
@@ -180,7 +188,7 @@ def _kind(value: Expr, known: Mapping[str, Kind]) -> Known:
 
 
 def _sum(a: Known, b: Known) -> Known:
-    """What is added or compared agrees: one of both tells."""
+    """Kind of a sum or comparison, whose terms agree: the kind of the known term."""
     if a is None or b is None:
         other = a or b
         return None if other is None or other.weak else other
@@ -194,20 +202,20 @@ def _product(a: Known, b: Known) -> Known:
         return None
     dimension = times(a.dimension, b.dimension)
     # Radians are seen only where nothing but time is beside them: a length times an angle is a length.
-    return Kind(dimension, a.angle != b.angle and dimension == (0, 0, dimension[2], 0), a.weak and b.weak)
+    return QuantityKind(dimension, a.angle != b.angle and dimension == (0, 0, dimension[2], 0), a.weak and b.weak)
 
 
 def _quotient(a: Known, b: Known) -> Known:
-    return None if b is None else _product(a, Kind(times(NUMBER, b.dimension, -1), weak=b.weak))
+    return None if b is None else _product(a, QuantityKind(times(NUMBER, b.dimension, -1), weak=b.weak))
 
 
 def _power(base: Known, graph: Graph, exponent: int) -> Known:
     value = graph.value(exponent)
-    return None if base is None or value is None else Kind(times(NUMBER, base.dimension, value), weak=base.weak)
+    return None if base is None or value is None else QuantityKind(times(NUMBER, base.dimension, value), weak=base.weak)
 
 
 def _root(a: Known, _: Known) -> Known:
-    return None if a is None else Kind(times(NUMBER, a.dimension, 0.5), weak=a.weak)
+    return None if a is None else QuantityKind(times(NUMBER, a.dimension, 0.5), weak=a.weak)
 
 
 _RULES: dict[int, Callable[[Known, Known], Known]] = {
@@ -222,8 +230,8 @@ _RULES: dict[int, Callable[[Known, Known], Known]] = {
 }
 
 
-def _written(kind: Kind, energy: bool) -> str:
-    """The unit of *kind*; a dimension is that of energies and couples alike, so *energy* tells them apart."""
+def _written(kind: QuantityKind, energy: bool) -> str:
+    """Unit of *kind*; *energy* distinguishes energies from couples, which share a dimension."""
     if energy and kind.dimension == units.ENERGY:
         return "J"
     symbol = units.symbol(kind.dimension)

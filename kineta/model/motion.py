@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, ModelError, shown
-from kineta.expr.node import Expr, Scalar
-from kineta.model.given import TAKES, Record, scalar
+from kineta.model.coercion import COERCIONS, ModelRecord, Vector3, entries, scalar, vector
 from kineta.values import numbers
 
-#: A unit vector in the axes of the frame in which the motion starts.
-Axis = tuple[float, float, float]
+#: A unit vector of numbers.
+Numbers = tuple[float, float, float]
+#: A direction in the axes of a frame: a unit vector of numbers, or expressions of parameters, which the equations normalise.
+Axis = Numbers | Vector3
 
-X: Axis = (1.0, 0.0, 0.0)
-Y: Axis = (0.0, 1.0, 0.0)
-Z: Axis = (0.0, 0.0, 1.0)
-LETTERS: dict[str, Axis] = {"x": X, "y": Y, "z": Z}
+X: Numbers = (1.0, 0.0, 0.0)
+Y: Numbers = (0.0, 1.0, 0.0)
+Z: Numbers = (0.0, 0.0, 1.0)
+#: Lengths between which a direction lies, so that its square is a number with all its digits.
+SHORTEST, LONGEST = 1e-12, 1e150
+LETTERS: dict[str, Numbers] = {"x": X, "y": Y, "z": Z}
 
 
 @dataclass(frozen=True, slots=True)
-class Rotation(Record):
+class Rotation(ModelRecord):
     """Turn of the frame about *axis* by *angle* [rad], right-handed; the axis is fixed in both frames."""
 
     axis: Axis
@@ -29,12 +34,12 @@ class Rotation(Record):
 
     @property
     def argument(self) -> Expr:
-        """The angle: what stands in the brackets."""
+        """The angle, the argument in brackets."""
         return self.angle
 
 
 @dataclass(frozen=True, slots=True)
-class Shift(Record):
+class Shift(ModelRecord):
     """Shift of the origin along *axis* by *distance* [m]."""
 
     axis: Axis
@@ -42,12 +47,12 @@ class Shift(Record):
 
     @property
     def argument(self) -> Expr:
-        """The distance: what stands in the brackets."""
+        """The distance, the argument in brackets."""
         return self.distance
 
 
 @dataclass(frozen=True, slots=True)
-class Ball(Record):
+class Ball(ModelRecord):
     """Free turn about the origin.
 
     Coordinates: the unit quaternion ``name.qw .qx .qy .qz`` (scalar first, Hamilton) that maps components in the frame after
@@ -59,7 +64,7 @@ class Ball(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Free(Record):
+class Free(ModelRecord):
     """Free motion in space.
 
     Coordinates: the position ``name.x .y .z`` of the origin in the axes of the frame before [m], then the quaternion of
@@ -94,19 +99,42 @@ def speed_names(motion: Ball | Free) -> tuple[str, ...]:
     return tuple(f"{motion.name}.{s}" for s in suffixes)
 
 
-def unit(axis: Sequence[float]) -> Axis:
+def direction(axis: Sequence[Scalar]) -> Axis:
+    """The unit vector of numbers along *axis*; its expressions as they are where it has a symbol, or is zero by them.
+
+    Raises :class:`ModelError` for a zero vector of numbers, or another number of components than three.
+    """
+    components = entries(axis)
+    if components is None or not any(isinstance(a, Expr) for a in components):
+        return unit(axis if components is None else components)  # type: ignore[arg-type]  # which says what is no number
+    given = vector(components)
+    x, y, z = (a.value for a in given)
+    if x is None or y is None or z is None or not SHORTEST < math.hypot(x, y, z) < math.inf:
+        return given
+    return unit((x, y, z))
+
+
+def unit(axis: Sequence[float]) -> Numbers:
     """*axis* with length one; raises :class:`ModelError` for a zero vector, or another number of components than three."""
     components = axis if isinstance(axis, tuple) and {type(a) for a in axis} == {float} else _floats(axis)
     if len(components) != 3:
         raise ModelError(f"Expected an axis of three components, found {len(components)}: {components}.")
     x, y, z = components
     length = math.hypot(x, y, z)
-    if not 1e-12 < length < math.inf:
+    if not SHORTEST < length < math.inf:
         raise ModelError(f"Expected an axis of non-zero, finite length, found ({x:g}, {y:g}, {z:g}).")
     if abs(length - 1) < 1e-15:  # taken as it is, so that what was written reads back the same
         length = 1.0
     x, y, z = (_whole(a / length) for a in (x, y, z))
     return x, y, z
+
+
+def directions(record: Any) -> Iterator[Vector3]:
+    """The directions of a *record*, and of its motions where it is a body, that are expressions."""
+    for part in (record, *getattr(record, "motions", ())):
+        for axis in (getattr(part, f.name) for f in fields(part) if f.type in ("Axis", "Axis | None")):
+            if axis is not None and any(isinstance(a, Expr) for a in axis):
+                yield axis
 
 
 def _floats(axis: object) -> tuple[float, ...]:
@@ -125,7 +153,7 @@ def _whole(a: float) -> float:
     return float(nearest) if abs(a - nearest) < 4e-16 else a
 
 
-TAKES["Axis"] = lambda value, *_: unit(value)
+COERCIONS["Axis"] = lambda value, *_: direction(value)
 
 
 def Rx(angle: Scalar) -> Rotation:
@@ -143,9 +171,9 @@ def Rz(angle: Scalar) -> Rotation:
     return Rotation(Z, scalar(angle))
 
 
-def R(axis: Sequence[float], angle: Scalar) -> Rotation:
-    """Turn about the fixed *axis* (any length) by *angle* [rad]."""
-    return Rotation(unit(axis), scalar(angle))
+def R(axis: Sequence[Scalar], angle: Scalar) -> Rotation:
+    """Turn about the fixed *axis* (any length, numbers or expressions of parameters) by *angle* [rad]."""
+    return Rotation(direction(axis), scalar(angle))
 
 
 def Sx(distance: Scalar) -> Shift:
@@ -163,6 +191,6 @@ def Sz(distance: Scalar) -> Shift:
     return Shift(Z, scalar(distance))
 
 
-def S(axis: Sequence[float], distance: Scalar) -> Shift:
-    """Shift along the fixed *axis* (any length) by *distance* [m]."""
-    return Shift(unit(axis), scalar(distance))
+def S(axis: Sequence[Scalar], distance: Scalar) -> Shift:
+    """Shift along the fixed *axis* (any length, numbers or expressions of parameters) by *distance* [m]."""
+    return Shift(direction(axis), scalar(distance))

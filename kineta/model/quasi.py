@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
-from kineta.expr.node import Expr, Scalar
-from kineta.model.given import Record, scalar
+from kineta.model.coercion import ModelRecord, scalar
 
 
 @dataclass(frozen=True, slots=True)
-class Quasi(Record):
+class Quasi(ModelRecord):
     """A quasi-velocity: *value*, linear in the speeds, is a speed of the equations (Gantmacher (5))."""
 
     name: str

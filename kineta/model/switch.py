@@ -1,4 +1,4 @@
-"""Switches: what changes at once when an expression passes zero."""
+"""Switches: discrete transitions at the zero crossing of an expression."""
 
 from __future__ import annotations
 
@@ -6,29 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location, ModelError, did_you_mean
-from kineta.expr.node import Expr, Scalar
-from kineta.expr.text import number as written_number
-from kineta.model import units
-from kineta.model.contacts import sound
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import TAKES, Record, named
-from kineta.model.infer import TIME
+from kineta.model import contact_checks, units
+from kineta.model.kind import Kind, KindRecord, Production
 from kineta.model.motion import coordinate_names
-from kineta.values import number
+from kineta.model.reserved_symbols import TIME
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
-    from kineta.model.system import System
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Switch(Record):
-    """What is done when ``value`` rises through zero in the course of a run, if every one of the ``guards`` holds: parameters
-    that have to have a value then.
+class Switch(KindRecord):
+    """Discrete transition at an upward zero crossing of ``value`` in a run, if all ``guards`` hold: parameters
+    with required values.
 
     ``sets`` are new values of parameters, coordinates and speeds by name, expressions of the state and the parameters before.
     A parameter that a switch sets changes in the course of a run. ``stop``: the run ends there.
@@ -36,7 +32,7 @@ class Switch(Record):
 
     name: str
     value: Expr
-    guards: tuple[tuple[str, float], ...] = ()
+    guards: tuple[tuple[str, Expr], ...] = ()
     sets: tuple[tuple[str, Expr], ...] = ()
     stop: bool = False
     location: Location | None = field(default=None, compare=False, repr=False)
@@ -44,20 +40,7 @@ class Switch(Record):
     @property
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the switch."""
-        return (self.value, *(value for _, value in self.sets))
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
-        return ()
-
-
-def _guards(value: object, *_: object) -> tuple[tuple[str, float], ...]:
-    pairs = named(value, "values of guards", "{'s': 1}")
-    return tuple((name, number(f"the guard '{name}'", x)) for name, x in pairs)
-
-
-TAKES["tuple[tuple[str, float], ...]"] = _guards
+        return (self.value, *(value for _, value in (*self.guards, *self.sets)))
 
 
 def switch(
@@ -65,28 +48,17 @@ def switch(
     value: Expr,
     sets: Mapping[str, Scalar] | None = None,
     *,
-    guards: Mapping[str, float] | None = None,
+    guards: Mapping[str, Scalar] | None = None,
     stop: bool = False,
 ) -> Switch:
     """A :class:`Switch`: when *value* rises through zero in a run, names get new values at once, or the run ends.
 
     sets : new values of parameters, coordinates and speeds by name, expressions of the state and the parameters before
-    guards : values that parameters must have then, by name
+    guards : values that parameters must have then, by name: numbers or expressions of parameters
     stop : end the run there
     """
     given = (name, value, {} if guards is None else guards, {} if sets is None else sets, stop)
     return Switch(*given)  # type: ignore[arg-type]  # a record takes what it is given
-
-
-def changed(system: System) -> dict[str, Switch]:
-    """The parameters that switches of *system* set, each with the first that does."""
-    parameters = {p.name for p in system.parameters}
-    found: dict[str, Switch] = {}
-    for own in system.switches:
-        for name, _ in own.sets:
-            if name in parameters:
-                found.setdefault(name, own)
-    return found
 
 
 def _read(source: Source, name: Token, left: Node, relation: Token, right: Node, *rest: Node) -> Switch:
@@ -102,7 +74,10 @@ def _read(source: Source, name: Token, left: Node, relation: Token, right: Node,
             what = f"the guard '{own}'" if node.data == "guard" else f"the new value of '{own}'"
             found = source.expression(given, source.dimension(own), what)
             if node.data == "guard":
-                guards.append((source.noted(own), source.number(found, given, what)))
+                for moving in (n for n in found.symbols() if n.rstrip("'") in source.coordinates):
+                    text = f"{what}: expected numbers and parameters, found '{moving}', which changes in a run."
+                    raise ModelError(text, source.places[moving][-1])
+                guards.append((source.noted(own), found))
             else:
                 sets.append((source.noted(own), found))
         elif own == "stop":
@@ -113,16 +88,16 @@ def _read(source: Source, name: Token, left: Node, relation: Token, right: Node,
 
 
 def _written(switch: Switch) -> str:
-    guards = "".join(f" and {name} == {written_number(x)}" for name, x in switch.guards)
+    guards = "".join(f" and {name} == {x}" for name, x in switch.guards)
     actions = [f"{name} = {value}" for name, value in switch.sets] + ["stop"] * switch.stop
     return f": {switch.value} >= 0{guards} : {', '.join(actions)}"
 
 
-def _fault(system: System, switch: Switch) -> tuple[str, str] | None:
+def _fault(system: Scope, switch: Switch) -> tuple[str, str] | None:
     if not switch.sets and not switch.stop:
         return "expected something to do: new values, or stop, found nothing.", ""
-    resting = {p.name for p in system.parameters} - changed(system).keys()
-    if sound.fixed(system, switch.value, resting):
+    resting = {p.name for p in system.parameters} - system.switched.keys()
+    if contact_checks.is_stationary(system, switch.value, resting):
         return f"nothing changes '{switch.value}' in a run; expected coordinates, speeds or the time in it.", ""
     seen: set[str] = set()
     for name, _ in switch.sets:
@@ -131,13 +106,13 @@ def _fault(system: System, switch: Switch) -> tuple[str, str] | None:
             return text, name
         seen.add(name)
     for name, _ in switch.guards:
-        if name not in changed(system):
+        if name not in system.switched:
             return f"expected a guard on a parameter that a switch sets, found '{name}', which none sets.", name
     return None
 
 
-def _not_settable(system: System, switch: Switch, name: str) -> str:
-    """Why *name* cannot be set; ``''`` for one that can."""
+def _not_settable(system: Scope, switch: Switch, name: str) -> str:
+    """Sentence on a *name* that cannot be set; ``''`` for a valid name."""
     parameters = {p.name: p for p in system.parameters}
     if name in parameters:
         constant = parameters[name].fixed
@@ -158,7 +133,8 @@ def _not_settable(system: System, switch: Switch, name: str) -> str:
 KIND = Kind(
     Switch,
     "when",
-    {"when": Form('":" sum RELATION sum ("and" guard)* ":" action ("," action)*', _read)},
+    {"when": Production('":" sum RELATION sum ("and" guard)* ":" action ("," action)*', _read)},
     _written,
+    constants=lambda switch: tuple(x for _, x in switch.guards),
     fault=_fault,
 )

@@ -2,92 +2,50 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from html import escape
 
-from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown, warn
-from kineta.expr.node import Expr, Scalar
-from kineta.model.body import GROUND, Body, Point
+from kineta.algebra.expression import Expr, Scalar
+from kineta.calls import public
+from kineta.errors import ArgumentError, did_you_mean, nearest_or_listed, shown, warn
+from kineta.model.body import Body, Point
 from kineta.model.check import check, check_inferred
+from kineta.model.coercion import entries, named_pairs, record, records, scalar, vector
+from kineta.model.compound import Compound, primitive
 from kineta.model.constraints import Condition
 from kineta.model.contacts import Unilateral
+from kineta.model.description import Description
 from kineta.model.elements import Element
-from kineta.model.given import TAKES, Record, Vector3, entries, named, record, records, scalar, vector
-from kineta.model.infer import (
+from kineta.model.elements.inertia import InertiaElement
+from kineta.model.elements.smooth_friction import SmoothFriction
+from kineta.model.mapping import map_expressions
+from kineta.model.motion_program import Control, Program
+from kineta.model.name_inference import (
     DECLARED,
     LISTED,
-    base_first,
-    derivatives,
-    doubts,
+    ambiguities,
     infer_coordinates,
     infer_parameters,
-    moving,
+    moving_names,
+    speed_derivatives,
 )
-from kineta.model.let import Let, closed, put_in
-from kineta.model.mapped import mapped
-from kineta.model.motion import Ball, Free, coordinate_names, speed_names
-from kineta.model.program import Control, Program
+from kineta.model.named_expressions import Let, Lets, Output, Outputs
+from kineta.model.parameters import Initial, Parameter, Parameters, valid_defaults
 from kineta.model.quasi import Quasi
-from kineta.model.switch import Switch, changed
-from kineta.model.units import Dimension
+from kineta.model.switch import Switch
 from kineta.threads import once
-from kineta.values import number, word
+from kineta.values import word
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter(Record):
-    """A parameter in SI units.
-
-    ``value`` is None where it must be given at run time. A ``fixed`` parameter is a number in the equations and in the
-    code: it is folded and cannot be changed without a new derivation. ``dimension`` is that of the unit with which a text has
-    declared it, None where there was none.
-    """
-
-    name: str
-    value: float | None = None
-    fixed: bool = False
-    location: Location | None = field(default=None, compare=False, repr=False)
-    dimension: Dimension | None = field(default=None, compare=False, repr=False)
+def _initial(given: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]]) -> Initial:
+    return Initial((name, scalar(value)) for name, value in named_pairs(given, "initial values", "{'q1': 0.5}"))
 
 
-def _value(value: object, _: str, parameter: Parameter) -> float | None:
-    if value is None:
-        return None
-    try:
-        found = number("", value)
-    except ArgumentError:
-        found = math.nan
-    if not math.isfinite(found):
-        raise ModelError(
-            f"Parameter '{parameter.name}': expected a finite number, found {shown(value)}.", parameter.location
-        )
-    return found
-
-
-TAKES["float | None"] = _value
-TAKES["Dimension | None"] = lambda value, *_: value
-
-
-@dataclass(frozen=True, slots=True)
-class Output(Record):
-    """A named expression to be recorded: of coordinates, speeds, parameters, ``t``, ``P.x`` ... ``P.vz`` of points and
-    bodies, ``kinetic_energy``, ``potential_energy``, ``energy``.
-    """
-
-    name: str
-    value: Expr
-    location: Location | None = field(default=None, compare=False, repr=False)
-
-
-def _initial(given: Mapping[str, Scalar] | Iterable[tuple[str, Scalar]]) -> tuple[tuple[str, Expr], ...]:
-    return tuple((name, scalar(value)) for name, value in named(given, "initial values", "{'q1': 0.5}"))
-
-
+@public
 @dataclass(frozen=True, init=False, repr=False)
-class System:
-    """Bodies in a tree with all that acts on them. Immutable; two systems are equal if they say the same.
+class System(Description):
+    """Bodies in a tree with forces, constraints and contacts. Immutable; systems of equal records are equal.
 
     Parameters
     ----------
@@ -95,39 +53,22 @@ class System:
     bodies : :class:`Body` records in any order
     gravity : acceleration of free fall, in ground axes [m/s^2]
     coordinates : order of the coordinates; a ``Ball`` or ``Free`` motion is named once and stands for its block. Not given:
-        found from the motions (:func:`kineta.model.infer.infer_coordinates`)
+        found from the motions (:func:`kineta.model.name_inference.infer_coordinates`)
     parameters : the parameters (records, or a mapping of names to values). Not given: every other symbol is a parameter
         without a value
-    elements : forces, couples, springs, dampers, potentials
+    elements : forces, couples, springs, dampers, smooth friction, potentials
     points : named points
     initial : values of coordinates and speeds at the start, by name; the rest are zero (identity for quaternions)
     outputs : expressions to record
     lets : named expressions, for use in all others by their symbols (records, or a mapping of names to expressions)
     constraints : ideal constraints: expressions of order 0 and 1, loops, rolling
     quasi : quasi-velocities, which are then the speeds of the equations
-    contacts : contacts, limits and dry friction, which act in runs
-    switches : what changes at once in the course of a run
-    programs : programs of motion, which controls hold in runs; control : the law by which they do
+    contacts : contacts, limits and dry friction, which act in runs; smooth friction among them becomes an element
+    switches : discrete transitions in runs
+    programs : programs of motion, kept by controls in runs; control : the law of control
 
-    Raises :class:`~kineta.errors.ModelError` for whatever :func:`kineta.model.check.check` finds wrong.
+    Raises :class:`~kineta.errors.ModelError` for errors found by :func:`kineta.model.check.check`.
     """
-
-    name: str
-    bodies: tuple[Body, ...]
-    gravity: Vector3
-    coordinates: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
-    elements: tuple[Element, ...]
-    points: tuple[Point, ...]
-    initial: tuple[tuple[str, Expr], ...]
-    outputs: tuple[Output, ...]
-    lets: tuple[Let, ...]
-    constraints: tuple[Condition, ...]
-    quasi: tuple[Quasi, ...]
-    contacts: tuple[Unilateral, ...]
-    switches: tuple[Switch, ...]
-    programs: tuple[Program, ...]
-    control: Control
 
     def __init__(
         self,
@@ -162,14 +103,16 @@ class System:
             outputs = [Output(n, scalar(v)) for n, v in outputs.items()]
         put("constraints", records(constraints, Condition, "constraints", "kn.constraint(name, expression)"))
         put("quasi", records(quasi, Quasi, "quasi-velocities", "kn.quasi(name, expression)"))
-        put("contacts", records(contacts, Unilateral, "contacts", "kn.limit(name, q1, lower=0)"))
+        acting = records(contacts, Unilateral | SmoothFriction, "contacts", "kn.limit(name, q1, lower=0)")
+        put("contacts", tuple(c for c in acting if isinstance(c, Unilateral)))
+        put("elements", (*self.elements, *(c for c in acting if isinstance(c, SmoothFriction))))
         put("switches", records(switches, Switch, "switches", "kn.switch(name, expression, sets={})"))
         put("programs", records(programs, Program, "programs", "kn.program(name, expression)"))
         put("control", Control() if control is None else record(control, Control, "kn.control('kineta')"))
-        put("outputs", records(outputs, Output, "outputs", "kn.Output(name, value)"))
+        put("outputs", Outputs(records(outputs, Output, "outputs", "kn.Output(name, value)")))
         if isinstance(lets, Mapping):
             lets = [Let(n, scalar(v)) for n, v in lets.items()]
-        put("lets", records(lets, Let, "named expressions", "kn.Let(name, value)"))
+        put("lets", Lets(records(lets, Let, "named expressions", "kn.Let(name, value)")))
         if isinstance(parameters, Mapping):
             parameters = [Parameter(n, v) for n, v in parameters.items()]
         example = "kn.Parameter(name, value)"
@@ -179,11 +122,11 @@ class System:
             names = [str(c) for c in records(coordinates, str | Expr, "names of coordinates", "'q1'")]
         self._take_names(names, declared)
         check(self)
-        for doubt in doubts(self):
+        for doubt in ambiguities(self):
             warn(doubt)
 
     def _take_names(self, listed: Sequence[str] | None, declared: tuple[Parameter, ...] | None) -> None:
-        """Coordinates and parameters as they are given, or as they are found; with the rule by which each name was taken."""
+        """Set coordinates and parameters, given or inferred, and the rule of each name."""
         plain = self.expanded  # as far as it is known by now
 
         def put(name: str, value: object) -> None:
@@ -197,7 +140,7 @@ class System:
             given = [pair for s in plain.switches for pair in s.sets]
             given += [*plain.control.actuators, *plain.control.transversal]
             rates = [pair for pair in given if pair[0].endswith("'")]
-            found = infer_coordinates(plain.bodies, taken.keys(), moving([*self.initial, *rates], named_in))
+            found = infer_coordinates(plain.bodies, taken.keys(), moving_names([*self.initial, *rates], named_in))
         else:
             found = dict.fromkeys(listed, LISTED)
         put("_inferred", listed is None)
@@ -209,30 +152,26 @@ class System:
             put("_taken", found | unknown)
         elif listed is None:
             check_inferred(plain, declared)
-        put("parameters", declared)
+        put("parameters", Parameters(valid_defaults(declared)))
 
-    @once
-    def meanings(self) -> Mapping[str, Expr]:
-        """What the names of named expressions stand for, with no such name left in it."""
-        return closed(self.lets)
+    expand = Description.expand  # here, so that wrong arguments raise a sentence
 
     @once
     def expanded(self) -> System:
-        """The same system without named expressions: what they stand for is put in place of their names."""
-        if not self.lets:
+        """The same system without named expressions and compounds, which are replaced by the values and parts they stand for."""
+        if not self.lets and not any(isinstance(x, Compound) for x in (*self.elements, *self.constraints)):
             return self
         plain = object.__new__(System)
-        for f in fields(self):
-            value = getattr(self, f.name, ())
-            object.__setattr__(plain, f.name, () if f.name == "lets" else mapped(value, self._put_in))
+        for name in self._parts:
+            value = getattr(self, name, ())
+            value = () if name == "lets" else map_expressions(value, self._put_in) if self.lets else value
+            object.__setattr__(plain, name, primitive(value) if name in ("elements", "constraints") else value)
         return plain
 
-    def expand(self, *expressions: Expr) -> tuple[Expr, ...]:
-        """*expressions* with what named expressions stand for in place of their names."""
-        return tuple(self._put_in(x) for x in records(expressions, Expr, "expressions", "q1"))
-
-    def _put_in(self, expression: Expr) -> Expr:
-        return put_in(self.meanings, expression)
+    @property
+    def _parts(self) -> tuple[str, ...]:
+        """Attributes that copies share: the fields, and the rules of name inference."""
+        return (*(f.name for f in fields(self)), "_inferred", "_taken")
 
     def __repr__(self) -> str:
         return f"<System '{self.name}': {self.size}>"
@@ -247,117 +186,45 @@ class System:
 
     def _repr_html_(self) -> str:
         """The system in the language ``.kin``, as notebooks show it."""
-        from kineta.model.io.write import write
+        from kineta.model.io.kin_writer import write
 
         return f"<pre>{escape(write(self))}</pre>"
 
     @property
-    def taken(self) -> Mapping[str, str]:
-        """The rule by which each coordinate and parameter was taken for one: as it was declared, or where it was found."""
-        found: Mapping[str, str] = self.__dict__["_taken"]
-        return found
-
-    @property
-    def inferred(self) -> bool:
-        """Whether the coordinates were found in the motions: the description did not list them."""
-        return bool(self.__dict__["_inferred"])
-
-    @once
-    def joints(self) -> dict[str, Ball | Free]:
-        """The motions that bring coordinates of their own, by name."""
-        return {m.name: m for b in self.bodies for m in b.motions if isinstance(m, Ball | Free)}
-
-    @once
-    def frames(self) -> dict[str, None]:
-        """Names of the frames: the bodies, and the ground."""
-        return dict.fromkeys([*(b.name for b in self.bodies), GROUND])
-
-    @once
-    def q_names(self) -> tuple[str, ...]:
-        """Names of the coordinates q, in order."""
-        return tuple(n for c in self.coordinates for n in self._block(c)[0])
-
-    @once
-    def v_names(self) -> tuple[str, ...]:
-        """Names of the speeds v of the equations, in order: the quasi-velocities, or else the speeds of the motions."""
-        return tuple(w.name for w in self.quasi) or self.base_speeds
-
-    @once
-    def base_speeds(self) -> tuple[str, ...]:
-        """Names of the speeds of the motions, in order: ``q1'`` is the rate of the coordinate ``q1``."""
-        return tuple(n for c in self.coordinates for n in self._block(c)[1])
-
-    @once
-    def speeds(self) -> tuple[str, ...]:
-        """Names of all speeds that an expression may use: those of the motions, and the quasi-velocities."""
-        return tuple(dict.fromkeys((*self.base_speeds, *self.v_names)))
-
-    @property
     def unconstrained(self) -> System:
-        """The motions alone: without constraints, quasi-velocities, programs, what acts, and speeds at the start."""
-        start = [(name, value) for name, value in self.initial if name in self.q_names]
-        nothing = ("constraints", "quasi", "elements", "outputs", "contacts", "switches", "programs")
-        changes = {**dict.fromkeys(nothing, ()), "initial": tuple(start), "control": Control()}
-        plain = object.__new__(System)  # not checked: coordinates may be those of inertia elements alone
-        for name in (*(f.name for f in fields(self)), "_inferred", "_taken"):
-            object.__setattr__(plain, name, changes.get(name, getattr(self, name)))
-        return plain
-
-    def _block(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        joint = self.joints.get(name)
-        return ((name,), (f"{name}'",)) if joint is None else (coordinate_names(joint), speed_names(joint))
-
-    @once
-    def quaternions(self) -> dict[str, int]:
-        """Where the quaternions begin in q, by the joints that bring them."""
-        return {joint: self.q_names.index(f"{joint}.qw") for joint in self.joints}
-
-    @once
-    def tree(self) -> tuple[Body, ...]:
-        """The bodies, every base before the bodies it carries."""
-        return base_first(self.bodies)
-
-    @once
-    def weighed(self) -> dict[str, tuple[Body, ...]]:
-        """The bodies whose inertia depends on a parameter, by its name."""
-        found: dict[str, tuple[Body, ...]] = {}
-        for body in self.expanded.bodies:
-            own = body.inertia
-            entries = (own.mass, *own.com, *own.moments, *own.products)
-            for name in dict.fromkeys(n for e in entries for n in e.symbols()):
-                found[name] = (*found.get(name, ()), body)
-        return found
+        """The motions alone: the :attr:`passive` system without inertia elements, constraints, and quasi-velocities."""
+        return self.passive.unchecked(elements=(), constraints=(), quasi=())
 
     @property
-    def nq(self) -> int:
-        """Number of coordinates."""
-        return len(self.q_names)
+    def passive(self) -> System:
+        """The constrained motions and all inertia, without forces, programs and initial speeds."""
+        inertia = tuple(e for e in self.elements if isinstance(e, InertiaElement))
+        start = tuple((name, value) for name, value in self.initial if name in self.q_names)
+        nothing = dict.fromkeys(("outputs", "contacts", "switches", "programs"), ())
+        return self.unchecked(elements=inertia, initial=start, control=Control(), **nothing)
 
-    @property
-    def nv(self) -> int:
-        """Number of quasi-velocities."""
-        return len(self.v_names)
-
-    @property
-    def parameter_names(self) -> tuple[str, ...]:
-        """Names of the parameters that may change from run to run, in order: the array ``p``."""
-        return tuple(p.name for p in self.parameters if not p.fixed)
+    def unchecked(self, **changes: object) -> System:
+        """Unchecked copy with fewer records, which may leave coordinates unused."""
+        bare = object.__new__(System)
+        for name in self._parts:
+            object.__setattr__(bare, name, changes.get(name, getattr(self, name)))
+        return bare
 
     def fixed(self, names: Iterable[str] | None = None) -> System:
-        """A copy in which the parameters *names* are numbers of the equations; if not given, all that have a value, but for those
-        that a switch sets.
+        """A copy in which the parameters *names* are numbers of the equations; by default all parameters with a value that no
+        switch sets.
         """
-        chosen = {p.name for p in self.parameters if p.value is not None} - changed(self).keys()
+        chosen = {p.name for p in self.parameters if p.value is not None} - self.switched.keys()
         if names is not None:
             chosen = set(records(names, str, "names of parameters", "'m'"))
         for name in chosen - {p.name for p in self.parameters}:
             known = [p.name for p in self.parameters]
-            raise ArgumentError(f"Model '{self.name}' has no parameter '{name}'.{did_you_mean(name, known)}")
+            raise ArgumentError(f"Model '{self.name}' has no parameter '{name}'.{nearest_or_listed(name, known)}")
         return self.replace(parameters=[replace(p, fixed=True) if p.name in chosen else p for p in self.parameters])
 
     def replace(self, **changes: object) -> System:
-        """A copy with some of the constructor's arguments changed. Without programs it has no control either, and no derivatives
-        of speeds at the start.
+        """A copy with other values of some arguments of the constructor. Without programs the copy has no control and no initial
+        derivatives of speeds.
         """
         arguments = {f.name: getattr(self, f.name) for f in fields(self)}
         for name in changes.keys() - arguments.keys():
@@ -365,7 +232,7 @@ class System:
         if (programs := entries(changes.get("programs"))) is not None:
             changes["programs"] = programs
         if programs == ():
-            started = derivatives(self, dict(self.initial))
+            started = speed_derivatives(self, dict(self.initial))
             arguments |= {"control": None, "initial": [(n, x) for n, x in self.initial if n not in started]}
         copy = System(**{**arguments, **changes})
         if "coordinates" not in changes:

@@ -101,7 +101,7 @@ _FACTOR = re.compile(r"([*/·]?)([A-Za-zµ°]+)(?:\^(-?\d+))?")
 
 
 def unit(text: str) -> Unit:
-    """The unit written as *text*, such as ``kg*m^2`` or ``N*s/m``. Raises :class:`ModelError` for one that is not known."""
+    """The unit written as *text*, such as ``kg*m^2`` or ``N*s/m``. Raises :class:`ModelError` for an unknown unit."""
     factor, dimension = 1.0, list(NUMBER)
     for operator, name, exponent in _FACTOR.findall(text):
         known = UNITS.get(name)
@@ -118,7 +118,7 @@ def unit(text: str) -> Unit:
     return Unit(factor, (a, b, c, d))
 
 
-#: What is written for some units that are none here.
+#: Spellings of units in other programs.
 _ELSEWHERE = {
     "kmh": "km/h",
     "kph": "km/h",
@@ -156,19 +156,19 @@ _SPELLED = {
 }
 
 
-def spelled(word: str) -> str:
-    """The unit for which *word*, or one near it, is written: ``N`` for ``newtons``; ``''`` for none."""
+def unit_of_word(word: str) -> str:
+    """Symbol of the unit named by *word* or a similar word: ``N`` for ``newtons``; ``''`` if unknown."""
     near = get_close_matches(word.casefold(), _SPELLED, n=1, cutoff=0.75) if len(word) > 3 else ()
     return _SPELLED[near[0]] if near else ""
 
 
 def _advice(name: str, behind: str) -> str:
-    """What may be meant by the unknown unit *name*, which stands *behind* an operator or nothing."""
+    """Advice on the unknown unit *name* *behind* an operator or ``''``."""
     if name == "t":
         return " The name t stands for the time; a tonne is written Mg." + _spaces(behind)
     if name in _ELSEWHERE:
         return f" Did you mean '{_ELSEWHERE[name]}'?"
-    if symbol := spelled(name):
+    if symbol := unit_of_word(name):
         return f" Did you mean '{symbol}'?"
     for i in range(1, len(name)):
         a, b = UNITS.get(name[:i]), UNITS.get(name[i:])
@@ -182,7 +182,7 @@ def _spaces(behind: str) -> str:
 
 
 def times(a: Dimension, b: Dimension, power: float = 1) -> Dimension:
-    """The dimension of a quantity of dimension *a*, times one of *b* raised to *power*."""
+    """Dimension of a product *a* b^power, from the dimensions of its factors."""
     w, x, y, z = (i + power * j for i, j in zip(a, b, strict=True))
     return w, x, y, z
 

@@ -1,6 +1,6 @@
 """Vectors of bodies and points in expressions: ``a(Tip).x``, ``w(Hull in Hull).z'``, ``|jerk(Tip)|``.
 
-They are symbols whose names are what is written. A prime behind a component or a magnitude is its rate.
+They are symbols named by their text. A prime behind a component or a magnitude is its rate.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kineta.algebra.expression import Expr, symbol
 from kineta.errors import ModelError, did_you_mean, one_of
-from kineta.expr.node import Expr, symbol
 from kineta.expr.op import FUNCTIONS
 from kineta.model import units
 from kineta.model.body import GROUND
@@ -19,22 +19,22 @@ from kineta.values import word
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A vector, what it is called: ``turns`` for one of a body's rotation, ``order`` derivatives of what the coordinates say."""
+class VectorKind:
+    """Kind of a vector, ``words`` its name: ``turns`` for vectors of rotation, ``order`` its derivative of the coordinates."""
 
     words: str
     turns: bool
     order: int
 
 
-#: What may be asked for: position, velocity, acceleration and jerk of a place, angular velocity and acceleration of a body.
-KINDS: Mapping[str, Kind] = {
-    "r": Kind("the position", False, 0),
-    "v": Kind("the velocity", False, 1),
-    "a": Kind("the acceleration", False, 2),
-    "jerk": Kind("the jerk", False, 3),
-    "w": Kind("the angular velocity", True, 1),
-    "eps": Kind("the angular acceleration", True, 2),
+#: Vectors: position, velocity, acceleration and jerk of a place, angular velocity and acceleration of a body.
+KINDS: Mapping[str, VectorKind] = {
+    "r": VectorKind("the position", False, 0),
+    "v": VectorKind("the velocity", False, 1),
+    "a": VectorKind("the acceleration", False, 2),
+    "jerk": VectorKind("the jerk", False, 3),
+    "w": VectorKind("the angular velocity", True, 1),
+    "eps": VectorKind("the angular acceleration", True, 2),
 }
 
 _VECTOR = rf"(?P<kind>{'|'.join(KINDS)})\((?P<of>\w+)(?: in (?P<frame>\w+))?\)"
@@ -47,7 +47,7 @@ _PLACE = re.compile(r"(?P<of>[^\W\d]\w*)(\s+in\s+(?P<frame>[^\W\d]\w*))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class VectorSymbol:
     """A vector of a body or point, with components in the axes of a *frame*: ``.x``, ``.y``, ``.z``, ``abs()``."""
 
     kind: str
@@ -75,16 +75,16 @@ class Vector:
     def __abs__(self) -> Expr:
         return symbol(f"|{self}|")
 
-    def dot(self, other: Vector) -> Expr:
+    def dot(self, other: VectorSymbol) -> Expr:
         """The scalar product with another vector in the same axes."""
         return self.x * other.x + self.y * other.y + self.z * other.z
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a name stands for: a component (0, 1, 2), or the magnitude (None), of a *vector*, and how many *rates* of it."""
+    """A component (0, 1, 2) or the magnitude (None) of a *vector*, or its derivative of order *rates*."""
 
-    vector: Vector
+    vector: VectorSymbol
     component: int | None
     rates: int
 
@@ -101,17 +101,17 @@ class Part:
 
 
 def part(name: str) -> Part | None:
-    """What *name* stands for, if it is part of a vector."""
+    """Part of a vector that *name* denotes; None for other names."""
     found = _COMPONENT.fullmatch(name) or _MAGNITUDE.fullmatch(name)
     if found is None:
         return None
     parts = found.groupdict()
     component = "xyz".index(parts["part"]) if "part" in parts else None
-    return Part(Vector(parts["kind"], parts["of"], parts["frame"] or GROUND), component, len(parts["rates"]))
+    return Part(VectorSymbol(parts["kind"], parts["of"], parts["frame"] or GROUND), component, len(parts["rates"]))
 
 
 def read(text: str) -> str:
-    """The name of the part of a vector that is written as *text*. Raises :class:`ModelError` for what is none."""
+    """Name of the part of a vector written as *text*. Raises :class:`ModelError` for an invalid part."""
     found = _WRITTEN.fullmatch(text)
     assert found is not None  # the language has no other words of this form
     kind, inside, component = found["kind"], found["inside"], found["part"]
@@ -121,35 +121,35 @@ def read(text: str) -> str:
     if place is None:
         example = f"{kind}(Tip).x, or {kind}(Tip in Hand).x in the axes of Hand"
         raise ModelError(f"expected the name of a point or body, as in {example}, found '{inside}'.")
-    own = Vector(kind, place["of"], place["frame"] or GROUND)
+    own = VectorSymbol(kind, place["of"], place["frame"] or GROUND)
     if found["bar"]:
         return f"|{own}|{found['rates']}"
     if component is None:
-        raise ModelError(whole(str(own)))
+        raise ModelError(component_advice(str(own)))
     if component not in ("x", "y", "z"):
         raise ModelError(f"expected a component x, y or z of {own}, found '{component}'.")
     return f"{own}.{component}{found['rates']}"
 
 
-def whole(vector: str) -> str:
+def component_advice(vector: str) -> str:
     """The sentence on a *vector* that stands where a number has to."""
     return f"{vector} is a vector; expected a component of it, as in {vector}.x, or its magnitude, |{vector}|."
 
 
 def _unknown(kind: str, inside: str, *, in_bars: bool) -> str:
-    """The sentence on what is no vector though written as one."""
+    """Sentence on an unknown vector."""
     if kind in FUNCTIONS:
         what = f"abs({kind}({inside}))" if in_bars else f"{kind}({inside})"
         return f"{kind}(...) is a number and has neither components nor bars nor primes; expected {what}, or a vector."
     return f"unknown vector '{kind}'; expected one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}"
 
 
-def vector(kind: str, of: str, frame: str = GROUND) -> Vector:
-    """A :class:`Vector` for use in expressions: ``abs(kn.vector("a", "Tip"))`` is ``|a(Tip)|``.
+def vector(kind: str, of: str, frame: str = GROUND) -> VectorSymbol:
+    """A :class:`VectorSymbol` for use in expressions: ``abs(kn.vector("a", "Tip"))`` is ``|a(Tip)|``.
 
     kind : ``r``, ``v``, ``a``, ``jerk`` (position, velocity, acceleration, jerk of a point or body), ``w``, ``eps`` (angular
         velocity and acceleration of a body)
     of : the name of the point or body
     frame : the body in whose axes components are taken; the ground, if not given
     """
-    return Vector(one_of(kind, KINDS, "a vector"), word(of, "a point or body"), word(frame, "a body"))
+    return VectorSymbol(one_of(kind, KINDS, "a vector"), word(of, "a point or body"), word(frame, "a body"))

@@ -1,11 +1,11 @@
-"""Curves of zeros along a parameter: n functions of n + 1 variables, followed by their tangent through folds.
+"""Numerical continuation: curves of zeros of n functions of n + 1 variables, traced along their tangent through folds.
 
-With J the slope (n, n + 1) and s the tangent, J s = 0, steps go along s and come back across it::
+With the Jacobian J (n, n + 1) and the tangent s, J s = 0, a predictor step along s is followed by corrector steps across it::
 
-    (J; s^T) change = (-off; 0)
+    (J; s^T) change = (-residual; 0)
 
-Where the last component of s changes its sign the curve folds; where the determinant of (J; s^T) does, another curve crosses.
-There (J; s^T) is singular: the state is that to which the curve leads from beside it.
+The curve folds where the last component of s changes its sign; another curve crosses where the determinant of (J; s^T) does. At
+such a bifurcation (J; s^T) is singular, and the state is interpolated from neighbouring points.
 """
 
 from __future__ import annotations
@@ -15,82 +15,85 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from kineta.arrays import FloatArray
+from kineta.numerics.linear_algebra import lstsq, norm, slogdet, svd
+
 State = TypeVar("State")
 
-#: Steps across the tangent at most, and the change of the variables after which no further one is taken.
+#: Name of the computed quantity in errors.
+TANGENT = "the tangent of the curve"
+#: Corrector steps at most, and the change of the variables at convergence.
 CORRECTIONS, DONE = 12, 1e-11
-#: Cosine of the largest angle by which the tangent may turn over a step.
+#: Cosine of the largest turn of the tangent over a step.
 TURN = 0.95
-#: How far across the tangent a step may come, as a part of its length; an arc that turns by so much comes half its angle.
+#: Largest correction across the tangent as a fraction of the step: an arc that turns by this angle deviates by half of it.
 ASIDE = 0.25
-#: What a step is multiplied with after one that went well, or failed; and the least one, as a part of the first.
+#: Growth and reduction factor of the step, and its least size relative to the first step.
 LONGER, SHORTER, LEAST = 1.4, 0.5, 1e-6
-#: Part of a step within which a zero is looked for by interpolation, and the parts of what is left that are tried before.
+#: Width of the interval for the final interpolation as a fraction of the step, and the fractions of the interval tried before.
 FINE, PARTS = 1e-3, (0.5, 0.4, 0.6, 0.3, 0.7)
-#: How many times farther along the first curve than beside it another that crosses may be.
+#: Largest distance to the crossing curve, in units of the displacement from the first curve.
 FARTHER = 20.0
-#: Why a curve ends: no room is left, it has all its points, no step leads on.
+#: Reasons for the end of a curve: the end of its domain, the limit on points, a failed corrector.
 ROOM, POINTS, STUCK = "room", "points", "stuck"
 
 
 @dataclass(frozen=True)
 class Curve(Generic[State]):
-    """What is followed: ``off`` (n,) of a state, its ``slope`` (n, n + 1) by changes of the state, the last one that of the
-    parameter, and the state ``moved`` by a change.
+    """A curve of zeros: the ``residual`` (n,) of a state, its ``jacobian`` (n, n + 1) by changes of the state, the
+    last column by the parameter, and the retraction ``retract`` of a state by a change.
     """
 
-    off: Callable[[State], FloatArray]
-    slope: Callable[[State], FloatArray]
-    moved: Callable[[State, FloatArray], State]
+    residual: Callable[[State], FloatArray]
+    jacobian: Callable[[State], FloatArray]
+    retract: Callable[[State, FloatArray], State]
 
-    def at(self, state: State, like: FloatArray) -> Point[State]:
-        """A point of the curve, with the tangent that goes the way of *like*."""
-        J = self.slope(state)
-        tangent = np.linalg.svd(J)[2][-1]
+    def at(self, state: State, like: FloatArray) -> CurvePoint[State]:
+        """The point of the curve at *state*, with its tangent oriented like *like*."""
+        J = self.jacobian(state)
+        tangent = svd(J, what=TANGENT)[2][-1]
         tangent = -tangent if tangent @ like < 0 else tangent
-        sign, size = np.linalg.slogdet(np.vstack([J, tangent]))
-        return Point(state, tangent, float(sign * np.exp(size)))
+        sign, size = slogdet(np.vstack([J, tangent]), what=TANGENT)
+        return CurvePoint(state, tangent, float(sign * np.exp(size)))
 
     def near(self, state: State, across: FloatArray) -> State | None:
-        """The state of the curve that changes normal to *across* lead to from *state*; None where they lead to none."""
+        """The state of the curve reached from *state* by corrections normal to *across*; None without convergence."""
         found = self.beside(state, across)
         return None if found is None else found[0]
 
     def beside(self, state: State, across: FloatArray) -> tuple[State, float] | None:
-        """:meth:`near`, and how long the changes are."""
+        """:meth:`near`, with the length of the correction."""
         last, way = np.inf, np.zeros(len(across))
         for _ in range(CORRECTIONS):
-            off = self.off(state)
-            A = np.vstack([self.slope(state), across])
+            off = self.residual(state)
+            A = np.vstack([self.jacobian(state), across])
             if not (np.isfinite(off).all() and np.isfinite(A).all()):
                 return None
-            change = -np.linalg.lstsq(A, np.append(off, 0.0), rcond=None)[0]
+            change = -lstsq(A, np.append(off, 0.0), what=TANGENT)
             size = float(np.abs(change).max())
             if size > max(1.0, 2 * last):
                 return None
-            state, way = self.moved(state, change), way + change
+            state, way = self.retract(state, change), way + change
             if size <= DONE:
                 break
             last = size
-        return (state, float(np.linalg.norm(way))) if size < 1e3 * DONE else None
+        return (state, float(norm(way))) if size < 1e3 * DONE else None
 
-    def step(self, point: Point[State], length: float) -> Point[State] | None:
-        """The point after a step of this *length* along the tangent; None where there is none near it: a way across the tangent
-        that is longer than that of a curve which turns as far as it may leads to another part of the curve, beyond a fold.
+    def step(self, point: CurvePoint[State], length: float) -> CurvePoint[State] | None:
+        """The point after a step of this *length* along the tangent; None without convergence, and for a correction longer
+        than the largest admissible turn explains: such a correction leads to another part of the curve, beyond a fold.
         """
-        found = self.beside(self.moved(point.state, length * point.tangent), point.tangent)
+        found = self.beside(self.retract(point.state, length * point.tangent), point.tangent)
         if found is None or found[1] > ASIDE * abs(length):
             return None
         return self.at(found[0], point.tangent)
 
 
 @dataclass(frozen=True)
-class Point(Generic[State]):
-    """A state of a curve, its unit ``tangent`` and the ``determinant`` of (J; s^T). ``kind`` is ``fold`` or ``bifurcation``
-    where it is one, and ``other`` is then the direction of the curve that crosses.
+class CurvePoint(Generic[State]):
+    """A state of a curve, its unit ``tangent`` and the ``determinant`` of (J; s^T). ``kind`` is ``fold``, ``bifurcation`` or
+    empty; ``other`` is the direction of the crossing curve at a bifurcation.
     """
 
     state: State
@@ -102,13 +105,13 @@ class Point(Generic[State]):
 
 def follow(
     curve: Curve[State],
-    start: Point[State],
+    start: CurvePoint[State],
     length: float,
-    room: Callable[[Point[State]], float],
+    room: Callable[[CurvePoint[State]], float],
     most: int,
-) -> tuple[list[Point[State]], str]:
-    """Points of the *curve* from *start* on in steps of about this *length*, *most* at most, with its folds and bifurcations
-    among them, up to where *room* becomes negative; and why it ends.
+) -> tuple[list[CurvePoint[State]], str]:
+    """At most *most* points of the *curve* from *start* on, in steps of about this *length*, with folds and bifurcations,
+    while *room* is positive; and the reason for the end.
     """
     points, step = [start], length
     while len(points) < most:
@@ -120,50 +123,52 @@ def follow(
             step *= SHORTER
             continue
         if room(found) < 0:
-            edge = _where(curve, last, step, room)
-            return points if edge is None else [*points, _back(curve, edge)], ROOM
-        points += [*_between(curve, last, found, step), found]
+            edge = _located(curve, last, step, room)
+            return points if edge is None else [*points, _corrected(curve, edge)], ROOM
+        points += [*_special_points(curve, last, found, step), found]
         step = min(LONGER * step, length)
     return points, POINTS
 
 
-def leaving(curve: Curve[State], point: Point[State], length: float) -> list[Point[State]]:
-    """The starts, in both directions, of the curve that crosses at a bifurcation."""
-    found: list[Point[State]] = []
+def branch_starts(curve: Curve[State], point: CurvePoint[State], length: float) -> list[CurvePoint[State]]:
+    """The start points, in both directions, of the curve that crosses at a bifurcation."""
+    found: list[CurvePoint[State]] = []
     if point.other is None:
         return found
     aside = FINE * length
     for across in (point.other, -point.other):
-        beside = curve.beside(curve.moved(point.state, aside * across), across)
-        # The first curve, where it bends, comes as far to the side only much farther along.
+        beside = curve.beside(curve.retract(point.state, aside * across), across)
+        # The first curve itself, where it bends, comes this far to the side only much farther along.
         if beside is not None and beside[1] < FARTHER * aside:
-            found.append(Point(point.state, curve.at(beside[0], across).tangent, 0.0))
+            found.append(CurvePoint(point.state, curve.at(beside[0], across).tangent, 0.0))
     return found
 
 
-def _between(curve: Curve[State], a: Point[State], b: Point[State], length: float) -> list[Point[State]]:
-    """The fold or bifurcation on the step from *a* to *b*, where there is one; a bifurcation where both are one."""
-    if a.determinant * b.determinant < 0 and (zero := _where(curve, a, length, lambda x: x.determinant)):
+def _special_points(
+    curve: Curve[State], a: CurvePoint[State], b: CurvePoint[State], length: float
+) -> list[CurvePoint[State]]:
+    """The fold or bifurcation on the step from *a* to *b*, if there is one; a coincidence of both counts as a bifurcation."""
+    if a.determinant * b.determinant < 0 and (zero := _located(curve, a, length, lambda x: x.determinant)):
         state, tangent = zero.state, zero.tangent
-        plane = np.linalg.svd(curve.slope(state))[2][-2:]
+        plane = svd(curve.jacobian(state), what=TANGENT)[2][-2:]
         other = plane.T @ _normal(plane, tangent)
-        return [Point(state, tangent, 0.0, "bifurcation", other / np.linalg.norm(other))]
-    if a.tangent[-1] * b.tangent[-1] < 0 and (zero := _where(curve, a, length, lambda x: float(x.tangent[-1]))):
-        return [replace(_back(curve, zero), kind="fold")]
+        return [CurvePoint(state, tangent, 0.0, "bifurcation", other / norm(other))]
+    if a.tangent[-1] * b.tangent[-1] < 0 and (zero := _located(curve, a, length, lambda x: float(x.tangent[-1]))):
+        return [replace(_corrected(curve, zero), kind="fold")]
     return []
 
 
 def _normal(plane: FloatArray, tangent: FloatArray) -> FloatArray:
-    """The vector within the *plane* (2, n), by its two, that is normal to the *tangent*."""
+    """The vector in the *plane* (2, n) normal to the *tangent*, in coordinates of the plane."""
     a, b = plane @ tangent
     return np.array([-b, a])
 
 
-def _where(
-    curve: Curve[State], a: Point[State], length: float, value: Callable[[Point[State]], float]
-) -> Point[State] | None:
-    """The point within a step of this *length* from *a* where the *value* changes its sign, as those beside it say, with what
-    it has no value for left open; None where it does not.
+def _located(
+    curve: Curve[State], a: CurvePoint[State], length: float, value: Callable[[CurvePoint[State]], float]
+) -> CurvePoint[State] | None:
+    """The point within a step of this *length* from *a* with a sign change of *value*, interpolated from its neighbours;
+    None without a sign change.
     """
     b = curve.step(a, length)
     if b is None or not value(a) * value(b) < 0:
@@ -179,14 +184,16 @@ def _where(
         else:
             b, length = middle, part * length
     s = _zero(curve, a, b, length, value)
-    # The way along tangents that change evenly, as none can be taken across where the slope is singular.
+    # The displacement by a linearly varying tangent: a corrector step is undefined at a singular Jacobian.
     tangent = a.tangent + s / length * (b.tangent - a.tangent)
-    state = curve.moved(a.state, s * (a.tangent + tangent) / 2)
-    return Point(state, tangent / np.linalg.norm(tangent), 0.0)
+    state = curve.retract(a.state, s * (a.tangent + tangent) / 2)
+    return CurvePoint(state, tangent / norm(tangent), 0.0)
 
 
-def _within(curve: Curve[State], a: Point[State], length: float) -> tuple[float, Point[State]] | None:
-    """A part of the step of this *length* from *a*, and the point to which it leads: in one place the slope may be singular."""
+def _within(curve: Curve[State], a: CurvePoint[State], length: float) -> tuple[float, CurvePoint[State]] | None:
+    """A fraction of the step of this *length* from *a* and the point it leads to; several fractions are tried, as the
+    Jacobian may be singular at one point.
+    """
     for part in PARTS:
         found = curve.step(a, part * length)
         if found is not None and found.tangent @ a.tangent >= TURN:
@@ -195,9 +202,13 @@ def _within(curve: Curve[State], a: Point[State], length: float) -> tuple[float,
 
 
 def _zero(
-    curve: Curve[State], a: Point[State], b: Point[State], length: float, value: Callable[[Point[State]], float]
+    curve: Curve[State],
+    a: CurvePoint[State],
+    b: CurvePoint[State],
+    length: float,
+    value: Callable[[CurvePoint[State]], float],
 ) -> float:
-    """How far from *a*, before *b* in this *length* from it, the *value* vanishes, by inverse interpolation."""
+    """The arc length from *a*, below *length*, of the zero of *value*, by inverse interpolation."""
     known = {0.0: value(a), length: value(b)}
     for far in (-length, 2 * length):
         found = curve.step(a, far)
@@ -212,7 +223,7 @@ def _zero(
     return min(max(total, 0.0), length)
 
 
-def _back(curve: Curve[State], zero: Point[State]) -> Point[State]:
-    """A point beside the curve, taken back to it."""
+def _corrected(curve: Curve[State], zero: CurvePoint[State]) -> CurvePoint[State]:
+    """The point of the curve nearest to a point beside it."""
     state = curve.near(zero.state, zero.tangent)
     return zero if state is None else curve.at(state, zero.tangent)

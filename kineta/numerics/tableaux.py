@@ -16,11 +16,11 @@ class Tableau:
 
     Attributes
     ----------
-    order : of the solution that is carried on
+    order : order of the propagated solution
     A, B, C : rows of the stages after the first, weights, and abscissae of all stages
     errors : weights of the error estimates over the stages and the derivative at the new point: one, or two that are
         blended as in DOP853 (the second damps the first)
-    error_order : the step size goes with the error to the power 1 / error_order
+    error_order : the step size is proportional to the error to the power -1 / error_order
     extra, extra_C : stages needed only for dense output
     dense : weights of the higher coefficients of the interpolant over all stages
 
@@ -41,12 +41,12 @@ class Tableau:
 
     @property
     def stages(self) -> int:
-        """Evaluations of a step, without the one at the new point."""
+        """Number of stages, without the derivative at the new point."""
         return len(self.B)
 
     @property
     def coefficients(self) -> int:
-        """Vectors that the interpolant of a step consists of."""
+        """Number of coefficient vectors of the interpolant of a step."""
         return 3 + len(self.dense)
 
 

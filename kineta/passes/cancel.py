@@ -1,7 +1,7 @@
-"""Sums without terms that cancel: a - (b + (a + c)) is -b - c.
+"""Cancellation in nested sums: a - (b + (a + c)) is -b - c.
 
-The graph's constructors see two levels of a sum. Where coordinates are absolute, a force on one of them is a difference of
-forces that carry each other deep inside; this pass opens such sums, however they are nested.
+The constructors of the graph see two levels of a sum. In absolute coordinates the equations contain differences of forces that
+cancel deep inside; this pass flattens such sums at any depth.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable, users
 from kineta.passes.substitute import signed
 
-#: Terms of one sum looked at, at most: what keeps the pass linear.
+#: Terms of one flattened sum at most: the bound that keeps the pass linear.
 TERMS = 64
 
 
 @dataclass(slots=True)
 class _Term:
-    """An occurrence of the node *id*, with its *sign*, in a sum that is being opened."""
+    """An occurrence of the node *id*, with its *sign*, in a sum under flattening."""
 
     id: int
     sign: int
@@ -32,14 +32,14 @@ class _Term:
 
 
 def cancel(graph: Graph, roots: Sequence[Ref]) -> list[Ref]:
-    """*roots* with the same values, and no more operations."""
+    """The *roots* with the same values and no more operations, cancelling terms removed."""
     order = reachable(graph, roots)
     found = _cancelled(graph, roots, order)
     return found if len(reachable(graph, found)) <= len(order) else list(roots)
 
 
 def _cancelled(graph: Graph, roots: Sequence[Ref], order: Sequence[int]) -> list[Ref]:
-    """*roots* with every sum rebuilt; seldom dearer, where a sum is opened that was rebuilt below."""
+    """The *roots* with every sum rebuilt; more operations are possible where a nested sum was rebuilt before."""
     user = users(graph, order, roots)
     copy: dict[int, Ref] = {}
     for i in order:
@@ -54,7 +54,7 @@ def _cancelled(graph: Graph, roots: Sequence[Ref], order: Sequence[int]) -> list
 
 
 def _sum(graph: Graph, i: int, copy: dict[int, Ref], user: dict[int, int]) -> Ref:
-    """The sum *i* rebuilt from copies, without what cancels if that is not dearer."""
+    """The sum *i* rebuilt from copies, with cancelling terms removed unless this costs operations."""
     root = _Term(i, 0, None)
     _open(graph, root)
     plain = graph.add(*(signed(copy[r >> 1], r) for r in (graph.lhs[i], graph.rhs[i])))
@@ -65,7 +65,7 @@ def _sum(graph: Graph, i: int, copy: dict[int, Ref], user: dict[int, int]) -> Re
 
 
 def _open(graph: Graph, root: _Term) -> None:
-    """Open sums from the latest node to earlier ones, marking the pairs that cancel and the sums that hold them."""
+    """Flatten sums from the latest node to earlier ones; mark cancelling pairs and the sums that contain them."""
     waiting: dict[int, list[_Term]] = {root.id: [root]}
     heap = [-root.id]
     terms = 1
@@ -96,7 +96,7 @@ def _mark(term: _Term) -> None:
 
 
 def _cost(root: _Term, user: dict[int, int]) -> tuple[int, int]:
-    """Additions saved (of opened sums that nothing else needs) and spent (on what is left of them)."""
+    """Additions saved (flattened sums without other users) and additions spent (on the remaining terms)."""
     saved = spent = 0
     stack = [(root, True)]
     while stack:

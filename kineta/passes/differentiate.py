@@ -1,4 +1,4 @@
-"""Derivatives on the graph, forward and in reverse. Both are a table and a loop."""
+"""Differentiation on the graph in forward and reverse mode: a table of partial derivatives and one sweep."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BINARY = [op in BINARY for op in Op]
 
 
 def _pow(g: Graph, y: Ref, a: Ref, b: Ref) -> tuple[Ref, Ref]:
-    """d(a^b): b a^(b-1) and a^b log a; the second only where b is not a number."""
+    """Partial derivatives b a^(b-1) and a^b log a of a^b; the second is zero for a constant b."""
     by_a = g.mul(b, g.call(Op.POW, a, g.sub(b, ONE)))
     return by_a, ZERO if g.value(b) is not None else g.mul(y, g.call(Op.LOG, a))
 
@@ -24,7 +24,7 @@ def _square_root(g: Graph, a: Ref) -> Ref:
 
 
 def _choice(g: Graph, a: Ref, b: Ref) -> tuple[Ref, Ref]:
-    """1 for the operand that is larger, 0 for the other."""
+    """Partial derivatives of max(a, b): 1 for the larger operand, 0 for the smaller."""
     first = g.call(Op.STEP, g.sub(a, b))
     return first, g.sub(ONE, first)
 
@@ -85,7 +85,7 @@ def forward(graph: Graph, roots: Sequence[Ref], seeds: Mapping[Ref, Ref]) -> lis
 
 
 def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ONE) -> dict[Ref, Ref]:
-    """Derivatives of *root*, times *weight*, with respect to those of *symbols* that it contains, in one reverse sweep.
+    """Derivatives of *root*, times *weight*, with respect to the *symbols* in it, in one reverse sweep.
 
     Structural zeros are left out. The work does not grow with the number of *symbols*, if these are a set or a dict.
     """
@@ -107,7 +107,7 @@ def gradient(graph: Graph, root: Ref, symbols: Collection[Ref], weight: Ref = ON
 
 
 def _active(graph: Graph, order: Sequence[int], symbols: Collection[Ref]) -> set[int]:
-    """Ids of *order* that contain one of *symbols*."""
+    """Ids of the nodes of *order* that depend on one of *symbols*."""
     active: set[int] = set()
     for i in order:
         op = graph.op[i]

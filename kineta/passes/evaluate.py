@@ -1,4 +1,4 @@
-"""Values of expressions for given values of their symbols: the reference meaning, on floats, or on what other functions take."""
+"""Evaluation of expressions for given values of their symbols: the reference meaning, on floats or on other number types."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from kineta.errors import ExpressionError
-from kineta.expr.graph import Graph, Ref
+from kineta.expr.graph import Graph, Ref, no_number
 from kineta.expr.op import FLOAT, UNARY, Op
 from kineta.expr.walk import reachable
 
@@ -19,15 +19,16 @@ def evaluate(
     values: Mapping[str, Any],
     functions: Mapping[int, Callable[..., Any]] = FLOAT,
 ) -> list[Any]:
-    """Values of *roots* by the *functions* of the operations: on floats, or on arrays or numbers of any precision.
+    """Values of *roots* by the *functions* of the operations, on floats, arrays or numbers of any precision; ``CONST`` converts
+    a float.
 
     Raises :class:`ExpressionError` for a symbol without a value or an operation without a result.
     """
-    result: dict[int, Any] = {}
+    number, result = functions.get(Op.CONST, float), dict[int, Any]()
     for i in reachable(graph, roots):
         op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
         if op == Op.CONST:
-            result[i] = graph.constants[a]
+            result[i] = number(graph.constants[a])
         elif op == Op.SYMBOL:
             name = graph.names[a]
             if name not in values:
@@ -39,6 +40,5 @@ def evaluate(
             try:
                 result[i] = functions[op](*arguments)
             except (ValueError, ZeroDivisionError, OverflowError):
-                shown = ", ".join(f"{value:g}" for value in arguments)
-                raise ExpressionError(f"{Op(op).name.lower()}({shown}) is not a finite number.") from None
+                raise no_number(op, arguments) from None
     return [-result[r >> 1] if r & 1 else result[r >> 1] for r in roots]

@@ -1,75 +1,143 @@
-"""Small expressions as a person would write them: products opened, like terms collected, sines and cosines brought together.
+"""Expansion of small expressions into sums of products, and factored forms of them with trigonometric identities.
 
-An expression becomes a sum of products of powers of atoms: symbols, functions, and what stands below a fraction bar. In this
-form all that cancels is seen, cos^2 = 1 - sin^2 included. Then it is written again, with what is common to all terms in
-front, and with a - a sin^2 x as a cos^2 x, sin x cos y + cos x sin y as sin(x + y). Expressions that would grow too long are
-atoms themselves, and what has not become shorter stays as it was.
+An expression becomes a sum of products of powers of atoms: symbols, functions and denominators. This normal form shows every
+cancellation, including cos^2 = 1 - sin^2. The result has common factors in front, a - a sin^2 x as a cos^2 x, and
+sin x cos y + cos x sin y as sin(x + y). Expressions with too many terms are atoms; longer results are discarded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import chain, combinations
 
-from kineta.expr.count import count
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import BINARY, LEAVES, Op
-from kineta.expr.walk import reachable
+from kineta.expr.walk import length, reachable
 
-#: Terms of an expression that is opened, at most.
+#: Terms of an expanded expression at most.
 TERMS = 64
 
-#: Binary orders of magnitude of a number in an opened expression, at most.
+#: Binary orders of magnitude of a number in an expanded expression at most.
 BITS = 128
 
-#: Atoms with their powers, in the order of the atoms.
+#: A product of powers: atoms with their exponents, in the order of the atoms.
 Monomial = tuple[tuple[Ref, int], ...]
 
-#: Numbers by the monomial that they multiply.
+#: A sum of products: coefficients by monomial.
 Sum = dict[Monomial, Fraction]
 
 
 def expand(graph: Graph, roots: Sequence[Ref]) -> list[Ref]:
-    """*roots*, each in the shorter of two forms: as it is, or opened and written again; in the same graph."""
-    opened = Opened(graph)
+    """The *roots*, each as it is or expanded and rewritten, whichever is shorter; in the same graph."""
+    opened = SumsOfProducts(graph)
     return [opened.shorter(r) for r in roots]
 
 
-class Opened:
-    """The sums that the nodes of a graph are, each opened once."""
+class SumsOfProducts:
+    """Expanded forms of the nodes of a graph, each computed once.
 
-    def __init__(self, graph: Graph) -> None:
+    values : numbers for symbols
+    rounding : relative size, by the largest summand, below which a coefficient is rounding error and zero
+    """
+
+    def __init__(self, graph: Graph, values: Mapping[str, float] | None = None, rounding: float = 0.0) -> None:
         self.graph = graph
+        self.values = {name: Fraction(x) for name, x in (values or {}).items()}
+        self.rounding = Fraction(rounding)
+        self._sizes: dict[tuple[Ref, ...], int] = {}
         self._sums: dict[int, Sum] = {}
+        self._written: dict[Ref, Ref] = {}
+        self._monomials: dict[tuple[Monomial, Monomial], Monomial | Sum] = {}
+        self._products: dict[tuple[Ref, ...], Ref] = {}
 
     def shorter(self, ref: Ref) -> Ref:
-        """*ref* as it is, or opened and written again, whichever is shorter. Numbers near the limits of floats stay alone."""
+        """The shorter of *ref* and its rewritten form; *ref* itself for numbers near the limits of floats."""
         try:
             written = self.written(ref)
         except OverflowError:
             return ref
-        return written if written == ref or self._size(written) < self._size(ref) else ref
+        return written if written == ref or self._is_shorter(written, ref) else ref
+
+    def shortest(self, refs: Sequence[Ref], others: Sequence[Ref]) -> Sequence[Ref]:
+        """The rewritten *refs*, or *others* of the same values, whichever are shorter together."""
+        written = []
+        for ref, other in zip(refs, others, strict=True):
+            try:
+                own = self.written(ref)
+            except OverflowError:
+                own = other
+            written.append(own if self._size(own) < self._size(other) else other)
+        return written if self._size(*written) < self._size(*others) else others
+
+    def product(self, row: Sequence[Ref], column: Sequence[Ref]) -> Ref:
+        """The product of a *row* and a *column*, in rewritten form if this is shorter."""
+        factors = (*row, *column)
+        if factors not in self._products:
+            self._products[factors] = self._multiplied(row, column)
+        return self._products[factors]
+
+    def _multiplied(self, row: Sequence[Ref], column: Sequence[Ref]) -> Ref:
+        g = self.graph
+        plain = g.sum(g.mul(a, b) for a, b in zip(row, column, strict=True))
+        try:
+            for ref in chain.from_iterable(zip(row, column, strict=True)):
+                self._opened(ref)
+            products = [self._product_of(a, b) for a, b in zip(row, column, strict=True)]
+            written = self.write(self._collected(t for each in products for t in each.items()))
+        except OverflowError:
+            return plain
+        return written if self._is_shorter(written, plain) else plain
+
+    def _collected(self, terms: Iterable[tuple[Monomial, Fraction]]) -> Sum:
+        """The sum of *terms*, without coefficients that are rounding errors."""
+        total: Sum = {}
+        sizes: Sum = {}  # by monomial, the largest of several like terms
+        for m, f in terms:
+            known = total.get(m)
+            if known is None:
+                total[m] = f
+            else:
+                sizes[m] = max(sizes.get(m) or abs(known), abs(f))
+                total[m] = known + f
+        for m, size in sizes.items():
+            if abs(total[m]) <= self.rounding * size:
+                del total[m]
+        return total
 
     def written(self, ref: Ref) -> Ref:
-        """*ref* opened and written again."""
-        return self.write(self.total(ref))
+        """*ref* expanded and rewritten."""
+        if ref not in self._written:
+            self._written[ref] = self.write(self.total(ref))
+        return self._written[ref]
 
     def total(self, ref: Ref) -> Sum:
-        """*ref* as a sum. Raises :class:`OverflowError` for numbers near the limits of floats."""
+        """The expanded form of *ref*. Raises :class:`OverflowError` for numbers near the limits of floats."""
+        self._opened(ref)
+        return self._sum(ref)
+
+    def _opened(self, ref: Ref) -> None:
+        if ref >> 1 in self._sums:
+            return
         for i in reachable(self.graph, [ref], self._sums):
             if i not in self._sums:
                 opened = self._open(i)
                 if not all(map(_moderate, opened.values())):
                     raise OverflowError
                 self._sums[i] = opened if len(opened) <= TERMS else _atom(2 * i)
-        return self._sum(ref)
 
-    def _size(self, ref: Ref) -> int:
-        """Operations below *ref*; a quotient, which is harder to read and to compute, counts as four."""
-        operations = count(self.graph.op[i] for i in reachable(self.graph, [ref]))
-        return operations.total + 3 * operations.div + operations.sqrt + operations.trig
+    def _is_shorter(self, ref: Ref, other: Ref) -> bool:
+        """Whether *ref* is shorter than *other*; counting stops at the length of *other*."""
+        if ref == other:
+            return False
+        most = self._size(other)
+        return (self._sizes.get((ref,)) or length(self.graph, (ref,), most)) < most
+
+    def _size(self, *refs: Ref) -> int:
+        if refs not in self._sizes:
+            self._sizes[refs] = length(self.graph, refs)
+        return self._sizes[refs]
 
     def _sum(self, ref: Ref) -> Sum:
         known = self._sums[ref >> 1]
@@ -81,9 +149,12 @@ class Opened:
         if op in LEAVES:
             return self._leaf(2 * i)
         if op == Op.ADD:
-            return self._settled(_added(self._sum(a), self._sum(b)))
+            own, other = self._sum(a), self._sum(b)
+            if own.keys().isdisjoint(other):
+                return self._settled(own | other)
+            return self._settled(self._collected(chain(own.items(), other.items())))
         if op == Op.MUL:
-            return self._product(self._sum(a), self._sum(b))
+            return self._product_of(a, b)
         if op == Op.DIV:
             below = self._sum(b)
             return self._quotient(self._sum(a), below) if below else _atom(2 * i)
@@ -91,24 +162,45 @@ class Opened:
         return self._leaf(written)
 
     def _leaf(self, ref: Ref) -> Sum:
-        """A node that is not opened: an atom with its sign, or a number."""
+        """The form of a node without expansion: a signed atom, or a number."""
         value = self.graph.value(ref)
         if value is not None:
             return {(): Fraction(value)} if value else {}
-        return _atom(ref & -2, Fraction(-1 if ref & 1 else 1))
+        sign = Fraction(-1 if ref & 1 else 1)
+        if (known := self.values.get(self.graph.name(ref & -2) or "")) is not None:
+            return {(): sign * known}
+        return _atom(ref & -2, sign)
+
+    def _product_of(self, a: Ref, b: Ref) -> Sum:
+        """The product of two expanded references."""
+        above, other = self._sum(a), self._sum(b)
+        if len(above) * len(other) > TERMS * 4:
+            return self._leaf(self.graph.mul(self.written(a), self.written(b)))
+        return self._product(above, other)
 
     def _product(self, a: Sum, b: Sum) -> Sum:
         if len(a) * len(b) > TERMS * 4:
             return self._leaf(self.graph.mul(self.write(a), self.write(b)))
-        total: Sum = {}
+        return self._settled(self._collected(self._pairs(a, b)))
+
+    def _pairs(self, a: Sum, b: Sum) -> Iterator[tuple[Monomial, Fraction]]:
+        """The terms of a product."""
+        known = self._monomials
         for m, f in a.items():
+            alone = f == 1
             for n, h in b.items():
-                for k, share in self._reduced(_times(m, n)).items():
-                    total[k] = total.get(k, Fraction(0)) + share * f * h
-        return self._settled({m: f for m, f in total.items() if f})
+                share = h if alone else f * h
+                found = known.get((m, n))
+                if found is None:
+                    k = _times(m, n)
+                    found = known[m, n] = self._reduced(k) if self._squared(k) else k
+                if isinstance(found, tuple):
+                    yield found, share
+                else:
+                    yield from ((j, part * share) for j, part in found.items())
 
     def _settled(self, total: Sum) -> Sum:
-        """*total* with what cancels only over a common denominator: sin^2 x / cos x + cos x is 1 / cos x."""
+        """*total* after cancellation over a common denominator: sin^2 x / cos x + cos x is 1 / cos x."""
         g = self.graph
         below = {
             x: min(dict(m).get(x, 0) for m in total) for m in total for x, p in m if p < 0 and g.op[x >> 1] == Op.COS
@@ -120,6 +212,11 @@ class Opened:
         for m, f in total.items():
             above = _added(above, {k: f * h for k, h in self._reduced(_times(m, _inverse(denominator))).items()})
         return {_times(m, denominator): f for m, f in above.items()}
+
+    def _squared(self, m: Monomial) -> bool:
+        """Whether *m* has even powers of cosines."""
+        op = self.graph.op
+        return any(power > 1 and op[atom >> 1] == Op.COS for atom, power in m)
 
     def _reduced(self, m: Monomial) -> Sum:
         """*m* without even powers of cosines."""
@@ -146,7 +243,7 @@ class Opened:
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def write(self, total: Sum) -> Ref:
-        """*total* as an expression, with what is common to all terms in front."""
+        """*total* as an expression with common factors in front."""
         g = self.graph
         if not total:
             return ZERO
@@ -155,20 +252,24 @@ class Opened:
         return self.term(parts.common, parts.front, inside)
 
     def term(self, m: Monomial, f: Fraction, inside: Ref = ONE) -> Ref:
-        """Number, atoms with their powers, and a factor *inside* as one product."""
+        """The product of a coefficient, powers of atoms, and a factor *inside*."""
         g = self.graph
-        above, below = g.const(float(f)), ONE
+        above, below = g.fraction(f), ONE
         for atom, power in m:
-            raised = g.call(Op.POW, atom, g.const(float(abs(power))))
-            above, below = (g.mul(above, raised), below) if power > 0 else (above, g.mul(below, raised))
-        return g.div(g.mul(above, inside), below)
+            raised = atom if power in (1, -1) else g.call(Op.POW, atom, g.const(float(abs(power))))
+            if power > 0:
+                above = g.mul(above, raised)
+            else:
+                below = g.mul(below, raised)
+        whole = g.mul(above, inside)
+        return whole if below == ONE else g.div(whole, below)
 
     def closed(self, total: Sum) -> Sum:
-        """*total* with sines and cosines brought together."""
+        """*total* after trigonometric contraction."""
         return self._steady(self._closed(total))
 
     def _closed(self, total: Sum) -> Sum:
-        """*total* with sines and cosines brought together while that makes it shorter."""
+        """*total* after trigonometric contractions that shorten it."""
         shorter: Sum | None = total
         while shorter is not None:
             total = shorter
@@ -205,12 +306,14 @@ class Opened:
                         yield _replaced(total, (m, other), _times(rest, ((sine & -2, 1),)), f * sign)
 
     def _steady(self, total: Sum) -> Sum:
-        """*total* with a - b sin^2 x as a cos^2 x + (a - b) sin^2 x, where nothing is lost by rounding."""
+        """*total* with a - b sin^2 x as a cos^2 x + (a - b) sin^2 x, a form without loss of digits by subtraction."""
         for m in list(total):
             for x, p in m:
+                if p < 2 or self.graph.op[x >> 1] != Op.SIN:
+                    continue
                 rest = _times(m, ((x, -2),))
                 a, f = total.get(rest, Fraction(0)), total.get(m, Fraction(0))
-                if p > 1 and self.graph.op[x >> 1] == Op.SIN and a * f < 0:
+                if a * f < 0:
                     cosine = _times(rest, ((self._cos(x), 2),))
                     total = _added({k: h for k, h in total.items() if k not in (m, rest)}, {cosine: a, m: a + f})
         return total
@@ -227,8 +330,9 @@ class Opened:
 
 
 def _moderate(f: Fraction) -> bool:
-    """Whether a number is of a size that products of a few do not leave the range of floats."""
-    return abs(f.numerator.bit_length() - f.denominator.bit_length()) < BITS and f.denominator.bit_length() < 4 * BITS
+    """Whether products of a few numbers of this size stay within the range of floats."""
+    above, below = f.numerator.bit_length(), f.denominator.bit_length()
+    return abs(above - below) < BITS and below < 4 * BITS
 
 
 def _atom(ref: Ref, factor: Fraction = Fraction(1)) -> Sum:
@@ -241,7 +345,8 @@ def _times(a: Monomial, b: Monomial) -> Monomial:
     powers = dict(a)
     for atom, power in b:
         powers[atom] = powers.get(atom, 0) + power
-    return tuple(sorted((x, p) for x, p in powers.items() if p))
+    factors = sorted(powers.items())
+    return tuple([t for t in factors if t[1]] if 0 in powers.values() else factors)
 
 
 def _inverse(m: Monomial) -> Monomial:
@@ -257,7 +362,7 @@ def _added(a: Sum, b: Sum) -> Sum:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A sum as *front* times *common* times *inside*: a number, what all terms share, and what is left of them."""
+    """A sum as *front* times *common* times *inside*: a number, the common factors, and the remaining sum."""
 
     front: Fraction
     common: Monomial
@@ -265,16 +370,22 @@ class _Parts:
 
 
 def _parts(total: Sum) -> _Parts:
+    if not total:
+        return _Parts(Fraction(1), (), total)
     rows = [dict(m) for m in total]
-    least = {x: min(row.get(x, 0) for row in rows) for x in {x for row in rows for x in row}}
-    common = tuple(sorted((x, p) for x, p in least.items() if p))
-    sizes = {abs(f) for f in total.values()}
-    front = sizes.pop() if len(sizes) == 1 else Fraction(1)
+    shared = set.intersection(*map(set, rows)).union(x for m in total for x, p in m if p < 0)
+    least = ((x, min(row.get(x, 0) for row in rows)) for x in sorted(shared))
+    common = tuple((x, p) for x, p in least if p)
+    first = abs(next(iter(total.values())))
+    front = first if all(abs(f) == first for f in total.values()) else Fraction(1)
     front = -front if all(f < 0 for f in total.values()) else front
-    return _Parts(front, common, {_times(m, _inverse(common)): f / front for m, f in total.items()})
+    if not common and front == 1:
+        return _Parts(front, common, total)
+    below, whole = _inverse(common), front == 1
+    return _Parts(front, common, {_times(m, below): f if whole else f / front for m, f in total.items()})
 
 
 def _replaced(total: Sum, old: tuple[Monomial, Monomial], new: Monomial, factor: Fraction) -> Sum:
-    """*total* with one term for two."""
+    """*total* with one term in place of two."""
     left = {m: f for m, f in total.items() if m not in old}
     return _added(left, {new: factor})

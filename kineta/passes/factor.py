@@ -1,8 +1,7 @@
-"""Sums with common factors taken out: a x + b x is (a + b) x.
+"""Factorisation of sums: a x + b x is (a + b) x.
 
-Products are looked at as a constant part (numbers and parameters) and a list of factors. The factor that most terms share is
-taken out first, then the next, also inside of what was taken out. Only sums and products that nothing else needs are taken apart,
-so no operation is ever added.
+A product is a constant part (numbers and parameters) and a list of factors. The most frequent factor of a sum is taken out
+first, then the next, recursively. Only sums and products without other users are taken apart, so no operation is added.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from collections.abc import Collection, Sequence
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
 from kineta.expr.walk import reachable, users
-from kineta.passes.linear import Constants
+from kineta.passes.linear_forms import Constants
 from kineta.passes.substitute import signed
 
-#: Terms of a sum, and factors of a product, that are looked at together, at most: what keeps the pass linear.
+#: Terms of a sum and factors of a product at most: the bound that keeps the pass linear.
 TERMS = 64
 
-#: A product: its constant part, with the sign, and its other factors, without signs.
+#: A product: its signed constant part and its other factors, without signs.
 _Product = tuple[Ref, list[Ref]]
 
 _ADD, _MUL = int(Op.ADD), int(Op.MUL)
 
 
 def factor(source: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
-    """*roots* of *source* rebuilt in *target* with the same values and no more operations, in the same order."""
+    """The *roots* of *source* factorised into *target*, in the same order, with the same values and no more operations."""
     order = reachable(source, roots)
     sweep = _Factoring(source, target, users(source, order, roots), parameters)
     for i in order:
@@ -35,7 +34,7 @@ def factor(source: Graph, roots: Sequence[Ref], parameters: Collection[str], tar
 
 
 class _Factoring:
-    """The sweep: copies of nodes, the products and sums that are part of another one, and the constant nodes."""
+    """The state of the sweep: copies of nodes, products and sums nested in another one, and constant nodes."""
 
     def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
         self.source = source
@@ -49,7 +48,7 @@ class _Factoring:
         self.sums: dict[int, list[_Product]] = {}
 
     def visit(self, i: int) -> None:
-        """Node *i*, after its operands."""
+        """Process node *i*, after its operands."""
         source, target, copy, constant = self.source, self.target, self.copy, self.constant
         op, a, b = source.op[i], source.lhs[i], source.rhs[i]
         if op in LEAVES:
@@ -86,7 +85,7 @@ class _Factoring:
                 terms.append(self._product(ref, _ADD))
             elif ref & 1:
                 terms += [(c ^ 1, x) for c, x in inner]
-            elif len(inner) > len(terms):  # the longer list is kept, so that long sums stay linear
+            elif len(inner) > len(terms):  # the longer list is extended, so that long sums stay linear
                 terms = terms + inner if terms else inner
             else:
                 terms += inner
@@ -109,7 +108,7 @@ class _Factoring:
 
 def _multiplied(graph: Graph, product: _Product) -> Ref:
     total, factors = product
-    if len(set(factors)) < len(factors):  # squares first: other products may have the same
+    if len(set(factors)) < len(factors):  # squares first: other products may share them
         powers = Counter(factors)
         factors = [graph.call(Op.POW, x, graph.const(float(n))) for x, n in powers.items()]
     for x in factors:
@@ -118,7 +117,7 @@ def _multiplied(graph: Graph, product: _Product) -> Ref:
 
 
 def _added(graph: Graph, terms: list[_Product]) -> Ref:
-    """The sum of *terms*, common factors taken out."""
+    """The sum of *terms* with common factors taken out."""
     shared = _most_shared(terms)
     if shared is None:
         return graph.sum([_multiplied(graph, t) for t in terms])
@@ -138,7 +137,7 @@ def _added(graph: Graph, terms: list[_Product]) -> Ref:
 
 
 def _most_shared(terms: list[_Product]) -> Ref | None:
-    """The factor, or else the constant part, that most terms have in common; None where no two share one."""
+    """The most frequent factor of *terms*, or else constant part; None without repetition."""
     found = [x for _, factors in terms for x in factors]
     found += [c & -2 for c, factors in terms if factors and c & -2 != ONE]
     if len(set(found)) == len(found):

@@ -1,4 +1,4 @@
-"""Hoisting: what depends on parameters only is computed once per set of parameters."""
+"""Hoisting: loop-invariant code that depends on parameters only is computed once per set of parameters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import LEAVES, UNARY, Op
-from kineta.expr.program import Program, program
+from kineta.expr.program import StraightLineProgram, program
 from kineta.expr.walk import reachable
 
 Outputs = Mapping[str, tuple[tuple[int, ...], Sequence[Ref]]]
@@ -18,9 +18,9 @@ def hoist(
     functions: Mapping[str, Outputs],
     parameters: Sequence[Ref],
     name: str,
-) -> tuple[Program, dict[str, Program]]:
-    """*functions* (name to outputs) as programs: one from ``p`` to ``h``, what depends on *parameters* only and is used by
-    the rest, and for each function one from *inputs* and ``h`` to its outputs.
+) -> tuple[StraightLineProgram, dict[str, StraightLineProgram]]:
+    """*functions* (name to outputs) as programs: one from ``p`` to ``h``, the parameter-dependent values used by the rest,
+    and for each function one from *inputs* and ``h`` to its outputs.
     """
     roots = [r for outputs in functions.values() for _, refs in outputs.values() for r in refs]
     static = _static(graph, roots, parameters)
@@ -38,7 +38,7 @@ def hoist(
 
 
 def _static(graph: Graph, roots: Sequence[Ref], parameters: Sequence[Ref]) -> set[int]:
-    """Ids of the nodes below *roots* that are constants, parameters, or made of these alone."""
+    """Ids of the nodes below *roots* that depend on constants and *parameters* only."""
     static = {r >> 1 for r in parameters}
     for i in reachable(graph, roots):
         op = graph.op[i]

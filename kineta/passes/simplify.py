@@ -1,4 +1,4 @@
-"""The passes that make expressions cheaper, in their order."""
+"""The pipeline of passes that reduce the number of operations."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from kineta.expr.graph import Graph, Ref
 from kineta.expr.walk import reachable
 from kineta.passes.expand import expand
 from kineta.passes.factor import factor
-from kineta.passes.gather import gather
+from kineta.passes.fold_constants import fold_constants
 from kineta.passes.substitute import substitute
 
-#: From references into one graph, and the names of the parameters, to references of the same values into another graph.
-#: Nodes keep their order, which is that of the recursion they come from: machine code then needs few values at a time.
+#: A pass: references into one graph and the names of the parameters to references of the same values into another graph. Nodes
+#: keep the order of the recursion they come from: machine code then has few live values.
 Pass = Callable[[Graph, Sequence[Ref], Collection[str], Graph], list[Ref]]
 
-#: Factors are taken out before constants are brought together, since what was taken out may be constant.
-PASSES: tuple[tuple[str, Pass], ...] = (("factor", factor), ("gather", gather))
+#: Factorisation comes before the grouping of constants, since factors may be constant.
+PASSES: tuple[tuple[str, Pass], ...] = (("factor", factor), ("gather", fold_constants))
 
 
-#: Nodes of expressions that are small enough to be opened and written again.
+#: Nodes of an expression at most for expansion.
 SMALL = 200
 
 
 def simplify(graph: Graph, roots: Sequence[Ref], parameters: Collection[str], target: Graph) -> list[Ref]:
-    """*roots* of *graph* after all passes, in *target*. Small ones are opened and written again first, where that pays."""
+    """The *roots* of *graph* after all passes, in *target*; small expressions are expanded first if this reduces the work."""
     *_, (_, last, refs) = stages(graph, roots, parameters)
     return substitute(last, refs, {}, target)
 
 
 def stages(graph: Graph, roots: Sequence[Ref], parameters: Collection[str]) -> list[tuple[str, Graph, list[Ref]]]:
-    """After each pass: its name, the graph, and what *roots* are in it."""
-    parameters = frozenset(parameters)  # every symbol is looked for in it
+    """After each pass: its name, the graph, and the *roots* in it."""
+    parameters = frozenset(parameters)  # one membership test per symbol
     plain = list(_passed(graph, list(roots), parameters))
     if len(reachable(graph, roots)) > SMALL:
         return plain
@@ -49,6 +49,6 @@ def _passed(graph: Graph, refs: list[Ref], parameters: Collection[str]) -> Itera
 
 
 def _work(graph: Graph, refs: Sequence[Ref]) -> int:
-    """Operations below *refs*, as readers and processors weigh them: a quotient or a function as four."""
+    """Weighted operations below *refs*: a quotient or a function counts as four."""
     operations = count(graph.op[i] for i in reachable(graph, refs))
     return operations.total + 3 * operations.div + 4 * (operations.sqrt + operations.trig)

@@ -16,8 +16,8 @@ def substitute(
     target: Graph | None = None,
     number: Callable[[float], Ref] | None = None,
 ) -> list[Ref]:
-    """*roots* rebuilt in *target* (the source itself, if not given) with every symbol of *replace* replaced by its reference,
-    and every number by what *number* makes of it (the same one, if not given).
+    """The *roots* rebuilt in *target* (by default the source) with every symbol of *replace* replaced by its reference, and
+    every number by the result of *number* (by default the same number).
     """
     into = source if target is None else target
     number = into.const if number is None else number
@@ -37,5 +37,5 @@ def substitute(
 
 
 def signed(ref: Ref, sign: Ref) -> Ref:
-    """*ref*, or its negative where the last bit of *sign* is set."""
+    """*ref*, or its negative for an odd *sign*."""
     return neg(ref) if sign & 1 else ref

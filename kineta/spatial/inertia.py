@@ -1,7 +1,7 @@
 """Mass distributions by their moments, over graph references.
 
-A distribution is known to mechanics by ten numbers: its mass, its first moment and its second moments about the origin.
-As all of them are plain sums over the particles, distributions add, and may be split, freely.
+Ten numbers describe a rigid mass distribution: mass, first moment and second moments about the origin. All are sums over
+particles, so that distributions may be added and split freely.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Moments:
 
     @property
     def is_zero(self) -> bool:
-        """True for nothing at all."""
+        """True for the empty distribution."""
         return self.m == ZERO and self.c.is_zero and all(r == ZERO for r in self.S.refs)
 
     def __add__(self, other: Moments) -> Moments:
@@ -38,15 +38,17 @@ class Moments:
         return Moments(self.c.graph.sub(self.m, other.m), self.c - other.c, self.S - other.S)
 
     def rotated(self, R: Matrix) -> Moments:
-        """The same distribution in axes from which *R* leads to the present ones."""
+        """The distribution in axes from which *R* leads to the present axes."""
         if R.is_identity:
             return self
+        R = Matrix(self.c.graph, R.rows)
         return Moments(self.m, R @ self.c, symmetric(conjugated(R, self.S)))
 
     def shifted(self, r: Vector) -> Moments:
-        """The same distribution about an origin from which the present one is reached by *r*."""
+        """The distribution about an origin from which the present origin is reached by *r*."""
         if r.is_zero:
             return self
+        r = Vector(self.c.graph, *r.refs)
         cross = outer(r, self.c)
         S = self.S + cross + cross.T + outer(r * self.m, r)
         return Moments(self.m, self.c + r * self.m, symmetric(S))
@@ -63,7 +65,7 @@ def nothing(graph: Graph) -> Moments:
 
 
 def symmetric(S: Matrix) -> Matrix:
-    """*S* with its upper half mirrored: equal entries become the same node."""
+    """*S* with its upper half mirrored: equal entries are the same node."""
     (a, b, c), (_, d, e), (_, _, f) = S.rows
     return Matrix(S.graph, ((a, b, c), (b, d, e), (c, e, f)))
 
@@ -78,7 +80,7 @@ def inertia_tensor(S: Matrix) -> Matrix:
 def second_moments(J: Matrix) -> Matrix:
     """S = tr(J)/2 E - J, the inverse of :func:`inertia_tensor`: S_xx = (J_yy + J_zz - J_xx)/2.
 
-    Numbers are taken as the decimals they were written as, so that the small moment of a slender body survives.
+    Numbers are read as their decimal representations, so that the small moment of a slender body survives.
     """
     graph = J.graph
     S = [[neg(entry) for entry in row] for row in J.rows]

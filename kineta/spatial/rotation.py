@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
-from kineta.spatial.vector import Matrix, Vector, identity, outer, skew
+from kineta.expr.op import Op
+from kineta.spatial.vector import Matrix, Vector, along, identity, outer, skew
 
 
 def about(graph: Graph, axis: int, cosine: Ref, sine: Ref) -> Matrix:
@@ -48,10 +49,50 @@ def turn_matrix(M: Matrix, axis: int, cosine: Ref, sine: Ref) -> Matrix:
     return Matrix(g, A)
 
 
-def normals(axis: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
-    """Two unit vectors that make right-handed axes with the unit vector *axis*: where it is a coordinate axis the next two, the
-    second with its sign; else the first lies in a coordinate plane.
+#: Squared distance from the z axis below which a direction counts as near it.
+_NEAR = 1e-6
+#: Component of a unit vector from which on the vector counts as parallel to the axis.
+_ALONG = 1 - 4e-16
+
+
+def normals(e: Vector) -> tuple[Vector, Vector]:
+    """Two unit vectors that complete the unit vector *e* to right-handed axes: the next two coordinate axes, the second with
+    the sign of *e*, where *e* is a coordinate axis; else the first vector lies in a coordinate plane. With symbols this holds
+    for all their values, and derivatives are those of unit vectors normal to *e*.
     """
+    g = e.graph
+    numbers = [g.value(r) for r in e.refs]
+    if None not in numbers:
+        first, second = _normals(numbers)  # type: ignore[arg-type]  # none of which is None
+        return Vector(g, *map(g.const, first)), Vector(g, *map(g.const, second))
+    xx, yy, zz = (g.mul(a, a) for a in e.refs)
+    far = _above(g, g.add(xx, yy), _NEAR)
+    h, k = (g.sqrt(g.call(Op.MAX, s, g.const(_NEAR))) for s in (g.add(xx, yy), g.add(yy, zz)))
+    near = Vector(g, ZERO, g.div(e.z, k), neg(g.div(e.y, k)))
+    u = Vector(g, neg(g.div(e.y, h)), g.div(e.x, h)) * far + near * g.sub(ONE, far)
+    for i in range(3):
+        along = _above(g, g.call(Op.ABS, e[i]), _ALONG)
+        u = u * g.sub(ONE, along) + normal(e, i) * along
+    return u, e.cross(u)
+
+
+def _above(graph: Graph, value: Ref, bound: float) -> Ref:
+    """1 where *value* is above *bound*, else 0."""
+    return graph.call(Op.STEP, graph.sub(value, graph.const(bound)))
+
+
+def normal(e: Vector, axis: int) -> Vector:
+    """A unit vector normal to the unit vector *e*: the coordinate axis after *axis*, moved as *axis* or its opposite, whichever
+    is nearer, moves to *e* (the reflection of Duff et al., 2017).
+    """
+    g, i = e.graph, (axis + 1) % 3
+    sign = g.sub(ONE, g.mul(g.const(2.0), g.call(Op.STEP, neg(e[axis]))))
+    factor = g.div(e[i], g.add(ONE, g.mul(sign, e[axis])))
+    return along(g, i) - e * factor - along(g, axis, g.mul(factor, sign))
+
+
+def _normals(axis: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
+    """:func:`normals` of numbers."""
     x, y, z = axis
     for k in range(3):
         if abs(axis[k]) == 1.0:
@@ -65,7 +106,7 @@ def normals(axis: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
 
 
 def conjugated(R: Matrix, M: Matrix) -> Matrix:
-    """R M R^T: a tensor in other axes. Axes that are only renamed or turned about one of them take fewer products."""
+    """R M R^T: a tensor in other axes, with fewer products for permutations of axes and turns about one of them."""
     permuted = _signed_permutation(R)
     if permuted is not None:
         return Matrix(
@@ -80,7 +121,7 @@ def conjugated(R: Matrix, M: Matrix) -> Matrix:
 
 
 def _signed_permutation(R: Matrix) -> list[tuple[int, int]] | None:
-    """For each row of *R* the column of its only entry, +-1, and the sign bit; None where R is more than that."""
+    """For each row of *R* the column of its only entry, +-1, and the sign bit; None where R is no signed permutation."""
     found = []
     for row in R.rows:
         j = max(range(3), key=row.__getitem__)
@@ -90,10 +131,10 @@ def _signed_permutation(R: Matrix) -> list[tuple[int, int]] | None:
     return found
 
 
-def rodrigues(graph: Graph, axis: Sequence[float], angle: Ref) -> Matrix:
-    """Turn about the fixed unit vector *axis* by *angle*: E + sin a [e] + (1 - cos a) [e]^2."""
+def rodrigues(e: Vector, angle: Ref) -> Matrix:
+    """Turn about the fixed unit vector *e* by *angle*: E + sin a [e] + (1 - cos a) [e]^2."""
+    graph = e.graph
     c, s = graph.cos(angle), graph.sin(angle)
-    e = Vector(graph, *(graph.const(a) for a in axis))
     return (identity(graph).scaled(c) + skew(e).scaled(s) + outer(e, e).scaled(graph.sub(ONE, c))).snapped
 
 

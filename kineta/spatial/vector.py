@@ -132,8 +132,8 @@ class Matrix:
 
     @property
     def snapped(self) -> Matrix:
-        """This matrix; if it is a turn by numbers, entries that miss 0, 1/2, 1, ... by rounding are these: else a quarter turn
-        in two steps would be dearer than in one.
+        """This matrix; for a numerical rotation, entries within rounding of 0, 1/2, 1, ... are these values, so that a quarter
+        turn in two steps costs no more than in one.
         """
         numbers: list[float] = []
         for ref in self.refs:

@@ -1,4 +1,4 @@
-"""Forces with their couples."""
+"""Wrenches: forces with their couples."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ class Wrench:
 
     @classmethod
     def zero(cls, graph: Graph) -> Wrench:
-        """No force and no couple."""
+        """The zero wrench."""
         return cls(Vector(graph), Vector(graph))

@@ -1,1 +1,6 @@
-"""What users ask of a system."""
+"""Tasks: the questions of mechanics, one package each.
+
+A task takes a system or its equations and returns a frozen record that prints, draws and saves itself. Packages know those
+before them alone: ``motions``, ``forces``, ``linear``, ``equilibria``, ``sensitivity``, ``identification``, ``servo``,
+``verification``; ``assemble``, ``mobility``, ``augmented_bodies`` and ``structure_matrices`` stand beside them.
+"""

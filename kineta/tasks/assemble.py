@@ -1,4 +1,4 @@
-"""A state that meets the constraints, from a guess."""
+"""Assembly: a state on the constraint manifold from a guess."""
 
 from __future__ import annotations
 
@@ -7,40 +7,39 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kineta.compiler import equations_of
+from kineta.arrays import FloatArray
+from kineta.consistency.consistent_state import GUESSES, consistent_state
+from kineta.consistency.constraints import CONSTRAINT_TOLERANCE, NumericConstraints
+from kineta.consistency.redundancy import singular_configuration
+from kineta.equations import case_arguments
+from kineta.equations.equations import equations_of
+from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
-from kineta.model.given import records
+from kineta.model.coercion import records
 from kineta.model.motion import coordinate_names, quaternion_names, speed_names
 from kineta.model.system import System, a_system
-from kineta.tasks import arguments
-from kineta.tasks.closing import MET, Closing
-from kineta.tasks.code import parameters
-from kineta.tasks.rank import folded
-from kineta.tasks.reduction import state_names
-from kineta.tasks.state import initial_state
+from kineta.runtime.compiled import parameters
+from kineta.runtime.independent_states import state_names
+from kineta.tasks.motions.conditioning import Conditioning, of_constraints
 from kineta.values import finite
 
-FloatArray = NDArray[np.float64]
-
-
-#: Starts beside a guess that are tried where none is found from it, and how far from it the first and the last are.
-BESIDE, NEAREST, FARTHEST = 8, 1e-2, 1.0
-#: Singular values of scaled constraints below which these are said to depend on each other there.
+#: Singular values of scaled constraint rows below which the rows count as dependent.
 NEARLY = 1e-3
-#: How many times larger than all that is given speeds are that meet constraints only because these just touch.
+#: Ratio of speeds to the given state beyond which constraints count as tangent.
 TOUCHING = 1e5
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """A state that meets the constraints, or one for each of several cases.
+    """A consistent state, or one for each of several cases.
 
     q, v : coordinates (nq,) and speeds (nv,), or (cases, nq) and (cases, nv); ``initial`` has both by name
     moved : largest change of a coordinate from the guess
-    residual : how far the constraints are missed, at most
-    notes : what else is to be known: whether the guess itself led nowhere
+    residual : largest constraint residual
+    notes : remarks, as on a guess from which Newton's method fails
+    conditioning : distance from a singular position, in which the mobility of unpinned coordinates rises; one for each case, none
+        without constraints
     """
 
     q: FloatArray
@@ -49,32 +48,33 @@ class Assembly:
     moved: float
     residual: float
     notes: tuple[str, ...] = ()
+    conditioning: tuple[Conditioning, ...] = ()
 
 
 def assemble(
     system: System, q: Any = None, v: Any = None, p: Any = None, *, t: float = 0.0, pinned: Iterable[str] = ()
 ) -> Assembly:
-    """A state of *system* at the time *t* [s] that meets its constraints, near to the guess *q*, *v*.
+    """Return a consistent state of *system* at the time *t* [s], near the guess *q*, *v*.
 
-    The change is the one of least kinetic energy. Coordinates and speeds that are *pinned*, by name (a ``Ball`` or ``Free``
-    motion by its own, one of its turns or shifts as ``b.Rx``, ``b.Sx``), stay as they are. *q*, *v*, *p* as for
-    :func:`~kineta.tasks.simulate.simulate`, of one case or of many.
-    Where a guess leads nowhere, as one does at which the constraints have no slope, some beside it are tried.
+    The change has the least kinetic energy. Coordinates and speeds *pinned* by name stay fixed (a ``Ball`` or ``Free`` motion by
+    its name, one of its rotations or translations as ``b.Rx``, ``b.Sx``). *q*, *v*, *p* as for
+    :func:`~kineta.simulation.simulate.simulate`, of one case or of many.
+    Where Newton's method fails, as from a guess at which the constraints have no gradient, neighbouring guesses are tried.
 
-    Raises :class:`SimulationError` where no such state is found: with the constraint that is missed most, and by how much.
+    Raises :class:`SimulationError` where no such state is found, with the largest constraint residual.
     """
     values = parameters(a_system(system), p)
     q0, v0 = initial_state(system, q, v, values)
     t, held = finite("t", t), _held(system, pinned)
     equations = equations_of(system)
-    cases = arguments.cases({"q": q0, "v": v0, "p": values})
+    cases = case_arguments.case_count({"q": q0, "v": v0, "p": values})
     if cases is None:
-        return _assembled(Closing(equations, values), t, q0, v0, held)
+        return _assembled(NumericConstraints(equations, values), t, q0, v0, held)
     rows = zip(*(np.broadcast_to(x, (cases, x.shape[-1])) for x in (q0, v0, values)), strict=True)
     found = []
     for i, (one, speeds, own) in enumerate(rows):
         try:
-            found.append(_assembled(Closing(equations, own), t, one, speeds, held))
+            found.append(_assembled(NumericConstraints(equations, own), t, one, speeds, held))
         except SimulationError as error:
             raise SimulationError(f"Case {i}: {error}") from None
     q, v = (np.array([getattr(x, n) for x in found]) for n in ("q", "v"))
@@ -86,75 +86,68 @@ def assemble(
         max(x.moved for x in found),
         max(x.residual for x in found),
         tuple(f"case {i}: {note}" for i, x in enumerate(found) for note in x.notes),
+        tuple(one for x in found for one in x.conditioning),
     )
 
 
 def _assembled(
-    closing: Closing, t: float, q0: FloatArray, v0: FloatArray, held: tuple[list[int], list[int]]
+    constraints: NumericConstraints, t: float, q0: FloatArray, v0: FloatArray, held: tuple[list[int], list[int]]
 ) -> Assembly:
-    """One case of :func:`assemble`; *held*: the speeds that must not move coordinates, and those that stay."""
-    system = closing.system
-    q, beside = _position(closing, t, q0, held[0])
-    v = v0 if system.quasi else closing.velocity(t, q, v0, held[1])
-    off = np.abs(closing.off(t, q, np.zeros(len(system.base_speeds)) if system.quasi else v))
-    # Whatever the quasi-velocities, the constraints on the velocity are met.
-    residual = float(off[closing.on_position if system.quasi else ...].max(initial=0.0))
-    allowed = MET * closing.size(q, v)
+    """Return one case of :func:`assemble`; *held*: the speeds that must not move coordinates, and the speeds that stay."""
+    system = constraints.system
+    if system.quasi:  # quasi-velocities satisfy the velocity constraints identically
+        found = consistent_state(constraints, t, q0, np.zeros(len(system.base_speeds)), held)
+        q, v, off = found.q, v0, np.abs(found.residuals[constraints.on_position])
+    else:
+        found = consistent_state(constraints, t, q0, v0, held)
+        q, v, off = found.q, found.v, np.abs(found.residuals)
+    residual, allowed = float(off.max(initial=0.0)), CONSTRAINT_TOLERANCE * constraints.scale(q, v)
     if not residual <= allowed:
-        still = len(set(held[0])) == len(closing.system.base_speeds)
-        raise SimulationError(_unmet(closing, t, off, allowed, pinned=any(held), still=still))
-    if np.abs(v).max(initial=0.0) > TOUCHING * closing.size(q, v0):
-        depend = folded(closing.equations, closing.p, t, (q, np.zeros_like(v)), (), NEARLY).removesuffix(" there")
+        still = len(set(held[0])) == len(constraints.system.base_speeds)
+        raise SimulationError(_unmet(constraints, t, found.residuals, allowed, pinned=any(held), still=still))
+    if np.abs(v).max(initial=0.0) > TOUCHING * constraints.scale(q, v0):
+        depend = singular_configuration(
+            constraints.equations, constraints.p, t, (q, np.zeros_like(v)), (), NEARLY
+        ).removesuffix(" there")
         raise SimulationError(
             f"Model '{system.name}': in the position found {depend or 'constraints nearly depend on each other'}, so that "
             f"speeds of {np.abs(v).max():.1g} would be needed. It may be the only one: check lengths and parameters."
         )
     names = (*system.q_names, *system.v_names)
     initial = dict(zip(names, np.concatenate([q, v]).tolist(), strict=True))
-    notes = (f"the guess led to no position; one {beside} beside it did",) * bool(beside)
-    return Assembly(q, v, initial, float(np.abs(q - q0).max(initial=0.0)), residual, notes)
+    led = zip(("position", "speeds"), found.distances, strict=True)
+    notes = tuple(f"the guess led to no {what}; one {beside} beside it did" for what, beside in led if beside)
+    speeds = found.v if not system.quasi else np.zeros(len(system.base_speeds))
+    measured = of_constraints(constraints, t, q, speeds, held[0])
+    moved = float(np.abs(q - q0).max(initial=0.0))
+    return Assembly(q, v, initial, moved, residual, notes, () if measured is None else (measured,))
 
 
-def _position(closing: Closing, t: float, q0: FloatArray, held: list[int]) -> tuple[FloatArray, str]:
-    """Coordinates that meet the constraints on the position, or those found that miss them least; and how far from the guess they
-    were found, in words, ``''`` for from itself.
-    """
-    rest, rng = np.zeros(len(closing.system.base_speeds)), np.random.default_rng(0)
-    best, least, said = q0, np.inf, ""
-    for i in range(1 + BESIDE * bool(closing.on_position)):
-        far = NEAREST * (FARTHEST / NEAREST) ** ((i - 1) / (BESIDE - 1)) if i else 0.0
-        change = far * rng.standard_normal(len(rest))
-        change[held] = 0.0
-        q = closing.position(t, closing.moved(t, q0, change) if i else q0, held)
-        off = float(np.abs(closing.off(t, q, rest)[closing.on_position]).max(initial=0.0))
-        if off < least:
-            best, least, said = q, off, f"about {far:.1g}" if i else ""
-        if least <= MET * closing.size(best, rest):
-            break
-    return best, said
-
-
-def _unmet(closing: Closing, t: float, off: FloatArray, allowed: float, *, pinned: bool, still: bool) -> str:
-    """Which constraint is missed most, by how much, and what to do; on the position first, where one is missed there."""
-    off = np.where(np.isfinite(off), off, np.inf)
-    where = [k for k in closing.on_position if off[k] > allowed]
-    k = max(where or sorted({*range(len(off))} - {*closing.on_position}), key=lambda k: float(off[k]))
+def _unmet(
+    constraints: NumericConstraints, t: float, off: FloatArray, allowed: float, *, pinned: bool, still: bool
+) -> str:
+    """Return the sentence on the largest constraint residual, of position constraints first, with advice."""
+    off = np.where(np.isfinite(off), np.abs(off), np.inf)
+    where = [k for k in constraints.on_position if off[k] > allowed]
+    k = max(where or sorted({*range(len(off))} - {*constraints.on_position}), key=lambda k: float(off[k]))
     advice = (
         "Pin less: nothing is left to move."
         if still
         else "Pin less, or start from another guess."
         if pinned
         else "Start from another guess, or check lengths and parameters: it may be that no position meets them all."
+        if where or constraints.compiled.linear
+        else "Start from other speeds, or check parameters: it may be that no speeds meet them all."
     )
-    tried = f"this guess, nor from {BESIDE} beside it" if where else "this guess"
+    tried = f"this guess, nor from {GUESSES} beside it" if where or not constraints.compiled.linear else "this guess"
     return (
-        f"Model '{closing.system.name}': {closing.named(k)} cannot be met at t = {t:g} s from {tried}: the nearest state "
-        f"found misses it by {off[k]:.3g}. {advice}"
+        f"Model '{constraints.system.name}': {constraints.described(k)} cannot be met at t = {t:g} s from {tried}: the nearest "
+        f"state found misses it by {off[k]:.3g}. {advice}"
     )
 
 
 def _held(system: System, pinned: Iterable[str]) -> tuple[list[int], list[int]]:
-    """The speeds that must not move coordinates, and those that stay, from the names *pinned*."""
+    """Return the speeds that must not move coordinates, and the speeds that stay, from the names *pinned*."""
     names = records(pinned, str, "names of coordinates and speeds", "'q1'")
     blocks: dict[str, tuple[str, ...]] = {}
     for joint, motion in system.joints.items():

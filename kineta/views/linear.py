@@ -6,24 +6,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kineta.views.plot import pyplot, with_unit
+from kineta.arrays import ComplexArray, FloatArray
+from kineta.views.series import pyplot, with_unit
 
 if TYPE_CHECKING:
-    from kineta.tasks.fit import Fit
-    from kineta.tasks.linear import Linear
-    from kineta.tasks.modes import Modes
-    from kineta.tasks.response import Response
-    from kineta.tasks.sensitivity import Sensitivity
+    from kineta.tasks.linear.linear_system import Linear
+    from kineta.tasks.linear.modes import Modes
+    from kineta.tasks.linear.response import Response
+    from kineta.tasks.sensitivity.fit import Fit
+    from kineta.tasks.sensitivity.sensitivity import Sensitivity
 
-FloatArray = NDArray[np.float64]
 
-#: Shapes that are drawn, at most, and coordinates of each.
+#: Most shapes, and most coordinates of each, in a picture.
 MOST, COORDINATES = 12, 24
-#: Part of a shape below which a coordinate does not move in it.
+#: Amplitude in a shape below which a coordinate does not take part.
 LITTLE = 1e-6
-#: Parts of the width and height of the eigenvalues' plane within which two of them have one label.
+#: Distance, relative to the picture, within which two eigenvalues share a label.
 NEAR = (0.012, 0.06)
 
 
@@ -64,8 +63,8 @@ def modes(found: Modes) -> Any:
     return fig
 
 
-def _together(values: NDArray[np.complex128]) -> list[tuple[complex, str]]:
-    """Eigenvalues, those that lie on each other in a picture as one, with their numbers."""
+def _together(values: ComplexArray) -> list[tuple[complex, str]]:
+    """Return groups of eigenvalues that coincide in the picture, with their numbers."""
     wide, high = (part * np.ptp(x) if len(x) else 0.0 for part, x in zip(NEAR, (values.real, values.imag), strict=True))
     groups: list[tuple[complex, list[int]]] = []
     for i, value in enumerate(values.tolist()):
@@ -85,7 +84,7 @@ def _together(values: NDArray[np.complex128]) -> list[tuple[complex, str]]:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Rising numbers in words: ``1-3, 5``."""
+    """Return rising numbers in words: ``1-3, 5``."""
     runs: list[list[int]] = []
     for n in numbers:
         if runs and n == runs[-1][-1] + 1:

@@ -13,6 +13,7 @@ from tests.support import EXAMPLES
 FOURBAR = str(EXAMPLES / "fourbar.kin")
 
 
+@pytest.mark.slow
 def test_reactions_say_which_forces_produce_the_motion(kineta: Command) -> None:
     motion = ("reactions", FOURBAR, "--motion", "theta = 0.8 + 0.1*t", "--samples", "5")
     assert "produced by the forces on all speeds, 2 more than the motion tells apart" in kineta(*motion).out
@@ -38,7 +39,7 @@ def test_pictures_along_motions_have_all_that_moves_by_unit(
     kineta: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr("kineta.views.plot.picture", lambda figure, path: drawn.append(figure))
+    monkeypatch.setattr("kineta.views.series.picture", lambda figure, path: drawn.append(figure))
     motion = ("--motion", "theta = 0.8 + 0.1*t^2", "--samples", "5", "--plot", "a.png")
     assert kineta("reactions", FOURBAR, *motion, "--actuators", "theta'").code == 0
     assert kineta("kinematics", FOURBAR, *motion, "--of", "Rocker", "--json").json["units"]["theta''"] == "rad/s^2"
@@ -72,6 +73,7 @@ def test_a_motion_that_ends_early_is_told(kineta: Command, tmp_path: Path) -> No
     assert "the motion from the initial state does not come to --to" in done.err
 
 
+@pytest.mark.slow
 def test_series_choose_what_is_written_and_an_unknown_one_is_told_the_others(kineta: Command, here: Path) -> None:
     asked = ("kinematics", FOURBAR, "--motion", "theta = 0.8 + t", "--of", "mass", "--samples", "3", "--series")
     assert kineta(*asked, "mass.x,mass.y", "--save", "way.csv").code == 0

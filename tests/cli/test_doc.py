@@ -30,6 +30,7 @@ VARYING = re.compile(
 )
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_the_commands_print(kineta: Command, here: Path, request: pytest.FixtureRequest) -> None:
     update = request.config.getoption("--update")
     page = PAGE.read_text(encoding="utf-8")

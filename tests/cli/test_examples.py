@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.conftest import Command
-from tests.support import EXAMPLES
-from tests.tasks.test_verify import CERTIFIED
+from tests.support import EXAMPLES, examples
+from tests.tasks.verification.test_verify import CERTIFIED
 
-MODELS = sorted(p.stem for p in EXAMPLES.glob("*.kin"))
 #: Those whose programs actuators hold through the rest of the system.
 HELD = ("crane_servo", "car_chain")
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", examples())
 def test_an_example_is_sound_and_moves(kineta: Command, name: str) -> None:
     model = EXAMPLES / f"{name}.kin"
     checked = kineta("check", model, "--json")
@@ -26,7 +25,7 @@ def test_an_example_is_sound_and_moves(kineta: Command, name: str) -> None:
     assert (moved.code, moved.err) == (0, "")
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name not in CERTIFIED])
+@pytest.mark.parametrize("name", examples(without=CERTIFIED, long=("euler_top", "governor", "thrown_box")))
 def test_all_formalisms_agree_about_an_example(kineta: Command, name: str) -> None:
     certified = kineta("verify", EXAMPLES / f"{name}.kin", "--states", 4, "--digits", 0, "--json")
     assert certified.code == 0, certified.out

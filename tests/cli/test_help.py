@@ -18,7 +18,7 @@ import pytest
 from kineta.cli.main import app
 from kineta.cli.options import Verb
 from tests.cli.conftest import Command
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, quick_but
 
 
 def verbs(group: click.Group = app, name: str = "") -> Iterator[tuple[str, Verb]]:
@@ -51,7 +51,7 @@ def test_the_list_of_verbs_is_not_cut_short(kineta: Command) -> None:
     assert "..." not in kineta("--help").out.partition("Commands:")[2]
 
 
-@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize("name", quick_but(VERBS, ["kinematics", "new", "servo", "simulate"]))
 def test_examples_of_the_help_run(kineta: Command, here: Path, name: str) -> None:
     if name != "examples copy":  # which overwrites nothing
         for model in ("double_pendulum", "spinning_top", "fourbar", "crane_servo", "car_chain"):

@@ -11,7 +11,7 @@ from tests.cli.conftest import CART, Command
 
 def test_the_series_asked_for_are_drawn(kineta: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr("kineta.views.plot.figure", lambda result, path, *names: asked.extend(names))
+    monkeypatch.setattr("kineta.views.series.figure", lambda result, path, *names: asked.extend(names))
     done = kineta("simulate", CART, "--to", "0.1", "--plot", "out.svg", "--series", "q2', E.x,energy,,E.x")
     assert (done.code, done.err) == (0, "")
     assert asked == ["q2'", "E.x", "energy"]

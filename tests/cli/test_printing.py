@@ -11,20 +11,19 @@ import pytest
 import sympy
 
 import kineta as kn
-from kineta.codegen import latex, text
-from kineta.codegen.sympy import from_sympy, to_sympy
-from kineta.codegen.written import written
 from kineta.errors import ExpressionError
 from kineta.expr.graph import Graph
 from kineta.expr.op import UNARY, Op
+from kineta.interop.sympy import from_sympy, to_sympy
 from kineta.model.motion import coordinate_names
+from kineta.notation import latex, text
+from kineta.notation.typesetting import typeset
 from kineta.passes.evaluate import evaluate
 from tests.cli.conftest import CART, HOPPER, Command
 from tests.cli.latex_reader import value
 from tests.codegen.random_programs import random_program
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, examples
 
-MODELS = sorted(EXAMPLES.glob("*.kin"))
 QUANTITIES = ("inverse", "forward", "mass_and_bias", "energy", "positions")
 
 
@@ -55,8 +54,9 @@ FUNCTIONS |= {"max": max, "min": min}
 
 
 @without_warnings
-@pytest.mark.parametrize("model", MODELS, ids=lambda p: p.stem)
-def test_text_can_be_computed_line_by_line(kineta: Command, model: Path) -> None:
+@pytest.mark.parametrize("name", examples())
+def test_text_can_be_computed_line_by_line(kineta: Command, name: str) -> None:
+    model = EXAMPLES / f"{name}.kin"
     equations = kn.derive(kn.load(model)).settled()
     known = values(equations.system)
     for quantity in QUANTITIES:
@@ -95,16 +95,17 @@ BROKEN = " \\\\\n&\\quad {}"
 def test_long_sums_go_on_in_the_next_line() -> None:
     term = r"\left(a + b\right)\,\sin\left(c - d\right)"
     whole = " + ".join([term] * 12) + f" - {term}"
-    lines = latex.broken(whole)
+    lines = latex.break_lines(whole)
     assert "".join(lines) == whole
     assert len(lines) == 2
     assert all(line.startswith((" + ", " - ")) for line in lines[1:])
-    assert latex.broken(rf"\left({whole}\right)") == [rf"\left({whole}\right)"]
+    assert latex.break_lines(rf"\left({whole}\right)") == [rf"\left({whole}\right)"]
 
 
 @without_warnings
-@pytest.mark.parametrize("model", MODELS, ids=lambda p: p.stem)
-def test_latex_reads_as_it_was_meant(kineta: Command, model: Path) -> None:
+@pytest.mark.parametrize("name", examples(long=("hopping_robot", "hopping_robot_stance")))
+def test_latex_reads_as_it_was_meant(kineta: Command, name: str) -> None:
+    model = EXAMPLES / f"{name}.kin"
     equations = kn.derive(kn.load(model)).settled()
     known = values(equations.system)
     letters = {latex.name(n): x for n, x in known.items()}
@@ -196,6 +197,7 @@ def test_equations_in_sympy_are_those_of_the_model() -> None:
     np.testing.assert_allclose(numbers, expected(equations, "inverse", known), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_equations_in_sympy_are_those_of_sympys_mechanics() -> None:
     from sympy.physics.mechanics import LagrangesMethod, dynamicsymbols
 
@@ -248,7 +250,7 @@ def test_what_sympy_writes_is_taken(expression: object, shown: str | None) -> No
     known = {"x": 0.7, "y": 1.3}
     exact = float(sympy.sympify(expression).subs({x: known["x"], y: known["y"]}))
     assert evaluate(g, [ref], known)[0] == pytest.approx(exact, rel=1e-14)
-    assert shown is None or written(g, ref, text.TEXT) == shown
+    assert shown is None or typeset(g, ref, text.TEXT) == shown
 
 
 @pytest.mark.parametrize(
@@ -279,4 +281,15 @@ def test_every_operation_has_a_way_out_and_back() -> None:
         evaluate(back, from_sympy(back, to_sympy(g, refs)), known), evaluate(g, refs, known), rtol=1e-14
     )
     for op, ref in zip(operations, refs, strict=True):
-        assert value(written(g, ref, latex.LATEX), known) == pytest.approx(evaluate(g, [ref], known)[0]), op
+        assert value(typeset(g, ref, latex.LATEX), known) == pytest.approx(evaluate(g, [ref], known)[0]), op
+
+
+def test_quantities_of_programs_are_derived_without_a_warning(kineta: Command) -> None:
+    got = kineta("derive", EXAMPLES / "elevator.kin", "--quantity", "highest")
+    assert (got.code, "only runs know programs" in got.err) == (0, False)
+    assert "only runs know programs" in kineta("derive", EXAMPLES / "elevator.kin").err
+
+
+def test_accelerations_are_no_levels(kineta: Command) -> None:
+    got = kineta("eval", EXAMPLES / "charged_craft.kin", "--quantity", "control", "--levels", "x''=0.3")
+    assert (got.code, got.err) == (1, "kineta: --levels: 'x''' is an acceleration; give it as --vdot \"x'=0.3\".\n")

@@ -14,6 +14,7 @@ import pytest
 
 import kineta as kn
 from tests.cli.conftest import CART, HOPPER, Command
+from tests.support import slow
 
 MAIN = "from kineta.__main__ import main; main()"
 
@@ -48,15 +49,15 @@ def test_help_loads_nothing_heavy(arguments: list[str], said: list[str]) -> None
 
 
 #: What tells derivations and writes formulas for print, and what runs many cases at once.
-TOLD = ("kineta.account", "kineta.matrix_form", "kineta.codegen.latex")
-LANES = ("kineta.tasks.ensemble", "kineta.numerics.ensemble", "kineta.codegen.lanes")
+TOLD = ("kineta.equations.derivation_report", "kineta.equations.matrix_form", "kineta.notation.latex")
+LANES = ("kineta.simulation.ensemble", "kineta.integration.native_ensemble", "kineta.kernels.ensemble")
 
 
 @pytest.mark.parametrize(
     ("arguments", "spared"),
     [
         (("derive", CART), ("numpy", "llvmlite", "scipy", "matplotlib", *TOLD)),
-        (("simulate", CART, "--to", "1"), ("scipy", "matplotlib", "xarray", "concurrent", *LANES, *TOLD)),
+        *slow([(("simulate", CART, "--to", "1"), ("scipy", "matplotlib", "xarray", "concurrent", *LANES, *TOLD))]),
     ],
 )
 def test_a_verb_loads_only_what_it_needs(arguments: tuple[str, ...], spared: tuple[str, ...]) -> None:
@@ -70,6 +71,7 @@ def test_the_package_is_the_command() -> None:
     assert (done.returncode, done.stdout) == (0, f"kineta {kn.__version__}\n")
 
 
+@pytest.mark.slow
 def test_a_model_is_read_from_standard_input() -> None:
     text = CART.read_text(encoding="utf-8")
     assert run("derive", "-", input=text).stdout == run("derive", CART).stdout
@@ -129,6 +131,7 @@ def test_a_full_disk_is_said(kineta: Command, monkeypatch: pytest.MonkeyPatch) -
             assert (done.code, done.err) == (1, "kineta: The output cannot be written: No space left on device.\n")
 
 
+@pytest.mark.slow
 def test_names_of_any_script_are_printed_in_any_encoding() -> None:
     plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = run("check", HOPPER, env=plain)
@@ -140,18 +143,20 @@ def test_names_of_any_script_are_printed_in_any_encoding() -> None:
 
 
 #: Signals that ask a command to end, and the codes that it ends with.
-ASKED = pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
-
-
-@ASKED
-@pytest.mark.parametrize("method", ["dop853", "DOP853"])
+@pytest.mark.parametrize(
+    ("method", "name", "code"),
+    [
+        ("dop853", "SIGINT", 130),
+        *slow([("dop853", "SIGTERM", 143), ("DOP853", "SIGINT", 130), ("DOP853", "SIGTERM", 143)]),
+    ],
+)
 def test_an_interrupted_run_keeps_and_saves_what_was_computed(
     tmp_path: Path, method: str, name: str, code: int
 ) -> None:
     before = (
         "import os, signal, threading\n"
         "import scipy.integrate\n"
-        "import kineta.tasks.motion as s\n"
+        "import kineta.simulation.run as s\n"
         "integrate = s._integrate\n"
         "def soon_interrupted(*arguments):\n"
         "    threading.Timer(0.4, os.kill, (os.getpid(), signal." + name + ")).start()\n"
@@ -170,7 +175,7 @@ def test_an_interrupted_run_keeps_and_saves_what_was_computed(
     assert [p.name for p in tmp_path.iterdir()] == ["run.nc"]
 
 
-@ASKED
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 @pytest.mark.parametrize("module", ["kineta.cli.main", "numpy"])
 def test_an_interrupted_import_ends_in_silence(module: str, name: str, code: int) -> None:
     before = (

@@ -12,6 +12,11 @@ def test_the_command_says_what_it_found(kineta: Command) -> None:
     said = kineta("servo", EXAMPLES / "car_chain.kin", "--to", 0.2, "--set", "c=5", "--json").json
     assert (said["index"], said["flat"], said["internal"], said["actuators"]) == (6, False, 3, ["x1'"])
     assert said["stability"].startswith("minimum phase")
+    near = said["conditioning"]
+    assert (near["condition"], near["motion"]) == (1, {"control.x1'": 1})
+    assert list(near["direction"]) == ["path" + 5 * "'"]
+    assert 0 <= near["t"] <= 0.2
+    assert "nearest to a singular position at t = " in kineta("servo", EXAMPLES / "car_chain.kin", "--to", 0.2).out
     wrong = kineta("servo", EXAMPLES / "double_pendulum.kin")
     assert (wrong.code, wrong.err.count("\n")) == (1, 1)
 

@@ -107,9 +107,29 @@ WRONG = [
         "'q1' must be an angle or a number without dimension, found",
     ),
     (("kinematics", PENDULUM, "--motion", "q1 = t; q2 = 0"), "with commas between, found ';' in 'q1 = t; q2 = 0'."),
+    (
+        ("kinematics", PENDULUM, "--motion", "q1 = sin("),
+        "--motion:1:10: the text ends within the definitions; expected '(', '+' or '-', a name or a number.",
+    ),
+    (
+        ("kinematics", PENDULUM, "--motion", "q1 = sin(t"),
+        "--motion:1:11: the text ends within the definitions; expected ')', ',' or an operator: the '(' at 1:9 is not closed",
+    ),
+    (("kinematics", PENDULUM, "--motion", "q1 = t^²"), "--motion:1:8: found the character '²'"),
+    (("kinematics", PENDULUM, "--motion", "q1 = t, q2 = foo(t)"), "--motion:1:14: unknown function 'foo'."),
+    (("kinematics", PENDULUM, "--motion", " "), "--motion: expected name = expression, ..., found nothing."),
     (("kinematics", PENDULUM, "--motion", "q1 = t, q1 = 2*t"), "--motion: expected every name once, found 'q1' twice."),
     (("kinematics", PENDULUM, "--motion", "@twice.csv"), "twice.csv: expected every column once, found 'q1' twice."),
     (("kinematics", PENDULUM, "--motion", "@ragged.csv"), "ragged.csv:3: expected 2 numbers, found 1."),
+    (("fit", PENDULUM, "still.csv", "--by", "m1"), "still.csv:4: expected times that rise, found 0.1 after 0.1."),
+    (("inverse", PENDULUM, "--motion", "@still.csv"), "still.csv:4: expected times that rise, found 0.1 after 0.1."),
+    (("kinematics", PENDULUM, "--motion", "@back.csv"), "back.csv:3: expected times that rise, found 0 after 0.1."),
+    (("kinematics", PENDULUM, "--motion", "@timeless.csv"), "timeless.csv:3: expected a time, found none."),
+    (
+        ("kinematics", PENDULUM, "--motion", "@one.csv"),
+        "one.csv: expected a line of numbers for every time, two at least, found one",
+    ),
+    (("identify", PENDULUM, "one.csv"), "one.csv: expected a line of numbers for every time, two at least, found one"),
     (("fit", PENDULUM, "run.nc", "--by", "m1"), "expected a table of text in UTF-8, found other bytes at position 0"),
     (("inverse", PENDULUM, "--motion", "@twice.csv", "--to", "2"), "--to: a run or a table has times of its own"),
     (
@@ -148,6 +168,12 @@ def test_what_makes_no_sense_gets_a_sentence(
     kineta: Command, here: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     tables = {"empty": "", "ragged": "t,q1\n0,1\n1\n", "words": "t,q1\n0,many\n", "other": "t,speed\n0,1\n1,2\n"}
+    tables |= {
+        "still": "t,q1\n0,0\n0.1,1\n0.1,2\n",
+        "back": "t,q1\n0.1,0\n0,1\n",
+        "one": "t,q1\n0,0\n",
+        "timeless": "t,q1\n0,0\n,1\n",
+    }
     tables |= {"twice": "t,q1,q1\n0,1,1\n", "run": "t,q1\n0,0.1\n0.1,0.2\n0.2,0.1\n"}
     (here / "run.nc").write_bytes(b"\x89HDF")
     (here / "two.json").write_text('{"equilibria": [{"initial": {"q1": 0.0}}, {"initial": {"q1": 3.0}}]}')

@@ -6,10 +6,12 @@ import random
 
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.op import Op
-from kineta.expr.program import Program, program
+from kineta.expr.program import StraightLineProgram, program
 
 
-def random_program(seed: int, n: int = 60, name: str = "f", blocks: tuple[int, ...] = (1, 5, 3, 0)) -> Program:
+def random_program(
+    seed: int, n: int = 60, name: str = "f", blocks: tuple[int, ...] = (1, 5, 3, 0)
+) -> StraightLineProgram:
     """*n* random operations on input blocks of the given sizes; as many results as survive."""
     rng = random.Random(seed)
     g = Graph()

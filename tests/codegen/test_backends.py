@@ -10,23 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kineta.codegen import c, llvm, plan
+from kineta.codegen import c, llvm, spilling
 from kineta.codegen import numpy as reference
-from kineta.codegen.gradual import CALLS, Gradual
 from kineta.codegen.module import module
-from kineta.codegen.plan import WHOLE
+from kineta.codegen.spilling import WHOLE
 from kineta.codegen.target import host
+from kineta.codegen.tiered import CALLS, TieredFunction
 from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph
 from kineta.expr.op import Op
-from kineta.expr.program import Program, program
-from kineta.numerics.ensemble import aligned
+from kineta.expr.program import StraightLineProgram, program
+from kineta.integration.native_ensemble import aligned
 from tests.codegen.random_programs import random_program
 
 SEEDS = range(12)
 
 
-def blocks(p: Program, n: int | None, seed: int = 0) -> list[np.ndarray]:
+def blocks(p: StraightLineProgram, n: int | None, seed: int = 0) -> list[np.ndarray]:
     rng = np.random.default_rng(seed)
     return [rng.uniform(-2, 2, b.size if n is None else (n, b.size)) for b in p.inputs]
 
@@ -48,7 +48,7 @@ def test_llvm_agrees_with_numpy(seed: int) -> None:
         close(f.batch(*shared), expected(*shared))
 
 
-def block_diagonal(n: int) -> Program:
+def block_diagonal(n: int) -> StraightLineProgram:
     """A matrix (n, n) that is zero beside a diagonal of equal blocks of two by two."""
     g = Graph()
     x, y = g.symbol("x"), g.symbol("y")
@@ -57,7 +57,7 @@ def block_diagonal(n: int) -> Program:
     return program(g, {"x": [x, y]}, {"M": ((n, n), entries)})
 
 
-def native(p: Program, width: int) -> llvm.NativeFunction:
+def native(p: StraightLineProgram, width: int) -> llvm.NativeFunction:
     """*p* compiled for a machine with vectors of that width."""
     batch = width > 1
     names = [p.name, f"{p.name}.each", *(f"{p.name}.{entry}" for entry in ("batch", "lanes") if batch)]
@@ -67,7 +67,7 @@ def native(p: Program, width: int) -> llvm.NativeFunction:
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
 @pytest.mark.parametrize("p", [random_program(6, 200), block_diagonal(9)], ids=["random", "matrix"])
-def test_vectors_of_every_width_agree(p: Program, width: int) -> None:
+def test_vectors_of_every_width_agree(p: StraightLineProgram, width: int) -> None:
     """Whatever width this machine would choose."""
     f, expected = native(p, width), reference.compile(p)
     close(f(*blocks(p, None)), expected(*blocks(p, None)))
@@ -77,7 +77,7 @@ def test_vectors_of_every_width_agree(p: Program, width: int) -> None:
 
 @pytest.mark.parametrize("width", [2, 4, 8])
 @pytest.mark.parametrize("p", [random_program(6, 200), block_diagonal(9)], ids=["random", "matrix"])
-def test_one_state_in_every_lane(p: Program, width: int) -> None:
+def test_one_state_in_every_lane(p: StraightLineProgram, width: int) -> None:
     """Blocks one after the other, number i of all states side by side."""
     rows, f = blocks(p, width), native(p, width)
     given, found = aligned(p.n_inputs, width), aligned(p.n_outputs, width)
@@ -120,8 +120,8 @@ def test_batches_stay_within_their_arrays() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_long_programs_agree(seed: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is long begins here at 100 operations."""
-    monkeypatch.setattr(plan, "WHOLE", {16: 100, 32: 100})
-    monkeypatch.setattr(plan, "CHUNK", 60)
+    monkeypatch.setattr(spilling, "WHOLE", {16: 100, 32: 100})
+    monkeypatch.setattr(spilling, "CHUNK", 60)
     p = random_program(seed, 400)
     f, expected = native(p, width), reference.compile(p)
     for n in (None, 17):
@@ -152,7 +152,7 @@ def test_wrong_blocks_are_refused_with_their_sizes() -> None:
         f.batch(np.zeros((2, 1)), np.zeros((3, 5)), np.zeros(3), np.zeros(0))
 
 
-def sines() -> Program:
+def sines() -> StraightLineProgram:
     g = Graph()
     x = g.symbol("x")
     return program(g, {"x": [x]}, {"out": ((2,), [g.sin(x), g.cos(x)])}, "sines")
@@ -200,7 +200,7 @@ def test_nan_is_not_lost_on_the_way() -> None:
         assert np.isnan(f(np.array([np.nan, 1.0]))).all()
 
 
-def guarded() -> Program:
+def guarded() -> StraightLineProgram:
     g = Graph()
     x, y = g.symbol("x"), g.symbol("y")
     return program(g, {"x": [x, y]}, {"out": ((2,), [g.guard(x, y), g.guard(x ^ 1, g.sub(y, x))])}, "f")
@@ -218,7 +218,7 @@ def test_a_guard_lets_a_value_through_where_its_test_is_positive(tmp_path: Path)
         assert np.array_equal(found, expected, equal_nan=True)
 
 
-def compiled_c(programs: list[Program], folder: Path, model: str = "model") -> ctypes.CDLL:
+def compiled_c(programs: list[StraightLineProgram], folder: Path, model: str = "model") -> ctypes.CDLL:
     header, text = c.source(programs, model, {"b1": list("abcde")})
     stem = c.identifier(model)
     (folder / f"{stem}.h").write_text(header)
@@ -261,7 +261,7 @@ def test_golden_c(request: pytest.FixtureRequest) -> None:
 
 def test_what_is_called_often_is_compiled() -> None:
     p = random_program(1, 200)
-    called, expected = Gradual([p]), reference.compile(p)
+    called, expected = TieredFunction([p]), reference.compile(p)
     one = blocks(p, None)
     for _ in range(CALLS + 2):
         close(called(p.name, *one), expected(*one))

@@ -19,9 +19,9 @@ import pytest
 from kineta import cache
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
-from kineta.codegen.integrator import integrator
-from kineta.codegen.lanes import lanes_integrator
 from kineta.errors import KinetaWarning
+from kineta.kernels.ensemble import ensemble_loop
+from kineta.kernels.integrate import integration_loop
 from kineta.numerics.tableaux import DOPRI5
 from tests.codegen.random_programs import random_program
 from tests.codegen.test_backends import blocks, close
@@ -266,7 +266,7 @@ def test_code_from_before_the_operations_were_numbered_anew_is_not_used(here: Pa
 
 
 @pytest.mark.parametrize(
-    "loop", [partial(integrator.__wrapped__, DOPRI5), partial(lanes_integrator.__wrapped__, DOPRI5, 2)]
+    "loop", [partial(integration_loop.__wrapped__, DOPRI5), partial(ensemble_loop.__wrapped__, DOPRI5, 2)]
 )
 def test_a_loop_in_the_store_is_not_written_again(
     loop: Callable[[], object], here: Path, monkeypatch: pytest.MonkeyPatch
@@ -277,7 +277,7 @@ def test_a_loop_in_the_store_is_not_written_again(
     def written(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("kineta.codegen.step.Step.__init__", written)
+    monkeypatch.setattr("kineta.kernels.runge_kutta.RungeKuttaStep.__init__", written)
     loop()
     entry.unlink()
     with pytest.raises(AssertionError):

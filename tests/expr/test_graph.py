@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from fractions import Fraction
 
 import pytest
 
@@ -93,8 +94,8 @@ def test_what_is_no_number_is_refused(value: float, found: str) -> None:
         (lambda g, x: g.call(Op.POW, ZERO, g.const(-1)), "Division by zero."),
         (lambda g, x: g.call(Op.LOG, ZERO), "log(0) is not a finite number."),
         (lambda g, x: g.sqrt(MINUS_ONE), "sqrt(-1) is not a finite number."),
-        (lambda g, x: g.call(Op.POW, g.const(-2), g.const(1.5)), "pow(-2, 1.5) is not a finite number."),
-        (lambda g, x: g.mul(g.const(1e200), g.const(1e200)), "mul(1e+200, 1e+200) is not a finite number."),
+        (lambda g, x: g.call(Op.POW, g.const(-2), g.const(1.5)), "(-2)^1.5 is not a finite number."),
+        (lambda g, x: g.mul(g.const(1e200), g.const(1e200)), "1e+200*1e+200 is not a finite number."),
         (lambda g, x: g.call(Op.EXP, g.const(1000)), "exp(1000) is not a finite number."),
     ],
 )
@@ -187,3 +188,26 @@ def test_nodes_are_unique_and_stand_after_their_operands(seed: int) -> None:
     operations = [(g.op[i], g.lhs[i], g.rhs[i]) for i in range(len(g)) if g.op[i] not in LEAVES]
     assert len(set(operations)) == len(operations) > 500
     assert all(g.lhs[i] >> 1 < i and g.rhs[i] >> 1 < i for i in range(len(g)) if g.op[i] not in LEAVES)
+
+
+def test_an_exact_graph_folds_only_what_is_not_rounded() -> None:
+    g = Graph(exact=True)
+    three, x = g.const(3.0), g.symbol("x")
+    assert g.value(g.div(g.const(6.0), three)) == 2.0
+    assert g.value(g.sqrt(g.const(2.25))) == 1.5
+    assert g.value(g.sin(g.const(math.pi / 2))) == 1.0
+    assert g.div(x, g.const(4.0)) == g.mul(x, g.const(0.25))
+    for rounded in (
+        g.div(ONE, three),
+        g.sqrt(three),
+        g.sin(three),
+        g.mul(g.const(0.1), g.const(0.1)),
+        g.add(g.const(0.1), g.const(0.2)),
+        g.fraction(Fraction(1, 3)),
+    ):
+        assert g.value(rounded) is None
+    assert g.fraction(Fraction(1, 3)) == g.div(ONE, three)
+    plain = Graph()
+    assert plain.value(plain.fraction(Fraction(1, 3))) == 1 / 3
+    with pytest.raises(OverflowError):
+        g.fraction(Fraction(1, 3**40))

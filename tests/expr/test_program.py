@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from kineta.codegen.order import dependencies, schedule
+from kineta.codegen.schedule import dependencies, schedule
 from kineta.errors import ExpressionError
 from kineta.expr.count import Operations, count
 from kineta.expr.graph import ONE, Graph, Ref, neg
 from kineta.expr.op import FLOAT, UNARY, Op
-from kineta.expr.program import Program, program
+from kineta.expr.program import StraightLineProgram, program
 from kineta.passes.evaluate import evaluate
 from tests.expr.random_graphs import random_graph, random_values
 
@@ -53,7 +53,7 @@ def test_every_function_but_the_root_counts_as_trig() -> None:
     assert Operations(**n.as_dict()) == n
 
 
-def run(p: Program, inputs: list[float], order: list[int] | None = None) -> list[float]:
+def run(p: StraightLineProgram, inputs: list[float], order: list[int] | None = None) -> list[float]:
     """The values of the results, by a loop over the operations in *order*."""
     first = p.first_operation
     values: dict[int, float] = dict(enumerate([*inputs, *p.constants]))
@@ -107,7 +107,7 @@ def test_a_symbol_that_is_not_given_is_named() -> None:
 
 
 def test_equal_programs_have_equal_digests() -> None:
-    def build(constant: float = 0.1, noise: int = 0) -> Program:
+    def build(constant: float = 0.1, noise: int = 0) -> StraightLineProgram:
         g = Graph()
         x = g.symbol("x")
         for k in range(noise):  # what the outputs do not need leaves no trace

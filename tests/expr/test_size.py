@@ -6,13 +6,15 @@ import math
 
 import pytest
 
+from kineta.algebra.infix import text
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.expr.program import program
-from kineta.expr.text import text
 from kineta.passes.differentiate import forward, gradient
 from kineta.passes.evaluate import evaluate
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
+
+pytestmark = pytest.mark.slow
 
 N = 1_000_000
 VALUES = {"x": 0.3, "y": 0.9}

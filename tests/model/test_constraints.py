@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, slow
 
 WIRE = """
 gravity (0, -9.81, 0);
@@ -84,7 +84,7 @@ def test_mistakes_are_named_with_their_place(text: str) -> None:
         kn.loads(text, "skate")
 
 
-@pytest.mark.parametrize("text", [WIRE, SKATE])
+@pytest.mark.parametrize("text", [WIRE, *slow([SKATE])])
 def test_models_with_constraints_are_certified(text: str) -> None:
     system = kn.loads(text)
     kept = system.replace(

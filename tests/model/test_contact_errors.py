@@ -249,7 +249,7 @@ BAD = [
     ),
     (
         "friction c = 1, static = 3, smooth = 1 on q1;",
-        "Friction 'c' (touch:14:10): smooth friction never sticks; leave out 'static' or 'smooth'.",
+        "touch:14:10: friction 'c': smooth friction never sticks; leave out 'static' or 'smooth'.",
     ),
     ("friction c = 1, smooth = -1 on q1;", "Friction 'c' (touch:14:10): expected 'smooth' above zero, found -1."),
     (
@@ -303,7 +303,7 @@ BAD = [
     ),
     (
         "when c : q1 >= 1 and s == q1 : s = 1;",
-        "touch:14:27: the guard 's': expected numbers and parameters with a value given before, found 'q1'.",
+        "touch:14:27: the guard 's': expected numbers and parameters, found 'q1', which changes in a run.",
     ),
     (
         "when c : q1 >= 1 and s = 1 : s = 1;",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import kineta as kn
-from kineta.model.infer import touches
-from kineta.model.rewrite import lifted, reframed, renumbered, respelled
+from kineta.model.equivalents import parametrised, reframed, renumbered, respelled
+from kineta.model.name_inference import contact_rows
 from tests.support import reads_back
 
 MODEL = """
@@ -47,17 +47,17 @@ STATEMENTS = [
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_what_is_written_reads_back(statement: str) -> None:
     system = kn.loads(MODEL + statement)
-    assert len(system.contacts) + len(system.switches) == 1
+    assert len(system.contacts) + len(system.elements) + len(system.switches) == 1
     reads_back(system)
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_the_same_in_other_words_is_sound(statement: str) -> None:
     system = kn.loads(MODEL + statement)
-    for other in (lifted, reframed, renumbered, respelled):
+    for other in (parametrised, reframed, renumbered, respelled):
         assert other(system).q_names == system.q_names
     assert system.fixed().expanded.lets == ()
-    assert kn.loads(kn.dumps(lifted(system))) == lifted(system)
+    assert kn.loads(kn.dumps(parametrised(system))) == parametrised(system)
 
 
 def test_records_from_python_are_those_of_the_language() -> None:
@@ -95,7 +95,7 @@ def test_records_from_python_are_those_of_the_language() -> None:
 
 def test_rows_have_the_names_of_their_contacts_and_places() -> None:
     system = kn.loads(MODEL + "".join(STATEMENTS[i] for i in (0, 1, 6, 7, 11)))
-    assert list(touches(system)) == [
+    assert list(contact_rows(system)) == [
         *("foot.n", "foot.u", "foot.w"),
         *(f"box.{place}.{c}" for place in ("Foot", "Heel", "Toe", "4") for c in "nuw"),
         *("stop.lower", "stop.upper", "floor.lower", "dry"),

@@ -102,6 +102,10 @@ NAMES = [
     ("A | Rz(q1) = 1; point P on B = (0, 0, 0);", "Point 'P' (m.kin:1:23): body 'B' does not exist."),
     ("A | Rz(q1) = 1; force f on B = (0, 0, 0);", "m.kin:1:28: expected a point or a body, found 'B'."),
     (
+        "A | Rz(q1) = 1; point P on A = (1, 0, 0); spring s = 3 between P at (0, 1, 0) and ground;",
+        "m.kin:1:64: 'at' stands behind bodies, found it behind the point 'P', which has its own place; leave it out.",
+    ),
+    (
         "Arm | Rz(q1) = 1; spring s = 1 between Amr and ground;",
         "m.kin:1:40: expected a point or a body, found 'Amr'. Did you mean 'Arm'?",
     ),
@@ -161,7 +165,7 @@ SYMBOLS = [
     ),
     (
         "A | Rz(q1) = 1; initial q1 = 1, q2 = 2;",
-        "Model 'm' (m.kin:1:33): initial 'q2' is neither a coordinate nor a speed.",
+        "Model 'm' (m.kin:1:33): initial 'q2' is neither a coordinate nor a speed. There are q1, q1'.",
     ),
     ("A | Rz(q1) = 1; initial q1 = 1, q1 = 2;", "Model 'm' (m.kin:1:33): initial 'q1' is given twice."),
     ("A | Rz(q1) = 1; initial q1 = (1, 2, 3);", "m.kin:1:30: initial 'q1': expected one value, found three."),
@@ -210,8 +214,21 @@ MOTIONS = [
     ),
     ("A | R[0, 0, 0](q1) = 1;", "m.kin:1:6: Expected an axis of non-zero, finite length, found (0, 0, 0)."),
     (
-        "A | R[1, a, 0](q1) = 1;",
-        "m.kin:1:10: an axis: expected numbers and parameters with a value given before, found 'a'.",
+        "A | R[1, q1, 0](q1) = 1;",
+        "Body 'A' (m.kin:1:10): the coordinate 'q1' has no place here; expected parameters and constants only. A direction is "
+        "fixed in the axes of its body; a motion that turns, as R[0, 0, 1](q1), turns these.",
+    ),
+    (
+        "parameters a = 0; A | R[a, 0, 2*a](q1) = 1;",
+        "Body 'A' (m.kin:1:19): the direction (a, 0, 2*a) for a = 0 is (0, 0, 0); expected one of non-zero, finite length.",
+    ),
+    (
+        "parameters a = 0; A | R[log(a), 0, 1](q1) = 1;",
+        "Body 'A' (m.kin:1:19): the direction (log(a), 0, 1) for a = 0: log(0) is not a finite number.",
+    ),
+    (
+        "let a = 0; A | S[a, 0, 0](q1) = 1;",
+        "Body 'A' (m.kin:1:12): the direction (0, 0, 0) is (0, 0, 0); expected one of non-zero, finite length.",
     ),
     ("A | Ball(q1 + 1) = 1;", "m.kin:1:10: Ball takes a name, found an expression."),
 ]
@@ -311,8 +328,8 @@ SYNTAX = [
     (
         "A | Rz(q1) = 1;\nparametrs a = 1;",
         "m.kin:2:1: expected a body (Name ~ Base | motions = inertia;) or one of model, include, gravity, parameters, "
-        "constants, let, coordinates, frame, point, force, couple, spring, damper, potential, inertia, constraint, loop, "
-        "rolling, contact, limit, friction, when, program, control, quasi, initial, output, "
+        "constants, let, coordinates, frame, point, force, couple, spring, damper, friction, potential, inertia, constraint, "
+        "loop, rolling, contact, limit, when, program, control, quasi, initial, output, "
         "found 'parametrs'. Did you mean 'parameters'?",
     ),
     ("A | Rz(q1) = 1;\nforce f on A = (1, 2);", "m.kin:2:21: expected ',', found ')'."),
@@ -341,6 +358,15 @@ SYNTAX = [
         "m.kin:2:23: the text ends within a statement; expected 'and' or 'at'.",
     ),
     ("A | Rz(q1) = 1 $;", "m.kin:1:16: found the character '$', which has no meaning here."),
+    (
+        "A | Sx(x) = 1; force f = x² on x;",
+        "m.kin:1:27: found the character '²', which has no meaning here; a power is ^, as in x^2.",
+    ),
+    ("A | Sx(x) = 1; force f = k½ on x;", "m.kin:1:27: found the character '½', which has no meaning here."),
+    (
+        "A | Rz(q1) = m(1), Jxx(1);",
+        "m.kin:1:20: Body 'A': 'Jxx' is no key of an inertia; the keys are m, Jx, Jy, Jz, Jxy, Jxz, Jyz. Did you mean 'Jx'?",
+    ),
     ("A | Rz(q1) = 1; program l;", "m.kin:1:26: expected ':', found ';'."),
     ("A | Rz(q1) = 1; model 5;", "m.kin:1:23: expected a name, found '5'."),
     ("spring | Rz(q1) = 1;", "m.kin:1:1: 'spring' is a word of the language and cannot name a body."),
@@ -405,3 +431,56 @@ def test_long_names_are_cut() -> None:
 def test_brackets_without_end_are_refused() -> None:
     with pytest.raises(kn.ModelError, match=r"^m.kin:2:10001: brackets are nested deeper than 10000\.$"):
         kn.loads("A | Rz(q1) = 1;\n" + "(" * 20_000, "m.kin")
+
+
+@pytest.mark.parametrize(
+    ("force", "sentence"),
+    [
+        (
+            "np.float64(0.98)*x",
+            "unknown function 'np.float64'. A number of Python goes into a text as float(x) writes it",
+        ),
+        ("np.sin(x)", "unknown function 'np.sin'. Write sin."),
+        ("math.sqrt(x)", "unknown function 'math.sqrt'. Write sqrt."),
+        ("x**2", "found '*': a power is ^, as in x^2."),
+        ("pow(x, 2)", "unknown function 'pow'. A power is x^y."),
+        (
+            "if(x > 0, 1, 0)",
+            "found '>': a comparison is no number; step(x) is 1 for x > 0 and else 0, min(x, y) and max(x, y)",
+        ),
+        ("if(x, 1, 0)", "unknown function 'if'. Did you mean 'step' (which is 0 below zero and 1 above: f*step(x))?"),
+        ("(x == 0)*2", "found '=': a comparison is no number"),
+        ("x > 0", "found '>': a comparison is no number; step(x) is 1 for x > 0"),
+        ("x ? 1 : 0", "found the character '?', which has no meaning here: a comparison is no number; step(x)"),
+        ("numpy.pi*x", "unknown symbol 'numpy.pi'. Write pi."),
+        ("np.pi*x", "unknown symbol 'np.pi'. Write pi."),
+        ("numpy.sin(x)", "unknown function 'numpy.sin'. Write sin."),
+        ("clip(x, 0, 1)", "Did you mean 'min' (with max: min(b, max(a, x)) is x between a and b)?"),
+        ("dot(x)", "Did you mean 'q'' (the rate of the coordinate q)?"),
+        ("diff(x, t)", "Did you mean 'q'' (the rate of the coordinate q)?"),
+        ("ddt(x)", "Did you mean 'q'' (the rate of the coordinate q)?"),
+        ("piecewise(x)", "unknown function 'piecewise'. Did you mean 'step'"),
+        ("mod(x, 2)", "Did you mean 'atan2' (atan2(sin(x), cos(x)) is the angle x from -pi to pi)?"),
+        ("floor(x)", "Did you mean 'step' (a staircase is a sum of steps"),
+        ("arctan2(x, 1)", "unknown function 'arctan2'. Did you mean 'atan2'?"),
+        ("heaviside(x)", "unknown function 'heaviside'. Did you mean 'step'"),
+        ("Abs(x)", "unknown function 'Abs'. Did you mean 'abs'?"),
+        ("maximum(x, 1)", "unknown function 'maximum'. Did you mean 'max'?"),
+    ],
+)
+def test_the_writing_of_other_languages(force: str, sentence: str) -> None:
+    with pytest.raises(kn.ModelError) as caught:
+        kn.loads(f"coordinates x; P | Sx(x) = 1; force f on P = ({force}, 0, 0);")
+    assert sentence in str(caught.value)
+    assert caught.value.location is not None
+
+
+@pytest.mark.parametrize("value", ["1,5*q1", "(1,5*q1)"])
+def test_a_number_with_a_comma_is_told_of_the_point(value: str) -> None:
+    with pytest.raises(kn.ModelError, match=r"found ',': numbers have a point, as in 1\.5\."):
+        kn.loads(f"A | Rz(q1) = 1, 1, 1, 1; force f = {value} on q1;")
+
+
+def test_a_product_without_its_sign_is_told_of_it() -> None:
+    with pytest.raises(kn.ModelError, match=r"found 'q1': a product is written with \*, as in 2\*q1\."):
+        kn.loads("A | Rz(q1) = 1, 1, 1, 1; force f = 2q1 on q1;")

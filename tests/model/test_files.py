@@ -74,3 +74,31 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
     assert refused(path).startswith(f"{path}:2:16: Body 'A': expected 1 entry (mass) or 4 (m, Jx, Jy, Jz), found 2;")
     path.write_text("")
     assert refused(path) == f"Model 'a' ({path}:1:1): expected at least one body, found none."
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.mjcf", "<mujoco/>", "a model of MuJoCo (MJCF), which is not read; load the URDF from which it was made"),
+        ("a.xml", "<?xml version='1.0'?>\n<!-- <sdf> -->\n<mujoco model='a'/>", "a model of MuJoCo (MJCF), which is not read"),
+        ("a.xml", "<sdf version='1.9'/>", "a description in SDFormat (Gazebo, Drake), which is not read"),
+        ("a.xml", "<robot name='a'/>", "the file is a URDF robot; its name has to end in .urdf."),
+        ("a.xml", "<robot xmlns:xacro='x'/>", "a text of macros that make a URDF, which is not read; expand them: xacro"),
+        ("a.xml", "<svg/>", "found the suffix '.xml' and XML of <svg>."),
+        ("a.sdf", "", "a description in SDFormat (Gazebo, Drake), which is not read"),
+        ("a.usda", "#usda 1.0", "a scene in Universal Scene Description, which is not read; export it as URDF"),
+        ("a.xacro", "", "expand them: xacro a.xacro > a.urdf."),
+        ("a.csv", "t,q", "a recorded motion, which is not read"),
+        ("a.urdf", "<mujoco/>", "expected <robot>, found <mujoco>: a model of MuJoCo (MJCF), which is not read; load the URDF"),
+    ],
+)  # fmt: skip
+def test_files_of_other_tools_are_called_what_they_are(tmp_path: Path, name: str, content: str, sentence: str) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    assert sentence in refused(path)
+
+
+def test_a_text_of_macros_is_expanded_under_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "f.urdf.xacro").write_text("<robot/>")
+    with pytest.raises(kn.ModelError, match=r"xacro f\.urdf\.xacro > f\.urdf\.$"):
+        kn.load(tmp_path / "f.urdf.xacro")

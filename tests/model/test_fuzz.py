@@ -7,10 +7,10 @@ import random
 import pytest
 
 import kineta as kn
-from tests.model import test_program
+from tests.model import test_motion_program as test_program
 from tests.model.test_contacts import MODEL, STATEMENTS
 from tests.model.test_round_trip import RICH
-from tests.support import EXAMPLES
+from tests.support import EXAMPLES, examples
 
 TEXTS = {p.stem: p.read_text(encoding="utf-8") for p in sorted(EXAMPLES.glob("*.kin"))}
 TEXTS |= {"rich": RICH, "touching": "\n".join((MODEL, *STATEMENTS))}
@@ -54,7 +54,7 @@ def test_truncated_texts_are_read_or_refused(name: str) -> None:
         outcome(text[:end])
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", examples())
 def test_mutated_texts_are_read_or_refused(name: str) -> None:
     rng = random.Random(name)
     read = 0

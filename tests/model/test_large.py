@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 
 import kineta as kn
-from kineta.model import infer
+from kineta.model import name_inference
+from tests.support import slow
 
 #: Statements of one part of a system, of every kind that could look through all others.
 PART = """
@@ -38,6 +39,7 @@ def seconds(call: Callable[..., object], *arguments: object) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [True, False])
 def test_time_grows_with_the_number_of_parts(listed: bool) -> None:
     small, large = 50, 800
@@ -45,7 +47,7 @@ def test_time_grows_with_the_number_of_parts(listed: bool) -> None:
     few, many = map(kn.loads, texts)
     assert (len(many.bodies), many.nv) == (2 * large, 4 * large)
     # Sixteen times for what is linear, 256 times for what is quadratic.
-    for work in (lambda s: s.replace(name="S"), infer.units, kn.dumps):
+    for work in (lambda s: s.replace(name="S"), name_inference.units, kn.dumps):
         assert seconds(work, many) < 64 * min(seconds(work, few) for _ in range(5)) + 0.01
     assert seconds(kn.loads, texts[1]) < 64 * min(seconds(kn.loads, texts[0]) for _ in range(3))
 
@@ -66,7 +68,7 @@ def terms(n: int) -> str:
     return f"A | Sx(x) = 1; force f = ({' + '.join(f'k{i}' for i in range(n))})*x on x; coordinates x;"
 
 
-@pytest.mark.parametrize(("text", "small"), [(motions, 20), (terms, 400)])
+@pytest.mark.parametrize(("text", "small"), [(motions, 20), *slow([(terms, 400)])])
 def test_time_of_deriving_grows_with_the_length_of_a_text(text: Callable[[int], str], small: int) -> None:
     few, many = (kn.loads(text(n)) for n in (small, 16 * small))
     # Sixteen times for what is linear, 256 times for what is quadratic.

@@ -82,7 +82,7 @@ BAD = [
     ),
     (
         "loop E : line between Coupler axis (q1, 0, 0) and Pin;",
-        r"an axis: expected numbers and parameters with a value",
+        r"'q1' has no place here; expected parameters and constants only",
     ),
     (
         "loop E : distance between Coupler and Pin;",

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import kineta as kn
+from kineta.algebra.expression import apply
 from kineta.errors import ExpressionError
-from kineta.expr.function import call
 from kineta.expr.op import BINARY, FUNCTIONS
 from kineta.model.elements.spring import Spring
-from tests.formalism.random_systems import random_system
+from tests.mechanics.random_systems import random_system
 from tests.support import EXAMPLES
 
 #: A model with every construct of the language.
@@ -182,7 +182,7 @@ def random_expression(rng: random.Random, depth: int) -> kn.Expr:
             case "power":
                 return first ** rng.choice([2, -3, 0.5, 1.5, second])
         op = FUNCTIONS[rng.choice(sorted(FUNCTIONS))]
-        return call(op, first, second) if op in BINARY else call(op, first)
+        return apply(op, first, second) if op in BINARY else apply(op, first)
     except ExpressionError:  # such as 1/0
         return first
 

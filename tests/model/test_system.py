@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.model import infer
+from kineta.model import name_inference
 from tests.support import EXAMPLES
 
 q, q2, t = kn.symbol("q"), kn.symbol("q_2"), kn.symbol("t")
@@ -161,7 +161,7 @@ def test_blocks_of_names_follow_the_order_of_the_coordinates() -> None:
     assert found.q_names == ("b.qw", "b.qx", "b.qy", "b.qz", "q")
     assert found.v_names == ("b.wx", "b.wy", "b.wz", "q'")
     assert (found.nq, found.nv) == (5, 4)
-    assert infer.units(found) == {
+    assert name_inference.units(found) == {
         "q": "rad",
         "q'": "rad/s",
         **{f"b.q{x}": "" for x in "wxyz"},
@@ -275,3 +275,11 @@ def test_a_system_shows_itself_in_a_line() -> None:
     assert (
         repr(kn.load(EXAMPLES / "free_satellite.kin")) == "<System 'free_satellite': 2 bodies, 8 coordinates, 7 speeds>"
     )
+
+
+def test_an_empty_name_is_refused() -> None:
+    motions = [kn.Rz(kn.symbol("q1"))]
+    with pytest.raises(kn.ModelError, match=r"^Body '': expected a name of letters"):
+        kn.body("", motions)
+    with pytest.raises(kn.ModelError, match=r"expected a name of letters, digits and '_'"):
+        kn.System("", [kn.body("A", motions)])

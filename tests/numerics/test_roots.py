@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from kineta.numerics.roots import inside, root
+from kineta.numerics.roots import domain_boundary, root
 
 EPS = 2.0**-52
 
@@ -45,9 +45,9 @@ def test_the_edge_of_a_domain_is_found_from_inside() -> None:
     def f(x: float) -> float:
         return math.sqrt(x - 0.3) if x >= 0.3 else math.nan
 
-    assert inside(f, 0.0, 1.0, 4 * EPS) == pytest.approx(0.3, abs=4 * EPS)
-    assert not math.isnan(f(inside(f, 0.0, 1.0, 0.0)))
-    assert inside(lambda x: -f(1 - x), 1.0, 0.0, 0.0) == pytest.approx(0.7, abs=EPS)
+    assert domain_boundary(f, 0.0, 1.0, 4 * EPS) == pytest.approx(0.3, abs=4 * EPS)
+    assert not math.isnan(f(domain_boundary(f, 0.0, 1.0, 0.0)))
+    assert domain_boundary(lambda x: -f(1 - x), 1.0, 0.0, 0.0) == pytest.approx(0.7, abs=EPS)
 
 
 def test_a_tolerance_is_kept() -> None:

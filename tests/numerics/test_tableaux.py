@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kineta.numerics.explicit import interpolate
+from kineta.integration.native import interpolate
 from kineta.numerics.tableaux import DOP853, DOPRI5, TABLEAUX, Tableau
-from tests.numerics.trees import FloatArray, defects, trees
+from tests.numerics.rooted_trees import FloatArray, defects, trees
 
 EACH = pytest.mark.parametrize("tableau", TABLEAUX.values(), ids=list(TABLEAUX))
 

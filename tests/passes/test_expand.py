@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.algebra.expression import DESCRIPTIONS
 from kineta.expr.graph import Graph, Ref
-from kineta.expr.node import DESCRIPTIONS
 from kineta.expr.op import Op
 from kineta.passes.evaluate import evaluate
-from kineta.passes.expand import Opened, expand
+from kineta.passes.expand import SumsOfProducts, expand
 from tests.expr.random_graphs import random_graph, random_values
 
 a, b, p, q, w, z = kn.symbols("a b p q w z")
@@ -57,7 +57,9 @@ def test_what_is_small_beside_what_cancels_keeps_its_digits() -> None:
 def test_a_term_with_the_squares_of_two_sines_is_taken_apart_once(factors: tuple[float, float, float]) -> None:
     x, y = sin(a) ** 2, sin(b) ** 2
     both, first, second = factors
-    written = kn.Expr(DESCRIPTIONS, Opened(DESCRIPTIONS).written((both * x * y + first * x + second * y + p).ref))
+    written = kn.Expr(
+        DESCRIPTIONS, SumsOfProducts(DESCRIPTIONS).written((both * x * y + first * x + second * y + p).ref)
+    )
     values = {"a": 0.4, "b": 1.1, "p": 0.7}
     sines = np.sin(0.4) ** 2, np.sin(1.1) ** 2
     expected = both * sines[0] * sines[1] + first * sines[0] + second * sines[1] + 0.7

@@ -10,7 +10,7 @@ from kineta.expr.graph import Graph
 from kineta.passes.evaluate import evaluate
 from kineta.passes.factor import factor
 from kineta.passes.simplify import PASSES, stages
-from tests.passes.test_gather import PARAMETERS, VARIABLES, operations, random_expressions
+from tests.passes.test_fold_constants import PARAMETERS, VARIABLES, operations, random_expressions
 
 
 @pytest.mark.parametrize("seed", range(60))

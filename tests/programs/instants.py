@@ -9,15 +9,15 @@ import numpy as np
 
 import kineta as kn
 from kineta.expr.graph import Ref
-from kineta.formalism.derivation import Derivation
+from kineta.mechanics.derivation import Derivation
 from kineta.passes.evaluate import evaluate
-from kineta.tasks.keeping import PROJECTED, derivation
-from tests.formalism.random_systems import random_state
+from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
+from tests.mechanics.random_systems import random_state
 
 
 def controlled(system: kn.System) -> Derivation:
     """The derivation in which controls hold the programs of *system*, as runs have it."""
-    return derivation(kn.derive(system), PROJECTED)
+    return run_derivation(kn.derive(system), PROJECTED)
 
 
 def state_of(system: kn.System, levels: Sequence[Any], q: Any = (), t: float = 0.0) -> dict[str, float]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import kineta as kn
 from kineta.model.elements.force import Force
-from tests.formalism.random_systems import random_system
+from tests.mechanics.random_systems import random_system
 from tests.support import EXAMPLES
 
 Floats = NDArray[np.float64]
@@ -129,7 +129,11 @@ CLOSED = {"upright_coin": 0.4, "bricard": 4.0, "bicycle": 0.8}
 
 @pytest.mark.parametrize(
     ("name", "law"),
-    [("upright_coin", "covariant"), ("bricard", "kineta"), ("bicycle", "covariant"), ("bicycle", "kineta")],
+    [
+        ("upright_coin", "covariant"),
+        ("bricard", "kineta"),
+        *(pytest.param("bicycle", law, marks=pytest.mark.slow) for law in ("covariant", "kineta")),
+    ],
 )
 def test_laws_hold_beside_loops_and_rolling(name: str, law: str) -> None:
     system = kn.load(EXAMPLES / f"{name}.kin")
@@ -137,6 +141,7 @@ def test_laws_hold_beside_loops_and_rolling(name: str, law: str) -> None:
     found.held(found.covariant(found.asked, found.t) if law == "covariant" else found.jerks(found.t), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "r"), [(1, 1), (3, 2)])
 def test_the_covariant_law_holds_in_trees_with_all_elements(seed: int, r: int) -> None:
     system = random_system(seed, rheonomic=True, elements=r == 1, n=8 if r == 1 else 4)
@@ -146,6 +151,7 @@ def test_the_covariant_law_holds_in_trees_with_all_elements(seed: int, r: int) -
     found.held(found.covariant(u, found.t), r + 1)
 
 
+@pytest.mark.slow
 def test_the_kineta_law_takes_forces_at_points_as_vectors_and_all_others_as_fields() -> None:
     """Couples, potentials, springs and dampers on coordinates, generalised forces; and a force at a point."""
     system = random_system(4, rheonomic=True, elements=True, n=5)

@@ -10,10 +10,10 @@ import pytest
 from scipy.optimize import minimize
 
 import kineta as kn
-from kineta.formalism import forms, programmed
-from kineta.formalism.forms import FORMS
-from kineta.formalism.forms.compulsion import characteristic, compulsion
-from kineta.formalism.forms.kinetas import lagrangian
+from kineta.mechanics.programs import forms
+from kineta.mechanics.programs.forms import FORMS
+from kineta.mechanics.programs.forms.kineta_forms import lagrangian
+from kineta.mechanics.programs.forms.least_constraint import characteristic, compulsion
 from tests.programs.instants import any_state, at, controlled, values
 from tests.programs.test_laws import NONLINEAR, size, under
 from tests.support import EXAMPLES
@@ -45,7 +45,7 @@ def instant(d: Any, form: Any, state: Any) -> tuple[Any, Any]:
     """Highest derivatives and multipliers by a form."""
     n, rows = len(d.symbols.v), d.programs.rows
     M, c = form.equations(d)
-    B = np.array([values(d, programmed.filled(row, n), state) for row in rows])
+    B = np.array([values(d, row.dense(n), state) for row in rows])
     W = values(d, [row.rest for row in rows], state)
     K = np.block([[values(d, M.refs, state).reshape(n, n), -B.T], [B, np.zeros((len(rows), len(rows)))]])
     x = np.linalg.solve(K, -np.concatenate([values(d, c.refs, state), W]))
@@ -105,7 +105,7 @@ def test_true_motions_make_the_compulsion_least_of_all_that_meet_the_program(r: 
     d, state = controlled(system), any_state(system, r, r + 1)
     n, (row,) = system.nv, d.programs.rows
     names = [n + "'" * (r + 1) for n in system.v_names]
-    Z, B = compulsion(d, r), values(d, programmed.filled(row, n), state)
+    Z, B = compulsion(d, r), values(d, row.dense(n), state)
     W = values(d, [row.rest], state)[0]
 
     def of(z: Any) -> float:

@@ -10,8 +10,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kineta as kn
-from kineta.formalism import programmed
-from tests.formalism.random_systems import random_system
+from kineta.mechanics.programs import dynamics
+from tests.mechanics.random_systems import random_system
 from tests.programs.instants import any_state, at, controlled, solution, unforced, values
 
 S = kn.symbol
@@ -83,11 +83,11 @@ def free(seed: int, r: int, law: str, system: kn.System, f: Any) -> tuple[Any, A
     alone, d = (controlled(under(system, name, f - S("c") * T)) for name in ("covariant", law))
     state = any_state(system, seed, r + 1) | {"c": 0.0}
     for k in range(2, r + 3):
-        natural = values(alone, programmed.natural(alone, k), state)
+        natural = values(alone, dynamics.uncontrolled(alone, k), state)
         if k < r + 2:
             state |= {n + "'" * (k - 1): float(x) for n, x in zip(system.v_names, natural, strict=True)}
     (row,) = d.programs.rows
-    gradient = values(d, programmed.filled(row, system.nv), state)
+    gradient = values(d, row.dense(system.nv), state)
     state["c"] = float(gradient @ natural + values(d, [row.rest], state)[0])
     return (
         natural,
@@ -287,7 +287,7 @@ def test_programs_of_different_orders_are_met_together(seed: int, law: str) -> N
     z = at(d, "highest", state)
     assert (d.programs.s, len(d.programs.rows)) == (3, 2)
     for row in d.programs.rows:
-        gradient = values(d, programmed.filled(row, len(z)), state)
+        gradient = values(d, row.dense(len(z)), state)
         rest = values(d, [row.rest], state)[0]
         assert gradient @ z + rest == pytest.approx(0, abs=1e-9 * max(1.0, abs(rest)))
 

@@ -50,7 +50,7 @@ def moved(cloud: Cloud, R: np.ndarray, r: np.ndarray) -> Cloud:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_moving_the_distribution_is_moving_its_particles(seed: int) -> None:
     g, cloud = Graph(), Cloud(seed)
-    R = rodrigues(g, [0.6, 0.0, 0.8], g.const(0.5 + seed))
+    R = rodrigues(Vector(g, *map(g.const, (0.6, 0.0, 0.8))), g.const(0.5 + seed))
     r = Vector(g, g.const(0.3), g.const(-1.1), g.const(0.7))
     turn, shift = np.array(evaluate(g, R.refs, {})).reshape(3, 3), np.array(evaluate(g, r.refs, {}))
     same(cloud.moments(g).rotated(R), moved(cloud, turn, np.zeros(3)).moments(g))

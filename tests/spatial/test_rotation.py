@@ -65,7 +65,7 @@ def test_about_a_coordinate_axis(axis: int) -> None:
     close(array(R, a=0.7), formula(E[axis], 0.7))
     assert array(R, a=math.pi / 2) @ E[(axis + 1) % 3] == pytest.approx(E[(axis + 2) % 3])  # right-handed
     for sign in (1, -1):
-        spelled = rodrigues(g, sign * E[axis], a if sign > 0 else a ^ 1)
+        spelled = rodrigues(constant(g, sign * E[axis]), a if sign > 0 else a ^ 1)
         assert spelled.refs == R.refs
     v = Vector(g, *(g.symbol(n) for n in "xyz"))
     M = Matrix(g, [[g.symbol(f"{r}{c}") for c in "xyz"] for r in "xyz"])
@@ -81,9 +81,9 @@ def test_about_any_axis_by_angle_or_by_quaternion(seed: int) -> None:
     rng = random.Random(seed)
     g = Graph()
     e, angle = unit(rng), rng.uniform(-6, 6)
-    R = rodrigues(g, list(e), g.symbol("a"))
+    R = rodrigues(constant(g, e), g.symbol("a"))
     close(array(R, a=angle), formula(e, angle))
-    close(array(rodrigues(g, list(e), g.const(angle))), formula(e, angle))
+    close(array(rodrigues(constant(g, e), g.const(angle))), formula(e, angle))
     quaternion = [math.cos(angle / 2), *(math.sin(angle / 2) * e)]
     names = ("w", "x", "y", "z")
     Q = quaternion_matrix(g, [g.symbol(n) for n in names])
@@ -119,7 +119,7 @@ def test_a_tensor_in_other_axes(seed: int) -> None:
     g = Graph()
     M = constant(g, [[rng.uniform(-1, 1) for _ in range(3)] for _ in range(3)])
     quarter, e = about(g, seed % 3, 0, ONE), seed % 3
-    turns = [rodrigues(g, list(unit(rng)), g.const(1.1)), about(g, e, g.cos(g.const(2)), g.sin(g.const(2)))]
+    turns = [rodrigues(constant(g, unit(rng)), g.const(1.1)), about(g, e, g.cos(g.const(2)), g.sin(g.const(2)))]
     turns += [quarter, quarter.times(about(g, (e + 1) % 3, 0, ONE)), quarter.times(quarter), identity(g)]
     for R in turns:
         close(array(conjugated(R, M)), array(R) @ array(M) @ array(R).T)
@@ -140,7 +140,7 @@ def test_turns_that_end_on_the_axes_are_exact_however_they_are_composed(spelling
     R, expected = identity(g), E
     for axis, angle in QUARTERS[spelling]:
         e = np.array(axis) / np.linalg.norm(axis)
-        R, expected = R.times(rodrigues(g, list(e), g.const(angle))), expected @ formula(e, angle)
+        R, expected = R.times(rodrigues(constant(g, e), g.const(angle))), expected @ formula(e, angle)
     assert R.refs.count(ZERO) == 6
     close(array(R), expected)
 

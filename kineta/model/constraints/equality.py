@@ -1,22 +1,23 @@
-"""Two expressions that stay equal, by whatever holds them: what constraints written out and programs of motion have in common."""
+"""Equality of two expressions at all times: the common base of written-out constraints and programs of motion."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, shown
-from kineta.expr.node import Expr, Scalar
-from kineta.model.given import Record, scalar
+from kineta.model.coercion import scalar
+from kineta.model.kind import KindRecord
 
 if TYPE_CHECKING:
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Equality(Record):
-    """That ``value`` = 0 at all times."""
+class Equality(KindRecord):
+    """The condition ``value`` = 0 at all times."""
 
     name: str
     value: Expr
@@ -24,18 +25,13 @@ class Equality(Record):
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of it."""
+        """All expressions of the condition."""
         return (self.value,)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
-        return ()
 
 
 def vanishing(what: str, name: str, value: Scalar, example: str) -> Expr:
-    """*value*, that stays zero. Raises :class:`ArgumentError` for the truth value that ``==`` gives; of two equal expressions,
-    such as those of *example*, the difference is meant.
+    """*value* as an expression. Raises :class:`ArgumentError` for the truth value of ``==``, with the advice to write the
+    difference of the sides of *example*.
     """
     if isinstance(value, bool):
         one, other = example.split(" == ")
@@ -47,7 +43,7 @@ def vanishing(what: str, name: str, value: Scalar, example: str) -> Expr:
 
 
 def difference(source: Source, what: str, left: Node, right: Node) -> Expr:
-    """What stays zero where the two sides of *what* are equal."""
+    """Difference of the two sides of the equation *what*."""
     known = source.quantity(left)
     expected = None if known.plain else known.dimension
     return known.value - source.expression(right, expected, f"the right side of {what}")

@@ -6,31 +6,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location, did_you_mean
-from kineta.expr.node import Expr, Scalar
 from kineta.model import units
 from kineta.model.body import Station, station
-from kineta.model.constraints import hold
+from kineta.model.bounds import Bound
+from kineta.model.constraints import placement
 from kineta.model.elements.coordinate import Place
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record
-from kineta.model.motion import Axis, unit
+from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.motion import Axis, direction
 from kineta.model.units import Dimension
 from kineta.values import word
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
-    from kineta.model.system import System
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """What the description of a joint needs.
+    """Arguments required by a joint: axes, and a number.
 
-    axes : how many of the two places have an axis; ``one`` where one axis may stand for both
+    axes : how many of the two places have an axis; ``one`` where the same axis may serve both
     value : what the number behind ``=`` is, ``""`` for none, and its ``dimension``
     """
 
@@ -54,7 +54,7 @@ JOINTS: Mapping[str, Joint] = {
     "gear": Joint(2, value="a ratio"),
 }
 
-#: What joints are called elsewhere.
+#: Names of joints in other programs.
 _ALIKE = {
     **dict.fromkeys(("hinge", "pin", "continuous"), "revolute"),
     **dict.fromkeys(("slider", "sliding", "translational"), "prismatic"),
@@ -67,10 +67,10 @@ _ALIKE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Loop(Record):
+class Loop(KindRecord):
     """A *joint* of ``JOINTS`` between two places that motions lead to on different ways.
 
-    ``axis`` and ``end_axis`` are fixed in the bodies of the two places, unit vectors in their axes; None where the joint has
+    ``axis`` and ``end_axis`` are fixed in the bodies of the two places, directions in their axes; None where the joint has
     none. ``value`` is the distance, or the ratio of a gear.
     """
 
@@ -91,7 +91,7 @@ class Loop(Record):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
+        """Names of the bodies it acts on."""
         return self.start.body, self.end.body
 
 
@@ -101,8 +101,8 @@ def loop(
     start: Place,
     end: Place,
     *,
-    axis: Sequence[float] | None = None,
-    end_axis: Sequence[float] | None = None,
+    axis: Sequence[Scalar] | None = None,
+    end_axis: Sequence[Scalar] | None = None,
     value: Scalar | None = None,
 ) -> Loop:
     """A closed :class:`Loop`: a *joint* between two places (points, stations, or bodies: their origins).
@@ -119,16 +119,16 @@ def loop(
 
 
 def _axes(
-    joint: str, axis: Sequence[float] | None, end_axis: Sequence[float] | None
+    joint: str, axis: Sequence[Scalar] | None, end_axis: Sequence[Scalar] | None
 ) -> tuple[Axis | None, Axis | None]:
     """Both axes of a *joint*: the second is the first, where that may stand for both."""
-    own, other = (None if a is None else unit(a) for a in (axis, end_axis))
+    own, other = (None if a is None else direction(a) for a in (axis, end_axis))
     known = JOINTS.get(joint, Joint())
     return own, own if other is None and known.axes == 2 and known.one else other
 
 
 def _read(source: Source, name: Token, joint: Token, value: Node | None, start: Node, end: Node) -> Loop:
-    (first, axis), (second, end_axis) = hold.read(source, start), hold.read(source, end)
+    (first, axis), (second, end_axis) = placement.read(source, start), placement.read(source, end)
     kind = JOINTS.get(source.noted(joint), Joint())
     found = None if value is None else source.expression(value, kind.dimension, f"{kind.value} of loop '{name}'")
     own, other = _axes(str(joint), axis, end_axis)
@@ -137,18 +137,22 @@ def _read(source: Source, name: Token, joint: Token, value: Node | None, start: 
 
 def _written(loop: Loop) -> str:
     value = "" if loop.value is None else f" = {loop.value}"
-    return f": {loop.joint}{value} {hold.written(loop.start, loop.axis, loop.end, loop.end_axis)}"
+    return f": {loop.joint}{value} {placement.clause(loop.start, loop.axis, loop.end, loop.end_axis)}"
 
 
-def _fault(system: System, loop: Loop) -> tuple[str, str] | None:
+def _fault(system: Scope, loop: Loop) -> tuple[str, str] | None:
     if loop.joint not in JOINTS:
         text = f"expected a joint ({', '.join(JOINTS)}), found '{loop.joint}'.{_near(loop.joint)}"
         return text, loop.joint
     text = _incomplete(loop, JOINTS[loop.joint])
-    if not text and loop.joint == "distance" and loop.value is not None:
-        text = hold.positive(system, loop.value, "a distance")
-        text += " A joint 'ball' holds two places together." if text else ""
-    return (text, loop.joint) if text else hold.fault(system, loop.start.body, loop.end.body)
+    return (text, loop.joint) if text else placement.fault(system, loop.start.body, loop.end.body)
+
+
+def _bounds(loop: Loop) -> tuple[Bound, ...]:
+    if loop.joint != "distance" or loop.value is None:
+        return ()
+    advice = " A joint 'ball' holds two places together."
+    return (Bound(loop.value, "a distance", positive=True, advice=advice, symbol=loop.joint),)
 
 
 def _near(joint: str) -> str:
@@ -157,7 +161,7 @@ def _near(joint: str) -> str:
 
 
 def _incomplete(loop: Loop, joint: Joint) -> str:
-    """What a description of a *joint* lacks, or has too much."""
+    """Sentence on a missing or superfluous argument of a *joint*."""
     given = [a is not None for a in (loop.axis, loop.end_axis)]
     if given != [joint.axes > 0, joint.axes > 1]:
         if not joint.axes:
@@ -180,10 +184,13 @@ def _constants(loop: Loop) -> tuple[Expr, ...]:
 KIND = Kind(
     Loop,
     "loop",
-    {"loop": Form(f'":" NAME ["=" sum] {hold.BETWEEN}', _read)},
+    {"loop": Production(f'":" NAME ["=" sum] {placement.BETWEEN}', _read)},
     _written,
     positions=lambda loop: loop.expressions,
     constants=_constants,
     fault=_fault,
+    bounds=_bounds,
     reaction=lambda loop, component: units.COUPLE if component.startswith("r") or loop.joint == "gear" else units.FORCE,
+    place=lambda loop: "" if loop.joint == "gear" else "end",
+    in_joints=lambda loop: loop.joint == "gear",
 )

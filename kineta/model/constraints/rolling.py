@@ -1,4 +1,4 @@
-"""Rolling without slip: a body with a round surface, on a plane, or on what a plane touches."""
+"""Rolling without slip: a body with a round surface, on a plane or on a surface tangent to a plane."""
 
 from __future__ import annotations
 
@@ -6,28 +6,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
-from kineta.expr.node import Expr, Scalar
 from kineta.model import units
 from kineta.model.body import Body, Station, station
-from kineta.model.constraints import hold
+from kineta.model.bounds import Bound
+from kineta.model.coercion import COERCIONS, entries, scalar
+from kineta.model.constraints import placement
 from kineta.model.elements.coordinate import Place
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import TAKES, Record, entries, scalar
-from kineta.model.motion import Axis, unit
+from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.motion import Axis, direction
 from kineta.values import word
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
-    from kineta.model.system import System
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the description of a round surface needs: the names of its ``sizes``, and whether it has an ``axis``."""
+    """Arguments required by a round surface: the names of its ``sizes``, and whether it has an ``axis``."""
 
     sizes: tuple[str, ...]
     axis: bool
@@ -44,12 +45,12 @@ SHAPES: Mapping[str, Shape] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rolling(Record):
+class Rolling(KindRecord):
     """A *shape* of ``SHAPES`` that rolls on a plane without slip.
 
-    ``sizes`` are its measures [m], ``start`` is its centre, and ``axis`` its axis, a unit vector in the axes of its body; None
-    for a shape without one. The plane is fixed in the body of ``end``, goes through that place, and has the normal ``normal``,
-    on the side of the centre. It is a surface of that body, or only touches one of the body ``surface`` where the shape does.
+    ``sizes`` are its measures [m], ``start`` is its centre, and ``axis`` its axis, a direction in the axes of its body; None
+    for a shape without axis. The plane is fixed in the body of ``end``, goes through ``end``, and has the normal ``normal``,
+    on the side of the centre. It is a surface of this body, or the tangent plane of the body ``surface`` at the contact.
     """
 
     name: str
@@ -74,7 +75,7 @@ class Rolling(Record):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
+        """Names of the bodies it acts on."""
         return self.start.body, self.end.body, self.material
 
 
@@ -85,8 +86,8 @@ def _sizes(value: object, *_: object) -> tuple[Expr, ...]:
     return (scalar(value),) if found is None else tuple(map(scalar, found))
 
 
-TAKES["tuple[Expr, ...]"] = _sizes
-TAKES["str | None"] = lambda value, *_: None if value is None else station(value).body
+COERCIONS["tuple[Expr, ...]"] = _sizes
+COERCIONS["str | None"] = lambda value, *_: None if value is None else station(value).body
 
 
 def rolling(
@@ -96,8 +97,8 @@ def rolling(
     start: Place,
     end: Place,
     *,
-    normal: Sequence[float],
-    axis: Sequence[float] | None = None,
+    normal: Sequence[Scalar],
+    axis: Sequence[Scalar] | None = None,
     surface: Body | str | None = None,
 ) -> Rolling:
     """:class:`Rolling` without slip of a round surface on a plane, or on a surface that a plane touches.
@@ -111,13 +112,13 @@ def rolling(
     """
     first, second = station(start), station(end)
     shape = word(shape, "a shape")
-    return Rolling(name, shape, _sizes(sizes), first, second, unit(normal), axis, surface)  # type: ignore[arg-type]
+    return Rolling(name, shape, _sizes(sizes), first, second, direction(normal), axis, surface)  # type: ignore[arg-type]
 
 
 def _read(
     source: Source, name: Token, shape: Token, sizes: Node, start: Node, end: Node, surface: Token | None
 ) -> Rolling:
-    (first, axis), (second, normal) = hold.read(source, start), hold.read(source, end)
+    (first, axis), (second, normal) = placement.read(source, start), placement.read(source, end)
     source.noted(shape)
     found = [source.expression(size, units.LENGTH, f"a size of the {shape} '{name}'") for size in sizes.children]
     if normal is None:
@@ -129,24 +130,28 @@ def _read(
 
 def _written(rolling: Rolling) -> str:
     sizes = ", ".join(map(str, rolling.sizes))
-    between = hold.written(rolling.start, rolling.axis, rolling.end, rolling.normal)
+    between = placement.clause(rolling.start, rolling.axis, rolling.end, rolling.normal)
     surface = "" if rolling.surface is None else f" in {rolling.surface}"
     return f": {rolling.shape} = {sizes} {between}{surface}"
 
 
-def _fault(system: System, rolling: Rolling) -> tuple[str, str] | None:
+def _fault(system: Scope, rolling: Rolling) -> tuple[str, str] | None:
     shape = SHAPES.get(rolling.shape)
     if shape is None:
         near = did_you_mean(rolling.shape, SHAPES)
         return f"expected a shape ({', '.join(SHAPES)}), found '{rolling.shape}'.{near}", rolling.shape
-    text = lacking(rolling.shape, shape, rolling.sizes, rolling.axis, rolling.start.body)
-    for size, what in zip(rolling.sizes, shape.sizes, strict=False):
-        text = text or hold.positive(system, size, f"a {what}")
-    return (text, rolling.shape) if text else hold.fault(system, rolling.start.body, rolling.material)
+    text = shape_fault(rolling.shape, shape, rolling.sizes, rolling.axis, rolling.start.body)
+    return (text, rolling.shape) if text else placement.fault(system, rolling.start.body, rolling.material)
 
 
-def lacking(name: str, shape: Shape, sizes: Sequence[Expr], axis: Axis | None, body: str) -> str:
-    """What the description of a *shape* of this name lacks, or has too much."""
+def positive_sizes(name: str, shape: Shape, sizes: Sequence[Expr]) -> tuple[Bound, ...]:
+    """The bounds of the *sizes* of a *shape* of this name: lengths above zero."""
+    pairs = zip(sizes, shape.sizes, strict=False)
+    return tuple(Bound(size, f"a {what}", positive=True, symbol=name) for size, what in pairs)
+
+
+def shape_fault(name: str, shape: Shape, sizes: Sequence[Expr], axis: Axis | None, body: str) -> str:
+    """Sentence on a missing or superfluous argument of a *shape* of this name."""
     if len(sizes) != len(shape.sizes):
         count = f"{len(shape.sizes) or 'no'} size{'s' * (len(shape.sizes) > 1)}"
         return f"a {name} has {', '.join((count, *shape.sizes))}, found {', '.join(map(str, sizes)) or 'none'}."
@@ -160,9 +165,11 @@ def lacking(name: str, shape: Shape, sizes: Sequence[Expr], axis: Axis | None, b
 KIND = Kind(
     Rolling,
     "rolling",
-    {"rolling": Form(f'":" NAME "=" sizes {hold.BETWEEN} ["in" NAME]', _read)},
+    {"rolling": Production(f'":" NAME "=" sizes {placement.BETWEEN} ["in" NAME]', _read)},
     _written,
     constants=lambda r: r.expressions,
     fault=_fault,
+    bounds=lambda rolling: positive_sizes(rolling.shape, SHAPES[rolling.shape], rolling.sizes),
     reaction=lambda *_: units.FORCE,
+    place=lambda _: "start",
 )

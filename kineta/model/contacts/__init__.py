@@ -1,7 +1,8 @@
-"""Contacts: what pushes but does not pull, and what holds only up to a bound.
+"""Unilateral constraints: contacts and limits, which push and never pull, and dry friction, bounded by its limit.
 
 A file holds a kind: its record, its words, its reading, writing and checking. Gaps, directions and bounds, as expressions, stand
-in ``kineta.formalism.touch``.
+in ``kineta.mechanics.contact.unilateral_rows``. Reading order: ``restitution``, ``limit``, ``joint_friction``, ``contact``,
+``degree_hint``.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kineta.model.contacts import contact, friction, limit
-from kineta.model.elements.kind import Kind
+from kineta.model.contacts import contact, joint_friction, limit
+from kineta.model.kind import Kind
 
 #: The record of any kind.
-Unilateral = contact.Contact | limit.Limit | friction.Friction
+Unilateral = contact.Contact | limit.Limit | joint_friction.Friction
 
 #: All kinds, in the order in which the documents name them.
-KINDS: tuple[Kind[Any], ...] = (contact.KIND, limit.KIND, friction.KIND)
+KINDS: tuple[Kind[Any], ...] = (contact.KIND, limit.KIND, joint_friction.KIND)
 
 #: The first words of their statements.
 WORDS = tuple(k.word for k in KINDS)

@@ -6,43 +6,44 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
-from kineta.expr.node import Expr, Scalar, expr
-from kineta.model import units
+from kineta.model import contact_checks, units
 from kineta.model.body import GROUND, Station, station
-from kineta.model.constraints import hold, rolling
+from kineta.model.bounds import Bound
+from kineta.model.coercion import COERCIONS, entries
+from kineta.model.constraints import placement, rolling
 from kineta.model.constraints.rolling import Shape
-from kineta.model.contacts import options, sound
+from kineta.model.contacts import restitution as options
 from kineta.model.elements.coordinate import Place
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import TAKES, Record, entries
+from kineta.model.kind import Kind, KindRecord, Production
 from kineta.model.motion import Axis
 from kineta.values import word
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
-    from kineta.model.system import System
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
 
 _NONE = expr(0)
 
-#: What may touch: points, and the surfaces that may roll.
+#: Shapes in contact: points, and the surfaces that may roll.
 SHAPES: Mapping[str, Shape] = {"point": Shape((), axis=False), **rolling.SHAPES}
 
 
 @dataclass(frozen=True, slots=True)
-class Contact(Record):
+class Contact(KindRecord):
     """Places of bodies that may touch a plane and cannot pass it; each is a contact of its own.
 
-    ``shape`` is ``point``, or one of those that may roll, of the ``sizes`` [m]; ``starts`` are the points, or the centres of
+    ``shape`` is ``point``, or a surface that may roll, of the ``sizes`` [m]; ``starts`` are the points, or the centres of
     the shapes, and ``axis`` the axis of a wheel, disk or torus in the axes of its body. The plane is fixed in the body of
     ``end``, goes through that place and has the normal ``normal``, on the side of the bodies. With a ``height`` [m], points
-    touch what stands so high above the plane: an expression of the components of the only point, in ground axes, and of t.
+    touch ground of this height above the plane: an expression of the components of the only point, in ground axes, and of t.
 
     ``restitution`` is Newton's, or Poisson's where ``poisson`` is set. ``friction`` is the coefficient of Coulomb's law, and
-    ``static`` that of a contact that sticks, if it is another one. With a speed ``smooth`` [m/s] nothing sticks: the
+    ``static`` the coefficient in sticking, if different. With a speed ``smooth`` [m/s] no contact sticks: the
     force of friction grows with the speed s as s / sqrt(s^2 + smooth^2).
     """
 
@@ -70,7 +71,7 @@ class Contact(Record):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
+        """Names of the bodies it acts on."""
         return (*dict.fromkeys(s.body for s in self.starts), self.end.body)
 
 
@@ -81,7 +82,7 @@ def _places(value: object, *_: object) -> tuple[Station, ...]:
     return tuple(station(p) for p in ((value,) if found is None else found))
 
 
-TAKES["tuple[Station, ...]"] = _places
+COERCIONS["tuple[Station, ...]"] = _places
 
 
 def contact(
@@ -90,9 +91,9 @@ def contact(
     starts: Place | Sequence[Place],
     end: Place,
     *,
-    normal: Sequence[float],
+    normal: Sequence[Scalar],
     sizes: Scalar | Sequence[Scalar] = (),
-    axis: Sequence[float] | None = None,
+    axis: Sequence[Scalar] | None = None,
     height: Scalar | None = None,
     restitution: Scalar = 0.0,
     law: str = "newton",
@@ -102,13 +103,13 @@ def contact(
 ) -> Contact:
     """:class:`Contact` of points or round surfaces with a plane, or with ground of a given height.
 
-    shape : ``point``, or one of those of :func:`rolling`, with its ``sizes`` [m]
+    shape : ``point``, or a shape of :func:`rolling`, with its ``sizes`` [m]
     starts, end : the points or centres that may touch, and a place of the plane (points, stations, or bodies: their origins)
     normal : (3,) of the plane, in the axes of the body of *end*, on the side of the bodies
     axis : (3,) of a wheel, disk or torus, in the axes of its body
     height : of the ground above the plane [m], an expression of the components of the only point, as ``kn.symbol("Heel.x")``
     law : of the *restitution*, ``newton`` or ``poisson``
-    friction, static : coefficients of what slips, and of what sticks, if that is another one
+    friction, static : coefficients of kinetic friction, and of static friction, if different
     smooth : a speed of slip over which friction grows, in place of sticking [m/s]
     """
     shape, poisson = word(shape, "a shape"), options.poisson(law)
@@ -116,15 +117,15 @@ def contact(
     return Contact(*given)  # type: ignore[arg-type]  # a record takes what it is given
 
 
-def names(system: System, contact: Contact) -> tuple[str, ...]:
-    """What the places of *contact* are called: by the point or body that each is, or by its number."""
+def names(system: Scope, contact: Contact) -> tuple[str, ...]:
+    """Names of the places of *contact*: of the point or body at the place, else its number."""
     known: dict[Station, str] = {}
     for name, place in _stations(system).items():
         known.setdefault(place, name)
     return tuple(known.get(s, str(i)) for i, s in enumerate(contact.starts, 1))
 
 
-def _stations(system: System) -> dict[str, Station]:
+def _stations(system: Scope) -> dict[str, Station]:
     """The places of the bodies (their origins) and of the points, by name."""
     return {n: Station(n) for n in system.frames} | {p.name: Station(p.body, p.position) for p in system.points}
 
@@ -140,8 +141,8 @@ def _read(
     *given: Node,
 ) -> Contact:
     source.noted(shape)
-    starts = [hold.read(source, node) for node in places.children]
-    second, normal = hold.read(source, end)
+    starts = [placement.read(source, node) for node in places.children]
+    second, normal = placement.read(source, end)
     if normal is None:
         text = f"the plane of contact '{name}' needs its normal, as in {second.body} axis (0, 0, 1)."
         raise ModelError(text, source.location(end))
@@ -150,7 +151,7 @@ def _read(
         if own not in (None, axis):
             text = f"expected one axis for all places, in the axes of the body of each, found another one at '{place.body}'."
             raise ModelError(text, source.location(node))
-    found = options.given(source, given, ("restitution", "friction", "static", "smooth"))
+    found = options.option_nodes(source, given, ("restitution", "friction", "static", "smooth"))
 
     def quantity(option: str, dimension: units.Dimension, what: str) -> Expr | None:
         value = found.get(option)
@@ -177,39 +178,49 @@ def _read(
 
 def _written(contact: Contact) -> str:
     sizes = f" = {', '.join(map(str, contact.sizes))}" if contact.sizes else ""
-    starts = ", ".join(hold.place(s, contact.axis) for s in contact.starts)
+    starts = ", ".join(placement.place(s, contact.axis) for s in contact.starts)
     height = "" if contact.height is None else f" height {contact.height}"
     friction = None if contact.friction.value == 0 else contact.friction
-    more = options.rebound(contact.restitution, contact.poisson)
-    more += options.written(friction=friction, static=contact.static, smooth=contact.smooth)
-    return f": {contact.shape}{sizes} between {starts} and {hold.place(contact.end, contact.normal)}{height}{more}"
+    more = options.restitution_clause(contact.restitution, contact.poisson)
+    more += options.option_clause(friction=friction, static=contact.static, smooth=contact.smooth)
+    return f": {contact.shape}{sizes} between {starts} and {placement.place(contact.end, contact.normal)}{height}{more}"
 
 
-def _fault(system: System, contact: Contact) -> tuple[str, str] | None:
+def _fault(system: Scope, contact: Contact) -> tuple[str, str] | None:
     shape = SHAPES.get(contact.shape)
     if shape is None:
         near = did_you_mean(contact.shape, SHAPES)
         return f"expected a shape ({', '.join(SHAPES)}), found '{contact.shape}'.{near}", contact.shape
     if not contact.starts:
         return "expected a place that may touch, found none.", ""
-    text = rolling.lacking(contact.shape, shape, contact.sizes, contact.axis, contact.starts[0].body)
-    for size, what in zip(contact.sizes, shape.sizes, strict=False):
-        text = text or hold.positive(system, size, f"a {what}")
+    text = rolling.shape_fault(contact.shape, shape, contact.sizes, contact.axis, contact.starts[0].body)
     if text:
         return text, contact.shape
     for i, start in enumerate(contact.starts):
         if start in contact.starts[:i]:
             return f"the place '{names(system, contact)[i]}' is given twice.", start.body
-        fixed = hold.fault(system, start.body, contact.end.body)
+        fixed = placement.fault(system, start.body, contact.end.body)
         if fixed is not None:
             return fixed
-    text = sound.within(system, contact.restitution, "a restitution", 1)
-    text = text or sound.sticking(system, contact.friction, contact.static, contact.smooth, "a coefficient of friction")
+    text = contact_checks.friction_fault(
+        system, contact.friction, contact.static, contact.smooth, "a coefficient of friction"
+    )
     return (text, "") if text else _of_height(system, contact)
 
 
-def _of_height(system: System, contact: Contact) -> tuple[str, str] | None:
-    """What is wrong with the height of the ground, and the word at fault."""
+def _bounds(contact: Contact) -> tuple[Bound, ...]:
+    smooth = () if contact.smooth is None else (Bound(contact.smooth, "'smooth'", positive=True),)
+    friction = Bound(contact.friction, "a coefficient of friction")
+    return (
+        *rolling.positive_sizes(contact.shape, SHAPES[contact.shape], contact.sizes),
+        Bound(contact.restitution, "a restitution", 1),
+        friction,
+        *smooth,
+    )
+
+
+def _of_height(system: Scope, contact: Contact) -> tuple[str, str] | None:
+    """Sentence on a wrong height of the ground, and the word at fault."""
     if contact.height is None:
         return None
     if contact.shape != "point" or len(contact.starts) != 1 or contact.end.body != GROUND:
@@ -242,8 +253,13 @@ def _constants(contact: Contact) -> tuple[Expr, ...]:
 KIND = Kind(
     Contact,
     "contact",
-    {"contact": Form(f'":" NAME ["=" sizes] "between" places "and" hold ["height" sum] {options.OPTIONS}', _read)},
+    {
+        "contact": Production(
+            f'":" NAME ["=" sizes] "between" places "and" hold ["height" sum] {options.OPTIONS}', _read
+        )
+    },
     _written,
     constants=_constants,
     fault=_fault,
+    bounds=_bounds,
 )

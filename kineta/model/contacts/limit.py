@@ -5,27 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import Location, ModelError
-from kineta.expr.node import Expr, Scalar, expr
-from kineta.model.constraints import hold
-from kineta.model.contacts import options, sound
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record
+from kineta.model import contact_checks
+from kineta.model.bounds import Bound
+from kineta.model.constraints import placement
+from kineta.model.contacts import restitution as options
+from kineta.model.kind import Kind, KindRecord, Production
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
-    from kineta.model.system import System
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
 
 _NONE = expr(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Limit(Record):
-    """An expression ``value`` of coordinates, points and t that stays above ``lower`` and below ``upper``, one of which may be
-    None; it comes back from them with the ``restitution``, Newton's, or Poisson's where ``poisson`` is set.
+class Limit(KindRecord):
+    """An expression ``value`` of coordinates, points and t that stays above ``lower`` and below ``upper``; a bound may be
+    None; impacts have the ``restitution``, Newton's, or Poisson's where ``poisson`` is set.
     """
 
     name: str
@@ -45,11 +46,6 @@ class Limit(Record):
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the limit."""
         return tuple(x for x in (self.value, self.lower, self.upper, self.restitution) if x is not None)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
-        return ()
 
 
 def limit(
@@ -93,7 +89,7 @@ def _read(
     expected = None if value.plain else value.dimension
     what = f"a bound of limit '{name}'"
     lower, upper = (None if b is None else source.expression(b, expected, what) for b in bounds)
-    found = options.given(source, given, ("restitution",))
+    found = options.option_nodes(source, given, ("restitution",))
     back = options.restitution(source, found, f"limit '{name}'")
     return Limit(str(name), value.value, lower, upper, *back, source.location(name))
 
@@ -105,15 +101,15 @@ def _written(limit: Limit) -> str:
         shown = f"{limit.value} >= {limit.lower}"
     else:
         shown = f"{limit.lower} <= {limit.value} <= {limit.upper}"
-    return f": {shown}{options.rebound(limit.restitution, limit.poisson)}"
+    return f": {shown}{options.restitution_clause(limit.restitution, limit.poisson)}"
 
 
-def _fault(system: System, limit: Limit) -> tuple[str, str] | None:
+def _fault(system: Scope, limit: Limit) -> tuple[str, str] | None:
     if limit.lower is None and limit.upper is None:
         return "expected a lower bound, an upper one, or both, found none.", ""
-    text = sound.idle(system, limit.value) or sound.within(system, limit.restitution, "a restitution", 1)
+    text = contact_checks.immobility_fault(system, limit.value)
     if limit.lower is not None and limit.upper is not None:
-        low, high = hold.known(system, limit.lower), hold.known(system, limit.upper)
+        low, high = placement.numeric_value(system, limit.lower), placement.numeric_value(system, limit.upper)
         if not text and low is not None and high is not None and not low < high:
             text = f"expected a lower bound below the upper one, found {low:g} and {high:g}."
     return (text, "") if text else None
@@ -122,9 +118,10 @@ def _fault(system: System, limit: Limit) -> tuple[str, str] | None:
 KIND = Kind(
     Limit,
     "limit",
-    {"limit": Form(f'":" sum RELATION sum [RELATION sum] {options.OPTIONS}', _read)},
+    {"limit": Production(f'":" sum RELATION sum [RELATION sum] {options.OPTIONS}', _read)},
     _written,
     positions=lambda limit: (limit.value, *(b for b in (limit.lower, limit.upper) if b is not None)),
     constants=lambda limit: (limit.restitution,),
     fault=_fault,
+    bounds=lambda limit: (Bound(limit.restitution, "a restitution", 1),),
 )

@@ -1,4 +1,4 @@
-"""In whose axes the components of a force or couple are given: ``ground``, ``body`` (the one it acts on), or another by name."""
+"""Axes of the components of a force or couple: ``ground``, ``body`` (the loaded body), or another body by name."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from kineta.errors import did_you_mean
 from kineta.model.body import GROUND, Body
-from kineta.model.given import TAKES
+from kineta.model.coercion import COERCIONS
 from kineta.values import word
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.source import Source
-    from kineta.model.system import System
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
 
 #: The word for the axes of the body that is acted on.
 OWN = "body"
@@ -25,26 +25,26 @@ Axes = str
 IN = '["in" NAME]'
 
 
-def named(axes: Axes | Body) -> Axes:
-    """The name of the axes that a function is given."""
+def axes_name(axes: Axes | Body) -> Axes:
+    """Name of the axes in an argument."""
     return axes.name if isinstance(axes, Body) else word(axes, f"axes ('{GROUND}', '{OWN}' or the name of a body)")
 
 
-TAKES["Axes"] = lambda value, *_: named(value)
+COERCIONS["Axes"] = lambda value, *_: axes_name(value)
 
 
 def read(source: Source, name: Token | None) -> str:
-    """The axes that a text names; those of the ground where it names none."""
+    """Axes read from a text, by default of the ground."""
     return GROUND if name is None else source.noted(name)
 
 
-def written(axes: str) -> str:
-    """Axes as they are written."""
+def clause(axes: str) -> str:
+    """Text of the axes."""
     return "" if axes == GROUND else f" in {axes}"
 
 
-def fault(system: System, axes: str) -> tuple[str, str] | None:
-    """What is wrong with *axes* that *system* does not have, and the word at fault."""
+def fault(system: Scope, axes: str) -> tuple[str, str] | None:
+    """Sentence on *axes* that *system* does not have, and the word at fault."""
     known = (OWN, *system.frames)
     if axes in known:
         return None

@@ -1,23 +1,23 @@
-"""What a force, a spring or a damper works on: an expression, or the length between two places."""
+"""Coordinate of a force, a spring or a damper: an expression, or the length between two places."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kineta.expr.node import Expr
+from kineta.algebra.expression import Expr
 from kineta.model.body import Body, Point, Station, station
-from kineta.model.given import TAKES, Record, scalar
-from kineta.model.phrase import place
+from kineta.model.coercion import COERCIONS, ModelRecord, scalar
+from kineta.model.phrases import place
 
 if TYPE_CHECKING:
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
-    from kineta.model.system import System
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class Length(Record):
+class Length(ModelRecord):
     """The distance of two places [m]."""
 
     start: Station
@@ -27,7 +27,7 @@ class Length(Record):
 #: An expression of coordinates, the time and points (or speeds, where it is a rate), or a length.
 Coordinate = Expr | Length
 
-#: What a function takes for a place: a point, a station, a body (its origin) or the name of a body.
+#: A place as an argument: a point, a station, a body (its origin) or the name of a body.
 Place = Station | Point | Body | str
 
 
@@ -35,7 +35,7 @@ def _coordinate(value: object, _: str, __: object) -> Coordinate:
     return value if isinstance(value, Length) else scalar(value)
 
 
-TAKES["Coordinate"] = _coordinate
+COERCIONS["Coordinate"] = _coordinate
 
 
 def length(start: Place, end: Place) -> Length:
@@ -49,7 +49,7 @@ def expressions(coordinate: Coordinate) -> tuple[Expr, ...]:
 
 
 def variables(coordinate: Coordinate) -> tuple[Expr, ...]:
-    """The expression that a coordinate is; none for a length."""
+    """The expression of a coordinate; empty for a length."""
     return (coordinate,) if isinstance(coordinate, Expr) else ()
 
 
@@ -59,12 +59,12 @@ def constants(coordinate: Coordinate) -> tuple[Expr, ...]:
 
 
 def bodies(coordinate: Coordinate) -> tuple[str, ...]:
-    """Names of the bodies that it takes hold of."""
+    """Names of the bodies it acts on."""
     return () if isinstance(coordinate, Expr) else (coordinate.start.body, coordinate.end.body)
 
 
-def still(system: System, coordinate: Coordinate) -> tuple[str, str] | None:
-    """What is wrong with a coordinate of numbers, and parameters with values, only, and the word at fault; None for any other."""
+def constancy_fault(system: Scope, coordinate: Coordinate) -> tuple[str, str] | None:
+    """Sentence on a constant coordinate, made of numbers and parameters with values, and the word at fault; else None."""
     fixed = {p.name for p in system.parameters if p.value is not None}
     if any(fixed.issuperset(e.symbols()) for e in system.expand(*variables(coordinate))):
         return f"expected an expression that changes with the motion behind 'on', found '{coordinate}'.", ""
@@ -80,8 +80,8 @@ def read(source: Source, start: Node, end: Node) -> Length:
     return Length(source.station(*start.children), source.station(*end.children))
 
 
-def written(coordinate: Coordinate) -> str:
-    """Where it acts, as in ``on q1`` or ``between A and B``."""
+def clause(coordinate: Coordinate) -> str:
+    """Text of the coordinate, as in ``on q1`` or ``between A and B``."""
     if isinstance(coordinate, Expr):
         return f"on {coordinate}"
     return f"between {place(coordinate.start)} and {place(coordinate.end)}"

@@ -6,25 +6,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
-from kineta.expr.node import Expr, Scalar
-from kineta.model import phrase, units
+from kineta.model import phrases, units
 from kineta.model.body import GROUND, Body, station
+from kineta.model.coercion import Vector3, vector
 from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record, Vector3, vector
+from kineta.model.kind import Kind, KindRecord, Production
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Couple(Record):
-    """A couple *components* [N m] on *body*, in the axes of the ground, of the body, or of another one."""
+class Couple(KindRecord):
+    """A couple *components* [N m] on *body*, in the axes of the ground, of the body, or of another body."""
 
     name: str
     body: str
@@ -39,13 +39,13 @@ class Couple(Record):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
+        """Names of the bodies it acts on."""
         return (self.body,)
 
 
 def couple(name: str, body: Body | str, components: Sequence[Scalar], axes: str | Body = GROUND) -> Couple:
-    """A couple *components* (3,) [N m], on a body, in *axes*: of the ``ground``, of the ``body`` or of another one."""
-    return Couple(name, station(body).body, vector(components), frame.named(axes))
+    """A couple *components* (3,) [N m], on a body, in *axes*: of the ``ground``, of the ``body`` or of another body."""
+    return Couple(name, station(body).body, vector(components), frame.axes_name(axes))
 
 
 def _read(source: Source, name: Token, body: Token, components: Node, axes: Token | None) -> Couple:
@@ -54,13 +54,13 @@ def _read(source: Source, name: Token, body: Token, components: Node, axes: Toke
 
 
 def _written(couple: Couple) -> str:
-    return f"on {couple.body} = {phrase.vector(couple.components)}{frame.written(couple.axes)}"
+    return f"on {couple.body} = {phrases.vector(couple.components)}{frame.clause(couple.axes)}"
 
 
 KIND = Kind(
     Couple,
     "couple",
-    {"couple": Form(f'"on" NAME "=" vector {frame.IN}', _read)},
+    {"couple": Production(f'"on" NAME "=" vector {frame.IN}', _read)},
     _written,
     fault=lambda system, couple: frame.fault(system, couple.axes),
 )

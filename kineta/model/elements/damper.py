@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
-from kineta.expr.node import Expr, Scalar
 from kineta.model import units
+from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record, scalar
+from kineta.model.kind import Kind, KindRecord, Production
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Damper(Record):
+class Damper(KindRecord):
     """Dissipative element of *damping* D: Q_k = -D beta d(beta)/dv_k.
 
     The rate beta(q, v, t) is the *coordinate*, if it is an expression that contains speeds, else its time derivative.
@@ -39,12 +39,12 @@ class Damper(Record):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
+        """Names of the bodies it acts on."""
         return along.bodies(self.coordinate)
 
 
 def damper(name: str, damping: Scalar, rate: Expr) -> Damper:
-    """A damper on *rate*: an expression with speeds, or of q and t (its time derivative is then meant)."""
+    """A damper on *rate*: an expression with speeds, or of q and t (then its time derivative is the rate)."""
     return Damper(name, scalar(damping), scalar(rate))
 
 
@@ -71,10 +71,10 @@ KIND = Kind(
     Damper,
     "damper",
     {
-        "damper_on": Form('"=" sum "on" sum', _on),
-        "damper_between": Form(f'"=" sum {along.BETWEEN}', _between),
+        "damper_on": Production('"=" sum "on" sum', _on),
+        "damper_between": Production(f'"=" sum {along.BETWEEN}', _between),
     },
-    lambda d: f"= {d.damping} {along.written(d.coordinate)}",
+    lambda d: f"= {d.damping} {along.clause(d.coordinate)}",
     constants=lambda d: along.constants(d.coordinate),
-    fault=lambda system, d: along.still(system, d.coordinate),
+    fault=lambda system, d: along.constancy_fault(system, d.coordinate),
 )

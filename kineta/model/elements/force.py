@@ -6,26 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
-from kineta.expr.node import Expr, Scalar
-from kineta.model import phrase, units
+from kineta.model import phrases, units
 from kineta.model.body import GROUND, Body, Station, station
+from kineta.model.coercion import Vector3, vector
 from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
 from kineta.model.elements.coordinate import Place
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record, Vector3, vector
+from kineta.model.kind import Kind, KindRecord, Production
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Force(Record):
-    """A force *components* [N] on a body at a place fixed in it, in the axes of the ground, of the body, or of another one."""
+class Force(KindRecord):
+    """A force *components* [N] on a body at a place fixed in it, in the axes of the ground, of the body, or of another body."""
 
     name: str
     at: Station
@@ -40,13 +40,13 @@ class Force(Record):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
+        """Names of the bodies it acts on."""
         return (self.at.body,)
 
 
 def force(name: str, at: Place, components: Sequence[Scalar], axes: str | Body = GROUND) -> Force:
-    """A force *components* (3,) [N], at a place of a body, in *axes*: of the ``ground``, of the ``body`` or of another one."""
-    return Force(name, station(at), vector(components), frame.named(axes))
+    """A force *components* (3,) [N], at a place of a body, in *axes*: of the ``ground``, of the ``body`` or of another body."""
+    return Force(name, station(at), vector(components), frame.axes_name(axes))
 
 
 def _on(source: Source, name: Token, body: Token, position: Node | None, components: Node, axes: Token | None) -> Force:
@@ -60,15 +60,15 @@ def _at(source: Source, name: Token, point: Token, components: Node, axes: Token
 
 
 def _written(force: Force) -> str:
-    return f"on {phrase.place(force.at)} = {phrase.vector(force.components)}{frame.written(force.axes)}"
+    return f"on {phrases.place(force.at)} = {phrases.vector(force.components)}{frame.clause(force.axes)}"
 
 
 KIND = Kind(
     Force,
     "force",
     {
-        "force_on": Form(f'"on" NAME ["at" vector] "=" vector {frame.IN}', _on),
-        "force_at": Form(f'"at" NAME "=" vector {frame.IN}', _at),
+        "force_on": Production(f'"on" NAME ["at" vector] "=" vector {frame.IN}', _on),
+        "force_at": Production(f'"at" NAME "=" vector {frame.IN}', _at),
     },
     _written,
     fault=lambda system, force: frame.fault(system, force.axes),

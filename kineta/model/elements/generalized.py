@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
-from kineta.expr.node import Expr, Scalar
 from kineta.model import units
+from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record, scalar
+from kineta.model.kind import Kind, KindRecord, Production
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class GeneralizedForce(Record):
+class GeneralizedForce(KindRecord):
     """A force of value *characteristic* that works on the change of *coordinate* (Andreev (2.1)): Q_k = P d(coordinate)/dq_k.
 
     Where *coordinate* contains speeds it is a rate, and Q_k = P d(coordinate)/dv_k. A force on a length drives its ends apart.
@@ -39,7 +39,7 @@ class GeneralizedForce(Record):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
+        """Names of the bodies it acts on."""
         return along.bodies(self.coordinate)
 
 
@@ -69,10 +69,10 @@ KIND = Kind(
     GeneralizedForce,
     "force",
     {
-        "force_along": Form('"=" sum "on" sum', _on),
-        "force_between": Form(f'"=" sum {along.BETWEEN}', _between),
+        "force_along": Production('"=" sum "on" sum', _on),
+        "force_between": Production(f'"=" sum {along.BETWEEN}', _between),
     },
-    lambda f: f"= {f.characteristic} {along.written(f.coordinate)}",
+    lambda f: f"= {f.characteristic} {along.clause(f.coordinate)}",
     constants=lambda f: along.constants(f.coordinate),
-    fault=lambda system, f: along.still(system, f.coordinate),
+    fault=lambda system, f: along.constancy_fault(system, f.coordinate),
 )

@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ExpressionError, Location
-from kineta.expr.node import Expr, Scalar
 from kineta.model import units
-from kineta.model.elements.coordinate import still
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record, scalar
+from kineta.model.coercion import scalar
+from kineta.model.elements.coordinate import constancy_fault
+from kineta.model.kind import Kind, KindRecord, Production
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
-    from kineta.model.system import System
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class InertiaElement(Record):
+class InertiaElement(KindRecord):
     """An *inertia* I, a mass or a moment, on a rate k: T = I k^2/2 (Andreev (1.8)).
 
     The rate k(q, v, t), linear in the speeds, is the *coordinate*, if it is an expression that contains speeds, else its time
@@ -40,14 +40,9 @@ class InertiaElement(Record):
         """All expressions of the element."""
         return self.inertia, self.coordinate
 
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
-        return ()
-
 
 def inertia_element(name: str, inertia: Scalar, rate: Expr) -> InertiaElement:
-    """An *inertia* I with T = I k^2/2 on the *rate* k: linear in speeds, or of q and t (its time derivative is then meant)."""
+    """An *inertia* I with T = I k^2/2 on the *rate* k: linear in speeds, or of q and t (then its time derivative is the rate)."""
     return InertiaElement(name, scalar(inertia), scalar(rate))
 
 
@@ -60,13 +55,13 @@ def _read(source: Source, name: Token, inertia: Node, rate: Node) -> InertiaElem
     return InertiaElement(str(name), I.value, k.value, source.location(name))
 
 
-def _fault(system: System, element: InertiaElement) -> tuple[str, str] | None:
+def _fault(system: Scope, element: InertiaElement) -> tuple[str, str] | None:
     value, rate = system.expand(element.inertia, element.coordinate)
     known = {*system.q_names, *system.speeds, *(p.name for p in system.parameters), "t"}
     for name in rate.symbols():
         if name not in known:
             return f"expected a rate of coordinates, speeds, parameters and the time, found '{name}' in it.", name
-    if fault := still(system, element.coordinate):
+    if fault := constancy_fault(system, element.coordinate):
         return fault
     g = rate.graph
     moving = [g.symbol(n) for n in rate.symbols() if n not in system.q_names or n.endswith("'")]
@@ -85,7 +80,7 @@ def _fault(system: System, element: InertiaElement) -> tuple[str, str] | None:
 KIND = Kind(
     InertiaElement,
     "inertia",
-    {"inertia_on": Form('"=" sum "on" sum', _read)},
+    {"inertia_on": Production('"=" sum "on" sum', _read)},
     lambda e: f"= {e.inertia} on {e.coordinate}",
     constants=lambda e: (e.inertia,),
     fault=_fault,

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
-from kineta.expr.node import Expr, Scalar
 from kineta.model import units
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record, scalar
+from kineta.model.coercion import scalar
+from kineta.model.kind import Kind, KindRecord, Production
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
 
 
 @dataclass(frozen=True, slots=True)
-class Potential(Record):
+class Potential(KindRecord):
     """An *energy* V(q, t) [J] with its forces Q_k = -dV/dq_k."""
 
     name: str
@@ -30,11 +30,6 @@ class Potential(Record):
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the element."""
         return (self.energy,)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
-        return ()
 
 
 def potential(name: str, energy: Scalar) -> Potential:
@@ -50,7 +45,7 @@ def _read(source: Source, name: Token, energy: Node) -> Potential:
 KIND = Kind(
     Potential,
     "potential",
-    {"potential": Form('"=" sum', _read)},
+    {"potential": Production('"=" sum', _read)},
     lambda p: f"= {p.energy}",
     positions=lambda p: (p.energy,),
 )

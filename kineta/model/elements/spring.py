@@ -5,28 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import Location
-from kineta.expr.node import Expr, Scalar, expr
 from kineta.model import units
+from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.elements.kind import Form, Kind
-from kineta.model.given import Record, scalar
+from kineta.model.kind import Kind, KindRecord, Production
 
 if TYPE_CHECKING:
     from lark import Token
 
-    from kineta.model.io.expression import Node
-    from kineta.model.io.source import Source
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
 
 _NONE = expr(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Spring(Record):
+class Spring(KindRecord):
     """Elastic element of *stiffness* C: potential C gamma^2/2, force -C gamma.
 
-    gamma is the *coordinate*, an expression of q and t or a length, less the *free* one at which the spring is slack.
+    gamma is the *coordinate*, an expression of q and t or a length, less its *free* value, at which the spring is slack.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Spring(Record):
 
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it takes hold of."""
+        """Names of the bodies it acts on."""
         return along.bodies(self.coordinate)
 
 
@@ -75,18 +75,18 @@ def _free(source: Source, name: Token, node: Node | None, dimension: units.Dimen
 
 def _written(spring: Spring) -> str:
     free = f", {spring.free}" if spring.free.value != 0 else ""
-    return f"= {spring.stiffness}{free} {along.written(spring.coordinate)}"
+    return f"= {spring.stiffness}{free} {along.clause(spring.coordinate)}"
 
 
 KIND = Kind(
     Spring,
     "spring",
     {
-        "spring_on": Form('"=" sum ["," sum] "on" sum', _on),
-        "spring_between": Form(f'"=" sum ["," sum] {along.BETWEEN}', _between),
+        "spring_on": Production('"=" sum ["," sum] "on" sum', _on),
+        "spring_between": Production(f'"=" sum ["," sum] {along.BETWEEN}', _between),
     },
     _written,
     positions=lambda s: (s.free, *along.variables(s.coordinate)),
     constants=lambda s: along.constants(s.coordinate),
-    fault=lambda system, s: along.still(system, s.coordinate),
+    fault=lambda system, s: along.constancy_fault(system, s.coordinate),
 )

@@ -1,12 +1,17 @@
-"""Systems from files and text, and back."""
+"""Systems from files and text, and back.
+
+The language ``.kin``: ``kin_grammar``, ``kin_expressions``, ``kin_source``, ``kin_inertia``, ``kin_diagnostics``, ``kin_reader``,
+``kin_writer``. Files: ``text_file``, ``foreign_formats``; URDF: ``xml``, ``urdf_coverage``, ``urdf_limits``, ``urdf``.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from kineta.errors import ArgumentError, ModelError, did_you_mean, shown
+from kineta.errors import ArgumentError, ModelError, shown
 from kineta.files import path_of
-from kineta.model.io.file import is_folder, read_text
+from kineta.model.io.foreign_formats import unsupported_format
+from kineta.model.io.text_file import is_file, is_folder, read_bytes, read_text
 from kineta.model.system import System, a_system
 from kineta.values import flag, word
 
@@ -14,7 +19,7 @@ _SUFFIXES = (".kin", ".urdf")
 
 
 def load(path: str | Path, *, floating: bool = False, limits: bool = True) -> System:
-    """The system in a file: ``.kin`` or ``.urdf``. Raises :class:`ModelError` for one that cannot be read or makes no sense.
+    """The system in a file: ``.kin`` or ``.urdf``. Raises :class:`ModelError` for an unreadable or inconsistent file.
 
     *floating* is for URDF, which does not say how the root link stands: True lets it float freely, else it is fixed.
     So is *limits*: False leaves out the limits of joints, and their dry friction.
@@ -28,10 +33,7 @@ def load(path: str | Path, *, floating: bool = False, limits: bool = True) -> Sy
     if path.suffix != ".kin":
         if is_folder(path):
             raise ModelError(f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found a folder.")
-        near = did_you_mean(path.suffix, _SUFFIXES)
-        raise ModelError(
-            f"{path}: expected a model file ({', '.join(_SUFFIXES)}), found the suffix '{path.suffix}'.{near}"
-        )
+        raise unsupported_format(path, read_bytes(path) if is_file(path) else b"", _SUFFIXES)
     if floating:
         raise ArgumentError(f"{path}: floating=True is for URDF robots; in .kin write a motion Free(name).")
     if not limits:
@@ -43,15 +45,15 @@ def load(path: str | Path, *, floating: bool = False, limits: bool = True) -> Sy
 
 def loads(text: str, file: str = "<text>") -> System:
     """The system that a text in the language ``.kin`` describes; *file* is the name shown in errors."""
-    from kineta.model.io import kin
+    from kineta.model.io import kin_reader
 
     if not isinstance(text, str):
         raise ArgumentError(f"Expected a text in the language .kin, found {shown(text)}; kineta.load reads a file.")
-    return kin.read(text, word(file, "a name for the text"))
+    return kin_reader.read(text, word(file, "a name for the text"))
 
 
 def dumps(system: System) -> str:
     """*system* as text in the language ``.kin``; reading it gives an equal system."""
-    from kineta.model.io import write
+    from kineta.model.io import kin_writer
 
-    return write.write(a_system(system))
+    return kin_writer.write(a_system(system))

@@ -11,28 +11,31 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kineta.algebra.expression import Expr, expr, symbol
 from kineta.errors import ModelError, did_you_mean, warn
-from kineta.expr.node import Expr, expr, symbol
 from kineta.model.body import GROUND, Body, Inertia
+from kineta.model.check import STATEMENTS
+from kineta.model.coercion import vector
 from kineta.model.elements.damper import Damper
-from kineta.model.given import vector
-from kineta.model.infer import ENERGIES, TIME
-from kineta.model.io.file import read_bytes
-from kineta.model.io.kin import KEYWORDS
-from kineta.model.io.urdf_limits import Held, frictions, limits, start
-from kineta.model.io.urdf_survey import Note, grouped, note, survey
+from kineta.model.inertia_check import principal_moments
+from kineta.model.io.foreign_formats import root_element_advice
+from kineta.model.io.text_file import read_bytes
+from kineta.model.io.urdf_coverage import Note, grouped, note, survey
+from kineta.model.io.urdf_limits import JointRestriction, frictions, limits, start
 from kineta.model.io.xml import Element, parse
-from kineta.model.motion import Axis, Free, Motion, Rotation, Rx, Ry, Rz, Shift, Sx, Sy, Sz, X, unit
-from kineta.model.plausible import principal_moments
+from kineta.model.motion import Free, Motion, Numbers, Rotation, Rx, Ry, Rz, Shift, Sx, Sy, Sz, X, unit
+from kineta.model.reserved_symbols import ENERGIES, TIME
 from kineta.model.system import System
 
 _GRAVITY = (0.0, 0.0, -9.81)
-#: Notes of a file that are warned of one by one.
+#: Number of notes of a file with warnings of their own.
 WARNINGS = 20
 
+#: Words of the language, avoided as names.
+KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "axis", "body")
 #: A decimal number as XML writes it.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-#: What joints without a coordinate of their own do not use.
+#: Elements unused in joints without a coordinate of their own.
 _UNUSED = {
     "fixed": ("axis", "dynamics", "limit", "mimic"),
     "floating": ("axis", "limit"),
@@ -80,7 +83,7 @@ def reads(
 
 
 def _warned(system: System, notes: Iterable[Note]) -> System:
-    """*system*, after warnings of what matters, the first few of many."""
+    """*system*, after warnings of the notes that matter, the first of many."""
     said = [n for n in notes if n.matters]
     for n in said[:WARNINGS]:
         warn(str(n))
@@ -114,7 +117,10 @@ class _Robot:
 
     def __init__(self, root: Element, *, floating: bool, limits: bool) -> None:
         if root.tag != "robot":
-            raise ModelError(f"expected <robot>, found <{root.tag}>.{did_you_mean(root.tag, ['robot'])}", root.location)
+            near = did_you_mean(root.tag, ["robot"])
+            raise ModelError(
+                f"expected <robot>, found <{root.tag}>{root_element_advice(root.tag)}.{near}", root.location
+            )
         self.root, self.limits = root, limits
         self.notes: list[Note] = list(survey(root))
         self.links = self._named(root.all("link"), "link")
@@ -288,12 +294,10 @@ class _Robot:
                 f"<origin> quat_xyzw: expected a quaternion of length 1, found '{found}'.", element.location
             )
         x, y, z, w = (c / length for c in quaternion)
-        sine = 2 * (w * y - z * x)
-        return [
-            math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y)),
-            math.asin(max(-1.0, min(1.0, sine))),
-            math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)),
-        ]
+        # Half the sum and half the difference of roll and yaw: with a pitch of +-90 degrees the rotation depends on one alone.
+        half_sum, half_difference = math.atan2(x + z, w - y), math.atan2(x - z, w + y)
+        pitch = 2 * math.atan2(math.hypot(x - z, w + y), math.hypot(x + z, w - y)) - math.pi / 2
+        return [half_sum + half_difference, pitch, half_sum - half_difference]
 
     def _inertia(self, link: Element, name: str) -> Inertia:
         element = link.one("inertial")
@@ -320,7 +324,7 @@ class _Robot:
         )
 
     def _impossible(self, element: Element, moments: Sequence[float], products: Sequence[float]) -> bool:
-        """Note an inertia tensor that no body can have; it is used as it stands, as other programs do."""
+        """Note an inertia tensor that no body can have; it is used unchanged, as in other programs."""
         a, b, c = sorted(principal_moments(moments, products))
         if a >= -1e-9 * abs(c) and a + b >= c * (1 - 1e-9):
             return False
@@ -329,7 +333,7 @@ class _Robot:
 
     # -- joints -------------------------------------------------------------------------------------------------------
 
-    def _axis(self, joint: _Joint) -> Axis:
+    def _axis(self, joint: _Joint) -> Numbers:
         element = joint.element.one("axis")
         if element is None:
             return X
@@ -413,20 +417,20 @@ class _Robot:
                 dampers.append(Damper(name, expr(damping), k * symbol(f"{q}'"), joint.element.location))
         return dampers
 
-    def _held(self, joints: Iterable[_Joint]) -> tuple[list[Held], list[Held]]:
-        """The joints with bounds, and those with dry friction."""
+    def _held(self, joints: Iterable[_Joint]) -> tuple[list[JointRestriction], list[JointRestriction]]:
+        """Joints with bounds, and joints with dry friction."""
         bounded, rubbed = [], []
         for joint in joints:
             friction, bounds = self._resistance(joint, "friction"), self._bounds(joint)
             ratio, q, offset = self._linear(joint) if friction or bounds else (0.0, "", 0.0)
             if ratio and bounds:
-                bounded.append(Held(bounds[0], ratio, q, offset, bounds=bounds[1:]))
+                bounded.append(JointRestriction(bounds[0], ratio, q, offset, bounds=bounds[1:]))
             if ratio and friction:
-                rubbed.append(Held(joint.element, ratio, q, offset, friction))
+                rubbed.append(JointRestriction(joint.element, ratio, q, offset, friction))
         return (bounded, rubbed) if self.limits else ([], [])
 
     def _bounds(self, joint: _Joint) -> tuple[Element, float, float] | None:
-        """The bounds of a joint and where they stand; None for one without."""
+        """Bounds of a joint and their element; None without bounds."""
         element = joint.element.one("limit")
         if element is None or joint.kind not in ("revolute", "prismatic"):
             return None
@@ -437,7 +441,7 @@ class _Robot:
         return element, lower, upper
 
     def _resistance(self, joint: _Joint, name: str) -> float:
-        """The ``damping`` or ``friction`` that acts at a joint; a note on what does not act."""
+        """The ``damping`` or ``friction`` of a joint; a note if it does not act."""
         element = joint.element.one("dynamics")
         if element is None or joint.kind == "fixed":
             return 0.0
@@ -462,7 +466,7 @@ _JOINTS: dict[str, Callable[[_Robot, _Joint], list[Motion]]] = {
 }
 
 
-def _along(kind: type[Rotation] | type[Shift], axis: Axis, argument: Expr) -> Motion:
+def _along(kind: type[Rotation] | type[Shift], axis: Numbers, argument: Expr) -> Motion:
     """A motion about or along *axis*; a negative coordinate axis becomes the positive one with the opposite sign."""
     if sorted(axis)[1:] == [0.0, 0.0]:
         return kind((-axis[0] + 0.0, -axis[1] + 0.0, -axis[2] + 0.0), -argument)

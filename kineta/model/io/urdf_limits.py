@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kineta.expr.node import Expr, expr, symbol
-from kineta.model.contacts.friction import Friction
+from kineta.algebra.expression import Expr, expr, symbol
+from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
-from kineta.model.io.urdf_survey import Note, note
+from kineta.model.io.urdf_coverage import Note, note
 from kineta.model.io.xml import Element
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What holds a joint that turns or slides by ratio * coordinate + offset: a ``friction``, or what ``bounds`` it."""
+class JointRestriction:
+    """Dry ``friction`` or ``bounds`` of a joint whose position is ratio * coordinate + offset."""
 
     element: Element
     ratio: float
@@ -24,8 +24,8 @@ class Held:
     bounds: tuple[float, float] = (0.0, 0.0)
 
 
-def limits(joints: Iterable[Held], notes: list[Note]) -> list[Limit]:
-    """A limit of each coordinate: between the bounds of all the joints that move with it. *notes* get what is not used."""
+def limits(joints: Iterable[JointRestriction], notes: list[Note]) -> list[Limit]:
+    """Limit of each coordinate: the intersection of the bounds of its joints. *notes* collect unused bounds."""
     found: dict[str, tuple[float, float, Element]] = {}
     for joint in joints:
         if not joint.bounds[0] < joint.bounds[1]:
@@ -43,8 +43,8 @@ def limits(joints: Iterable[Held], notes: list[Note]) -> list[Limit]:
     ]
 
 
-def frictions(joints: Iterable[Held]) -> list[Friction]:
-    """Dry friction on each coordinate: that of all the joints that move with it, which slip together."""
+def frictions(joints: Iterable[JointRestriction]) -> list[Friction]:
+    """Dry friction on each coordinate: the sum over its joints, which slip together."""
     found: dict[str, tuple[float, Element]] = {}
     for joint in joints:
         before, first = found.get(joint.coordinate, (0.0, joint.element))

@@ -24,7 +24,7 @@ class Element:
         return (c for c in self.children if c.tag == tag)
 
     def one(self, tag: str) -> Element | None:
-        """The child called *tag*, if there is one. Raises :class:`ModelError` for several."""
+        """The child called *tag*, or None. Raises :class:`ModelError` for several."""
         found = list(self.all(tag))
         if len(found) > 1:
             raise ModelError(f"<{self.tag}>: expected one <{tag}>, found {len(found)}.", found[1].location)
@@ -38,7 +38,7 @@ class Element:
 
 
 def parse(content: bytes | str, file: str) -> Element:
-    """The root element of *content*. Raises :class:`ModelError`, with the line, for what is not plain XML."""
+    """The root element of *content*. Raises :class:`ModelError`, with the line, for malformed XML."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     roots: list[Element] = []

@@ -1,0 +1,92 @@
+"""Expressions as infix text, for errors and reports, and readable by the ``.kin`` reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import BINARY, Op
+
+# Binding strengths: sum, product, power, atom.
+_SUM, _PRODUCT, _POWER, _ATOM = range(4)
+
+#: Text, or an operand with the smallest binding strength that needs no parentheses.
+_Piece = str | tuple[Ref, int]
+
+#: Pieces of an expression shown in a message.
+_BRIEF = 60
+
+
+def number(value: float) -> str:
+    """The shortest text that reads back as the same float."""
+    shown = repr(value)
+    return shown[:-2] if shown.endswith(".0") else shown
+
+
+def text(graph: Graph, ref: Ref, names: Mapping[int, str] = MappingProxyType({})) -> str:
+    """*ref* written with + - * / ^ and functions; nodes (ids) below it with *names* by their names, all others written out
+    at each occurrence.
+    """
+    return "".join(_pieces(graph, ref, names))
+
+
+def brief(graph: Graph, ref: Ref) -> str:
+    """The beginning of :func:`text`, for messages: with repeated parts the whole text may exceed any memory."""
+    pieces = list(islice(_pieces(graph, ref, {}), _BRIEF + 1))
+    return "".join(pieces) if len(pieces) <= _BRIEF else "".join(pieces[:_BRIEF]) + " ..."
+
+
+def _pieces(graph: Graph, ref: Ref, names: Mapping[int, str]) -> Iterator[str]:
+    """The text from left to right, by a stack of pending pieces."""
+    stack: list[_Piece] = [(ref, _SUM)]
+    while stack:
+        piece = stack.pop()
+        if isinstance(piece, str):
+            yield piece
+            continue
+        r, least = piece
+        i = r >> 1
+        while graph.op[i] == Op.GUARD:  # guards are not shown
+            r = graph.lhs[i] ^ (r & 1)
+            i = r >> 1
+        pieces: Sequence[_Piece]
+        if i in names and i != ref >> 1:
+            pieces, strength = [names[i]], _ATOM
+        elif r & graph.rhs[i] & 1 and graph.op[i] == Op.ADD:  # -(a - b) is b - a
+            pieces, strength, r = [(graph.rhs[i] & -2, _SUM), " - ", (graph.lhs[i], _PRODUCT)], _SUM, r ^ 1
+        else:
+            pieces, strength = _node(graph, i)
+        if r & 1:
+            pieces = ["-", *pieces] if strength >= _PRODUCT else ["-(", *pieces, ")"]
+            strength = _SUM
+        stack.extend(reversed(pieces if strength >= least else ["(", *pieces, ")"]))
+
+
+def _node(graph: Graph, i: int) -> tuple[list[_Piece], int]:
+    """Operands of node *i* and the text between them, with the binding strength of the whole."""
+    op, a, b = graph.op[i], graph.lhs[i], graph.rhs[i]
+    if op == Op.CONST:
+        return [number(graph.constants[a])], _ATOM
+    if op == Op.SYMBOL:
+        return [graph.names[a]], _ATOM
+    if op == Op.ADD:
+        # Sums are read from the left: an operand that is a sum goes first.
+        if graph.op[b >> 1] == Op.ADD and graph.op[a >> 1] != Op.ADD and not b & 1:
+            a, b = b, a
+        return [(a, _SUM), " - " if b & 1 else " + ", (b & -2, _PRODUCT)], _SUM
+    if op == Op.MUL:
+        if a == b:
+            return [(a, _ATOM), "^2"], _POWER
+        if graph.op[b >> 1] == Op.MUL and graph.op[a >> 1] != Op.MUL:
+            a, b = b, a
+        if graph.op[b >> 1] == Op.CONST and graph.op[a >> 1] != Op.MUL:
+            a, b = b, a
+        return [(a, _PRODUCT), "*", (b, _POWER)], _PRODUCT
+    if op == Op.DIV:
+        return [(a, _PRODUCT), "/", (b, _POWER)], _PRODUCT
+    if op == Op.POW:
+        return [(a, _ATOM), "^", (b, _ATOM)], _POWER
+    arguments: list[_Piece] = [(a, _SUM), ", ", (b, _SUM)] if op in BINARY else [(a, _SUM)]
+    return [f"{Op(op).name.lower()}(", *arguments, ")"], _ATOM

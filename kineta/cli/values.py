@@ -1,0 +1,348 @@
+"""Values of verbs: reading models, values and states, printing JSON and errors."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from kineta.errors import ArgumentError, ExpressionError, KinetaError, KinetaWarning, nearest_or_listed, readable, shown
+from kineta.files import write
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from kineta.model.system import System
+    from kineta.model.units import Dimension
+
+#: Exit codes; the last two are those of a shell for SIGINT and SIGPIPE.
+BAD_INPUT, CHECK_FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+
+#: Where kineta lies.
+PACKAGE = Path(__file__).parents[1]
+
+#: Characters in a line of a table, at most.
+_WIDEST = 1000
+#: The name of standard input, as a model file and in errors.
+STDIN, STDIN_NAME = Path("-"), "<stdin>"
+
+
+@contextmanager
+def said(model: Path | None) -> Iterator[None]:
+    """Errors inside become one sentence, which names *model* where the error does not, and an exit code."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit):
+        raise  # what is wrong with options is said by those who read them
+    except ExpressionError as error:
+        fail(f"{_shown(model)}: {error}" if model and not error.location else str(error))
+    except KinetaError as error:
+        fail(str(error))
+    except BrokenPipeError:
+        # The reader has gone: nobody is left to tell. What is still buffered must not be tried again at the end.
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise SystemExit(BROKEN_PIPE) from None
+    except OSError as error:
+        fail(f"{error.filename or 'The output cannot be written'}: {error.strerror or error}.")
+    except MemoryError:
+        fail("There is not enough memory for this.")
+    except KeyboardInterrupt:
+        fail("Interrupted.", INTERRUPTED)
+    except Exception as error:  # nobody foresaw it: a traceback would help none who did not write this
+        fail(_unforeseen(error))
+
+
+def _unforeseen(error: Exception) -> str:
+    """The sentence on an *error* that is a fault of kineta itself, with the last place in it from which it comes."""
+    from traceback import extract_tb
+
+    places = [f for f in extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(PACKAGE)]
+    where = f" at {Path(places[-1].filename).relative_to(PACKAGE.parent)}:{places[-1].lineno}" if places else ""
+    reason = " ".join(str(error).split())
+    return (
+        f"A fault of kineta itself, {type(error).__name__}{where}{f' ({reason})' if reason else ''}: please report it with the "
+        "command and the model."
+    )
+
+
+def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
+    """Say *message* on standard error and leave."""
+    click.echo(f"kineta: {readable(message)}", err=True)
+    raise SystemExit(code)
+
+
+def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Say a warning of ours on standard error; :func:`warnings.showwarning` for the command line."""
+    if issubclass(category, KinetaWarning):
+        click.echo(f"kineta: warning: {message}", err=True)
+
+
+def print_json(data: Any) -> None:
+    """Print *data* on standard output; a number that is not finite becomes null."""
+    unicode = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
+    click.echo(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return the console for tables; a closed pipe raises ``BrokenPipeError``, as for plain text."""
+    from rich.console import Console
+
+    class PipedConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return PipedConsole(highlight=False, stderr=stderr)
+
+
+def number_table(*columns: str) -> Table:
+    """Return a table without rows: names on the left, numbers under all other *columns*."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(show_edge=False, pad_edge=False)
+    for k, column in enumerate(columns):
+        table.add_column(escape(column), justify="right" if k else "left")
+    return table
+
+
+def print_table(out: Console, table: Table) -> None:
+    """Print *table* at its full width: a narrow terminal breaks lines, but no number is cut."""
+    from rich.measure import Measurement
+
+    full = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
+    out.width = max(out.width, full)
+    out.print(table)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {k: _finite(v) for k, v in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(v) for v in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is to be changed when it is read: ``NAME=VALUE`` for parameters, names of what is left out of what acts in runs
+    alone, and whether all limits of a robot are.
+    """
+
+    values: Sequence[str] = ()
+    without: str = ""
+    no_limits: bool = False
+
+
+def read(path: Path, settings: Settings = Settings()) -> System:
+    """The model in *path*, ``-`` for standard input, with the *settings*."""
+    from kineta.model.io import load, loads
+    from kineta.model.io.text_file import decoded
+
+    if settings.no_limits and (path == STDIN or path.suffix == ".kin"):
+        raise ArgumentError(
+            f"--no-limits: expected a URDF robot, found '{_shown(path)}'; --without NAME,... leaves out others."
+        )
+    if path != STDIN:
+        return with_settings(load(path, limits=not settings.no_limits), settings)
+    if sys.stdin is None:
+        raise ArgumentError("Standard input is closed; give the name of a model file.")
+    return with_settings(loads(decoded(sys.stdin.buffer.read(), STDIN_NAME), STDIN_NAME), settings)
+
+
+def _shown(path: Path) -> str:
+    return STDIN_NAME if path == STDIN else str(path)
+
+
+def with_settings(system: System, settings: Settings) -> System:
+    """*system* with other values of parameters, and without what is left out. Raises :class:`ArgumentError` for what is no
+    ``name=value``.
+    """
+    from kineta.model.equivalents import with_values
+    from kineta.model.subset import without_parts
+
+    system = without_parts(system, [name.strip() for name in settings.without.split(",") if name.strip()])
+    values: dict[str, float] = {}
+    known = {p.name: p for p in system.parameters}
+    for setting in settings.values:
+        name, equals, text = setting.partition("=")
+        name = name.strip()
+        if not equals:
+            raise ArgumentError(f"--set: expected NAME=VALUE, found '{setting}'.")
+        if name not in known:
+            near = nearest_or_listed(name, known)
+            raise ArgumentError(f"--set: model '{system.name}' has no parameter '{name}'.{near}")
+        values[name] = number(f"--set {name}", text, known[name].dimension)
+    return with_values(system, values) if values else system
+
+
+def number_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tuple[str, float]:
+    """The name and the number of an option such as ``--along phi'=2``, of the *dimensions* that names have, where known."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ArgumentError(f"{option}: expected NAME=VALUE, found '{text}'.")
+    return name.strip(), number(f"{option} {name.strip()}", value, dimensions.get(name.strip()))
+
+
+def interval_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tuple[str, tuple[float, float]]:
+    """The name and the ends of an option such as ``--limit q1=0,2``, of the *dimensions* that names have, where known; an end
+    that is left out is infinite.
+    """
+    name, _, ends = text.partition("=")
+    low, comma, high = ends.partition(",")
+    if not comma:
+        raise ArgumentError(f"{option}: expected NAME=LOW,HIGH, found '{text}'.")
+    where, dimension = f"{option} {name.strip()}", dimensions.get(name.strip())
+    least = number(where, low, dimension) if low.strip() else -math.inf
+    most = number(where, high, dimension) if high.strip() else math.inf
+    return name.strip(), (least, most)
+
+
+def once(option: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the values of an option by name. Raises :class:`ArgumentError` for a repeated name."""
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"{option}: expected every name once, found '{name}' twice.")
+    return dict(pairs)
+
+
+def with_values(system: System) -> System:
+    """*system*, if all its parameters have values. Raises :class:`ArgumentError` with the names of those that have none."""
+    missing = [p.name for p in system.parameters if p.value is None]
+    if missing:
+        raise ArgumentError(
+            f"Model '{system.name}': the parameter{'s' * (len(missing) > 1)} {', '.join(missing)} "
+            f"need{'s' * (len(missing) == 1)} a value: give --set {missing[0]}=... or a value in the model."
+        )
+    return system
+
+
+def numbers(option: str, text: str | None, system: System) -> Any:
+    """The value of an option such as ``--q``: None, a list of numbers, or a mapping of names to numbers.
+
+    Units must be those of the coordinates or speeds of *system*, where its motions show them.
+    """
+    if text is None:
+        return None
+    names: Sequence[str] = system.q_names if option == "--q" else system.v_names
+    if text.startswith("@"):
+        return _each(option, names, _from_json(option, _file(option, text[1:]), text[1:], names))
+    if text.lstrip().startswith(("[", "{")):
+        return _each(option, names, _from_json(option, text, text, names))
+    parts = [p.strip() for p in text.split(",") if p.strip()]
+    named = bool(parts) and all("=" in p for p in parts)
+    if named:
+        names = [p.partition("=")[0].strip() for p in parts]
+        parts = [p.partition("=")[2] for p in parts]
+    shown = _dimensions(option, system)
+    pairs = zip_longest(names[: len(parts)], parts, fillvalue="")
+    values = [number(f"{option} {n}".strip(), x, shown.get(n)) for n, x in pairs]
+    return dict(zip(names, values, strict=True)) if named else _each(option, names, values)
+
+
+def _each(option: str, names: Sequence[str], values: Any) -> Any:
+    """*values* by name, or one for each of *names*."""
+    if isinstance(values, list) and len(values) != len(names):
+        raise ArgumentError(f"{option}: expected {len(names)} numbers for ({', '.join(names)}), found {len(values)}.")
+    return values
+
+
+def _dimensions(option: str, system: System) -> dict[str, Dimension]:
+    """Dimensions of what the option gives for a coordinate or speed, as far as the motions show them."""
+    from kineta.model import units
+    from kineta.model.dimensions import variable_dimensions
+
+    shown = variable_dimensions(system)
+    if option == "--tau":
+        return {n: units.times(units.POWER, d, -1) for n, d in shown.items()}
+    if option == "--vdot":
+        return {n: units.times(d, units.TIME, -1) for n, d in shown.items()}
+    return shown
+
+
+def number(where: str, text: str, dimension: Dimension | None = None) -> float:
+    """The value of *text*, of the *dimension* expected if it has a unit."""
+    from kineta.model.units import name, quantity
+
+    try:
+        value, found = quantity(text)
+    except KinetaError as error:
+        raise ArgumentError(f"{where}: {error}") from None
+    if dimension is not None and found not in (None, dimension):
+        raise ArgumentError(f"{where}: Expected {name(dimension)}, found '{text.strip()}'.")
+    return value
+
+
+def _file(option: str, name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ArgumentError(
+            f"{option}: expected JSON in UTF-8, found other bytes at position {error.start} of {name}."
+        ) from None
+    except OSError as error:
+        raise ArgumentError(f"{option}: the file '{name}' cannot be read ({error.strerror}).") from None
+
+
+def _from_json(option: str, text: str, source: str, known: Sequence[str]) -> Any:
+    try:
+        data = json.loads(text, parse_int=float)
+    except (ValueError, RecursionError) as error:
+        raise ArgumentError(f"{option}: expected JSON, found '{source[:60]}' ({error}).") from None
+    name = option.lstrip("-")
+    if isinstance(data, dict):
+        data = data[name] if name in data else _found(option, data, source, known)
+    if not isinstance(data, dict | list):
+        raise ArgumentError(
+            f"{option}: expected a list of finite numbers or a mapping of names to them, found {shown(data)} in '{source[:60]}'."
+        )
+    for own, x in data.items() if isinstance(data, dict) else enumerate(data, 1):
+        if not (isinstance(x, float) and math.isfinite(x)):
+            entry = f"under '{own}'" if isinstance(data, dict) else f"as number {own} of {len(data)}"
+            raise ArgumentError(f"{option}: expected a finite number {entry} in '{source[:60]}', found {shown(x)}.")
+    return data
+
+
+def _found(option: str, data: dict[str, Any], source: str, known: Sequence[str]) -> dict[str, Any]:
+    """Of what ``equilibrium`` or ``place`` found the *known* names; *data* itself, where it is neither."""
+    for several in ("equilibria", "placements"):
+        if isinstance(found := data.get(several), list):
+            if len(found) != 1:
+                raise ArgumentError(
+                    f"{option}: expected one state, found {len(found)} {several} in '{source}'; keep one."
+                )
+            return {n: x for n, x in found[0]["initial"].items() if n in known}
+    return data
+
+
+def write_files(files: dict[Path, str], *, force: bool) -> None:
+    """Write *files*, all or none: each first beside its place. Raises :class:`ArgumentError` for those that exist."""
+    for path in files:
+        if path.is_dir():
+            raise ArgumentError(f"Expected a file, found the folder '{path}'.")
+        if path.parent.exists() and not path.parent.is_dir():
+            raise ArgumentError(f"Expected a folder, found the file '{path.parent}'.")
+        if path.exists() and not force:
+            raise ArgumentError(f"{path} exists already; give --force to overwrite it.")
+    try:
+        for path in files:
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError(f"{error.filename}: the file cannot be written ({error.strerror}).") from None
+    write({path: text.encode() for path, text in files.items()})
+
+
+def terminal() -> bool:
+    """True where a person watches standard error."""
+    return sys.stderr.isatty()

@@ -1,0 +1,156 @@
+"""Functions on blocks of memory, written instruction by instruction with LLVM's IR builder."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from kineta.codegen.target import host
+
+REAL = ir.DoubleType()
+INT, SHORT, BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
+POINTER = ir.PointerType()
+#: Types of compiled functions: of four addresses for one state, of two addresses for one state per lane.
+FUNCTION, LANES_FUNCTION = (ir.FunctionType(ir.VoidType(), [POINTER] * n).as_pointer() for n in (4, 2))
+
+
+def constant(value: float) -> ir.Constant:
+    """A real number."""
+    return ir.Constant(REAL, value)
+
+
+def number(value: int) -> ir.Constant:
+    """An integer."""
+    return ir.Constant(INT, value)
+
+
+class FunctionWriter:
+    """Writer of a module with one function.
+
+    ``at`` holds its arguments by name, ``b`` is LLVM's IR builder. Data of the process, which cannot be part of the code,
+    are in a ``table``, a record of the type ``layout``.
+    """
+
+    table: Any
+    layout: type[ctypes.Structure]
+
+    def __init__(self, name: str, arguments: Mapping[str, ir.Type], result: ir.Type = INT) -> None:
+        self.module = ir.Module(name)
+        self.module.triple = host().triple
+        self.function = ir.Function(self.module, ir.FunctionType(result, list(arguments.values())), name)
+        self.at = dict(zip(arguments, self.function.args, strict=True))
+        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
+
+    def _intrinsic(self, name: str, *arguments: Any, result: ir.Type | None = None) -> Any:
+        """Call LLVM's intrinsic *name*, overloaded by the type of its last argument."""
+        kind = arguments[-1].type
+        full = f"llvm.{name}.{'f64' if kind == REAL else f'v{kind.count}f64'}"
+        signature = ir.FunctionType(result or kind, [a.type for a in arguments])
+        function = self.module.globals.get(full) or ir.Function(self.module, signature, full)
+        return self.b.call(function, arguments)
+
+    def _for(self, count: Any, body: Callable[[Any], None]) -> None:
+        """A loop with i from 0 to count - 1."""
+        b = self.b
+        before = b.block
+        head, inner, after = (self.function.append_basic_block(n) for n in ("head", "body", "after"))
+        b.branch(head)
+        b.position_at_end(head)
+        i = b.phi(INT)
+        i.add_incoming(number(0), before)
+        b.cbranch(b.icmp_signed("<", i, count), inner, after)
+        b.position_at_end(inner)
+        body(i)
+        i.add_incoming(b.add(i, number(1)), b.block)
+        b.branch(head)
+        b.position_at_end(after)
+
+    def _while(self, body: Callable[[], Any]) -> None:
+        """A loop: *body* is executed at least once, and again while it returns true."""
+        b = self.b
+        inner, after = (self.function.append_basic_block(n) for n in ("again", "done"))
+        b.branch(inner)
+        b.position_at_end(inner)
+        b.cbranch(body(), inner, after)
+        b.position_at_end(after)
+
+    # -- memory -----------------------------------------------------------------------------------------------------
+
+    def _address(self, base: Any, index: Any, kind: ir.Type = REAL) -> Any:
+        return self.b.gep(base, [index], source_etype=kind)
+
+    def _within(self, base: Any, offset: int) -> Any:
+        """The address *base* plus *offset* bytes."""
+        return self._address(base, number(offset), BYTE)
+
+    def _read(self, base: Any, kind: ir.Type = POINTER, offset: int = 0) -> Any:
+        return self.b.load(self._within(base, offset), typ=kind)
+
+    def _entry(self, name: str, kind: ir.Type = POINTER, index: int = 0) -> Any:
+        """The table entry *name*."""
+        return self._read(self.table, kind, getattr(self.layout, name).offset + 8 * index)
+
+    def _room(self, size: Any) -> Any:
+        """The address of *size* bytes on the stack."""
+        place = self.b.alloca(BYTE, size)
+        place.align = 8
+        place.type = POINTER  # as for all addresses
+        return place
+
+    def _move(self, source: Any, target: Any, size: Any) -> None:
+        """Copy *size* bytes."""
+        name, flag = "llvm.memcpy.p0.p0.i64", ir.IntType(1)
+        kind = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, INT, flag])
+        function = self.module.globals.get(name) or ir.Function(self.module, kind, name)
+        self.b.call(function, [target, source, size, flag(0)])
+
+
+class Emitter(FunctionWriter):
+    """Writer of a function from addresses, of functions and then of blocks, to an integer.
+
+    States are arrays of ``padded`` numbers, a multiple of *lanes*, processed vector by vector.
+    """
+
+    padded: Any
+
+    def __init__(self, name: str, functions: Mapping[str, ir.Type], blocks: Sequence[str], lanes: int) -> None:
+        self.lanes = lanes
+        self.vector = ir.VectorType(REAL, lanes)
+        super().__init__(name, {**functions, **dict.fromkeys(blocks, POINTER)})
+
+    def _get(self, block: str, index: int) -> Any:
+        kind = INT if block == "ints" else REAL
+        return self.b.load(self._address(self.at[block], number(index), kind), typ=kind)
+
+    def _set(self, block: str, index: int, value: Any) -> None:
+        kind = INT if block == "ints" else REAL
+        self.b.store(value, self._address(self.at[block], number(index), kind))
+
+    def _count(self, index: int, by: int = 1) -> None:
+        self._set("ints", index, self.b.add(self._get("ints", index), number(by)))
+
+    def _row(self, base: Any, row: int) -> Any:
+        """Address of the padded vector number *row* in an array of vectors."""
+        return self._address(base, self.b.mul(self.padded, number(row)))
+
+    def _for_lanes(self, body: Callable[[Any], None]) -> None:
+        """A loop over the vectors of a padded state; *body* takes the index of the first component."""
+        self._for(self.b.udiv(self.padded, number(self.lanes)), lambda i: body(self.b.mul(i, number(self.lanes))))
+
+    def _load(self, base: Any, index: Any) -> Any:
+        return self.b.load(self._address(base, index), typ=self.vector, align=8)
+
+    def _store(self, value: Any, base: Any, index: Any) -> None:
+        self.b.store(value, self._address(base, index), align=8)
+
+    def _wide(self, value: Any) -> Any:
+        """*value* in every lane; a vector is unchanged."""
+        if isinstance(value.type, ir.VectorType):
+            return value
+        undefined = ir.Constant(ir.VectorType(value.type, self.lanes), ir.Undefined)
+        first = self.b.insert_element(undefined, value, ir.Constant(SHORT, 0))
+        mask = ir.Constant(ir.VectorType(SHORT, self.lanes), [0] * self.lanes)
+        return self.b.shuffle_vector(first, undefined, mask)

@@ -1,0 +1,250 @@
+"""Programs as LLVM IR text.
+
+Writing text is several times faster than building a module object by object. A program becomes a *core* function, for one
+state (width 1) or one state per SIMD lane, split into as many functions as its spill plan has chunks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kineta.codegen.schedule import TRIG
+from kineta.codegen.sincos import constant, real, suffix
+from kineta.codegen.spilling import AT_HAND, Bundle, SpillPlan
+from kineta.expr.graph import Ref
+from kineta.expr.op import LIBM, UNARY, Op
+from kineta.expr.program import StraightLineProgram
+
+#: Binary operations with an instruction of their own.
+_INSTRUCTION = {Op.ADD: "fadd contract", Op.MUL: "fmul contract", Op.DIV: "fdiv"}
+#: Operations with an LLVM intrinsic.
+_INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.MIN: "minimum", Op.MAX: "maximum"}
+#: Operations of the C library.
+LIBRARY = {op: name for op, name in LIBM.items() if op not in (Op.SQRT, Op.SIN, Op.COS)}
+
+
+#: Appends one instruction and returns its value.
+Put = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Needs:
+    """Helpers called by the emitted functions: (name, width), (C function, width, number of arguments)."""
+
+    sincos: set[int] = field(default_factory=set)
+    lanes: set[tuple[str, int, int]] = field(default_factory=set)
+
+
+def core(plan: SpillPlan, results: Sequence[Ref], width: int, packed: int, needs: Needs) -> str:
+    """Definition of the core functions of a program with the output operands *results*.
+
+    Width 1: ``@name.core.1(ptr in_0, ..., ptr out)``. Wider: ``@name.core.W(ptr in, ptr out)`` with all inputs and results
+    as vectors one after the other. *packed* is the largest number of angles whose sines a scalar core computes in one
+    vector.
+    """
+    program = plan.program
+    pointers = [*([f"%in{i}" for i in range(len(program.inputs))] if width == 1 else ["%in"]), "%out"]
+    parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
+    name = f"@{program.name}.core.{width}"
+    writer = _ScalarWriter(program, results, width, packed, needs)
+    bodies = [writer.body(chunk) for chunk in plan.chunks]
+    if len(bodies) == 1:
+        return f"define internal void {name}({parameters}) nounwind {{\n{bodies[0]}  ret void\n}}\n"
+    parts = [
+        f"define internal void {name}.{i}({parameters}, ptr noalias %w) nounwind noinline {{\n{body}  ret void\n}}\n"
+        for i, body in enumerate(bodies)
+    ]
+    calls = "".join(f"  call void {name}.{i}({arguments}, ptr %w)\n" for i in range(len(parts)))
+    scratch = f"  %w = alloca [{plan.slots} x {real(width)}], align 64\n"
+    parts.append(f"define internal void {name}({parameters}) nounwind {{\n{scratch}{calls}  ret void\n}}\n")
+    return "".join(parts)
+
+
+class _ScalarWriter:
+    """Writer of the instructions of the chunks, one after the other."""
+
+    def __init__(
+        self, program: StraightLineProgram, results: Sequence[Ref], width: int, packed: int, needs: Needs
+    ) -> None:
+        self.program = program
+        self.width = width
+        self.packed = packed
+        self.needs = needs
+        self.T = real(width)
+        self.sources = [(b, offset) for b, block in enumerate(program.inputs) for offset in range(block.size)]
+        self.results: dict[int, list[tuple[int, Ref]]] = {}
+        for position, r in enumerate(results):
+            self.results.setdefault(r >> 1, []).append((position, r))
+        # A few stores wait for the end of a chunk: stores between operations constrain their order at a higher cost than keeping
+        # the results.
+        self.wait = len(self.results) <= AT_HAND
+        self.given = [v for v in self.results if v < program.first_operation]
+
+    def body(self, chunk: Sequence[Bundle]) -> str:
+        """The instructions of *chunk* with the stores of its results; results without an operation belong to the first
+        chunk.
+        """
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        first = self.program.first_operation
+        self._results(self.given)
+        for step in chunk:
+            for k, slot in step.loads:
+                self.names[first + k] = self._load("%w", slot)
+            self._step(step.operations)
+            for k, slot in step.stores:
+                self._store(self.names[first + k], "%w", slot)
+            if not self.wait:
+                self._results(first + k for k in step.operations)
+        self._results(first + k for step in chunk for k in step.operations)
+        return "".join(self.lines)
+
+    def _results(self, values: Iterable[int]) -> None:
+        """Stores of the results among *values* that are not yet stored."""
+        for value in values:
+            for position, r in self.results.pop(value, ()):
+                self._store(self._signed(r), "%out", position)
+
+    def _step(self, operations: Sequence[int]) -> None:
+        if self.program.op[operations[0]] in TRIG:
+            self._trig(operations)
+        else:
+            for k in operations:
+                self._operation(k)
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def _put(self, text: str) -> None:
+        self.lines.append(f"  {text}\n")
+
+    def _store(self, value: str, base: str, index: int) -> None:
+        p = f"%p{len(self.lines)}"
+        self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
+        self._put(f"store {self.T} {value}, ptr {p}, align {8 * self.width}")
+
+    def _load(self, base: str, index: int) -> str:
+        p, name = f"%p{len(self.lines)}", f"%l{len(self.lines)}"
+        self._put(f"{p} = getelementptr {self.T}, ptr {base}, i64 {index}")
+        self._put(f"{name} = load {self.T}, ptr {p}, align {8 * self.width}")
+        return name
+
+    def _value(self, value: int) -> str:
+        """The operand for a value number: a literal, an input, or the result of an operation."""
+        if value not in self.names:
+            inputs = self.program.n_inputs
+            if value >= inputs:
+                self.names[value] = constant(self.program.constants[value - inputs], self.width)
+            elif self.width == 1:
+                block, offset = self.sources[value]
+                self.names[value] = self._load(f"%in{block}", offset)
+            else:
+                self.names[value] = self._load("%in", value)
+        return self.names[value]
+
+    def _signed(self, ref: int) -> str:
+        """The operand *ref*, negated for a set sign bit."""
+        value = self._value(ref >> 1)
+        if not ref & 1:
+            return value
+        name = f"%m{len(self.lines)}"
+        self._put(f"{name} = fneg {self.T} {value}")
+        return name
+
+    # -- operations -----------------------------------------------------------------------------------------------
+
+    def _operation(self, k: int) -> None:
+        program, T = self.program, self.T
+        op, a, b = program.op[k], program.lhs[k], program.rhs[k]
+        name = f"%v{program.first_operation + k}"
+        if op == Op.ADD and b & 1:
+            self._put(f"{name} = fsub contract {T} {self._signed(a)}, {self._value(b >> 1)}")
+        elif op in _INSTRUCTION:
+            self._put(f"{name} = {_INSTRUCTION[Op(op)]} {T} {self._signed(a)}, {self._signed(b)}")
+        else:
+            operands = [self._signed(a)] if op in UNARY else [self._signed(a), self._signed(b)]
+            self._function(name, Op(op), operands)
+        self.names[program.first_operation + k] = name
+
+    def _function(self, name: str, op: Op, operands: Sequence[str]) -> None:
+        T = self.T
+        arguments = ", ".join(f"{T} {o}" for o in operands)
+        if op in _INTRINSIC:
+            self._put(f"{name} = call {T} @llvm.{_INTRINSIC[op]}.{suffix(self.width)}({arguments})")
+        elif op in LIBRARY:
+            self.needs.lanes.add((LIBRARY[op], self.width, len(operands)))
+            self._put(f"{name} = call {T} @lanes.{LIBRARY[op]}.{self.width}({arguments})")
+        else:
+            _CHOICES[op](self._put, name, operands, self.width)
+
+    def _trig(self, group: Sequence[int]) -> None:
+        """Sines and cosines of all angles of *group*, several angles of one state in one vector."""
+        angles = list(dict.fromkeys(self.program.lhs[k] for k in group))
+        step = self.packed if self.width == 1 else 1
+        for start in range(0, len(angles), step):
+            self._sincos(group, angles[start : start + step])
+
+    def _sincos(self, group: Sequence[int], angles: Sequence[int]) -> None:
+        n = len(angles)
+        operands = [self._signed(a) for a in angles]
+        lanes = 1 << (n - 1).bit_length()
+        width = self.width * lanes
+        self.needs.sincos.add(width)
+        W = real(width)
+        tag = f"%t{len(self.lines)}"
+        packed = operands[0]
+        if lanes > 1:
+            packed = "zeroinitializer"
+            for lane, operand in enumerate(operands):
+                self._put(f"{tag}.{lane} = insertelement {W} {packed}, double {operand}, i32 {lane}")
+                packed = f"{tag}.{lane}"
+        self._put(f"{tag} = call {{{W}, {W}}} @sincos.{width}({W} {packed})")
+        for index, op in enumerate((Op.SIN, Op.COS)):
+            wanted = {self.program.lhs[k]: k for k in group if self.program.op[k] == op}
+            if not any(a in wanted for a in angles):
+                continue
+            both = f"{tag}.{op.name.lower()}"
+            self._put(f"{both} = extractvalue {{{W}, {W}}} {tag}, {index}")
+            for lane, angle in enumerate(angles):
+                if angle in wanted:
+                    value = self.program.first_operation + wanted[angle]
+                    name = both if lanes == 1 else f"%v{value}"
+                    if lanes > 1:
+                        self._put(f"{name} = extractelement {W} {both}, i32 {lane}")
+                    self.names[value] = name
+
+
+def _sign(put: Put, name: str, operands: Sequence[str], width: int) -> None:
+    """-1, 0, 1; NaN stays NaN."""
+    T, B, x = real(width), _truth(width), operands[0]
+    put(f"{name}n = fcmp olt {T} {x}, {constant(0.0, width)}")
+    put(f"{name}p = fcmp ogt {T} {x}, {constant(0.0, width)}")
+    put(f"{name}m = select {B} {name}n, {T} {constant(-1.0, width)}, {T} {x}")
+    put(f"{name} = select {B} {name}p, {T} {constant(1.0, width)}, {T} {name}m")
+
+
+def _step(put: Put, name: str, operands: Sequence[str], width: int) -> None:
+    """1 above zero, else 0."""
+    T, B, x = real(width), _truth(width), operands[0]
+    put(f"{name}p = fcmp ogt {T} {x}, {constant(0.0, width)}")
+    put(f"{name} = select {B} {name}p, {T} {constant(1.0, width)}, {T} {constant(0.0, width)}")
+
+
+def _guard(put: Put, name: str, operands: Sequence[str], width: int) -> None:
+    """The first operand for a positive second operand, else NaN."""
+    T, B, (x, y) = real(width), _truth(width), operands
+    put(f"{name}p = fcmp ogt {T} {y}, {constant(0.0, width)}")
+    put(f"{name} = select {B} {name}p, {T} {x}, {T} {constant(math.nan, width)}")
+
+
+def _truth(width: int) -> str:
+    """Type of *width* truth values."""
+    return "i1" if width == 1 else f"<{width} x i1>"
+
+
+_CHOICES: dict[Op, Callable[[Put, str, Sequence[str], int], None]] = {
+    Op.SIGN: _sign,
+    Op.STEP: _step,
+    Op.GUARD: _guard,
+}

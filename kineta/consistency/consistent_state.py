@@ -1,0 +1,107 @@
+"""Consistent states: coordinates and speeds on the constraints, near a guess or near perturbed guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.consistency.constraints import CONSTRAINT_TOLERANCE, NumericConstraints
+
+#: Number of perturbed guesses, and the distances of their coordinates and of their speeds from the first guess.
+GUESSES = 8
+POSITION_DISTANCES, SPEED_DISTANCES = np.geomspace(1e-2, 1.0, GUESSES), np.geomspace(1e-1, 1e2, GUESSES)
+
+
+@dataclass(frozen=True)
+class ConsistentState:
+    """State *q*, *v* on the constraints, or of least residual.
+
+    residuals, satisfied : residuals of the constraints, and True where all are within tolerance
+    distances : distances of the successful guesses of coordinates and of speeds from the first, in words; ``''`` for the first
+    """
+
+    q: FloatArray
+    v: FloatArray
+    residuals: FloatArray
+    satisfied: bool
+    distances: tuple[str, str]
+
+    @property
+    def worst(self) -> int:
+        """Index of the largest residual."""
+        return int(np.abs(self.residuals).argmax())
+
+
+def consistent_state(
+    constraints: NumericConstraints,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    held: tuple[Sequence[int], Sequence[int]] = ((), ()),
+) -> ConsistentState:
+    """Consistent state at the time *t* near the guess *q*, *v*, speeds of the motions; *held*: speeds that do not move
+    coordinates, and fixed speeds.
+
+    Where Newton's method fails from the guess, as at a vanishing gradient, it restarts from perturbed guesses; for speeds
+    only where a constraint is nonlinear in them.
+    """
+    on_position, still = constraints.on_position, np.zeros(len(v))
+    others = [k for k in range(len(constraints.labels)) if k not in set(on_position)]
+
+    def moved(change: FloatArray) -> FloatArray:
+        change[list(held[0])] = 0.0
+        return constraints.retract(t, q, change)
+
+    def changed(change: FloatArray) -> FloatArray:
+        change[list(held[1])] = 0.0
+        return v + change
+
+    there, far = _best_solution(
+        q,
+        len(v),
+        moved,
+        lambda guess: constraints.project_position(t, guess, held[0]),
+        lambda x: _largest(constraints.residuals(t, x, still)[on_position]) / constraints.scale(x, still),
+        POSITION_DISTANCES if on_position else (),
+    )
+    speeds, fast = _best_solution(
+        v,
+        len(v),
+        changed,
+        lambda guess: constraints.project_velocity(t, there, guess, held[1]),
+        lambda x: _largest(constraints.residuals(t, there, x)[others]) / constraints.scale(there, x),
+        () if constraints.compiled.linear else SPEED_DISTANCES,
+    )
+    return ConsistentState(
+        there, speeds, constraints.residuals(t, there, speeds), constraints.satisfied(t, there, speeds), (far, fast)
+    )
+
+
+def _best_solution(
+    guess: FloatArray,
+    n: int,
+    beside: Callable[[FloatArray], FloatArray],
+    solve: Callable[[FloatArray], FloatArray],
+    missed: Callable[[FloatArray], float],
+    distances: Sequence[float] | FloatArray,
+) -> tuple[FloatArray, str]:
+    """Solution of least *missed* residual from the *guess*, or from guesses perturbed by changes (n,) of these *distances*
+    until one is within tolerance; and its distance in words.
+    """
+    rng, best = np.random.default_rng(0), solve(guess)
+    least, said = missed(best), ""
+    for far in distances:
+        if least <= CONSTRAINT_TOLERANCE:
+            break
+        found = solve(beside(far * rng.standard_normal(n)))
+        if (off := missed(found)) < least:
+            best, least, said = found, off, f"about {far:.1g}"
+    return best, said
+
+
+def _largest(off: FloatArray) -> float:
+    """Largest absolute residual; infinite where one is not finite."""
+    return float(np.abs(np.where(np.isfinite(off), off, np.inf)).max(initial=0.0))

@@ -1,0 +1,145 @@
+"""Domain of definition of a model's expressions: conditions of operations on their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kineta.algebra.expression import DESCRIPTIONS, Expr
+from kineta.arrays import FloatArray
+from kineta.codegen import numpy as reference
+from kineta.consistency.derived import Derived
+from kineta.errors import excerpt
+from kineta.expr.op import Op
+from kineta.expr.program import StraightLineProgram, program
+from kineta.expr.walk import reachable
+from kineta.mechanics.derivation import Derivation
+from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
+from kineta.model.system import System
+
+#: Distance from the edge of a domain, relative to the state and 1, at the level of rounding.
+EDGE_ROUNDING = 4 * 2.0**-52
+#: Largest number of characters of an expression in a sentence.
+SHOWN_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRule:
+    """Condition of an operation on one operand, with the signed distance from the edge of the domain, of numbers and of
+    expressions; and the condition ``inside`` of a finite slope where the slope is infinite at the edge.
+    """
+
+    operand: int
+    condition: str
+    distance: Callable[[Any], Any]
+    inside: str = ""
+
+
+def _itself(x: Any) -> Any:
+    return x
+
+
+def _from_one(x: Any) -> Any:
+    return 1 - abs(x)
+
+
+#: Operations with a restricted domain of definition or smoothness.
+DOMAIN_RULES: Mapping[int, DomainRule] = {
+    Op.DIV: DomainRule(1, "{} != 0", _itself),
+    Op.SQRT: DomainRule(0, "{} >= 0", _itself, "{} > 0"),
+    Op.LOG: DomainRule(0, "{} > 0", _itself),
+    Op.POW: DomainRule(0, "{} >= 0", _itself, "{} > 0"),
+    Op.ASIN: DomainRule(0, "-1 <= {} <= 1", _from_one, "-1 < {} < 1"),
+    Op.ACOS: DomainRule(0, "-1 <= {} <= 1", _from_one, "-1 < {} < 1"),
+    Op.TAN: DomainRule(0, "cos({}) != 0", np.cos),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DomainCondition:
+    """Operation of a model, in the model's notation, and the condition on its operand."""
+
+    operation: Expr
+    operand: Expr
+    rule: DomainRule
+
+    @property
+    def steep(self) -> bool:
+        """True where the slope of the operation is infinite at the edge of its domain."""
+        g, i = self.operation.graph, self.operation.ref >> 1
+        power = g.value(g.rhs[i]) if g.op[i] == Op.POW else 0.5
+        return bool(self.rule.inside) and power is not None and power < 1
+
+    def sentence(self, value: float, t: float, *, slope: bool = False) -> str:
+        """Sentence on an operand of this *value* at the time *t*, for which the operation has no value, or no *slope*."""
+        operation, operand = (
+            x if len(x) <= SHOWN_LENGTH else f"{x[:SHOWN_LENGTH]} ..."
+            for x in map(repr, (self.operation, self.operand))
+        )
+        condition = (self.rule.inside if slope else self.rule.condition).format(operand)
+        return (
+            f"'{operation}' needs {condition}{' for its slope' * slope}, and {operand} = {value:.12g} at t = {t:.9g} s"
+        )
+
+
+def domain_conditions(system: System, acting: Sequence[Expr] = (), *, moving: bool = True) -> list[DomainCondition]:
+    """Domain conditions of a *system* and the forces *acting* on it that depend on the state or the time; with *moving* False,
+    on parameters alone.
+    """
+    roots = [e.ref for e in (*motion_expressions(system.expanded), *acting)]
+    fixed = {p.name for p in system.parameters}
+    found = []
+    for i in reachable(DESCRIPTIONS, roots):
+        rule = DOMAIN_RULES.get(DESCRIPTIONS.op[i])
+        if rule is not None:
+            operand = Expr(DESCRIPTIONS, (DESCRIPTIONS.lhs, DESCRIPTIONS.rhs)[rule.operand][i])
+            names = operand.symbols()
+            unknown = (
+                response_symbols(system, names) or speed_derivatives(system, names) or any("(" in n for n in names)
+            )
+            if not unknown and fixed.issuperset(names) != moving:
+                found.append(DomainCondition(Expr(DESCRIPTIONS, 2 * i), operand, rule))
+    return found
+
+
+def domain_violation(equations: Derived, p: FloatArray, t: float, y: FloatArray, acting: Sequence[Expr] = ()) -> str:
+    """Sentence on an operation without a value, or without a slope, in the state *y* at *t*, whose operand has a value; ``''``
+    for none. *acting* are forces in addition to the model's.
+    """
+    known = domain_conditions(equations.system, acting)
+    found = [*known, *domain_conditions(equations.system, acting, moving=False)]
+    if not found:
+        return ""
+    y = y[: equations.system.nq + equations.system.nv]
+    both = operand_program(equations.alone(), [e for need in found for e in (need.operation, need.operand)])
+    values, operands = reference.compile(both)(np.array([t]), y, p).reshape(-1, 2).T
+    for need, value, operand in zip(found, values, operands, strict=True):
+        if np.isfinite(operand) and not np.isfinite(value):
+            return need.sentence(float(operand), t)
+    for need, operand in zip(known, operands, strict=False):
+        if need.steep and abs(need.rule.distance(operand)) <= edge_tolerance(y):
+            return need.sentence(float(operand), t, slope=True)
+    return ""
+
+
+def edge_tolerance(y: FloatArray) -> Any:
+    """Distance from the edge of a domain within which states *y* (..., n) lie on it, up to rounding."""
+    return EDGE_ROUNDING * np.maximum(1.0, np.abs(y).max(axis=-1, initial=0.0))
+
+
+def position_text(system: System, q: FloatArray) -> str:
+    """Coordinates *q* in words."""
+    return excerpt(f"{n} = {x:.4g}" for n, x in zip(system.q_names, q.tolist(), strict=True))
+
+
+def operand_program(d: Derivation, operands: Sequence[Expr]) -> StraightLineProgram:
+    """Program of the *operands*, expressions of a model, as functions of t, (q, v) and p."""
+    symbols = d.symbols
+    known = symbols.by_name
+    simple = all(name in known for e in operands for name in e.symbols())
+    refs = symbols.expression(*operands) if simple else d.expression(*operands)
+    inputs = {"t": (symbols.t,), "y": (*symbols.q, *symbols.v), "p": symbols.p}
+    return program(d.graph, inputs, {"operands": ((len(refs),), refs)}, "operands")

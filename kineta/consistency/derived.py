@@ -1,0 +1,32 @@
+"""Protocol of derived equations, which lets numeric constraints stand below ``equations``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Protocol, Self, TypeVar
+
+from kineta.mechanics.derivation import Derivation
+from kineta.model.system import System
+
+T = TypeVar("T")
+
+
+class Derived(Protocol):
+    """Derivation of a system, with a memo of objects computed from it."""
+
+    @property
+    def system(self) -> System:
+        """Derived system."""
+
+    @property
+    def derivation(self) -> Derivation:
+        """Derivation shared by all quantities."""
+
+    def alone(self) -> Derivation:
+        """Return a derivation with a graph of its own."""
+
+    def without(self, constraints: Iterable[str]) -> Self:
+        """Return the equations without the rows of *constraints*."""
+
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the result of *make*, memoised by *key*."""

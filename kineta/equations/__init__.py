@@ -1,0 +1,6 @@
+"""Equations of a system, the result of :func:`kineta.derive`: formulas, numeric functions, operation counts, and the derivation
+report.
+
+Reading order: ``equations``, ``formulas``, ``function``, ``argument_layout``, ``result_arrays``, ``matrix_form``,
+``derivation_report``, ``initial_values``, ``case_arguments``.
+"""

@@ -1,0 +1,356 @@
+"""Derivation reports: the steps of a derivation as Markdown, LaTeX or HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from itertools import count, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kineta.equations.formulas import aligned, kinds
+from kineta.errors import ArgumentError
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import LEAVES
+from kineta.expr.walk import operands, reachable, reachable_below
+from kineta.files import path_of, write
+from kineta.mechanics.narration import Shown, Step
+from kineta.model.system import System
+from kineta.notation import latex, text
+from kineta.notation.common_subexpressions import AGAIN, LINE
+from kineta.notation.html import page
+from kineta.notation.mathml import mathml
+from kineta.notation.typesetting import LAST, FactorKind, Kinds, factor_kinds, typeset
+from kineta.passes.collect_terms import collect_terms
+from kineta.passes.remove_guards import remove_guards
+from kineta.passes.substitute import substitute
+from kineta.threads import once
+
+if TYPE_CHECKING:
+    from kineta.mechanics.derivation import Derivation
+
+#: Operations of an expression at most for an attempt to write it out, and characters of the result at most.
+SMALL, WRITTEN_OUT = 1000, 150
+#: Characters of a named expression at most that is written out again.
+AGAIN_OUT = 40
+
+#: Characters of a vector or matrix at most that is written as a whole; longer ones are written by component.
+TOGETHER = 240
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLine:
+    """A line of a report: the definition of *name*, which may use names of earlier lines."""
+
+    name: str
+    ref: Ref
+    text: str
+    latex_name: str
+    latex: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportStep:
+    """A step with its lines: for each quantity its auxiliary definitions, the quantity, and the definitions of its entries."""
+
+    step: Step
+    lines: tuple[tuple[tuple[ReportLine, ...], Shown, tuple[ReportLine, ...]], ...]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DerivationReport:
+    """The derivation of a system by a formalism, step by step. All formulas have the values of the computed expressions."""
+
+    system: System
+    formalism: str
+    source: str
+    graph: Graph
+    steps: tuple[Step, ...]
+
+    @property
+    def title(self) -> str:
+        """The title of the report."""
+        return f"{self.system.name} by {self.formalism}"
+
+    @once
+    def told(self) -> tuple[ReportStep, ...]:
+        """The steps with their formulas as text and LaTeX."""
+        return tuple(_report_steps(self.graph, self.steps, kinds(self.system)))
+
+    @property
+    def entries(self) -> tuple[ReportLine, ...]:
+        """All lines, in their order."""
+        rows = (row for told in self.told for row in told.lines)
+        return tuple(e for needed, _, own in rows for e in (*needed, *own))
+
+    def markdown(self) -> str:
+        """The report as Markdown, with formulas as text."""
+        blocks = [f"# {self.title}", f"After {self.source}."]
+        for told in self.told:
+            blocks.append(f"## {told.step.title}")
+            head = [f"`{told.step.law}`" if told.step.law else "", f"[{told.step.source}]" if told.step.source else ""]
+            blocks += ["  ".join(x for x in head if x)] if any(head) else []
+            blocks += [told.step.note] if told.step.note else []
+            lines = [line for needed, shown, own in told.lines for line in _text_lines(needed, shown, own)]
+            blocks += ["```text\n" + "\n".join(lines) + "\n```"] if lines else []
+        return "\n\n".join(blocks) + "\n"
+
+    def latex(self) -> str:
+        """The report as a LaTeX document."""
+        body = [rf"\section*{{{_tex(self.title)}}}", f"After {_tex(self.source)}."]
+        for told in self.told:
+            body.append(rf"\subsection*{{{_tex(told.step.title)}}}")
+            if told.step.law:
+                source = rf" \qquad \text{{{_tex(told.step.source)}}}" if told.step.source else ""
+                body.append(rf"\[ {latex.from_unicode(told.step.law)}{source} \]")
+            elif told.step.source:
+                body.append(f"{_tex(told.step.source)}.")
+            body += [_tex(told.step.note)] if told.step.note else []
+            lines = [f"{name} = {value}" for name, value in _pairs(told)]
+            body += [aligned(lines, "align*")] if lines else []
+        whole = "\n".join(body)
+        fonts = "" if whole.isascii() else "\\usepackage[T2A,T1]{fontenc}\n"
+        return (
+            f"\\documentclass{{article}}\n\\usepackage{{amsmath}}\n{fonts}\\allowdisplaybreaks\n"
+            f"\\begin{{document}}\n{whole}\n\\end{{document}}\n"
+        )
+
+    def html(self) -> str:
+        """The report as a self-contained page of HTML."""
+        return page(f"{self.title}", self._repr_html_())
+
+    def _repr_html_(self) -> str:
+        body = [f"<p>After {escape(self.source)}.</p>"]
+        for told in self.told:
+            body.append(f"<h2>{escape(told.step.title)}</h2>")
+            law = mathml(latex.from_unicode(told.step.law)) if told.step.law else ""
+            source = f" <small>{escape(told.step.source)}</small>" if told.step.source else ""
+            body += [f"<p>{law}{source}</p>"] if law or source else []
+            body += [f"<p>{escape(told.step.note)}</p>"] if told.step.note else []
+            body += [f"<div>{mathml(f'{name} = {value}', block=True)}</div>" for name, value in _pairs(told)]
+        return "".join(body)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "model": self.system.name,
+            "formalism": self.formalism,
+            "source": self.source,
+            "steps": [
+                {
+                    "title": told.step.title,
+                    "law": told.step.law,
+                    "source": told.step.source,
+                    "note": told.step.note,
+                    "equations": [f"{e.name} = {e.text}" for row in told.lines for e in (*row[0], *row[2])],
+                }
+                for told in self.told
+            ],
+        }
+
+    def save(self, path: object) -> None:
+        """Write the report to a file that ends in .md, .tex or .html. Raises :class:`ArgumentError` for another ending."""
+        file = path_of(path, "a file name")
+        check_form(file)
+        write({file: FORMS[file.suffix.lower()](self).encode()})
+
+    def __str__(self) -> str:
+        return self.markdown()
+
+    def __repr__(self) -> str:
+        return f"<Account of '{self.system.name}' by {self.formalism}: {len(self.steps)} steps>"
+
+
+#: Formats of reports by file ending.
+FORMS = {".md": DerivationReport.markdown, ".tex": DerivationReport.latex, ".html": DerivationReport.html}
+
+
+def check_form(file: Path) -> None:
+    """Raise :class:`ArgumentError` for a *file* with an unknown ending."""
+    if file.suffix.lower() not in FORMS:
+        raise ArgumentError(f"{file}: expected a file name that ends in {', '.join(FORMS)}, found '{file.suffix}'.")
+
+
+def derivation_report(derivation: Derivation, formalism: str, source: str, steps: Sequence[Step]) -> DerivationReport:
+    """The report on *steps* in the graph of *derivation*."""
+    refs = [r for step in steps for shown in step.shown for r in shown.refs]
+    graph, plain = remove_guards(derivation.graph, refs)
+    left = iter(plain)
+    taken = set(derivation.graph.names)
+    own = tuple(_replaced(step, left, taken) for step in steps)
+    return DerivationReport(derivation.symbols.system, formalism, source, graph, own)
+
+
+def _replaced(step: Step, refs: Iterator[Ref], taken: set[str]) -> Step:
+    """*step* with other references *refs*, and with names that differ from the names *taken* by the model."""
+    shown = []
+    for x in step.shown:
+        stem, bracket, rest = x.name.partition("[")
+        stem += "_" * (not bracket and stem in taken)
+        shown.append(Shown(stem + bracket + rest, tuple(next(refs) for _ in x.refs), x.shape))
+    return replace(step, shown=tuple(shown))
+
+
+def _names(shown: Shown) -> list[str]:
+    """Names of the entries."""
+    if not shown.shape:
+        return [shown.name]
+    if shown.shape == (3,):
+        stem = shown.name.rstrip("'")
+        return [f"{stem}.{axis}{shown.name[len(stem) :]}" for axis in "xyz"]
+    return [f"{shown.name}[{','.join(str(i + 1) for i in at)}]" for at in product(*map(range, shown.shape))]
+
+
+# -- what stands for what ----------------------------------------------------------------------------------------------
+
+
+def _report_steps(graph: Graph, steps: Sequence[Step], kinds: Kinds) -> Iterator[ReportStep]:
+    """Every step, with short formulas written out, others in terms of earlier names."""
+    writer = _ReportWriter(graph, [r for step in steps for shown in step.shown for r in shown.refs], kinds)
+    for step in steps:
+        yield ReportStep(step, tuple(writer.shown(shown, whole=step.whole) for shown in step.shown))
+
+
+class _ReportWriter:
+    """Writer of expressions in sequence, with the names introduced so far."""
+
+    def __init__(self, graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> None:
+        self.graph = graph
+        self.kinds = dict(kinds)
+        self.known = factor_kinds(graph, refs, kinds)
+        self.explicit = _written_out(graph, refs, kinds)
+        self.names: dict[int, str] = {}
+        self.latex_names: dict[int, str] = {}
+        taken = {n.replace("_", "") for n in graph.names}
+        self.fresh = (n for k in count(1) if (n := f"z{k}") not in taken)
+        self.uses: dict[int, int] = {}
+        rest = [r for r in refs if r not in self.explicit]
+        for i in reachable(graph, rest):
+            for r in operands(graph, i):
+                self.uses[r >> 1] = self.uses.get(r >> 1, 0) + 1
+
+    def shown(self, shown: Shown, *, whole: bool) -> tuple[tuple[ReportLine, ...], Shown, tuple[ReportLine, ...]]:
+        """The auxiliary definitions of a quantity, and the definitions of its entries."""
+        needed: list[ReportLine] = []
+        own: list[ReportLine] = []
+        for name, ref in zip(_names(shown), shown.refs, strict=True):
+            explicit = ref in self.explicit and (whole or not self._named(ref))
+            needed += () if explicit else self._parts(ref)
+            own.append(self._entry(name, ref, explicit=explicit))
+        for entry in own:
+            self._know(entry)
+        return tuple(needed), shown, tuple(own)
+
+    def _named(self, ref: Ref) -> bool:
+        """Whether *ref* has a name and is too long to be repeated."""
+        return ref >> 1 in self.names and len(self.explicit[ref][0]) > AGAIN_OUT
+
+    def _entry(self, name: str, ref: Ref, *, explicit: bool = False) -> ReportLine:
+        if explicit:
+            shown = self.explicit[ref]
+        else:
+            whole = ref >> 1 not in self.names
+            plain = typeset(self.graph, ref, text.TEXT, self.names, self.kinds, whole=whole)
+            shown = plain, typeset(self.graph, ref, latex.LATEX, self.latex_names, self.kinds, whole=whole)
+        return ReportLine(name, ref, shown[0], latex.label(name), shown[1])
+
+    def _parts(self, ref: Ref) -> Iterator[ReportLine]:
+        """Auxiliary definitions for *ref*: repeated parts, and parts that shorten it."""
+        if ref >> 1 in self.names:
+            return
+        length: dict[int, int] = {}
+        for i in reachable_below(self.graph, ref, self.names):
+            inside = () if i in self.names else operands(self.graph, i)
+            length[i] = sum(length[r >> 1] for r in inside) + bool(inside)
+            again = self.uses.get(i, 0) > 1 and length[i] > AGAIN
+            if i != ref >> 1 and (again or length[i] > LINE):
+                part = self._entry(next(self.fresh), 2 * i)
+                self._know(part)
+                yield part
+                length[i] = 0
+
+    def _know(self, entry: ReportLine) -> None:
+        """Use the name of *entry* in later expressions, if it is shorter."""
+        i = entry.ref >> 1
+        if i in self.names or self.graph.op[i] in LEAVES or len(entry.text) < len(entry.name) + 3:
+            return
+        sign = "-" * (entry.ref & 1)
+        self.names[i], self.latex_names[i] = sign + entry.name, sign + entry.latex_name
+        for shown in (entry.name, entry.latex_name):
+            self.kinds[shown] = self.known[i], LAST
+
+
+def _written_out(graph: Graph, refs: Sequence[Ref], kinds: Kinds) -> Mapping[Ref, tuple[str, str]]:
+    """Text and LaTeX of the *refs* that are short without names."""
+    parameters = [n for n, (kind, _) in kinds.items() if kind == FactorKind.PARAMETER]
+    lengths = _lengths(graph, refs, SMALL)
+    small = list(dict.fromkeys(r for r in refs if lengths[r >> 1] <= SMALL))
+    own = Graph()
+    found: dict[Ref, tuple[str, str]] = {}
+    collected = collect_terms(own, substitute(graph, small, {}, own), parameters)
+    shorter = _lengths(own, collected, WRITTEN_OUT)
+    for ref, ours in zip(small, collected, strict=True):
+        if shorter[ours >> 1] > WRITTEN_OUT:
+            continue
+        shown = typeset(own, ours, text.TEXT, kinds=kinds)
+        if len(shown) <= WRITTEN_OUT:
+            found[ref] = shown, typeset(own, ours, latex.LATEX, kinds=kinds)
+    return found
+
+
+def _lengths(graph: Graph, refs: Sequence[Ref], most: int) -> dict[int, int]:
+    """Operations of every node when written out, up to *most*."""
+    length: dict[int, int] = {}
+    for i in reachable(graph, refs):
+        inside = operands(graph, i)
+        length[i] = min(most + 1, bool(inside) + sum(length[r >> 1] for r in inside))
+    return length
+
+
+# -- forms -------------------------------------------------------------------------------------------------------------
+
+
+def _together(own: Sequence[ReportLine], shape: Sequence[int]) -> bool:
+    """Whether a quantity is written as a whole."""
+    return len(shape) > 0 and sum(len(e.text) for e in own) + 2 * len(own) <= TOGETHER
+
+
+def _text_lines(needed: Sequence[ReportLine], shown: Shown, own: Sequence[ReportLine]) -> Iterator[str]:
+    for e in needed:
+        yield f"{e.name} = {e.text}"
+    if not _together(own, shown.shape):
+        for e in own:
+            yield f"{e.name} = {e.text}"
+    elif len(shown.shape) == 1:
+        yield f"{shown.name} = ({', '.join(e.text for e in own)})"
+    else:
+        yield from _rows(f"{shown.name} = ", [e.text for e in own], shown.shape[1])
+
+
+def _rows(head: str, cells: Sequence[str], columns: int) -> Iterator[str]:
+    """The lines of a matrix."""
+    rows = [cells[k : k + columns] for k in range(0, len(cells), columns)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for k, row in enumerate(rows):
+        inside = "  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True))
+        yield f"{head if not k else ' ' * len(head)}[ {inside} ]"
+
+
+def _pairs(told: ReportStep) -> Iterator[tuple[str, str]]:
+    """Left and right sides in LaTeX."""
+    for needed, shown, own in told.lines:
+        yield from ((e.latex_name, e.latex) for e in needed)
+        if _together(own, shown.shape):
+            columns = shown.shape[1] if len(shown.shape) > 1 else 1
+            yield latex.label(shown.name), latex.matrix([e.latex for e in own], columns)
+        else:
+            yield from ((e.latex_name, e.latex) for e in own)
+
+
+def _tex(words: str) -> str:
+    """Words for LaTeX."""
+    return "".join(_SPECIAL.get(c, c) for c in words)
+
+
+_SPECIAL = {"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#"}

@@ -1,0 +1,334 @@
+"""The driver: from a system to its equations, from equations to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from html import escape
+from math import prod
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kineta.algebra.expression import LOCK
+from kineta.calls import public
+from kineta.codegen.c import identifier
+from kineta.equations.formulas import Formulas, aligned, formulas
+from kineta.errors import ArgumentError, did_you_mean, one_of, shown
+from kineta.expr.count import Operations
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.program import StraightLineProgram
+from kineta.mechanics.constraints.solution_strategies import AUTO, MULTIPLIERS, STRATEGY_NAMES
+from kineta.mechanics.derivation import Array, Derivation
+from kineta.mechanics.formalisms import hamilton
+from kineta.mechanics.formalisms.formalism import Formalism
+from kineta.mechanics.formalisms.table import by_reference
+from kineta.mechanics.formalisms.table import formalism as formalism_of
+from kineta.mechanics.quantities import DERIVATIVES
+from kineta.mechanics.quantities import quantity as row_of
+from kineta.mechanics.variables import Symbols, symbols
+from kineta.model.coercion import records
+from kineta.model.equivalents import parametrised
+from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.model.system import System, a_system
+from kineta.passes.hoist import hoist
+from kineta.passes.simplify import stages
+from kineta.threads import bounded_memo, memo
+from kineta.values import flag
+
+if TYPE_CHECKING:
+    from kineta.equations.derivation_report import DerivationReport
+    from kineta.equations.function import Function
+    from kineta.equations.matrix_form import MatrixForm
+    from kineta.mechanics.narration import Step
+
+T = TypeVar("T")
+
+#: Quantities with a derivation report, and their steps.
+REPORTED: Mapping[str, Callable[[Formalism, Derivation], Iterator[Step]]] = {
+    "inverse": Formalism.told,
+    "canonical": lambda _, derivation: hamilton.steps(derivation),
+}
+
+#: Systems whose equations are cached, the most recently used.
+CACHED_EQUATIONS = 8
+
+#: Sets of user expressions, such as forces and events, with memoised results per equations, the most recently used.
+MEMO_SIZE = 32
+
+#: Speeds of the largest system with formulas in notebooks, and number of formulas at most.
+SHOWN, LINES = 30, 24
+
+
+def derive(system: System, formalism: str | Formalism = "newton_euler", *, strategy: str = AUTO) -> Equations:
+    """The equations of motion of *system* by *formalism*: a formalism of the library or of an entry point by name, or an
+    object.
+
+    *strategy* is the solution strategy for accelerations under constraints: by ``multipliers``, in the ``nullspace`` of the
+    constraints, by ``partition`` of the speeds into free and dependent ones, or ``auto``. Quantities are derived at first
+    access. Raises :class:`ArgumentError` for an unknown or inapplicable formalism or strategy.
+    """
+    method, strategy = formalism_of(formalism), one_of(strategy, STRATEGY_NAMES, "a strategy")
+    reason = method.applies(a_system(system))
+    if reason:
+        raise ArgumentError(f"Model '{system.name}': the formalism {method.name} does not apply: {reason}")
+    if system.quasi and strategy != AUTO:
+        raise ArgumentError(
+            f"Model '{system.name}': quasi-velocities are its strategy, found '{strategy}'. Leave out the one or the other."
+        )
+    chosen = MULTIPLIERS if strategy == AUTO else strategy
+    return Equations(system, method, replace(method.derivation(system), strategy=chosen))
+
+
+def derive_exactly(system: System, formalism: str | Formalism) -> Equations:
+    """The equations of *system* by *formalism* in exact arithmetic: numbers of the model are parameters, and constants are
+    not folded with rounding. The arguments are checked by :func:`derive`.
+    """
+    own = parametrised(system)
+    method = formalism_of(formalism)
+    derived = method.derivation(own, exact=True)
+    return Equations(own, method, replace(derived, strategy=MULTIPLIERS))
+
+
+@lru_cache(maxsize=CACHED_EQUATIONS)
+def equations_of(system: System) -> Equations:
+    """The cached equations of *system*: the same record for an equal system.
+
+    The cache is bounded, not weak: the equations refer to their system.
+    """
+    return derive(system)
+
+
+def given_equations(system: System | Equations) -> Equations:
+    """*system*, if it is equations, else the equations of a system. Raises :class:`ArgumentError` for other objects."""
+    if isinstance(system, Equations):
+        return system
+    if not isinstance(system, System):
+        raise ArgumentError(f"Expected a System or its Equations, found {shown(system)}; kineta.load reads a file.")
+    return equations_of(system)
+
+
+@public
+@dataclass(frozen=True, repr=False, eq=False)
+class Equations:
+    """Equations of motion ``M(q) vdot + bias(t, q, v) = tau`` and related quantities, as named expressions.
+
+    ``bias`` contains all loads of the model: gravity, elements, prescribed motion; ``tau`` is added to them.
+    """
+
+    system: System
+    method: Formalism
+    derivation: Derivation
+
+    @property
+    def formalism(self) -> str:
+        """The name of the formalism."""
+        return self.method.name
+
+    def without(self, constraints: Iterable[str]) -> Equations:
+        """The equations without the redundant rows *constraints*. Raises :class:`ArgumentError` for unknown names of rows."""
+        names = frozenset(records(constraints, str, "names of rows of constraints", "'loop.x'"))
+        if names == self.derivation.left_out:
+            return self
+        known = {r.constraint for r in self.derivation.constraint_rows} | self.derivation.left_out
+        for name in sorted(names - known):
+            raise ArgumentError(
+                f"Model '{self.system.name}' has no row '{name}' of constraints.{did_you_mean(name, known)}"
+            )
+
+        def made() -> Equations:
+            return Equations(self.system, self.method, replace(self.derivation, left_out=names))
+
+        return self.memo((Equations, names), made)
+
+    def settled(self) -> Equations:
+        """The equations without constraints that are redundant at the start of the model, projected onto the constraints; a
+        warning names them.
+
+        Equations with dropped constraints, with parameters without values, or without a consistent state near the start are
+        returned unchanged. Raises :class:`ModelError` for constraints that contradict each other everywhere.
+        """
+        if not self.system.constraints or self.system.quasi or self.derivation.left_out:
+            return self
+
+        def decided() -> Equations:
+            # The decision is numeric, at the start: derivations are independent of it.
+            from kineta.consistency.redundancy import without_redundant_rows
+            from kineta.equations.function import parameter_values
+            from kineta.equations.initial_values import initial_state
+
+            if any(p.value is None for p in self.system.parameters):
+                return self
+            return without_redundant_rows(self, parameter_values(self.system), initial_state(self.system))
+
+        return self.memo("settled", decided)
+
+    @property
+    def strategy(self) -> str:
+        """The solution strategy for accelerations under constraints; ``auto`` for systems without a choice."""
+        return self.derivation.strategy if self.system.constraints and not self.system.quasi else AUTO
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of all expressions."""
+        return self.derivation.graph
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """Names of the available quantities, without the quantities of one body or point, as ``position(A)``."""
+        return tuple(self.derivation.rules)
+
+    @property
+    def multipliers(self) -> tuple[str, ...]:
+        """Names of the multipliers of the constraints, ``lambda.pin.x``."""
+        with LOCK:
+            return tuple(f"{MULTIPLIER}{r.constraint}" for r in self.derivation.constraint_rows)
+
+    def expressions(self, quantity: str) -> Array:
+        """The expressions of *quantity*: shape and references into :attr:`graph`."""
+        with LOCK:
+            return self.derivation[quantity]
+
+    def alone(self, *, watched: bool = False, baumgarte: float = 0.0) -> Derivation:
+        """A derivation in a graph of its own, so that compiled code is independent of other requests."""
+        own = self.derivation
+        new = self.method.derivation(self.system, exact=own.graph.exact)
+        return replace(new, left_out=own.left_out, strategy=own.strategy, watched=watched, baumgarte=baumgarte)
+
+    def memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of *make* for *key*, computed once for these equations; threads share it."""
+        return memo(self, key, make)
+
+    def bounded_memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        """As :meth:`memo`, for unbounded sets of keys: only the keys last used are retained."""
+        return bounded_memo(self, key, make, MEMO_SIZE)
+
+    def formulas(self, quantity: str) -> Formulas:
+        """*quantity* after all passes, as printed, counted and compiled."""
+        name = self._known(quantity)
+        return self.memo((Formulas, name), lambda: formulas(self.alone(), name))
+
+    def _known(self, quantity: str) -> str:
+        return self.derivation.known(quantity)
+
+    def programs(self, quantity: str) -> tuple[StraightLineProgram, StraightLineProgram]:
+        """Two programs: from parameters ``p`` to ``h``, and from t, q, v (and tau or vdot) and ``h`` to *quantity*."""
+        shown = self.formulas(quantity)
+        return self.memo(
+            (StraightLineProgram, shown.quantity), lambda: _lowered(shown.symbols, shown.quantity, shown.array)
+        )
+
+    def operations(self, quantity: str) -> Operations:
+        """Operations of one evaluation of *quantity*; work that depends on parameters only is counted separately."""
+        return _counted(*self.programs(quantity))
+
+    def explain(self, quantity: str) -> dict[str, Operations]:
+        """Operations of *quantity* as derived, and after each pass."""
+        derived, quantity = self.alone(), self._known(quantity)
+        array, names = derived[quantity], self.system.parameter_names
+        counts = {"derived": _counted(*_lowered(derived.symbols, quantity, array))}
+        for name, graph, refs in stages(derived.graph, array.refs, names):
+            lowered = _lowered(symbols(self.system, graph), quantity, array.of(refs))
+            counts[name] = _counted(*lowered)
+        return counts
+
+    def matrix_form(self) -> MatrixForm:
+        """The equations of motion as matrices, M vdot + h = tau: ``print(equations.matrix_form())``."""
+        from kineta.equations.matrix_form import MatrixForm, matrix_form
+
+        return self.memo(MatrixForm, lambda: matrix_form(self.alone()))
+
+    def account(self, quantity: str = "inverse") -> DerivationReport:
+        """The derivation report, step by step: ``print(equations.account())``, ``.save("page.html")``.
+
+        *quantity* is ``inverse``, the equations of motion, or ``canonical``, Hamilton's equations. Raises
+        :class:`ArgumentError` for another quantity.
+        """
+        from kineta.equations.derivation_report import DerivationReport, derivation_report
+
+        name = one_of(quantity, REPORTED, "a quantity whose derivation is told")
+        method = self.method
+
+        def told() -> DerivationReport:
+            own = self.alone()
+            return derivation_report(own, self.formalism, method.source, tuple(REPORTED[name](method, own)))
+
+        return self.memo((DerivationReport, name), told)
+
+    def text(self, quantity: str = "inverse", *, parts: bool = True) -> str:
+        """The formulas of *quantity* as text: a line for every repeated part, then a line for every entry.
+
+        Without *parts* every entry is written out. Raises :class:`ArgumentError` for formulas too long for this.
+        """
+        return "\n".join(self.formulas(quantity).text(parts=flag("parts", parts)))
+
+    def latex(self, quantity: str = "inverse", *, parts: bool = True) -> str:
+        """The formulas of *quantity* as LaTeX, in ``aligned`` for use within ``$$``; *parts* as in :meth:`text`."""
+        return aligned(self.formulas(quantity).latex(parts=flag("parts", parts)), "aligned")
+
+    def sympy(self, quantity: str, *, dynamic: bool = False) -> Any:
+        """*quantity* in SymPy: an expression, a ``Matrix`` (a column for a vector), or an ``Array`` of more dimensions.
+
+        Its symbols are real and have the names of the model. With *dynamic*, coordinates and speeds are functions of time
+        and their derivatives, as in ``sympy.physics.mechanics.dynamicsymbols``.
+        """
+        return self.formulas(quantity).sympy(dynamic=flag("dynamic", dynamic))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.system, by_reference(self.method), self.strategy, self.derivation.left_out)
+
+    def __repr__(self) -> str:
+        return f"<Equations of '{self.system.name}' by {self.formalism}: {self.system.size}>"
+
+    def _repr_latex_(self) -> str | None:
+        """The first equations of motion, for notebooks; None for large systems."""
+        if self.system.nv > SHOWN:
+            return None
+        lines = list(self.formulas("inverse").latex())
+        rest = len(lines) - LINES
+        shown = [*lines[:LINES], rf"& \text{{and {rest} more lines: equations.latex()}}"] if rest > 0 else lines
+        return f"$$\n{aligned(shown, 'aligned')}\n$$"
+
+    def _repr_html_(self) -> str | None:
+        """A hint to the formulas, for notebooks that do not show them."""
+        if self.system.nv <= SHOWN:
+            return None
+        return f"<p>{escape(repr(self))}: <code>equations.text('inverse')</code> writes them</p>"
+
+    def function(self, quantity: str, backend: str = "llvm") -> Function:
+        """*quantity* as a numeric function, compiled by *backend* (``llvm``, ``numpy``, or a backend of an entry point).
+
+        Accelerations and other solutions under constraints belong to the :meth:`settled` equations.
+        """
+        # Printing and counting need no NumPy.
+        from kineta.equations.function import Function, known_backend
+
+        name = self._known(quantity)
+        key = Function, name, known_backend(backend)
+        own = self.settled() if row_of(name).solved else self
+        return own.memo(key, lambda: Function(own.system, name, *own.programs(name), backend))
+
+
+def _unpickled(system: System, formalism: str | Formalism, strategy: str, left_out: frozenset[str]) -> Equations:
+    """Equations from their pickle."""
+    return derive(system, formalism, strategy=strategy).without(left_out)
+
+
+def _lowered(symbols: Symbols, quantity: str, array: Array) -> tuple[StraightLineProgram, StraightLineProgram]:
+    """The programs of :meth:`Equations.programs`."""
+    known: dict[str, Sequence[Ref]] = {"t": (symbols.t,), "q": symbols.q, "v": symbols.v, "momentum": symbols.momenta}
+    known |= {"tau": symbols.tau}
+    asked = row_of(quantity).arguments
+    inputs = {n: symbols.level(DERIVATIVES.index(n) + 2) if n in DERIVATIVES else known[n] for n in asked}
+    refs = iter(array.refs)
+    name = identifier(quantity).strip("_")
+    parts = array.parts or ((name, array.shape),)
+    outputs = {part: (shape, [next(refs) for _ in range(prod(shape))]) for part, shape in parts}
+    setup, main = hoist(symbols.graph, inputs, {name: outputs}, symbols.p, name)
+    return setup, main[name]
+
+
+def _counted(setup: StraightLineProgram, main: StraightLineProgram) -> Operations:
+    """Operation counts of *main*, and of the part of *setup* that its last inputs use."""
+    needed, first = main.needed(main.results), main.n_inputs - setup.n_outputs
+    once = setup.operations(results=[r for i, r in enumerate(setup.results, first) if i in needed])
+    return main.operations(once.total)

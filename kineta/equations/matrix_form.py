@@ -1,0 +1,145 @@
+"""The equations of motion in matrix form: M vdot + h = tau, with A^T lambda for constraint reactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from kineta.equations.formulas import aligned, kinds, readable, simplified
+from kineta.errors import ArgumentError
+from kineta.expr.graph import ZERO, Ref
+from kineta.mechanics.derivation import Derivation
+from kineta.mechanics.variables import Symbols
+from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.notation import latex, text
+from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.typesetting import Notation
+
+#: Characters of a row of matrices at most: in longer rows entries of more than SHORT characters have names and are listed below.
+ROW, SHORT = 100, 14
+#: Characters of the name of an entry.
+NAME = 6
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MatrixForm:
+    """M, h and the transposed constraint matrix A: references into the graph of *symbols*, row by row."""
+
+    symbols: Symbols
+    refs: tuple[Ref, ...]
+    constraints: tuple[str, ...]
+
+    def text(self, *, parts: bool = True) -> str:
+        """The matrices side by side, then the named entries. Raises as :meth:`Formulas.text`."""
+        blocks, below = self._blocks(text.TEXT, str, parts)
+        n = len(self.symbols.v)
+        height = max(map(len, blocks))
+        columns = [_boxed(rows, height) for rows in blocks]
+        signs = ["", " + ", " = ", " + ", ""]
+        middle = (n - 1) // 2
+        lines = []
+        for k in range(height):
+            row = columns[0][k]
+            for sign, column in zip(signs, columns[1:], strict=False):
+                row += (sign if k == middle else " " * len(sign)) + (column[k] if sign else " " + column[k])
+            lines.append(row.rstrip())
+        return "\n".join([*lines, *([""] if below else []), *(f"{name} = {value}" for name, value in below)])
+
+    def latex(self, *, parts: bool = True) -> str:
+        """:meth:`text` in LaTeX, for use within ``$$``."""
+        blocks, below = self._blocks(latex.LATEX, latex.label, parts)
+        M, vdot, h, tau, *reactions = (latex.matrix([c for row in rows for c in row], len(rows[0])) for rows in blocks)
+        whole = f"{M} {vdot} + {h} = {tau}" + (f" + {' '.join(reactions)}" if reactions else "")
+        if not below:
+            return whole
+        return f"\\begin{{gathered}}\n{whole} \\\\\n{aligned((f'{n} = {v}' for n, v in below), 'aligned')}\n\\end{{gathered}}"
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex()}\n$$"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<MatrixForm of '{self.symbols.system.name}'>"
+
+    def _blocks(
+        self, notation: Notation, show: Callable[[str], str], parts: bool
+    ) -> tuple[list[list[list[str]]], list[tuple[str, str]]]:
+        """M, vdot, h, tau, and for constraints A^T and lambda, as rows of cells; and the named entries."""
+        system, n, names = self.symbols.system, len(self.symbols.v), self.symbols.names
+        graph, refs = readable(self.symbols.graph, self.refs, system, parts=parts)
+        labels = _labels(n, len(self.constraints))
+        known = kinds(system)
+        plain = dict(
+            common_subexpressions(graph, dict(zip(labels, refs, strict=True)), parts=parts).lines(text.TEXT, known)
+        )
+        long = _long([plain[label] for label in labels], n)
+        named = dict(zip([show(label) for label in labels], refs, strict=True))
+        lines = list(common_subexpressions(graph, named, parts=parts, show=show).lines(notation, known))
+        below = lines[: len(lines) - len(labels)]
+        cells = []
+        for k, (name, value) in enumerate(islice(lines, len(below), None)):
+            twin = _twin(k, n)
+            cells.append(show(labels[twin]) if long[twin] else value)
+            if long[k] and twin == k:
+                below.append((name, value))
+        rest = iter(cells)
+        M = [[next(rest) for _ in range(n)] for _ in range(n)]
+        h = [[next(rest)] for _ in range(n)]
+        blocks = [M, [[notation.name(f"{v}'")] for v in names], h, [[show(f"tau[{v}]")] for v in names]]
+        if self.constraints:
+            blocks.append([[next(rest) for _ in self.constraints] for _ in range(n)])
+            blocks.append([[show(f"{MULTIPLIER}{c}")] for c in self.constraints])
+        return blocks, below
+
+
+def matrix_form(derivation: Derivation) -> MatrixForm:
+    """The matrices of a *derivation*. Raises :class:`ArgumentError` for a system without motion."""
+    rows, system = derivation.rows, derivation.symbols.system
+    if not derivation.symbols.v:
+        raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations of motion.")
+    A = [r.gradient.get(k, ZERO) for k in range(len(derivation.symbols.v)) for r in rows]
+    refs = (*derivation["mass_and_bias"].refs, *A)
+    own, found = simplified(derivation, {"matrices": refs}, system.parameter_names)
+    return MatrixForm(own, tuple(found["matrices"]), tuple(r.constraint for r in rows))
+
+
+def _labels(n: int, m: int) -> list[str]:
+    """Names of the entries of M, h and the transpose of A."""
+    places = [(i, j) for i in range(1, n + 1) for j in range(1, n + 1)]
+    reactions = [f"A[{j},{i}]" for i in range(1, n + 1) for j in range(1, m + 1)]
+    return [*(f"M[{i},{j}]" for i, j in places), *(f"h[{i}]" for i in range(1, n + 1)), *reactions]
+
+
+def _twin(k: int, n: int) -> int:
+    """Position of the entry of the upper half of M equal to entry *k*; *k* itself for other entries."""
+    i, j = divmod(k, n)
+    return k if k >= n * n or i <= j else j * n + i
+
+
+def _long(cells: Sequence[str], n: int) -> list[bool]:
+    """The indices of *cells* listed below the matrices: the longest, until the others fit side by side."""
+    m = (len(cells) - n * n - n) // n
+    columns = [range(j, n * n, n) for j in range(n)] + [range(n * n, n * n + n)]
+    columns += [range(n * n + n + j, len(cells), m) for j in range(m)]
+
+    def width(limit: int) -> int:
+        """Characters of a row where longer cells stand by their names."""
+        return sum(
+            max(min(len(cells[k]), NAME if len(cells[k]) > limit else limit) for k in own) + 2 for own in columns
+        )
+
+    limits = sorted({SHORT, *(len(c) for c in cells)}, reverse=True)
+    limit = next((x for x in limits if width(x) <= ROW), SHORT)
+    inertia = max(limit, SHORT)
+    rest = SHORT if any(len(cell) > inertia for cell in cells[n * n :]) else inertia  # h as a whole or not at all
+    return [len(cell) > (inertia if k < n * n else rest) for k, cell in enumerate(cells)]
+
+
+def _boxed(rows: Sequence[Sequence[str]], height: int) -> list[str]:
+    """The lines of a matrix, of equal width and the number *height*."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["[ " + "  ".join(cell.center(w) for cell, w in zip(row, widths, strict=True)) + " ]" for row in rows]
+    return [*lines, *[" " * len(lines[0])] * (height - len(lines))]

@@ -1,1 +1,0 @@
-"""Formalisms: from a system to its equations of motion."""

@@ -1,0 +1,116 @@
+"""Sampled-data control: runs under zero-order hold, integrated from sample to sample."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.calls import call_user_function
+from kineta.errors import SimulationError
+from kineta.integration.problem import Problem
+from kineta.integration.segment import Segment
+from kineta.integration.solver import Integration
+from kineta.runtime.problem import SimulationProblem
+from kineta.runtime.projection import normalise
+from kineta.runtime.sampled_forces import sample_forces
+
+
+class SampledControl:
+    """Sampled forces of a task along its motion: the current values, and all values so far."""
+
+    def __init__(self, task: SimulationProblem) -> None:
+        self.task = task
+        self.made = task.made
+        self._sampled = task.made.forces.sampled
+        self._sign = 1.0 if task.t1 > task.t0 else -1.0
+        starts = map(self._starts_of, range(len(self._sampled)))
+        self._starts = groupby(heapq.merge(*starts), key=itemgetter(0))
+        self._next: tuple[float, list[int]] | None = self._following()
+        self.times: list[float] = []
+        self.forces: list[FloatArray] = []
+
+    def _starts_of(self, i: int) -> Iterator[tuple[float, int]]:
+        """Sample times of the force number i, rising along the motion."""
+        for t in self._sampled[i][0].starts(self.task.t0, self.task.t1):
+            yield self._sign * t, i
+
+    def _following(self) -> tuple[float, list[int]] | None:
+        """Next sample time, and the forces sampled then."""
+        found = next(self._starts, None)
+        return None if found is None else (self._sign * found[0], [i for _, i in found[1]])
+
+    def take(self, y: FloatArray) -> float | None:
+        """Take the samples due in the state *y*: :attr:`made` holds them up to the time returned, None after the last. Raises
+        :class:`SimulationError` for an invalid sample.
+        """
+        if self._next is None:
+            return None
+        t, due = self._next
+        system, forces = self.task.system, self.made.forces.constant.copy()
+        y = y[None].copy()
+        normalise(y, self.task.quaternions)
+        q, v = np.split(y[0, : self.task.states], [system.nq])
+        for i in due:
+            one, speeds = self._sampled[i]
+            state = (self.task.t0, t, self._sign < 0, q.copy(), v.copy())
+            sample = call_user_function("the control", SimulationError, one.sample, *state)
+            forces[[system.v_names.index(n) for n in speeds]] = sample_forces(sample, speeds)
+        self.times.append(t)
+        self.forces.append(forces)
+        self.made = self.made.with_forces(forces)
+        self._next = self._following()
+        return self.task.t1 if self._next is None else self._next[0]
+
+    def at(self, t: FloatArray) -> FloatArray:
+        """Forces (k, nv) held from the times *t* (k,) on."""
+        which = np.searchsorted(self._sign * np.array(self.times), self._sign * t, side="right") - 1
+        return np.asarray(np.array(self.forces)[which.clip(0)])
+
+
+class SampledRun:
+    """Integration under a *control*, from sample to sample; iterable over its segments.
+
+    The method restarts at every sample, a native one with its last step size.
+    """
+
+    def __init__(self, problem: Problem, run: Integration, control: SampledControl) -> None:
+        self.problem, self.control = problem, control
+        self._run = run
+
+    @property
+    def method(self) -> str:
+        """Method of integration."""
+        return self._run.method
+
+    @property
+    def evaluations(self) -> int:
+        """Number of evaluations of the right-hand side."""
+        return self._run.evaluations
+
+    @property
+    def rejected(self) -> int:
+        """Number of rejected steps, if known."""
+        return self._run.rejected
+
+    def __iter__(self) -> Iterator[Segment]:
+        y, end = self.problem.y0, self._run.problem.t1
+        while True:
+            reached = None
+            for segment in self._run:
+                yield replace(segment, mode=self.control.made)
+                if segment.end:
+                    return
+                reached, y = float(segment.t[-1]), segment.y[-1]
+            if reached != end:
+                return
+            following = self.control.take(y)
+            if following is None:
+                return
+            end = following
+            self._run.go_on(end, self.control.made.h)

@@ -1,0 +1,231 @@
+"""External solvers: SciPy's methods, CVODE and IDA of SUNDIALS, step by step."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.errors import MissingPackageError
+from kineta.integration.error_control import tolerances
+from kineta.integration.problem import Problem
+from kineta.integration.segment import Segment, failed
+from kineta.numerics.linear_algebra import lstsq
+
+Rate = Callable[[float, FloatArray], FloatArray]
+Jacobian = Callable[[float, FloatArray], FloatArray]
+
+SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+CVODE = ("CVODE", "CVODE_ADAMS")
+#: The method for differential-algebraic equations.
+IDA = "IDA"
+
+#: SciPy's implicit methods, which take a Jacobian, and the method with a maximum norm of the error.
+_IMPLICIT = ("Radau", "BDF", "LSODA")
+_MAXIMUM_NORM = ("LSODA",)
+#: Multistep methods: quadratures take a small part in their error control. One-step methods compute quadratures as accurately as
+#: the motion; multistep methods extrapolate them, and an easy motion says nothing about the smoothness of its power.
+MULTISTEP = ("BDF", "LSODA", *CVODE, IDA)
+#: Tolerance of a state without error control: solvers divide by it and by its reciprocal.
+_ANY = 1e100
+#: The largest order of CVODE.
+_ORDER = 12
+#: Reason for the end of a run with a vanishing step.
+STEP_UNDERFLOW = "the step size became too small to be seen in the time"
+
+
+@dataclass(frozen=True, slots=True)
+class Implicit:
+    """Differential-algebraic equations residual(t, y, rate) = 0 with ``algebraic`` unknowns after the states of y.
+
+    speeds : range of the states whose rates contain these unknowns
+    """
+
+    residual: Callable[[float, FloatArray, FloatArray], FloatArray]
+    algebraic: int
+    speeds: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SolverSetup:
+    """A problem with its accuracy for an external solver: *rate* and *jacobian* are functions of t and y, (n,) and (n, n);
+    *implicit* gives the differential-algebraic form.
+
+    With ``dense`` the segments have solutions, valid until the next segment; with ``kept`` for ever.
+    """
+
+    problem: Problem
+    rate: Rate
+    jacobian: Callable[[], Jacobian]
+    implicit: Callable[[], Implicit]
+    rtol: float
+    atol: float
+    max_step: float
+    dense: bool
+    kept: bool
+
+    def options(self, method: str) -> dict[str, Any]:
+        """Tolerances for a root-mean-square norm over all states: states without error control contribute no error, and the
+        tolerances of the others are scaled accordingly. For multistep methods quadratures have loose tolerances.
+        """
+        n, steering = len(self.problem.y0), self.problem.steering
+        share = 1.0 if method in _MAXIMUM_NORM else np.sqrt(max(steering, 1) / max(n, 1))
+        atol = share * tolerances(n, self.problem.integrals, self.rtol, self.atol)[0]
+        if method not in MULTISTEP:
+            atol[steering:] = _ANY
+        return {"rtol": share * self.rtol, "atol": atol, "max_step": self.max_step}
+
+
+def steps(method: str, task: SolverSetup) -> Iterator[Segment]:
+    """The steps of *method*. Raises :class:`MissingPackageError` for CVODE and IDA without scikit-sundae."""
+    if not len(task.problem.y0):  # solvers of linear systems refuse empty ones; without states all methods agree
+        return _scipy("DOP853", task)
+    return (_scipy if method in SCIPY else _ida if method == IDA else _cvode)(method, task)
+
+
+def _scipy(method: str, task: SolverSetup) -> Iterator[Segment]:
+    import scipy.integrate
+
+    p, options = task.problem, task.options(method)
+    if method in _IMPLICIT:
+        options["jac"] = task.jacobian()
+    with np.errstate(all="ignore"):  # values that are not finite near a pole are rejected by the method
+        solver = getattr(scipy.integrate, method)(task.rate, p.t0, p.y0, p.t1, **options)
+    while solver.status == "running":
+        t0, y0 = solver.t, solver.y.copy()
+        with np.errstate(all="ignore"):
+            message = solver.step()
+        if solver.status == "failed" or solver.t == t0:  # LSODA reports success without moving
+            yield failed(t0, y0, message or STEP_UNDERFLOW)
+            return
+        solution = solver.dense_output() if task.dense else None
+        end = "" if solver.status == "finished" else None
+        yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solution, end)
+
+
+def _cvode(method: str, task: SolverSetup) -> Iterator[Segment]:
+    try:
+        from sksundae import cvode
+    except ImportError:
+        raise MissingPackageError("scikit-sundae", "sundae") from None
+    p, options, jacobian = task.problem, task.options(method), task.jacobian()
+
+    def rate(t: float, y: FloatArray, ydot: FloatArray) -> None:
+        ydot[:] = task.rate(t, y)
+
+    def slope(t: float, y: FloatArray, ydot: FloatArray, J: FloatArray) -> None:
+        J[:] = jacobian(t, y)
+
+    kind = "Adams" if method.endswith("ADAMS") else "BDF"
+    solver = cvode.CVODE(rate, method=kind, jacfn=slope, **_sundials(task, options))
+    solver.init_step(p.t0, p.y0)
+    yield from _stepped("CVODE", solver, task)
+
+
+def _ida(method: str, task: SolverSetup) -> Iterator[Segment]:
+    try:
+        from sksundae import ida
+    except ImportError:
+        raise MissingPackageError("scikit-sundae", "sundae") from None
+    p, options, given = task.problem, task.options(method), task.implicit()
+    n, m, speeds = len(p.y0), given.algebraic, slice(*given.speeds)
+
+    def residual(t: float, y: FloatArray, rate: FloatArray, out: FloatArray) -> None:
+        out[:] = given.residual(t, y, rate)
+
+    rate = np.concatenate([task.rate(p.t0, p.y0), np.zeros(m)])
+    free, *pushed = (given.residual(p.t0, np.r_[p.y0, e], rate)[speeds] for e in (np.zeros(m), *np.eye(m)))
+    unknown = (
+        lstsq(np.array([x - free for x in pushed]).T, -free, what="the multipliers of the start") if m else np.empty(0)
+    )
+    options["atol"] = np.r_[options["atol"], np.full(m, _ANY)]
+    places = list(range(n, n + m)) or None
+    solver = ida.IDA(residual, algebraic_idx=places, **_sundials(task, options))
+    solver.init_step(p.t0, np.r_[p.y0, unknown], rate)
+    yield from _stepped("IDA", solver, task)
+
+
+def _sundials(task: SolverSetup, options: dict[str, Any]) -> dict[str, Any]:
+    """The *options* in the words of SUNDIALS, with its logging turned off: the run reports failures."""
+    for level in ("WARNING", "ERROR"):
+        os.environ.setdefault(f"SUNLOGGER_{level}_FILENAME", os.devnull)
+    return {**options, "max_step": 0.0 if np.isinf(task.max_step) else task.max_step}
+
+
+def _stepped(name: str, solver: Any, task: SolverSetup) -> Iterator[Segment]:
+    """The steps of an initialised *solver* of SUNDIALS, without algebraic unknowns."""
+    p, n = task.problem, len(task.problem.y0)
+    t0, y0 = p.t0, p.y0.copy()
+    while t0 != p.t1:
+        with redirect_stdout(StringIO()):  # at a failure scikit-sundae prints the message that the run reports
+            state = solver.step(p.t1, method="onestep", tstop=p.t1)
+        t1, y1 = float(np.ravel(state.t)[-1]), np.atleast_2d(state.y)[-1][:n].copy()
+        if not state.success or t1 == t0:
+            yield failed(t0, y0, STEP_UNDERFLOW if state.success else f"{name}: {state.message}")
+            return
+        between = SundialsInterpolant(solver, t0, y0, t1, y1, p.t1)
+        solution = between.kept() if task.kept else between
+        yield Segment(t0, y0, np.array([t1]), y1[None], solution, "" if t1 == p.t1 else None)
+        between.done()
+        t0, y0 = t1, y1
+
+
+class SundialsInterpolant:
+    """The solution over the last step of a solver of SUNDIALS, from (t0, y0) to (t1, y1), by its own interpolation: a
+    function t -> (n,) or (n, len(t)), valid until the next step.
+    """
+
+    def __init__(self, solver: Any, t0: float, y0: FloatArray, t1: float, y1: FloatArray, stop: float) -> None:
+        self._solver, self._stop = solver, stop
+        self._ends = {t0: y0, t1: y1}
+        self._t0, self._t1 = t0, t1
+        self._asked = False
+
+    def __call__(self, t: FloatArray | float) -> FloatArray:
+        """States at *t*."""
+        value = np.array([self._at(x) for x in np.atleast_1d(t).tolist()])
+        return value[0] if np.ndim(t) == 0 else value.T
+
+    def _at(self, t: float) -> FloatArray:
+        if t in self._ends:
+            return self._ends[t]
+        self._asked = True
+        state = np.ravel(self._solver.step(t, method="normal", tstop=self._stop).y)
+        return np.array(state[: len(self._ends[self._t0])])
+
+    def kept(self) -> ChebyshevInterpolant:
+        """A permanent copy: a Chebyshev polynomial of the largest order of CVODE."""
+        from numpy.polynomial.chebyshev import chebinterpolate
+
+        middle, half = (self._t0 + self._t1) / 2, (self._t1 - self._t0) / 2
+
+        def values(x: FloatArray) -> Any:  # of arrays, unknown to NumPy's type hints
+            return self(middle + half * x).T
+
+        return ChebyshevInterpolant(middle, half, chebinterpolate(values, _ORDER))
+
+    def done(self) -> None:
+        """Return the solver to the end of the step."""
+        if self._asked:
+            self._solver.step(self._t1, method="normal", tstop=self._stop)
+
+
+@dataclass(frozen=True, slots=True)
+class ChebyshevInterpolant:
+    """A polynomial over one step: its midpoint, its half-width, and Chebyshev coefficients (k, n)."""
+
+    middle: float
+    half: float
+    coefficients: FloatArray
+
+    def __call__(self, t: FloatArray | float) -> FloatArray:
+        """States at *t*: (n,) or (n, len(t))."""
+        from numpy.polynomial.chebyshev import chebval
+
+        return np.asarray(chebval((np.asarray(t) - self.middle) / self.half, self.coefficients))

@@ -1,0 +1,230 @@
+"""Initial value problems in machine code."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from kineta.arrays import FloatArray, IntArray
+from kineta.integration.error_control import error_controlled
+
+#: Relative rounding error of times and states, and the number of perturbation directions.
+_ROUNDING, _TRIED = 64 * 2.0**-52, 4
+
+_function = cache(ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4))
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """Event functions of a run.
+
+    address : of a function as ``rhs`` of :class:`Problem`, with n results
+    directions : (n,) 1 for rising zeros in the direction of the run, -1 for falling, 0 for both
+    left : (n,) remaining number of wanted zeros; counted down by the run, which ends at 0
+    noise : (n,) evaluation error of an event that starts at a zero and has not left it, else -1; the start zero is no zero of
+        the run
+    beyond : (n,) hysteresis: depth below zero at which an event that was not positive has a zero, too: without it an event
+        pushed back before it leaves its start zero would never be found; infinite for none
+    """
+
+    address: int
+    directions: IntArray
+    left: IntArray
+    noise: FloatArray
+    beyond: FloatArray
+
+    @property
+    def n(self) -> int:
+        """Number of events."""
+        return len(self.left)
+
+
+@dataclass(frozen=True, slots=True)
+class Manifold:
+    """The constraint manifold of a motion.
+
+    position, velocity : addresses of functions as ``rhs`` of :class:`Problem`: one projection step of the coordinates or of the
+        speeds
+    largest : (m,) pivots of the constraints in regular configurations; the pivots are the last m rates of ``rhs``
+    speeds : range of the speeds in the state
+    steps : projection steps of the speeds: one for constraints linear in the speeds
+    """
+
+    position: int
+    velocity: int
+    largest: FloatArray
+    speeds: tuple[int, int]
+    steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedFormImpacts:
+    """Contacts with an isolated impact in closed form; it separates if all other contacts are open, ``flying``.
+
+    address : of a function as ``rhs`` of :class:`Problem` with the numbers of each contact in a row, as in
+        :mod:`kineta.integration.loop_abi`, with the speeds for the state after the impact; h : its block
+    touches : (n,) for every event the row of its contact, -1 for none
+    numbers : length of a row, of ``rows``
+    first : the first event of contacts; speeds, work : offsets of the speeds and of the work done in the state
+    same : the contact tolerance of gaps; fastest : the largest approach speed so far
+    """
+
+    address: int
+    h: FloatArray
+    touches: IntArray
+    numbers: int
+    rows: int
+    first: int
+    speeds: int
+    work: int
+    same: float
+    fastest: float
+    flying: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModeTrials:
+    """The data of mode trials: one contact changes its mode, all others keep theirs or separate.
+
+    setup : address of ``void setup(const double *given, double *h)``, which computes the block h; given : its argument
+    flags : offset and number of the mode numbers in ``given``
+    turning : (n,) for every event of friction along a line the offset of the mode numbers of its contact, -1 for all others
+    normals : (n,) likewise for events of gaps and normal forces; striking : (n,) 1 for events whose impacts beside closed
+        contacts
+        are decided here; partners : (n,) the friction event of the same contact for events of normals, and conversely,
+        -1 for none
+    least : (n,) thresholds of all other events
+    observed : address of a function as ``rhs`` of :class:`Problem` with ``size`` results, the first kinetic and potential
+        energy
+    first : the first event of contacts; work : offset of the work done in the state; same : the contact tolerance of gaps;
+        until : the largest time of the run [s]
+    """
+
+    setup: int
+    given: FloatArray
+    flags: tuple[int, int]
+    turning: IntArray
+    normals: IntArray
+    striking: IntArray
+    partners: IntArray
+    least: FloatArray
+    observed: int
+    size: int
+    first: int
+    work: int
+    same: float
+    until: float
+
+    def beside(self, given: FloatArray) -> ModeTrials:
+        """The same trials with other numbers for the block h."""
+        return replace(self, given=given)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An initial value problem in machine code.
+
+    rhs : address of ``void f(const double *t, const double *y, const double *h, double *ydot)``
+    h : the block shared by rhs and events
+    y0 : (n,) initial state; quaternions : offsets of the unit quaternions in it
+    integrals : number of quadratures, the last states, on which no rate depends. They are not error-controlled if there are
+        other states
+    bounces : closed-form impacts of the native loop, and trials : its mode trials; None for a return at every event zero
+    """
+
+    rhs: int
+    h: FloatArray
+    t0: float
+    t1: float
+    y0: FloatArray
+    quaternions: Sequence[int] = ()
+    integrals: int = 0
+    events: Events | None = None
+    manifold: Manifold | None = None
+    bounces: ClosedFormImpacts | None = None
+    trials: ModeTrials | None = None
+
+    @property
+    def steering(self) -> int:
+        """Number of error-controlled states, the first ones."""
+        return error_controlled(len(self.y0), self.integrals)
+
+    def at(
+        self,
+        h: FloatArray,
+        t0: float,
+        y0: FloatArray,
+        t1: float,
+        bounces: ClosedFormImpacts | None = None,
+        trials: ModeTrials | None = None,
+    ) -> Problem:
+        """The same problem with another block *h*, from *t0*, *y0* to *t1*, with other *bounces* and *trials*."""
+        rest = self.quaternions, self.integrals, self.events, self.manifold
+        return Problem(self.rhs, h, t0, t1, y0, *rest, bounces, trials)
+
+    def rate(self, t: float, y: FloatArray) -> FloatArray:
+        """The right-hand side, (n,)."""
+        return self._value(self.rhs, len(self.y0), t, y)
+
+    def event_values(self, t: float, y: FloatArray) -> FloatArray:
+        """The event functions, (n,)."""
+        return np.empty(0) if self.events is None else self._value(self.events.address, self.events.n, t, y)
+
+    def starting(self, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The event functions at the start, where the rate is *rate*, and their evaluation errors, as in :class:`Events`."""
+        if self.events is None:
+            return np.empty(0), np.empty(0)
+        found = self._values(self.events.address, self.events.n, *perturbed_starts(self.t0, self.t1, self.y0, rate))
+        return np.asarray(found[0]), evaluation_errors(found)
+
+    def _value(self, address: int, size: int, t: float, y: FloatArray) -> FloatArray:
+        found: FloatArray = self._values(address, size, np.array([t]), y)[0]
+        return found
+
+    def _values(self, address: int, size: int, t: FloatArray, y: FloatArray) -> FloatArray:
+        """The results (k, size) of a function at times (k,) and in states (k, n)."""
+        # One buffer and one address lookup: lookups would dominate the cost of a call.
+        k, function = len(t), _function(address)
+        buffer = np.concatenate([t, y.ravel(), self.h, np.empty(k * size)], dtype=np.float64)
+        start = buffer.ctypes.data
+        state, given, result = (start + 8 * (k + offset) for offset in (0, y.size, y.size + len(self.h)))
+        for i in range(k):
+            function(start + 8 * i, state + 8 * i * (y.size // k), given, result + 8 * i * size)
+        return buffer[len(buffer) - k * size :].reshape(k, size)
+
+
+@cache
+def perturbation_signs(rows: int, n: int) -> FloatArray:
+    """Perturbation directions (rows, n) of states for evaluation errors, always the same."""
+    found = np.random.default_rng(0).choice([-1.0, 1.0], (rows, n))
+    found.flags.writeable = False
+    return found
+
+
+def perturbed_starts(t0: float, t1: float, y0: FloatArray, rate: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Times (k,) and states (k, ..., n): the start *t0*, *y0* (..., n) of motions with this *rate*, then perturbations of
+    time and state by rounding errors.
+    """
+    moment = math.copysign(_ROUNDING, t1 - t0) * max(abs(t0), abs(t1))
+    times = np.array([t0, t0 + moment, *[t0] * _TRIED])
+    states = y0 * _factors(y0.ndim, y0.shape[-1])
+    states[1] += moment * rate
+    return times, states
+
+
+@cache
+def _factors(dimensions: int, n: int) -> FloatArray:
+    """Factors of states with *dimensions* axes, the last of size *n*: two rows of 1, then perturbations."""
+    changed = 1 + _ROUNDING * perturbation_signs(_TRIED, n)
+    return np.concatenate([np.ones((2, n)), changed]).reshape(_TRIED + 2, *[1] * (dimensions - 1), n)
+
+
+def evaluation_errors(values: FloatArray) -> FloatArray:
+    """Evaluation errors of events, as ``noise`` of :class:`Events`, from their *values* (k, ...) at :func:`perturbed_starts`."""
+    size = np.abs(values[1:] - values[0]).max(axis=0)
+    return np.where(np.abs(values[0]) <= size, size, -1.0)

@@ -1,0 +1,72 @@
+"""Segments of a solution, the common result of all methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kineta.arrays import FloatArray, IntArray
+from kineta.integration.problem import Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Accepted steps from (t0, y0): times (k,), states (k, n), and the solution between them.
+
+    ``end`` is None while the run goes on, ``""`` at its end, and a sentence at a failure. ``zeros`` are event zeros located
+    by the method: event index (m,), times (m,) and states (m, n); with ``odd`` the events of the last step are still to be
+    located. ``changed`` are discrete transitions of contacts: their events, the rows of the states after them, which are no
+    steps, approach speeds, and mode numbers from then on. ``problem`` is the last solved problem, ``mode`` the caller's mode
+    at its start, ``later`` the rows from which on other modes hold, with these modes; ``jumped`` marks a start (t0, y0) that
+    differs from the end of the previous segment.
+    """
+
+    t0: float
+    y0: FloatArray
+    t: FloatArray
+    y: FloatArray
+    solution: Callable[[FloatArray | float], FloatArray] | None
+    end: str | None
+    odd: bool = True
+    zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
+    changed: tuple[IntArray, IntArray, FloatArray, FloatArray] | None = None
+    problem: Problem | None = None
+    mode: Any = None
+    later: Sequence[tuple[int, Callable[[], Any]]] = ()
+    jumped: bool = False
+
+    def modes(self, t: FloatArray) -> Iterator[tuple[slice, Any]]:
+        """The modes of the sorted times *t*, as slices; a time of transition belongs to the mode before it."""
+        if not self.later:
+            return self._parts([len(t)])
+        sign = 1.0 if self.t[-1] >= self.t0 else -1.0
+        ends = np.searchsorted(sign * t, sign * self.t[[row for row, _ in self.later]], side="right")
+        return self._parts([*ends.tolist(), len(t)])
+
+    def mode_at(self, t: float) -> Any:
+        """The mode at the time *t*."""
+        ((_, mode),) = self.modes(np.array([t]))
+        return mode
+
+    @property
+    def last_mode(self) -> Any:
+        """The mode at the end."""
+        return self.later[-1][1]() if self.later else self.mode
+
+    def rows(self, count: int) -> Iterator[tuple[slice, Any]]:
+        """The modes of the first *count* rows, as slices."""
+        return self._parts([*(min(row, count) for row, _ in self.later), count])
+
+    def _parts(self, ends: Sequence[int]) -> Iterator[tuple[slice, Any]]:
+        modes = [lambda: self.mode, *(mode for _, mode in self.later)]
+        for start, end, mode in zip([0, *ends], ends, modes, strict=False):
+            if end > start:
+                yield slice(start, end), mode()
+
+
+def failed(t0: float, y0: FloatArray, why: str) -> Segment:
+    """A segment that ends at (t0, y0) for the reason *why*."""
+    return Segment(t0, y0, np.empty(0), np.empty((0, len(y0))), None, why.rstrip("."), odd=False)

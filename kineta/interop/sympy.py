@@ -1,0 +1,176 @@
+"""Exchange of expressions with SymPy, in both directions. Derivations never use SymPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
+from kineta.errors import ExpressionError, MissingPackageError, shown
+from kineta.expr.graph import ZERO, Graph, Ref, neg
+from kineta.expr.op import LIBM, UNARY, Op
+from kineta.expr.walk import reachable
+from kineta.passes.remove_guards import remove_guards
+
+_NAMES: dict[Op, str] = {
+    **{op: name for op, name in LIBM.items() if op != Op.POW},
+    Op.ABS: "Abs",
+    Op.SIGN: "sign",
+    Op.MIN: "Min",
+    Op.MAX: "Max",
+}
+
+
+def _package() -> Any:
+    try:
+        import sympy
+    except ImportError:
+        raise MissingPackageError("sympy", "sympy") from None
+    return sympy
+
+
+def to_sympy(graph: Graph, refs: Sequence[Ref], named: Mapping[str, Any] = MappingProxyType({})) -> list[Any]:
+    """*refs* as SymPy expressions in real symbols of the same names, or in the replacements *named*."""
+    sympy = _package()
+    graph, refs = remove_guards(graph, refs)
+    built: dict[int, Any] = {}
+
+    def operand(r: Ref) -> Any:
+        return -built[r >> 1] if r & 1 else built[r >> 1]
+
+    for i in reachable(graph, refs):
+        op, a, b = Op(graph.op[i]), graph.lhs[i], graph.rhs[i]
+        if op == Op.CONST:
+            value = graph.constants[a]
+            built[i] = sympy.Integer(int(value)) if value.is_integer() and value < 1e15 else sympy.Float(value, 17)
+        elif op == Op.SYMBOL:
+            name = graph.names[a]
+            built[i] = named[name] if name in named else sympy.Symbol(name, real=True)
+        elif op in UNARY:
+            x = operand(a)
+            built[i] = sympy.Heaviside(x, 0) if op == Op.STEP else getattr(sympy, _NAMES[op])(x)
+        else:
+            built[i] = _binary(sympy, op, operand(a), operand(b))
+    return [operand(r) for r in refs]
+
+
+def _binary(sympy: Any, op: Op, x: Any, y: Any) -> Any:
+    match op:
+        case Op.ADD:
+            return x + y
+        case Op.MUL:
+            return x * y
+        case Op.DIV:
+            return x / y
+        case Op.POW:
+            return x**y
+    return getattr(sympy, _NAMES[op])(x, y)
+
+
+def from_sympy(graph: Graph, expressions: Sequence[Any]) -> list[Ref]:
+    """SymPy *expressions* (or numbers) as nodes of *graph*.
+
+    Raises :class:`ExpressionError` for objects that are no expressions, numbers that are not real and finite, and functions
+    without an operation in the graph.
+    """
+    sympy = _package()
+    calls = {getattr(sympy, n): op for op, n in _NAMES.items() if op != Op.SQRT}
+    built: dict[Any, Ref] = {}
+
+    def convert(e: Any) -> Ref:
+        arguments = [built[a] for a in e.args]
+        if e.is_Symbol:
+            return graph.symbol(e.name)
+        if e.is_number:
+            return graph.const(_number(e))
+        if e.is_Add:
+            return graph.sum(arguments)
+        if e.is_Mul:
+            return _product(graph, e, built)
+        if e.is_Pow:
+            return graph.call(Op.POW, *arguments)
+        if e.func in calls:
+            return _folded(graph, calls[e.func], arguments)
+        if e.func is sympy.Heaviside and e.args[1] == 0:
+            return graph.call(Op.STEP, arguments[0])
+        raise ExpressionError(f"The SymPy function '{e.func.__name__}' in '{e}' has no operation in the graph.")
+
+    roots = [_without_time(sympy, _sympified(sympy, e)) for e in expressions]
+    for root in roots:
+        for e in sympy.postorder_traversal(root):
+            if e not in built:
+                built[e] = convert(e)
+    return [built[e] for e in roots]
+
+
+def expression(value: Any) -> Expr:
+    """A SymPy expression for use in the description of a system: an angle, a force, an output."""
+    with LOCK:
+        return Expr(DESCRIPTIONS, from_sympy(DESCRIPTIONS, [value])[0])
+
+
+def _sympified(sympy: Any, e: Any) -> Any:
+    """*e* as a SymPy expression; texts are refused, since reading a text would execute it."""
+    try:
+        found = sympy.sympify(e, strict=True)
+    except Exception:  # whatever the object raises
+        found = None
+    if not isinstance(found, sympy.Expr):
+        raise ExpressionError(f"Expected a SymPy expression, found {shown(e)}.")
+    return found
+
+
+def of_time(orders: Mapping[str, tuple[str, int]], parameters: Sequence[str]) -> dict[str, Any]:
+    """Replacements for names as in ``sympy.physics.mechanics``: for *orders*, the derivative of the function of time of this
+    name and order; for ``t`` the time itself; for *parameters* symbols without assumptions.
+    """
+    sympy = _package()
+    from sympy.physics.mechanics import dynamicsymbols
+
+    functions = {name: dynamicsymbols(function, order) for name, (function, order) in orders.items()}
+    return functions | {name: sympy.Symbol(name) for name in parameters} | {"t": dynamicsymbols._t}
+
+
+def _without_time(sympy: Any, e: Any) -> Any:
+    """*e* with symbols for functions of time and their derivatives: ``q1'`` for the rate of ``q1``."""
+    rule = {}
+    for found in e.atoms(sympy.core.function.AppliedUndef, sympy.Derivative):
+        function, order = (found.expr, found.derivative_count) if found.is_Derivative else (found, 0)
+        of_time = isinstance(function, sympy.core.function.AppliedUndef) and [str(a) for a in function.args] == ["t"]
+        if of_time and (not order or [str(v) for v in set(found.variables)] == ["t"]):
+            rule[found] = sympy.Symbol(function.func.__name__ + "'" * order)
+        elif found.is_Derivative:
+            raise ExpressionError(f"Expected derivatives of functions of the time t, found '{found}'; try .doit().")
+    return e.xreplace(rule)
+
+
+def _number(e: Any) -> float:
+    try:
+        return float(e)
+    except TypeError:
+        raise ExpressionError(f"Expected a real number, found '{e}'.") from None
+
+
+def _product(graph: Graph, e: Any, built: Mapping[Any, Ref]) -> Ref:
+    """A product, with the factors of negative exponent in one divisor."""
+    upper, lower, sign = graph.const(1.0), graph.const(1.0), False
+    for a in e.args:
+        if a == -1:
+            sign = not sign
+        elif a.is_Pow and a.exp.is_number and a.exp.is_negative:
+            lower = graph.mul(lower, graph.call(Op.POW, built[a.base], graph.const(_number(-a.exp))))
+        else:
+            upper = graph.mul(upper, built[a])
+    quotient = graph.div(upper, lower)
+    return neg(quotient) if sign else quotient
+
+
+def _folded(graph: Graph, op: Op, arguments: Sequence[Ref]) -> Ref:
+    """A call of one or two arguments; several arguments pair by pair (Min and Max)."""
+    if len(arguments) == 1:
+        return graph.call(op, arguments[0], ZERO)
+    total = arguments[0]
+    for a in arguments[1:]:
+        total = graph.call(op, total, a)
+    return total

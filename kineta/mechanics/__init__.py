@@ -1,0 +1,8 @@
+"""Equations of motion: from a system to named expressions.
+
+A derivation keeps the variables, the graph and the rules by which quantities follow from one another; a formalism is a table of
+such rules. Neither numbers nor code generation enter here. Reading order, each file above the ones before it: ``variables``,
+``quantities``, ``exact_arithmetic``, ``linear_algebra``, ``kinematics``, ``elements``, ``algorithms``, rows of ``constraints``,
+``contact`` and ``programs``, ``derivation``; then rules: ``from_residual``, ``higher_order_quantities``, ``point_quantities``,
+``first_variation``, ``regressor``, ``narration``, ``common_rules``, ``formalisms``.
+"""

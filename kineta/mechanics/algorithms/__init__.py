@@ -1,0 +1,4 @@
+"""Recursive algorithms over the links of a mechanism.
+
+Reading order: ``composite_bodies`` (the mass matrix), ``energy``, ``rounding_bounds``, ``articulated_bodies``.
+"""

@@ -1,0 +1,268 @@
+"""Forward dynamics by articulated bodies (Featherstone; RBDA, section 7.3): cost linear in the number of links.
+
+In link axes about link origins the wrench that a link asks of its motion is affine in its acceleration::
+
+    n = A wdot + B a + p_n          f = B^T wdot + C a + p_f
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from types import MappingProxyType
+
+from kineta.errors import ModelError
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.mechanics.algorithms.composite_bodies import component, composites, momentum_of_rate
+from kineta.mechanics.algorithms.rounding_bounds import rate_bounds
+from kineta.mechanics.kinematics.sweeps import acceleration_matrix, inertia_wrench, relative
+from kineta.mechanics.kinematics.tree import Link, Mechanism, dependent, no_inertia
+from kineta.mechanics.linear_algebra.ldl import stands
+from kineta.passes.magnitude import running_errors
+from kineta.spatial.inertia import symmetric
+from kineta.spatial.vector import Matrix, Vector, along, identity, skew
+from kineta.spatial.wrench import Wrench
+
+
+@dataclass(frozen=True, slots=True)
+class Articulated:
+    """Articulated inertia A, B, C of a link and its subtree, and the wrench p at zero acceleration."""
+
+    A: Matrix
+    B: Matrix
+    C: Matrix
+    p: Wrench
+
+    def __add__(self, other: Articulated) -> Articulated:
+        return Articulated(self.A + other.A, self.B + other.B, self.C + other.C, self.p + other.p)
+
+
+@dataclass(frozen=True, slots=True)
+class RateSolution:
+    """The solution for one rate: udot = (u - U . (wdot, a)) / D."""
+
+    U: Wrench
+    inverse: Ref
+    u: Ref
+
+
+#: Free factors of a mechanism without locked speeds.
+LOOSE: Mapping[int, Ref] = MappingProxyType({})
+
+
+def forward_dynamics(
+    mechanism: Mechanism,
+    w: Sequence[Vector],
+    tau: Sequence[Ref],
+    applied: Mapping[int, Wrench],
+    free: Mapping[int, Ref] = LOOSE,
+) -> list[Ref]:
+    """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links.
+
+    For mechanisms whose speeds and rates follow from each other (``leading``), as with absolute coordinates. Accelerations that
+    depend on a pivot D at the level of rounding are NaN. For speeds that unilateral constraints may lock, each with a rate of
+    its own, *free* is 1, or 0 for a locked speed without acceleration.
+    """
+    graph = mechanism.graph
+    links = mechanism.links
+    phi = _rate_forces(mechanism, tau)
+    own = [_rigid(graph, link, w[i], applied.get(i)) for i, link in enumerate(links)]
+    bias = [_bias_acceleration(graph, link, w, i) for i, link in enumerate(links)]
+    eliminated: list[list[RateSolution | None]] = [[] for _ in links]
+    tests: list[list[Ref]] = [[] for _ in links]  # of the pivots of a link and its subtree
+    bounds = dict(rate_bounds(mechanism))
+    for i in reversed(range(len(links))):
+        link, I = links[i], own[i]
+        for j in reversed(range(len(link.rates))):
+            I, step = _eliminate(mechanism, I, (i, j), phi, free)
+            eliminated[i].append(step)
+            if step is not None:
+                tests[i] = [_pivot_stands(mechanism, (i, j), step, bounds, tests[i])]
+        eliminated[i].reverse()
+        if link.parent >= 0:
+            own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
+            tests[link.parent] += tests[i]
+    vdot = _outward(mechanism, bias, eliminated, free)
+    return [
+        reduce(graph.guard, tests_of_speed, x)
+        for x, tests_of_speed in zip(vdot, _decisive(mechanism, tests), strict=True)
+    ]
+
+
+def _pivot_stands(
+    mechanism: Mechanism,
+    at: tuple[int, int],
+    step: RateSolution,
+    bounds: dict[tuple[int, int], Ref],
+    others: Sequence[Ref],
+) -> Ref:
+    """Return a reference that is positive where the pivot of the rate *at* (link, number), and *others*, exceed rounding
+    errors. The bounds of the remaining rates of the same motion grow by the errors of this pivot.
+    """
+    graph, (i, j) = mechanism.graph, at
+    rates = mechanism.links[i].rates
+    for k, other in enumerate(rates[:j]):
+        L = graph.mul(component(step.U, other), step.inverse)
+        bounds[i, k] = graph.add(bounds[i, k], graph.mul(graph.mul(L, L), bounds[at]))
+    partial = rates[j].by_speed[(mechanism.leading or {})[at]]
+    # Not at dead centres, where the speed moves no inertia.
+    moved = stands(graph, partial, *running_errors(graph, [partial]))
+    return stands(graph, component(step.U, rates[j]), bounds[at], moved, *others)
+
+
+def _decisive(mechanism: Mechanism, tests: Sequence[Sequence[Ref]]) -> list[Sequence[Ref]]:
+    """For every speed, the *tests* of the root links on which it depends: those of its own tree, or of all trees that may share
+    it.
+    """
+    grounded = [i for i, link in enumerate(mechanism.links) if link.parent < 0]
+    if not mechanism.one_to_one:
+        return [[test for i in grounded for test in tests[i]]] * len(mechanism.symbols.v)
+    decisive: dict[int, Sequence[Ref]] = {}
+    tree: list[int] = []
+    for i, link in enumerate(mechanism.links):
+        tree.append(tree[link.parent] if link.parent >= 0 else i)
+        decisive |= {k: tests[tree[i]] for rate in link.rates for k in rate.by_speed}
+    return [decisive[k] for k in range(len(mechanism.symbols.v))]
+
+
+def _rate_forces(mechanism: Mechanism, tau: Sequence[Ref]) -> dict[tuple[int, int], Ref]:
+    """Forces phi on the rates with tau_k = sum of phi du/dv_k, from the tips inwards: the last rate with a speed comes first."""
+    graph = mechanism.graph
+    rest = list(tau)
+    phi: dict[tuple[int, int], Ref] = {}
+    for (i, j), k in reversed((mechanism.leading or {}).items()):
+        by_speed = mechanism.links[i].rates[j].by_speed
+        phi[i, j] = graph.div(rest[k], by_speed[k])
+        for m, partial in by_speed.items():
+            if m != k:
+                rest[m] = graph.sub(rest[m], graph.mul(partial, phi[i, j]))
+    return phi
+
+
+def _rigid(graph: Graph, link: Link, w: Vector, applied: Wrench | None) -> Articulated:
+    own = link.moments
+    p = inertia_wrench(link.moments, Vector(graph), acceleration_matrix(w, Vector(graph)))
+    if applied is not None:
+        p = Wrench(p.f - applied.f, p.n - applied.n)
+    return Articulated(own.J, skew(own.c), identity(graph).scaled(own.m), p)
+
+
+def _bias_acceleration(graph: Graph, link: Link, w: Sequence[Vector], i: int) -> Wrench:
+    """Acceleration of the link (f: of its origin, n: angular) at rest of its carrier and of all udot."""
+    w_p = w[link.parent] if link.parent >= 0 else Vector(graph)
+    w_rel, v_rel = relative(graph, link, turns=True), relative(graph, link, turns=False)
+    w_carried = link.outward(w_p)
+    a = link.outward(w_p.cross(w_p.cross(link.offset))) + w_carried.cross(v_rel) * graph.const(2.0) + w_rel.cross(v_rel)
+    wdot = w_carried.cross(w_rel)
+    for rate in link.rates:
+        if rate.turns:
+            wdot = wdot.plus(rate.axis, rate.bias)
+        else:
+            a = a.plus(rate.axis, rate.bias)
+    return Wrench(a, wdot)
+
+
+def _eliminate(
+    mechanism: Mechanism,
+    I: Articulated,
+    at: tuple[int, int],
+    phi: Mapping[tuple[int, int], Ref],
+    free: Mapping[int, Ref],
+) -> tuple[Articulated, RateSolution | None]:
+    """The articulated inertia after elimination of the rate *at* (link, number) under its force phi, as far as it is *free*::
+
+    u = phi - e . p        I - U U^T / D        p + U u / D
+    """
+    if at not in phi:
+        return I, None
+    graph = mechanism.graph
+    rate = mechanism.links[at[0]].rates[at[1]]
+    e = rate.axis
+    U = Wrench(I.B.row(e), I.A.column(e)) if rate.turns else Wrench(I.C.column(e), I.B.column(e))
+    D = component(U, rate)
+    if D == ZERO:
+        raise _singular(mechanism, at)
+    inverse = graph.div(ONE, D)
+    u = graph.sub(phi[at], component(I.p, rate))
+    step = RateSolution(U, inverse, u)
+    share = free.get((mechanism.leading or {})[at])
+    if share is not None:  # a lockable rate leaves entries that elimination of a free rate would cancel
+        inverse, e = graph.mul(share, inverse), -1
+    n, f = U.n * inverse, U.f * inverse
+    left = Articulated(
+        _without(I.A, n, U.n, e if rate.turns else -1),
+        _without(I.B, n, U.f, e if rate.turns else -1, -1 if rate.turns else e),
+        _without(I.C, f, U.f, -1 if rate.turns else e),
+        I.p + Wrench(f * u, n * u),
+    )
+    return left, step
+
+
+def _singular(mechanism: Mechanism, at: tuple[int, int]) -> ModelError:
+    """The error for the rate *at* (link, number), which moves no inertia."""
+    speed = (mechanism.leading or {})[at]
+    rate, K = mechanism.links[at[0]].rates[at[1]], composites(mechanism)[at[0]]
+    alone = component(momentum_of_rate(mechanism.graph, rate, K), rate) == ZERO
+    return (no_inertia if alone else dependent)(mechanism, speed)
+
+
+def _without(M: Matrix, a: Vector, b: Vector, row: int, column: int | None = None) -> Matrix:
+    """M - a b^T, where *row* and *column* are structurally zero (-1: none; by default the column is the row)."""
+    sub, mul = M.graph.sub, M.graph.mul
+    j0 = row if column is None else column
+    return Matrix(
+        M.graph,
+        [[ZERO if i == row or j == j0 else sub(M.rows[i][j], mul(a[i], b[j])) for j in range(3)] for i in range(3)],
+    )
+
+
+def _carried(I: Articulated, bias: Wrench) -> Articulated:
+    """*I* with its wrench taken at the bias acceleration: p + I c."""
+    if bias.f.is_zero and bias.n.is_zero:
+        return I
+    return replace(I, p=I.p + Wrench(I.B.T @ bias.n + I.C @ bias.f, I.A @ bias.n + I.B @ bias.f))
+
+
+def _inward(link: Link, I: Articulated) -> Articulated:
+    """*I* of a link in the axes of its parent, about the origin of the parent::
+
+    C' = C        B' = B + [d] C        A' = A - B [d] + [d] B'^T
+    """
+    A, B, C = (link.matrix_inward(M) for M in (I.A, I.B, I.C))
+    f = link.inward(I.p.f)
+    d = link.offset
+    p = Wrench(f, link.inward(I.p.n) + d.cross(f))
+    if not d.is_zero:
+        D = skew(d)
+        A, B = A - B.times(D), B + D.times(C)
+        A = A + D.times(B.T)
+    return Articulated(symmetric(A), B, symmetric(C), p)
+
+
+def _outward(
+    mechanism: Mechanism,
+    bias: Sequence[Wrench],
+    eliminated: Sequence[Sequence[RateSolution | None]],
+    free: Mapping[int, Ref],
+) -> list[Ref]:
+    """Accelerations by the sweep outwards: udot = (u - U . (wdot, a)) / D."""
+    graph = mechanism.graph
+    leading = mechanism.leading or {}
+    vdot = [ZERO] * len(mechanism.symbols.v)
+    accelerations: list[Wrench] = []
+    for i, link in enumerate(mechanism.links):
+        at = accelerations[link.parent] if link.parent >= 0 else Wrench(-mechanism.gravity, Vector(graph))
+        own = Wrench(link.outward(at.f + at.n.cross(link.offset)), link.outward(at.n)) + bias[i]
+        for j, (rate, step) in enumerate(zip(link.rates, eliminated[i], strict=True)):
+            if step is None:
+                continue
+            resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
+            k = leading[i, j]
+            udot = graph.mul(graph.mul(free.get(k, ONE), graph.sub(step.u, resisted)), step.inverse)
+            known = graph.sum([graph.mul(partial, vdot[m]) for m, partial in rate.by_speed.items() if m != k])
+            vdot[k] = graph.div(graph.sub(udot, known), rate.by_speed[k])
+            e = along(graph, rate.axis, udot)
+            own = own + (Wrench(Vector(graph), e) if rate.turns else Wrench(e, Vector(graph)))
+        accelerations.append(own)
+    return vdot

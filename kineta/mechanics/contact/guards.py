@@ -1,0 +1,112 @@
+"""Flags of contact modes in the parameter block h, the direction of friction, and the guard functions of the modes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kineta.expr.graph import ONE, Graph, Ref
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
+from kineta.mechanics.derivation import Array, Derivation, vector
+
+#: Velocity added to slip in space along its last known direction, so that the direction is always defined [m/s].
+FIRST = 1e-9
+#: The same at slip initiation: the direction of friction turns the faster, the smaller the slip [m/s].
+BEGINS = 1e-5
+#: Slip in space at which slip initiation is complete [m/s].
+BEGUN = 1e-3
+#: Slip in space below which a contact is tested for sticking [m/s].
+NEARLY = 1e-7
+#: Relative excess over the friction limit that a sticking contact at slip initiation may bear.
+ALLOWED = 1e-7
+#: A friction limit that counts as zero.
+NONE = 1e-150
+#: Square of a velocity that counts as zero.
+NOTHING = 1e-60
+
+
+def closed(g: Graph, contact: UnilateralConstraint) -> Ref:
+    """1 where *contact* is closed, else 0."""
+    return g.symbol(contact.flags[0])
+
+
+def stuck(g: Graph, contact: UnilateralConstraint) -> Ref:
+    """1 where *contact* sticks, else 0."""
+    return g.symbol(contact.flags[1])
+
+
+def direction(g: Graph, contact: UnilateralConstraint) -> list[Ref]:
+    """The unit vector opposite to friction: the direction of slip, or in a plane its sign, a flag of the mode. For smooth
+    friction its length grows with the slip.
+    """
+    first = [g.symbol(name) for name in contact.flags[3 : 3 + len(contact.tangents)]]
+    slip = [row.levels[0] for row in contact.tangents]
+    if contact.smooth is not None:
+        size = size_of(g, slip, g.mul(contact.smooth, contact.smooth))
+        return [g.div(x, size) for x in slip]
+    if len(slip) == 1:
+        return first
+    trace = g.add(g.const(FIRST), g.mul(g.const(BEGINS), g.symbol(contact.flags[6])))
+    traced = [g.add(x, g.mul(trace, d)) for x, d in zip(slip, first, strict=True)]
+    size = size_of(g, traced)
+    return [g.div(x, size) for x in traced]
+
+
+def events(d: Derivation) -> Array:
+    """The guard functions of all contacts, which cross zero from above where a contact leaves its mode: the gap of an open
+    contact, the normal force of a closed one; along tangents the remaining friction, or the slip along its direction; a friction
+    limit that varies.
+    """
+    g, found, place = d.graph, [], 0
+    for contact in d.contacts:
+        presses = contact in d.active_contacts
+        own = d["forces"].refs[place : place + len(contact.rows)] if presses else ()
+        place += len(own)
+        if contact.normal is not None:
+            found.append(contact.normal.levels[0])
+            if presses:
+                shut = closed(g, contact)
+                found[-1] = g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), found[-1]))
+        if contact.tangents and contact.smooth is None:
+            found.append(_holds_on(g, contact, own) if presses else ONE)
+        if contact.varies:
+            found.append(contact.bound)
+    return vector(found)
+
+
+def _holds_on(g: Graph, contact: UnilateralConstraint, forces: Sequence[Ref]) -> Ref:
+    """The guard function of the tangents of *contact* under the *forces* along its rows."""
+    pushed = ONE if contact.normal is None else forces[0]
+    tangential, slip = forces[-len(contact.tangents) :], [row.levels[0] for row in contact.tangents]
+    held = stuck(g, contact)
+    begins = g.symbol(contact.flags[6])
+    allowed = g.add(ONE, g.mul(g.const(ALLOWED), begins))
+    margin = g.sub(g.mul(allowed, g.mul(contact.static, pushed)), size_of(g, tangential))
+    slips = g.symbol(contact.flags[2])
+    forwards = g.sum(g.mul(g.symbol(name), x) for name, x in zip(contact.flags[3:], slip, strict=False))
+    moving = forwards if len(slip) == 1 else _moves(g, contact, forwards, size_of(g, slip))
+    other = g.add(g.mul(slips, moving), g.mul(g.sub(ONE, slips), _returns(g, contact)))
+    return g.add(g.mul(held, margin), g.mul(g.sub(ONE, held), other))
+
+
+def _returns(g: Graph, contact: UnilateralConstraint) -> Ref:
+    """The guard function of tangents that neither stick nor slip: a variable friction limit that becomes positive again;
+    constant without a variable limit.
+    """
+    if not contact.varies:
+        return ONE
+    shut = ONE if contact.normal is None else closed(g, contact)
+    return g.add(g.mul(shut, g.sub(g.const(NONE), contact.static)), g.sub(ONE, shut))
+
+
+def _moves(g: Graph, contact: UnilateralConstraint, forwards: Ref, size: Ref) -> Ref:
+    """The guard function of a slip of this *size* in space: the approach to sticking; for a slip just initiated, its
+    completion, or a reversal beyond integration errors.
+    """
+    begins = g.symbol(contact.flags[6])
+    ahead = g.mul(g.add(forwards, g.const(NEARLY)), g.sub(g.const(BEGUN), size))
+    return g.add(g.mul(begins, ahead), g.mul(g.sub(ONE, begins), g.sub(size, g.const(NEARLY))))
+
+
+def size_of(g: Graph, x: Sequence[Ref], more: Ref | None = None) -> Ref:
+    """The Euclidean norm of a vector, kept positive; *more* is added to its square."""
+    return g.sqrt(g.sum([*(g.mul(c, c) for c in x), g.const(NOTHING) if more is None else more]))

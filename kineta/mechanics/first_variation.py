@@ -1,0 +1,185 @@
+"""Partial derivatives of forces and accelerations, by the implicit function theorem.
+
+Accelerations and multipliers are the zeros of two residuals::
+
+    F = inverse(t, q, v, vdot) - tau - A^T lambda          G = A vdot + rest
+
+The derivatives by any variable solve the linearised equations, and the solution itself is never differentiated::
+
+    M dvdot - A^T dlambda = -dF          A dvdot = -dG          (vdot and lambda constant)
+
+F is linear in the bodies, and so is its directional derivative. Coordinates vary in the directions of the speeds of the
+motions: a quaternion by small rotations about the axes of the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from kineta.expr.graph import ONE, ZERO, Ref, neg
+from kineta.mechanics.constraints.kkt import KKTFactors, kkt_factors
+from kineta.mechanics.constraints.rows import check_independent
+from kineta.mechanics.derivation import Array, Derivation, Rule, matrix, vector
+from kineta.mechanics.from_residual import check_regular, orders
+from kineta.passes.differentiate import forward, gradient
+from kineta.passes.substitute import substitute
+from kineta.spatial.vector import Vector, skew
+
+#: Variations of symbols; absent symbols are constant.
+Direction = Mapping[Ref, Ref]
+
+
+def tangent(d: Derivation) -> list[Direction]:
+    """Unit variations of the coordinates, one for every speed of the motions."""
+    base = d.unconstrained.symbols
+    columns = (forward(d.graph, base.qdot, {u: ONE}) for u in base.v)
+    return [{q: x for q, x in zip(base.q, column, strict=True) if x != ZERO} for column in columns]
+
+
+def turning(d: Derivation) -> list[list[Ref]]:
+    """Matrix of the variations of coordinates caused by the rotation of the body axes in which they are taken, (nb, nb)::
+
+    d' = dw - w x d          a shift: s' = dv - w x s - v x d
+    """
+    g, s = d.graph, d.symbols
+    u = s.speeds
+    W = [[ZERO] * len(u) for _ in u]
+
+    def less(rows: Sequence[int], columns: Sequence[int], w: Sequence[int]) -> None:
+        entries = skew(Vector(g, *(u[k] for k in w))).rows
+        for i, row in zip(rows, entries, strict=True):
+            for k, x in zip(columns, row, strict=True):
+                W[i][k] = g.sub(W[i][k], x)
+
+    for motion in s.system.joints.values():
+        _, k = s.joint(motion)
+        turns, shifts = k[-3:], k[:-3]
+        less(turns, turns, turns)
+        if shifts:
+            less(shifts, shifts, turns)
+            less(shifts, turns, shifts)
+    return W
+
+
+#: Unit variations of each block of variables.
+DIRECTIONS: Mapping[str, Callable[[Derivation], Sequence[Direction]]] = {
+    "q": tangent,
+    "v": lambda d: [{v: ONE} for v in d.symbols.v],
+    "tau": lambda d: [{tau: ONE} for tau in d.symbols.tau],
+    "t": lambda d: [{d.symbols.t: ONE}],
+    "p": lambda d: [{p: ONE} for p in d.symbols.p],
+}
+
+
+def multiplier_symbols(d: Derivation) -> list[Ref]:
+    """The multipliers of the rows as variables."""
+    return [d.graph.symbol(f"lambda.{row.constraint}") for row in d.rows]
+
+
+def residuals(d: Derivation) -> tuple[list[Ref], list[Ref]]:
+    """F and G of the module docstring, in the accelerations ``vdot`` and :func:`multiplier_symbols`."""
+    g, s = d.graph, d.symbols
+    F = [g.sub(force, tau) for force, tau in zip(d["inverse"].refs, s.tau, strict=True)]
+    G = []
+    for row, multiplier in zip(d.rows, multiplier_symbols(d), strict=True):
+        for k, partial in row.gradient.items():
+            F[k] = g.sub(F[k], g.mul(partial, multiplier))
+        G.append(g.sum([row.rest, *(g.mul(partial, s.vdot[k]) for k, partial in row.gradient.items())]))
+    return F, G
+
+
+def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> tuple[list[Ref], list[list[Ref]]]:
+    """The accelerations, and their derivatives in each of the *directions* of t, q, v, tau and the parameters."""
+    g, n = d.graph, len(d.symbols.v)
+    factors, values = _solved(d)
+    F, G = residuals(d)
+    changes = [r for direction in directions for r in forward(g, [*F, *G], direction)]
+    changes = substitute(g, changes, values)
+    m = n + len(G)
+    rows = (changes[k * m : (k + 1) * m] for k in range(len(directions)))
+    vdot = [values[f"{name}'"] for name in d.symbols.names]
+    return vdot, [factors.solve([neg(y) for y in row[:n]], [neg(y) for y in row[n:]])[:n] for row in rows]
+
+
+def pulled_back(d: Derivation, weights: Sequence[Ref], more: Ref, symbols: Collection[Ref]) -> dict[Ref, Ref]:
+    """Derivatives by *symbols* of the sum of *weights* times the accelerations, and *more*: one reverse sweep for all symbols.
+
+    With (w, m) from M w + A^T m = weights, A w = 0 the differential of the sum is -(w . dF + m . dG), since M is symmetric.
+    """
+    g = d.graph
+    factors, values = _solved(d)
+    back = factors.solve(weights, [ZERO] * len(d.rows))
+    F, G = residuals(d)
+    held = [g.symbol(f"weight {k}") for k in range(len(back))]
+    total = g.sub(more, g.sum(g.mul(w, x) for w, x in zip(held, [*F, *G], strict=True)))
+    found = gradient(g, total, symbols)
+    known = values | {g.names[g.lhs[w >> 1]]: x for w, x in zip(held, back, strict=True)}
+    return dict(zip(found, substitute(g, list(found.values()), known), strict=True))
+
+
+def _solved(d: Derivation) -> tuple[KKTFactors, dict[str, Ref]]:
+    """The KKT factors, and the values of accelerations and multipliers by name."""
+    g, s, n = d.graph, d.symbols, len(d.symbols.v)
+    check_regular(d)
+    if not d.watched:
+        check_independent(s, d.rows)
+    factors = kkt_factors(d, d.rows, orders(d)[0])
+    forces = [g.sub(t, b) for t, b in zip(s.tau, d["bias"].refs, strict=True)]
+    x = factors.solve(forces, [neg(row.rest) for row in d.rows])
+    held, values = [*s.vdot, *multiplier_symbols(d)], [*x[:n], *(neg(y) for y in x[n:])]
+    return factors, {g.names[g.lhs[a >> 1]]: y for a, y in zip(held, values, strict=True)}
+
+
+def _forward_by(block: str) -> Rule:
+    """The derivatives of the accelerations by a *block* of variables, (nv, size of the block)."""
+
+    def rule(d: Derivation) -> Array:
+        columns = accelerations_along(d, DIRECTIONS[block](d))[1]
+        return matrix([[column[i] for column in columns] for i in range(len(d.symbols.v))], len(columns))
+
+    return rule
+
+
+def _forward_by_tau(d: Derivation) -> Array:
+    """The derivatives by tau, symmetric: of two mirrored entries, the cheaper one is computed."""
+    n = len(d.symbols.v)
+    columns = accelerations_along(d, DIRECTIONS["tau"](d))[1]
+    return matrix([[columns[min(i, k)][max(i, k)] for k in range(n)] for i in range(n)], n)
+
+
+def _forward_by_t(d: Derivation) -> Array:
+    return vector(accelerations_along(d, DIRECTIONS["t"](d))[1][0])
+
+
+def _inverse_by(block: str) -> Rule:
+    """The derivatives of the forces by a *block* of variables at given accelerations."""
+
+    def rule(d: Derivation) -> Array:
+        columns = [forward(d.graph, d["inverse"].refs, direction) for direction in DIRECTIONS[block](d)]
+        return matrix([[column[i] for column in columns] for i in range(len(d.symbols.v))], len(columns))
+
+    return rule
+
+
+def _together(*parts: str) -> Rule:
+    """The quantities *parts* in one array."""
+
+    def rule(d: Derivation) -> Array:
+        arrays = {part: d[part] for part in parts}
+        refs = tuple(ref for array in arrays.values() for ref in array.refs)
+        return Array((len(refs),), refs, tuple((part, array.shape) for part, array in arrays.items()))
+
+    return rule
+
+
+RULES: Mapping[str, Rule] = {
+    "forward_by_q": _forward_by("q"),
+    "forward_by_v": _forward_by("v"),
+    "forward_by_tau": _forward_by_tau,
+    "forward_by_t": _forward_by_t,
+    "forward_by_p": _forward_by("p"),
+    "forward_derivatives": _together("forward_by_q", "forward_by_v", "forward_by_tau"),
+    "inverse_by_q": _inverse_by("q"),
+    "inverse_by_v": _inverse_by("v"),
+    "inverse_derivatives": _together("inverse_by_q", "inverse_by_v", "mass_matrix"),
+}

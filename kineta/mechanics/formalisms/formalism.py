@@ -1,0 +1,52 @@
+"""``Formalism``: a formalism of mechanics as a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kineta.expr.graph import Ref
+from kineta.mechanics import first_variation, regressor
+from kineta.mechanics.common_rules import COMMON, parametric
+from kineta.mechanics.constraints import projection
+from kineta.mechanics.derivation import Derivation, Rule, derivation
+from kineta.mechanics.formalisms import hamilton
+from kineta.mechanics.from_residual import following
+from kineta.mechanics.narration import Step, Steps, told
+from kineta.model.system import System
+
+#: Rules on top of those of any formalism.
+SHARED: Mapping[str, Rule] = {**hamilton.RULES, **projection.RULES, **first_variation.RULES, **regressor.RULES}
+
+
+def always(system: System) -> str:
+    """Return "", for a formalism that applies to every system."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Formalism:
+    """A derivation of the equations of motion ``M vdot + bias = tau``. Two are equal where they are one object.
+
+    source : author and place in the literature
+    residual : the forces tau that produce the accelerations ``symbols.vdot``; all other quantities follow from it
+    steps : the steps of the derivation report between those that all formalisms share
+    applies : "" where the formalism applies to a system, else the sentence of the reason why not
+    rules : cheaper rules for single quantities
+    """
+
+    name: str
+    source: str
+    residual: Callable[[Derivation], list[Ref]]
+    steps: Steps
+    applies: Callable[[System], str] = always
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+
+    def derivation(self, system: System, *, exact: bool = False) -> Derivation:
+        """Return a derivation of *system* by this formalism, in a graph of its own; an *exact* derivation rounds no constant."""
+        rules = {**COMMON, **following(self.residual), **SHARED, **self.rules}
+        return derivation(system, rules, parametric, exact=exact)
+
+    def told(self, derivation: Derivation) -> Iterator[Step]:
+        """The derivation report of a *derivation* by this formalism."""
+        return told(derivation, self.steps)

@@ -1,0 +1,4 @@
+"""Linear algebra on references into a graph, with structural zeros.
+
+Reading order: ``ldl`` (symmetric systems), ``small_systems``.
+"""

@@ -1,0 +1,191 @@
+"""The variables of the equations of a system, as nodes of the graph in which they are derived."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kineta.algebra.expression import DESCRIPTIONS, Expr
+from kineta.errors import ExpressionError
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.expr.walk import reachable
+from kineta.model.coercion import vector
+from kineta.model.motion import Axis, Ball, Free, coordinate_names, speed_names, unit
+from kineta.model.system import System
+from kineta.passes.differentiate import forward, gradient
+from kineta.passes.expand import SumsOfProducts
+from kineta.passes.substitute import substitute
+from kineta.passes.time_derivatives import TimeDerivatives
+from kineta.spatial.rotation import quaternion_matrix, quaternion_rate
+from kineta.spatial.vector import Vector
+from kineta.threads import once
+
+#: Number of nodes from which on an expression is not simplified.
+LONG = 150
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Time t, coordinates q, speeds v, their rates vdot, added generalised forces tau, free parameters p.
+
+    ``speeds`` are the speeds of the motions: v, or expressions of v in a system with quasi-velocities. ``names`` are the names
+    of v, and ``known`` the meanings of further names.
+    """
+
+    system: System
+    graph: Graph
+    t: Ref
+    q: tuple[Ref, ...]
+    v: tuple[Ref, ...]
+    vdot: tuple[Ref, ...]
+    tau: tuple[Ref, ...]
+    p: tuple[Ref, ...]
+    speeds: tuple[Ref, ...]
+    names: tuple[str, ...]
+    known: Mapping[str, Ref] = field(default_factory=dict)
+
+    @property
+    def projected(self) -> bool:
+        """Return whether v are quasi-velocities, in which the speeds of the motions are expressions."""
+        return self.names != self.system.base_speeds
+
+    @property
+    def momenta(self) -> tuple[Ref, ...]:
+        """The momenta dT/dv as variables of their own: ``p.q1'``."""
+        return tuple(self.graph.symbol(f"p.{n}") for n in self.names)
+
+    @once
+    def by_name(self) -> dict[str, Ref]:
+        """References of all names of a description; a fixed parameter is its number."""
+        s, g = self.system, self.graph
+        fixed = {p.name: g.const(p.value) for p in s.parameters if p.fixed and p.value is not None}
+        rows = (
+            *((s.q_names, self.q), (s.base_speeds, self.speeds), (self.names, self.v)),
+            *((s.parameter_names, self.p), (("t",), (self.t,))),
+        )
+        named = {name: ref for names, refs in rows for name, ref in zip(names, refs, strict=True)}
+        return {**fixed, **self.known, **named}
+
+    def expression(self, *expressions: Expr, more: dict[str, Ref] | None = None) -> list[Ref]:
+        """*expressions* of the description in these variables; *more* are additional names."""
+        replace = self.by_name if more is None else self.by_name | more
+        return substitute(DESCRIPTIONS, [e.ref for e in expressions], replace, self.graph)
+
+    def direction(self, axis: Axis) -> Vector:
+        """The unit vector along *axis*, normalised symbolically for expressions of parameters and in exact graphs."""
+        g = self.graph
+        e = Vector(g, *self.expression(*vector(axis)))
+        x, y, z = (g.value(r) for r in e.refs)
+        if x is not None and y is not None and z is not None and not g.exact:
+            return Vector(g, *map(g.const, unit((x, y, z))))
+        square = self._opened.shorter(e.dot(e))
+        length = g.sqrt(square)
+        return e if square == ONE else Vector(g, *(g.div(a, length) for a in e.refs))
+
+    def joint(self, motion: Ball | Free) -> tuple[list[Ref], list[int]]:
+        """Coordinates (references) and speeds (indices in ``speeds``) of a ball joint or free motion."""
+        q = [self.by_name[n] for n in coordinate_names(motion)]
+        return q, [self._places[n] for n in speed_names(motion)]
+
+    @once
+    def _places(self) -> dict[str, int]:
+        """Indices of the speeds of the motions."""
+        return {n: k for k, n in enumerate(self.system.base_speeds)}
+
+    @once
+    def qdot(self) -> tuple[Ref, ...]:
+        """Rates of the coordinates: v itself, and quaternion kinematics."""
+        s = self.system
+        rates = {n: self.by_name[f"{n}'"] for n in s.coordinates if n not in s.joints}
+        for motion in s.joints.values():
+            q, k = self.joint(motion)
+            names, omega = coordinate_names(motion), Vector(self.graph, *(self.speeds[i] for i in k[-3:]))
+            rates.update(zip(names[-4:], quaternion_rate(self.graph, q[-4:], omega), strict=True))
+            if isinstance(motion, Free):
+                velocity = quaternion_matrix(self.graph, q[-4:]) @ Vector(self.graph, *(self.speeds[i] for i in k[:3]))
+                rates.update(zip(names[:3], velocity.refs, strict=True))
+        return tuple(rates[n] for n in s.q_names)
+
+    @once
+    def _seeds(self) -> dict[Ref, Ref]:
+        return {self.t: ONE, **dict(zip(self.q, self.qdot, strict=True))}
+
+    @once
+    def _position(self) -> dict[Ref, int]:
+        return {v: k for k, v in enumerate(self.v)}
+
+    def level(self, k: int) -> tuple[Ref, ...]:
+        """The variables of order *k*: q, v, vdot, and symbols ``q1'''`` ..., created when first used."""
+        while len(self._rows) <= k:
+            marks = "'" * (len(self._rows) - 1)
+            self._rows.append(tuple(self.graph.symbol(n + marks) for n in self.names))
+        return self._rows[k]
+
+    @once
+    def _rows(self) -> list[tuple[Ref, ...]]:
+        return [self.q, self.v, self.vdot]
+
+    def order(self, refs: Iterable[Ref]) -> int:
+        """The highest order of the variables in *refs*."""
+        below = {2 * i for i in reachable(self.graph, list(refs))}
+        return max((k for k, row in enumerate(self._rows) if not below.isdisjoint(row)), default=0)
+
+    @once
+    def levels(self) -> TimeDerivatives:
+        """Time derivatives of any order along the motion."""
+        return TimeDerivatives(self.graph, self.rate)
+
+    def rate(self, symbol: Ref) -> Ref:
+        """The rate of a *symbol* along the motion."""
+        if symbol in self._seeds:
+            return self._seeds[symbol]
+        if symbol in self.p:
+            return ZERO
+        for k, row in enumerate(self._rows):
+            if k and symbol in row:
+                return self.level(k + 1)[row.index(symbol)]
+        raise ExpressionError(f"'{self.graph.names[self.graph.lhs[symbol >> 1]]}' has no known rate of change.")
+
+    def rates(self, refs: Sequence[Ref]) -> list[Ref]:
+        """Time derivatives; of expressions that contain speeds, without the terms in dv/dt."""
+        return forward(self.graph, refs, self._seeds)
+
+    def at_rest(self, ref: Ref) -> Ref:
+        """*ref* for zero speeds."""
+        return substitute(self.graph, [ref], self._still)[0]
+
+    @once
+    def _still(self) -> dict[str, Ref]:
+        return dict.fromkeys(self.names, ZERO)
+
+    def tidy(self, ref: Ref) -> Ref:
+        """*ref* in a simplified form, in systems with quasi-velocities and for short expressions."""
+        small = self.system.quasi and len(reachable(self.graph, [ref])) < LONG
+        return self._opened.shorter(ref) if small else ref
+
+    @once
+    def _opened(self) -> SumsOfProducts:
+        return SumsOfProducts(self.graph)
+
+    def by_speed(self, ref: Ref, weight: Ref = ONE) -> dict[int, Ref]:
+        """Partial derivatives of *ref*, times *weight*, by the speeds, by index in v; without zeros."""
+        found = gradient(self.graph, ref, self._position, weight)
+        return {self._position[v]: self.tidy(partial) for v, partial in found.items()}
+
+
+def symbols(system: System, graph: Graph) -> Symbols:
+    """The variables of *system* as symbols of *graph*: ``q1``, ``q1'``, ``q1''``, ``tau.q1'``."""
+    s, names = graph.symbol, system.v_names
+    v = tuple(s(n) for n in names)
+    return Symbols(
+        system=system.expanded,
+        graph=graph,
+        t=s("t"),
+        q=tuple(s(n) for n in system.q_names),
+        v=v,
+        vdot=tuple(s(f"{n}'") for n in names),
+        tau=tuple(s(f"tau.{n}") for n in names),
+        p=tuple(s(n) for n in system.parameter_names),
+        speeds=v,
+        names=names,
+    )

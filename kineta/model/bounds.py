@@ -1,0 +1,39 @@
+"""Bounds of values: sizes, coefficients, restitutions, in the text of a model and in the parameters of every run."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from kineta.algebra.expression import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Range of a *value*, named ``what`` in errors: from zero to ``most``, without zero if ``positive``.
+
+    Errors end with the ``advice``; ``symbol`` is the word at fault.
+    """
+
+    value: Expr
+    what: str
+    most: float = math.inf
+    positive: bool = False
+    advice: str = ""
+    symbol: str = ""
+
+    def kept(self, found: Any) -> Any:
+        """Whether numbers lie within the range."""
+        return ((found > 0) if self.positive else (found >= 0)) & (found <= self.most)
+
+    def broken(self, found: float) -> str:
+        """The sentence on a number outside of the range."""
+        bounds = (
+            "above zero"
+            if self.positive
+            else "of zero or more"
+            if self.most == math.inf
+            else f"from 0 to {self.most:g}"
+        )
+        return f"expected {self.what} {bounds}, found {found:g}.{self.advice}"

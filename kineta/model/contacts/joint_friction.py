@@ -1,0 +1,106 @@
+"""Dry friction in a joint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kineta.algebra.expression import Expr, Scalar
+from kineta.errors import ArgumentError, Location, ModelError
+from kineta.model import contact_checks, units
+from kineta.model.bounds import Bound
+from kineta.model.contacts import restitution
+from kineta.model.elements.smooth_friction import SmoothFriction, coordinate_fault
+from kineta.model.kind import Kind, KindRecord, Production
+
+if TYPE_CHECKING:
+    from lark import Token
+
+    from kineta.model.io.kin_expressions import Node
+    from kineta.model.io.kin_source import Source
+    from kineta.model.kind import Scope
+
+_BOTH = "smooth friction never sticks; leave out 'static' or 'smooth'."
+
+
+@dataclass(frozen=True, slots=True)
+class Friction(KindRecord):
+    """Dry friction on a coordinate, or on any expression of the position: a force ``force`` against its rate, in N, or N m for
+    an angle; up to ``static``, if that is another one, where it sticks.
+    """
+
+    name: str
+    force: Expr
+    coordinate: Expr
+    static: Expr | None = None
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of the friction."""
+        return tuple(x for x in (self.force, self.coordinate, self.static) if x is not None)
+
+
+def friction(
+    name: str, force: Scalar, coordinate: Expr, *, static: Scalar | None = None, smooth: Scalar | None = None
+) -> Friction | SmoothFriction:
+    """Friction of a size *force* against the rate of *coordinate*, an expression of q and t: dry :class:`Friction`, or with
+    *smooth* the element :class:`SmoothFriction`.
+
+    static : largest force in sticking, if different
+    smooth : a rate over which the force grows, in place of sticking
+
+    Raises :class:`ArgumentError` for *static* together with *smooth*.
+    """
+    if smooth is None:
+        return Friction(name, force, coordinate, static)  # type: ignore[arg-type]  # a record takes what it is given
+    if static is not None:
+        raise ArgumentError(f"Friction '{name}': {_BOTH}")
+    return SmoothFriction(name, force, coordinate, smooth)  # type: ignore[arg-type]  # the same
+
+
+def _read(source: Source, name: Token, force: Node, *rest: Node) -> Friction | SmoothFriction:
+    *given, node = rest
+    along = source.quantity(node)
+    found = restitution.option_nodes(source, given, ("static", "smooth"))
+
+    rate = source.is_rate(along.value)  # which is refused once the whole text is known
+
+    def sized(value: Node, what: str) -> Expr:
+        size = source.quantity(value)
+        if not rate:
+            source.fits(value, size, f"the {what} of friction '{name}'", along, units.ENERGY)
+        return size.value
+
+    static = sized(found["static"], "static force") if "static" in found else None
+    smooth = found.get("smooth")
+    if smooth is None:
+        return Friction(str(name), sized(force, "force"), along.value, static, source.location(name))
+    if static is not None:
+        raise ModelError(f"friction '{name}': {_BOTH}", source.location(name))
+    known = None if rate or along.plain or along.dimension is None else units.times(along.dimension, units.TIME, -1)
+    speed = source.expression(smooth, known, f"the rate of friction '{name}'")
+    return SmoothFriction(str(name), sized(force, "force"), along.value, speed, source.location(name))
+
+
+def _written(friction: Friction) -> str:
+    return f"= {friction.force}{restitution.option_clause(static=friction.static)} on {friction.coordinate}"
+
+
+def _fault(system: Scope, friction: Friction) -> tuple[str, str] | None:
+    text = contact_checks.friction_fault(system, friction.force, friction.static, None, "a force")
+    return coordinate_fault(system, friction.coordinate) or ((text, "") if text else None)
+
+
+#: Its statement reads both, since an option tells them apart.
+_FORM: Production[Any] = Production(f'"=" sum {restitution.OPTIONS} "on" sum', _read)
+
+KIND = Kind(
+    Friction,
+    "friction",
+    {"friction": _FORM},
+    _written,
+    positions=lambda f: (f.coordinate,),
+    fault=_fault,
+    bounds=lambda f: (Bound(f.force, "a force"),),
+)

@@ -1,0 +1,203 @@
+"""``Description``: the records of a system, and the names that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kineta.algebra.expression import Expr
+from kineta.model import constraints, contacts, elements, motion_program, switch
+from kineta.model.body import GROUND, Body, Point, topological_order
+from kineta.model.bounds import Bound
+from kineta.model.coercion import Vector3, records
+from kineta.model.constraints import Condition
+from kineta.model.contacts import Unilateral
+from kineta.model.diagnostics import CheckError
+from kineta.model.elements import Element
+from kineta.model.kind import Kind
+from kineta.model.motion import Ball, Free, coordinate_names, directions, speed_names
+from kineta.model.motion_program import Control, Program
+from kineta.model.named_expressions import Let, Lets, Output, Outputs, expanded_values, substitute_names
+from kineta.model.parameters import Initial, Parameter, Parameters
+from kineta.model.quasi import Quasi
+from kineta.model.switch import Switch
+from kineta.threads import once
+
+#: Records that have a kind.
+Kinded = Element | Condition | Unilateral | Switch | Program
+
+
+@dataclass(frozen=True, init=False, repr=False, eq=False)
+class Description:
+    """The records of a system and the names that follow from them, as checks and name inference read them.
+
+    :class:`kineta.model.system.System`, the only subclass, adds their construction and copies.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    gravity: Vector3
+    coordinates: tuple[str, ...]
+    parameters: Parameters
+    elements: tuple[Element, ...]
+    points: tuple[Point, ...]
+    initial: Initial
+    outputs: Outputs
+    lets: Lets
+    constraints: tuple[Condition, ...]
+    quasi: tuple[Quasi, ...]
+    contacts: tuple[Unilateral, ...]
+    switches: tuple[Switch, ...]
+    programs: tuple[Program, ...]
+    control: Control
+
+    @once
+    def meanings(self) -> Mapping[str, Expr]:
+        """Values of the named expressions by name, free of other named expressions."""
+        return expanded_values(self.lets)
+
+    @property
+    def expanded(self) -> Description:
+        """The description without named expressions, their values in place of their names."""
+        raise NotImplementedError
+
+    def expand(self, *expressions: Expr) -> tuple[Expr, ...]:
+        """*expressions* with named expressions replaced by their values."""
+        return tuple(self._put_in(x) for x in records(expressions, Expr, "expressions", "q1"))
+
+    def _put_in(self, expression: Expr) -> Expr:
+        return substitute_names(self.meanings, expression)
+
+    @property
+    def taken(self) -> Mapping[str, str]:
+        """Rule of name inference by which each name is a coordinate or parameter."""
+        found: Mapping[str, str] = self.__dict__["_taken"]
+        return found
+
+    @property
+    def inferred(self) -> bool:
+        """Whether the coordinates were found in the motions: the description did not list them."""
+        return bool(self.__dict__["_inferred"])
+
+    @once
+    def joints(self) -> dict[str, Ball | Free]:
+        """The motions that bring coordinates of their own, by name."""
+        return {m.name: m for b in self.bodies for m in b.motions if isinstance(m, Ball | Free)}
+
+    @once
+    def frames(self) -> dict[str, None]:
+        """Names of the frames: the bodies, and the ground."""
+        return dict.fromkeys([*(b.name for b in self.bodies), GROUND])
+
+    @once
+    def q_names(self) -> tuple[str, ...]:
+        """Names of the coordinates q, in order."""
+        return tuple(n for c in self.coordinates for n in self._block(c)[0])
+
+    @once
+    def v_names(self) -> tuple[str, ...]:
+        """Names of the speeds v of the equations, in order: the quasi-velocities, or else the speeds of the motions."""
+        return tuple(w.name for w in self.quasi) or self.base_speeds
+
+    @once
+    def base_speeds(self) -> tuple[str, ...]:
+        """Names of the speeds of the motions, in order: ``q1'`` is the rate of the coordinate ``q1``."""
+        return tuple(n for c in self.coordinates for n in self._block(c)[1])
+
+    @once
+    def speeds(self) -> tuple[str, ...]:
+        """Names of all speeds in expressions: the speeds of the motions, and the quasi-velocities."""
+        return tuple(dict.fromkeys((*self.base_speeds, *self.v_names)))
+
+    def _block(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        joint = self.joints.get(name)
+        return ((name,), (f"{name}'",)) if joint is None else (coordinate_names(joint), speed_names(joint))
+
+    @once
+    def quaternions(self) -> dict[str, int]:
+        """Index in q of the first entry of each quaternion, by joint."""
+        return {joint: self.q_names.index(f"{joint}.qw") for joint in self.joints}
+
+    @once
+    def tree(self) -> tuple[Body, ...]:
+        """The bodies, every base before the bodies it carries."""
+        return topological_order(self.bodies)
+
+    @once
+    def weighed(self) -> dict[str, tuple[Body, ...]]:
+        """The bodies whose inertia depends on a parameter, by its name."""
+        found: dict[str, tuple[Body, ...]] = {}
+        for body in self.expanded.bodies:
+            own = body.inertia
+            entries = (own.mass, *own.com, *own.moments, *own.products)
+            for name in dict.fromkeys(n for e in entries for n in e.symbols()):
+                found[name] = (*found.get(name, ()), body)
+        return found
+
+    @once
+    def bounded(self) -> tuple[tuple[Kinded, Bound], ...]:
+        """The bounds of values that are made of parameters, each with the record that it belongs to."""
+        given = {p.name for p in self.parameters}
+        return tuple(
+            (record, bound)
+            for record, kind in kinded(self.expanded)
+            for bound in kind.bounds(record)
+            if given.issuperset(names := bound.value.symbols()) and names
+        )
+
+    @once
+    def directions(self) -> tuple[tuple[Body | Kinded, Vector3], ...]:
+        """The directions that depend on parameters, each with the record that it belongs to."""
+        plain = self.expanded
+        records = (*plain.bodies, *plain.elements, *plain.constraints, *plain.contacts)
+        return tuple((record, axis) for record in records for axis in directions(record))
+
+    @once
+    def switched(self) -> dict[str, Switch]:
+        """The parameters that switches set, each with the first switch that does."""
+        names, found = {p.name for p in self.parameters}, dict[str, Switch]()
+        for own in self.switches:
+            for name, _ in own.sets:
+                if name in names:
+                    found.setdefault(name, own)
+        return found
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return len(self.q_names)
+
+    @property
+    def nv(self) -> int:
+        """Number of quasi-velocities."""
+        return len(self.v_names)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the parameters that may change from run to run, in order: the array ``p``."""
+        return tuple(p.name for p in self.parameters if not p.fixed)
+
+
+def word(record: Body | Point | Kinded | Output | Let | Quasi | Parameter) -> str:
+    """Word of the language for *record*."""
+    return elements.kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
+
+
+def kinded(system: Description) -> Iterator[tuple[Kinded, Kind[Any]]]:
+    """The records that have a kind, with it."""
+    yield from ((e, elements.kind_of(e)) for e in system.elements)
+    yield from ((c, constraints.kind_of(c)) for c in system.constraints)
+    yield from ((c, contacts.kind_of(c)) for c in system.contacts)
+    yield from ((s, switch.KIND) for s in system.switches)
+    yield from ((p, motion_program.KIND) for p in system.programs)
+
+
+def of_model(system: Description, part: str, message: str) -> CheckError:
+    """Error on an item of the model as a whole."""
+    return CheckError("Model", system.name, None, message, part=part)
+
+
+def of_control(system: Description, message: str, *, symbol: str) -> CheckError:
+    """Error on the law of control."""
+    return CheckError("Model", system.name, system.control.location, f"control: {message}", symbol=symbol)

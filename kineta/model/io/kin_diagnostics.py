@@ -1,0 +1,197 @@
+"""Syntax errors of the language ``.kin``, in words."""
+
+from __future__ import annotations
+
+import re
+
+from lark import Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from kineta.errors import Location, ModelError, did_you_mean
+from kineta.model import units
+from kineta.model.check import STATEMENTS
+
+#: Name of the unit of a model text.
+STATEMENT = "a statement"
+#: Brackets within brackets beyond which a text is refused.
+DEPTH = 10_000
+
+_WORDS = {
+    "SEMICOLON": "';'",
+    "COMMA": "','",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "EQUAL": "'='",
+    "COLON": "':'",
+    "VBAR": "'|'",
+    "TILDE": "'~'",
+    "CIRCUMFLEX": "'^'",
+    "PLUS_MINUS": "'+' or '-'",
+    "TIMES": "'*' or '/'",
+    "RELATION": "'<=' or '>='",
+    "SAME": "'=='",
+    "LAW": "'newton' or 'poisson'",
+    "NAME": "a name",
+    "QUANTITY": "a number",
+    "TEXT": "the name of a file in quotes",
+    "$END": "the end of the text",
+}
+#: Tokens that end an open bracket.
+_OUTSIDE = ("SEMICOLON", "EQUAL", "COLON", "VBAR", "TILDE", "$END")
+_OPERATORS = ("PLUS_MINUS", "TIMES", "CIRCUMFLEX")
+
+
+def check_depth(text: str, file: str) -> None:
+    """Raise :class:`ModelError` where brackets are nested too deep."""
+    depth = 0
+    for line, content in enumerate(text.split("\n"), 1):
+        for column, character in enumerate(content.partition("#")[0], 1):
+            depth += (character in "([") - (character in ")]")
+            if depth > DEPTH:
+                raise ModelError(f"brackets are nested deeper than {DEPTH}.", Location(file, line, column))
+
+
+def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATEMENT) -> ModelError:
+    """Syntax *error* in words, in a model or in a text of *what*."""
+    if isinstance(error, UnexpectedCharacters):
+        one = text[error.pos_in_stream or 0]
+        power = next((str(k) for k, raised in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹") if raised == one), "")
+        advice = f"; a power is ^, as in x^{power}" if power else ""
+        if one == "?" or text[error.pos_in_stream or 0 :].startswith("!="):
+            advice = _NO_NUMBER
+        return ModelError(
+            f"found the character '{one}', which has no meaning here{advice}.", Location(file, error.line, error.column)
+        )
+    token = error.token if isinstance(error, UnexpectedToken) else None
+    if token is None or token.type == "$END" or (token.start_pos or 0) >= len(text):
+        written = _blank_comments(text).rstrip()
+        end = Location(file, written.count("\n") + 1, len(written) - (written.rfind("\n") + 1) + 1)
+        more = "" if token is None else _open(error, token, text)
+        return ModelError(f"the text ends within {what}; expected {_expected(error, what)}{more}.", end)
+    place = Location(file, token.line or 1, token.column or 1)
+    more = _unit_behind(token, text) or _operator(error, token, text)
+    more = more or _guard(error) or _open(error, token, text) or _bars(error, token)
+    found = ModelError(f"expected {_expected(error, what)}, found '{token}'{more}.", place)
+    return (_statement_error(token, text, file) if what == STATEMENT else None) or found
+
+
+_NO_NUMBER = (
+    ": a comparison is no number; step(x) is 1 for x > 0 and else 0, min(x, y) and max(x, y) choose, as in f*step(x) for a "
+    "force f where x > 0"
+)
+#: A name, or a closed bracket, at the end of a text; a number, and a number with its unit.
+_OPERAND = re.compile(r"(?:([^\W\d][\w.]*'*)|\))[ \t]*$")
+_NUMBER = re.compile(r"(?<![\w.'])(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*$")
+_QUANTITY = re.compile(rf"(?<![\w.])(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*{units.PATTERN}[ \t]*$")
+
+
+def _unit_behind(token: Token, text: str) -> str:
+    """Advice on a *token* that is a unit behind a name or a bracket, or the word for a unit behind a number."""
+    position = token.start_pos or 0
+    before = text[text.rfind("\n", 0, position) + 1 : position]
+    if _NUMBER.search(before) and (symbol := units.unit_of_word(token)):
+        return f": the unit is written {symbol}"
+    operand, unit = _OPERAND.search(before), re.compile(units.PATTERN).match(text, position)
+    if token.type != "NAME" or unit is None or len(unit[0]) < len(token) or operand is None or _QUANTITY.search(before):
+        return ""
+    try:
+        units.unit(unit[0])
+    except ModelError:
+        return ""
+    name, one = operand[1] or "(...)", f"1 {unit[0]}"
+    given = f"give '{name}' its value with the unit, as in {name} = {one}, or " if name.isidentifier() else ""
+    return f": a unit may follow a number only; {given}multiply, as in {name} * {one}"
+
+
+def _statement_error(token: Token, text: str, file: str) -> ModelError | None:
+    """Error on the first word of the statement that ends badly at *token*; None for a valid word."""
+    plain, position = _blank_comments(text), token.start_pos or 0
+    start = plain.rfind(";", 0, position) + 1
+    match = re.compile(r"\s*([^\W\d][\w.]*'*)\s*").match(plain, start)
+    if match is None or match.start(1) > position:
+        return None
+    word, begin = match[1], match.start(1)
+    second = match.end() == position  # *token* follows the word at once
+    body = second and token.type in ("TILDE", "VBAR")
+    if word in STATEMENTS and body:
+        message = f"'{word}' is a word of the language and cannot name a body."
+    elif word not in STATEMENTS and second and not body:
+        message = (
+            "expected a body (Name ~ Base | motions = inertia;) or one of "
+            f"{', '.join(STATEMENTS)}, found '{word}'.{did_you_mean(word, STATEMENTS)}"
+        )
+    else:
+        return None
+    return ModelError(message, Location(file, plain.count("\n", 0, begin) + 1, begin - plain.rfind("\n", 0, begin)))
+
+
+def _expected(error: UnexpectedInput, what: str) -> str:
+    """Expected tokens in a text of *what*, in words."""
+    names = _accepted(error)
+    if what != STATEMENT:  # which alone ends with a semicolon
+        names = {"$END" if n == "SEMICOLON" else n for n in names}
+    names.discard("VECTOR")  # it stands where names do
+    if "RPAR" in names:  # what it closes may also go on
+        names |= {"operator"}
+    operators = names & set(_OPERATORS)
+    if len(operators) > 1:
+        names = (names - operators) | {"operator"}
+    shown = sorted(_WORDS.get(n, "an operator" if n == "operator" else f"'{n.lower()}'") for n in names)
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _accepted(error: UnexpectedInput) -> set[str]:
+    return set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+
+
+def _operator(error: UnexpectedInput, token: Token, text: str) -> str:
+    """Advice on a *token* that is an operator of other languages."""
+    position = token.start_pos or 0
+    if token == "*" and text[:position].endswith("*"):
+        return ": a power is ^, as in x^2"
+    compared = token.type in ("RELATION", "SAME") or text[position : position + 2] == "=="
+    before = text[text.rfind("\n", 0, position) + 1 : position]
+    if compared and "RELATION" not in _accepted(error) and (_OPERAND.search(before) or _NUMBER.search(before)):
+        return _NO_NUMBER
+    if token.type in ("NAME", "LPAR") and "TIMES" in _accepted(error) and (factor := _NUMBER.search(before)):
+        return f": a product is written with *, as in {factor[0].strip()}*{'(...)' if token.type == 'LPAR' else token}"
+    if token == "," and (left := re.search(r"\d+$", before)) and (right := re.match(r",(\d+)", text[position:])):
+        return f": numbers have a point, as in {left[0]}.{right[1]}"
+    return ""
+
+
+def _bars(error: UnexpectedInput, token: Token) -> str:
+    """Advice on a bar that begins no magnitude of a vector."""
+    if token.type != "VBAR" or "VECTOR" not in _accepted(error):
+        return ""
+    return ": bars are for the magnitude of a vector, as in |a(Tip)|; of a number write abs(...)"
+
+
+def _guard(error: UnexpectedInput) -> str:
+    """Advice on a guard of a switch that is no comparison of a parameter with its value."""
+    if "SAME" not in _accepted(error):
+        return ""
+    return ": behind 'and' stand values of parameters, as in s == 1; two conditions are one in min(f, g) >= 0"
+
+
+def _open(error: UnexpectedInput, token: Token, text: str) -> str:
+    """Which bracket is still open at *token*, where a ')' would have done."""
+    if "RPAR" not in _accepted(error) or token.type not in _OUTSIDE:
+        return ""
+    left: list[int] = []
+    plain = _blank_comments(text if token.type == "$END" else text[: token.start_pos or 0])
+    for match in re.finditer(r"[()]", plain):
+        if match[0] == "(":
+            left.append(match.start())
+        elif left:
+            left.pop()
+    if not left:
+        return ""
+    line, column = plain.count("\n", 0, left[-1]) + 1, left[-1] - plain.rfind("\n", 0, left[-1])
+    return f": the '(' at {line}:{column} is not closed yet"
+
+
+def _blank_comments(text: str) -> str:
+    return re.sub(r"#[^\n]*", lambda m: " " * len(m[0]), text)

@@ -1,0 +1,443 @@
+"""Reading the text language ``.kin``. Text is parsed by a grammar and never evaluated."""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lark import Token, Tree
+from lark.exceptions import UnexpectedInput
+
+from kineta.algebra.expression import Expr, expr
+from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
+from kineta.model import units
+from kineta.model.body import GROUND, Body, Inertia, Point
+from kineta.model.coercion import Vector3, vector
+from kineta.model.diagnostics import CheckError
+from kineta.model.io.kin_diagnostics import check_depth, syntax_error
+from kineta.model.io.kin_expressions import Node, Reader
+from kineta.model.io.kin_grammar import GRAMMAR, STARTS, Grammar, extended
+from kineta.model.io.kin_inertia import InertiaList
+from kineta.model.io.kin_source import Source
+from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names
+from kineta.model.motion_program import Control, read_control
+from kineta.model.name_inference import infer_coordinates
+from kineta.model.named_expressions import Let, Output, dependency_order
+from kineta.model.parameters import Parameter
+from kineta.model.quasi import Quasi
+from kineta.model.reserved_symbols import POINT_COMPONENTS
+from kineta.model.system import System
+from kineta.model.units import Dimension
+from kineta.threads import once
+
+#: Statements read first: declarations, then bodies, frames and points.
+_DECLARED = ("parameters", "constants", "let")
+_FRAMES = ("point", "body", "frame", "coordinates")
+
+
+def read(text: str, file: str = "<text>") -> System:
+    """The system that *text* describes; *file* is the name that errors show.
+
+    Raises :class:`ModelError`, with file, line and column, for whatever cannot be read or makes no sense.
+    """
+    check_depth(text, file)
+    with _collector_paused():
+        try:
+            return _Statements(file).read(GRAMMAR.parser.parse(text, start=STARTS[0]))
+        except UnexpectedInput as error:
+            return _read_extended(text, file, error)
+
+
+def _read_extended(text: str, file: str, error: UnexpectedInput) -> System:
+    """The system of a *text* in which the grammar of the library finds an *error*, by the grammar with installed kinds."""
+    try:
+        grammar = extended(text)
+    except ArgumentError as fault:
+        raise ModelError(f"{file}: {fault}") from None
+    if grammar is None:
+        raise syntax_error(error, text, file) from None
+    try:
+        tree = grammar.parser.parse(text, start=STARTS[0])
+    except UnexpectedInput as own:
+        raise syntax_error(own, text, file) from None
+    return _Statements(file, grammar).read(tree)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Garbage collection paused: it would traverse a growing tree without cycles again and again, as long as reading takes."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
+def definitions(text: str, file: str, dimensions: Mapping[str, Dimension] = {}) -> dict[str, Expr]:
+    """The expressions of a list ``name = expression, ...``, of the *dimensions* that names have, where these are known; *file* is
+    the name that errors show.
+    """
+    if not text.strip():
+        raise ModelError(f"{file}: expected name = expression, ..., found nothing.")
+    tree = _fragment(text, file, "definitions")
+    reader, pairs = Reader(file, dimensions), [d.children for d in tree.children if isinstance(d, Tree)]
+    names = [str(name) for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise ModelError(f"{file}: expected every name once, found '{twice}' twice.")
+    return {
+        str(name): reader.expression(value, dimensions.get(str(name)), f"'{name}'")
+        for name, value in pairs
+        if isinstance(value, Tree)
+    }
+
+
+def expression(text: str, file: str) -> Expr:
+    """The expression *text*; *file* is the name that errors show."""
+    (tree,) = (x for x in _fragment(text, file, "expression").children if isinstance(x, Tree))
+    return Reader(file, {}).expression(tree)
+
+
+def _fragment(text: str, file: str, rule: str) -> Tree[Token]:
+    """Syntax tree of a *text* by a *rule* of the grammar other than a model."""
+    if ";" in text:
+        commas = " with commas between" if rule == "definitions" else ""
+        raise ModelError(f"{file}: expected {rule}{commas}, found ';' in '{text}'.")
+    check_depth(text, file)
+    try:
+        return GRAMMAR.parser.parse(f"{text}\n;", start=rule)
+    except UnexpectedInput as error:
+        raise syntax_error(error, text, file, f"the {rule}") from None
+
+
+# -- from tree to records -----------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Statements:
+    """Records read so far, and the state of the reader."""
+
+    file: str
+    grammar: Grammar = GRAMMAR
+    name: str = ""
+    gravity: Vector3 = field(default_factory=lambda: vector((0, 0, 0)))
+    bodies: list[Body] = field(default_factory=list)
+    coordinates: list[str] | None = None
+    included: tuple[str, ...] = ()
+    start: tuple[tuple[str, Expr], ...] = ()
+    parameters: list[Parameter] | None = None
+    records: dict[str, list[Any]] = field(default_factory=lambda: {argument: [] for argument in GRAMMAR.kinds})
+    points: dict[str, Point] = field(default_factory=dict)
+    initial: list[tuple[str, Expr]] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    quasi: list[Quasi] = field(default_factory=list)
+    control: Control | None = None
+    lets: list[tuple[Token, Node]] = field(default_factory=list)
+    values: dict[str, float] = field(default_factory=dict)
+    dimensions: dict[str, Dimension] = field(default_factory=dict)
+    forms: dict[str, Dimension] = field(default_factory=dict)
+    places: dict[str, Location] = field(default_factory=dict)
+
+    def read(self, tree: Tree[Token]) -> System:
+        """The system of the statements of *tree*: declarations first, so that the order of statements is free."""
+        self.reader = Source(self.file, self.dimensions, self.points, self.values)
+        statements = [s for s in tree.children if isinstance(s, Tree)]
+        self.named = _named_by_motion(statements)
+        self._take(s for s in statements if s.data == "include")
+        self._take(s for s in statements if s.data in _DECLARED)
+        self._define()
+        self._take(s for s in statements if s.data in _FRAMES)
+        self.reader.moving = self._moving()
+        self.reader.bodies = dict.fromkeys([*(b.name for b in self.bodies), GROUND])
+        self.reader.declared = {p.name for p in self.parameters or ()}
+        self._define()  # anew, since the dimensions of coordinates are known by now
+        self._take(s for s in statements if s.data == "quasi")
+        self._take(s for s in statements if s.data not in ("include", "quasi", *_DECLARED, *_FRAMES))
+        try:
+            return self._system()
+        except CheckError as fault:
+            raise self._placed(fault) from None
+
+    def _take(self, statements: Iterable[Node]) -> None:
+        for statement in statements:
+            kind = str(statement.data)
+            if kind in self.grammar.forms:
+                record = self.grammar.forms[kind][1].read(self.reader, *statement.children)
+                self.records[self.grammar.arguments[type(record)]].append(record)
+            else:
+                getattr(self, f"_{kind}")(statement)
+
+    def _system(self) -> System:
+        return System(
+            self.name or _name_of(self.file),
+            self.bodies,
+            gravity=self.gravity,
+            coordinates=self._listed(),
+            parameters=self.parameters,
+            points=self.points.values(),
+            initial=[*(s for s in self.start if s[0] not in dict(self.initial)), *self.initial],
+            outputs=self.outputs,
+            quasi=self.quasi,
+            control=self.control,
+            lets=[Let(str(n), self.reader.lets[n].value, self._at(n)) for n, _ in self.lets],
+            **self.records,  # lists of records, by the arguments that take them
+        )
+
+    def _listed(self) -> list[str] | None:
+        """Listed coordinates, the coordinates of a robot first; None if they are to be inferred."""
+        if not self.included:
+            return self.coordinates
+        own = self.coordinates
+        if own is None:
+            found = infer_coordinates(self.bodies, {p.name for p in self.parameters or ()}, self.named)
+            own = [c for c in found if c not in self.included]
+        return [*(c for c in self.included if c not in own), *own]
+
+    def _placed(self, fault: CheckError) -> CheckError:
+        """*fault* at the place that it is about: that of its part of the model, or of its symbol inside a record."""
+        start = self.places.get(fault.part) or fault.location or Location(self.file, 1, 1)
+        uses = (p for p in self.reader.places.get(fault.symbol, ()) if (p.line, p.column) >= (start.line, start.column))
+        return fault.at(min(uses, key=lambda p: (p.line, p.column), default=start))
+
+    def _once(self, node: Node) -> None:
+        """Raise for a repeated statement of a kind allowed once."""
+        first = self.places.setdefault(f"the {node.data}", self._at(node))
+        if first != self._at(node):
+            raise ModelError(f"'{node.data}' is given twice, first at {first}.", self._at(node))
+
+    def _at(self, node: Any) -> Location:
+        return self.reader.location(node)
+
+    # -- declarations -----------------------------------------------------------------------------------------
+
+    def _model(self, node: Node) -> None:
+        self._once(node)
+        self.name = str(node.children[0])
+
+    def _include(self, node: Node) -> None:
+        """Read an included robot; its gravity and initial values may be overridden."""
+        self._once(node)
+        from kineta.model.io import urdf
+
+        name, floating = node.children
+        path = Path(self.file).parent / name[1:-1]
+        if path.suffix != ".urdf":
+            raise ModelError(f'expected the file of a robot, as in "robot.urdf", found {name}.', self._at(name))
+        try:
+            robot = urdf.read(path, floating=floating is not None)
+        except ModelError as error:
+            if error.location is not None:
+                raise
+            raise ModelError(str(error), self._at(name)) from None
+        self.gravity, self.included = robot.gravity, robot.coordinates
+        self.bodies += robot.bodies
+        for argument, own in self.records.items():
+            own += getattr(robot, argument)
+        self.start = robot.initial
+
+    def _gravity(self, node: Node) -> None:
+        self._once(node)
+        (value,) = node.children
+        self.places["gravity"] = self._at(value)
+        if value.data == "vector":
+            self.gravity = self.reader.vector(value, units.ACCELERATION, "gravity")
+        else:
+            down = -self.reader.expression(value, units.ACCELERATION, "gravity")
+            self.gravity = (expr(0), expr(0), down)
+
+    def _parameters(self, node: Node, *, fixed: bool = False) -> None:
+        if self.parameters is None:
+            self.parameters = []
+        for declaration in node.children:
+            name, tree = declaration.children
+            value = default = None
+            if tree is not None:
+                quantity = self.reader.quantity(tree)
+                if quantity.dimension is not None and not quantity.plain:
+                    self.dimensions[str(name)] = quantity.dimension
+                value = self.reader.number(quantity.value, tree, f"parameter '{name}'")
+                default = None if quantity.value.value is not None else quantity.value
+            elif fixed:
+                raise ModelError(f"constant '{name}': expected a value, found none.", self._at(name))
+            if value is not None:
+                self.values[str(name)] = value
+            own = self.dimensions.get(str(name))
+            self.parameters.append(Parameter(str(name), value, fixed, self._at(name), own, default))
+
+    def _constants(self, node: Node) -> None:
+        self._parameters(node, fixed=True)
+
+    def _let(self, node: Node) -> None:
+        self.lets += (tuple(definition.children) for definition in node.children)
+
+    def _define(self) -> None:
+        """Read named expressions in the order of their dependencies."""
+        trees = {str(name): tree for name, tree in self.lets}
+        uses = {name: set(_names(tree)) for name, tree in trees.items()}
+        for name in dependency_order(uses, {str(n): self._at(n) for n, _ in self.lets}):
+            self.reader.lets[name] = self.reader.quantity(trees[name])
+
+    def _coordinates(self, node: Node) -> None:
+        if self.coordinates is None:
+            self.coordinates = []
+        self.coordinates += (str(c) for c in node.children)
+        self.places |= {f"coordinate {c}": self._at(c) for c in node.children}
+
+    # -- bodies -----------------------------------------------------------------------------------------------
+
+    def _body(self, node: Node) -> None:
+        name, base, motions, inertia = node.children
+        own = InertiaList(self.reader, str(name), inertia).read()
+        self.places[f"inertia {name}"] = self._at(inertia)
+        self.bodies.append(Body(str(name), str(base or GROUND), self._motions(motions), own, self._at(name)))
+
+    def _frame(self, node: Node) -> None:
+        name, base, motions = node.children
+        self.bodies.append(Body(str(name), str(base or GROUND), self._motions(motions), Inertia(), self._at(name)))
+
+    def _motions(self, node: Node | None) -> tuple[Motion, ...]:
+        return tuple(self._motion(m) for m in node.children) if node is not None else ()
+
+    def _motion(self, node: Node) -> Motion:
+        name, axis, argument = node.children
+        kind = str(name).replace("_", "")
+        if kind in ("Ball", "Free") and axis is None:
+            if argument.data != "name" or "." in argument.children[0]:
+                raise ModelError(f"{kind} takes a name, found an expression.", self._at(argument))
+            own = str(argument.children[0])
+            self.places[f"motion {own}"] = self.places[f"coordinate {own}"] = self._at(argument)
+            return Ball(own) if kind == "Ball" else Free(own)
+        if (axis is None) == (len(kind) == 1) or kind not in ("R", "S", *(k + a for k in "RS" for a in LETTERS)):
+            raise self._unknown_motion(str(name), axis is not None, self._at(node))
+        direction = LETTERS[kind[1]] if axis is None else self.reader.axis(axis)
+        if kind[0] == "R":
+            return Rotation(direction, self.reader.expression(argument, units.ANGLE, f"the angle of {name}"))
+        return Shift(direction, self.reader.expression(argument, units.LENGTH, f"the shift of {name}"))
+
+    def _unknown_motion(self, name: str, with_axis: bool, location: Location) -> ModelError:
+        if with_axis:
+            return ModelError(
+                f"'{name}' takes no axis in brackets; only R[x, y, z](...) and S[x, y, z](...) do.", location
+            )
+        if name in ("R", "S"):
+            return ModelError(
+                f"'{name}' needs its axis: {name}x(...), {name}y(...), {name}z(...) or {name}[x, y, z](...).", location
+            )
+        known = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Ball", "Free")
+        expected = "Rx, Ry, Rz, Sx, Sy, Sz, R[x, y, z], S[x, y, z], Ball or Free"
+        return ModelError(f"unknown motion '{name}'; expected {expected}.{did_you_mean(name, known)}", location)
+
+    def _point(self, node: Node) -> None:
+        name, body, position = node.children
+        if str(name) in self.points:
+            raise ModelError(f"point '{name}' is described twice.", self._at(name))
+        where = self.reader.vector(position, units.LENGTH, "the position of a point")
+        self.points[str(name)] = Point(str(name), str(body), where, self._at(name))
+
+    # -- control, quasi-velocities -----------------------------------------------------------------------------------------
+
+    def _control(self, node: Node) -> None:
+        self._once(node)
+        self.control = read_control(self.reader, node)
+
+    def _quasi(self, node: Node) -> None:
+        for child in node.children:
+            name, value = child.children
+            meant = self.reader.symbol(name)
+            if value is not None:
+                form = self.reader.quantity(value)
+                meant = form.value
+                if form.dimension is not None and not form.plain:
+                    self.forms[str(name)] = form.dimension
+            self.quasi.append(Quasi(str(name), meant, self._at(name)))
+        self.reader.moving = {**self.reader.moving, **self.forms}
+
+    # -- runs ---------------------------------------------------------------------------------------------------
+
+    def _initial(self, node: Node) -> None:
+        for setting in node.children:
+            name, value = setting.children
+            self.places[f"initial {name}"] = self._at(name)
+            if value.data == "vector":
+                raise ModelError(f"initial '{name}': expected one value, found three.", self._at(value))
+            dimension = self._kind(str(name))
+            self.initial.append((str(name), self.reader.expression(value, dimension, f"initial '{name}'")))
+
+    def _kind(self, name: str) -> Dimension | None:
+        """Dimension of a coordinate or speed, where a motion shows it, or of a quasi-velocity, where its form does."""
+        bare = name.rstrip("'")
+        dimension = self.forms.get(bare, self._dimensions.get(bare))
+        return None if dimension is None else units.times(dimension, units.TIME, len(bare) - len(name))
+
+    @once
+    def _dimensions(self) -> dict[str, Dimension]:
+        """Dimensions of the coordinates that are an angle or a distance themselves; an angle, where one is both."""
+        shown: dict[str, Dimension] = {}
+        for kind, dimension in ((Rotation, units.ANGLE), (Shift, units.LENGTH)):
+            for motion in (m for b in self.bodies for m in b.motions if isinstance(m, kind)):
+                if motion.argument.name is not None:
+                    shown.setdefault(motion.argument.name, dimension)
+        return shown
+
+    def _moving(self) -> dict[str, Dimension]:
+        """Dimensions of coordinates and speeds that motions show, and of components of points and bodies."""
+        declared = {p.name for p in self.parameters or ()}
+        listed = self._listed() or infer_coordinates(self.bodies, declared, self.named)
+        motions = [m for b in self.bodies for m in b.motions]
+        self.reader.coordinates = set(listed) - declared - {m.name for m in motions if isinstance(m, Ball | Free)}
+        shifted = {m.argument.name for m in motions if isinstance(m, Shift)}
+        turned = {m.argument.name for m in motions if isinstance(m, Rotation)}
+        found: dict[str, Dimension] = {}
+        for name in set(listed) - declared:
+            if (name in shifted) != (name in turned):  # what is both stands for either
+                found |= {n: self._kind(n) or units.NUMBER for n in (name, f"{name}'")}
+        for motion in motions:
+            if isinstance(motion, Ball | Free):
+                found |= {n: units.NUMBER if ".q" in n else units.LENGTH for n in coordinate_names(motion)}
+                found |= {n: units.RATE if ".w" in n else units.VELOCITY for n in speed_names(motion)}
+        for owner in (*(b.name for b in self.bodies), *self.points):
+            found |= {f"{owner}.{c}": units.VELOCITY if c[0] == "v" else units.LENGTH for c in POINT_COMPONENTS}
+        return found
+
+    def _output(self, node: Node) -> None:
+        for shown in node.children:
+            name, value = shown.children
+            for label, value_expr in self._shown(name, value):
+                self.outputs.append(Output(label, value_expr, self._at(name)))
+
+    def _shown(self, name: Token, value: Node | None) -> Iterator[tuple[str, Expr]]:
+        """Names and expressions of an item of an ``output`` statement; ``P.position`` stands for three components."""
+        owner, _, kind = name.rpartition(".")
+        if value is not None:
+            yield str(name), self.reader.expression(value)
+        elif kind in ("position", "velocity") and owner:
+            for axis in "xyz":
+                label = f"{owner}.{axis if kind == 'position' else 'v' + axis}"
+                yield label, self.reader.symbol(name.update(value=label))
+        else:
+            yield str(name), self.reader.symbol(name)
+
+
+def _named_by_motion(statements: Sequence[Node]) -> set[str]:
+    """Names with an initial value or a speed in a text that is not read yet: :func:`kineta.model.name_inference.moving`."""
+    initial = [str(s.children[0]) for t in statements if t.data == "initial" for s in t.children]
+    speeds = (n for t in statements if t.data not in _FRAMES for n in _names(t) if n.endswith("'"))
+    return {n.rstrip("'") for n in (*initial, *speeds)}
+
+
+def _names(tree: Tree[Token]) -> Iterator[str]:
+    """All names in *tree*."""
+    for part in tree.iter_subtrees():
+        yield from (str(c) for c in part.children if isinstance(c, Token) and c.type == "NAME")
+
+
+def _name_of(file: str) -> str:
+    """A name for the model that a file without the statement ``model`` describes."""
+    name = re.sub(r"\W", "_", Path(file).stem.strip("<>"))
+    return name if name[:1].isidentifier() else f"_{name}"

@@ -1,0 +1,113 @@
+"""``Source``: a text, as the readers of statements query it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from lark import Token
+
+from kineta.algebra.expression import Expr
+from kineta.errors import ExpressionError, ModelError, did_you_mean
+from kineta.model import units
+from kineta.model.body import GROUND, Point, Station
+from kineta.model.io.kin_expressions import DimensionedExpr, Node, Reader
+from kineta.model.motion import Axis, direction, unit
+from kineta.model.reserved_symbols import POINT_COMPONENTS
+from kineta.model.units import Dimension
+from kineta.passes.evaluate import evaluate
+
+#: Last parts of names of speeds that contain a dot.
+_SPEEDS = {c for c in POINT_COMPONENTS if c[0] == "v"} | {"wx", "wy", "wz"}
+
+
+class Source(Reader):
+    """A reader that knows the ``bodies`` and ``points`` of the text, and the ``values`` of parameters read so far."""
+
+    def __init__(
+        self,
+        file: str,
+        dimensions: Mapping[str, Dimension],
+        points: Mapping[str, Point],
+        values: Mapping[str, float],
+    ) -> None:
+        super().__init__(file, dimensions)
+        self.values = values
+        self.bodies: Collection[str] = (GROUND,)
+        self.points = points
+        #: Names of the parameters and constants that the text declares, and of the coordinates that it lists or that move.
+        self.declared: Collection[str] = ()
+        self.coordinates: Collection[str] = ()
+
+    def station(self, name: Token, position: Node | None = None) -> Station:
+        """The place of a point, or of a body with or without a position in its frame."""
+        if position is None and str(name) in self.points:
+            point = self.points[str(name)]
+            return Station(point.body, point.position)
+        if str(name) in self.points:
+            text = (
+                f"'at' stands behind bodies, found it behind the point '{name}', which has its own place; leave it out."
+            )
+            raise ModelError(text, self.location(name))
+        if str(name) not in self.bodies:
+            near = did_you_mean(str(name), [*self.bodies, *self.points])
+            raise ModelError(f"expected a point or a body, found '{name}'.{near}", self.location(name))
+        if position is None:
+            return Station(str(name))
+        return Station(str(name), self.vector(position, units.LENGTH, "a position"))
+
+    def number(self, value: Expr, node: Any, what: str) -> float:
+        """Value of an expression of numbers and of parameters with a value so far; *what* is the name of *node* in errors."""
+        if value.value is not None:
+            return value.value
+        for name in value.symbols():
+            if name not in self.values:
+                near = did_you_mean(name, self.values)
+                text = f"{what}: expected numbers and parameters with a value given before, found '{name}'.{near}"
+                raise ModelError(text, self.places[name][-1])
+        try:
+            number: float = evaluate(value.graph, [value.ref], self.values)[0]
+        except ExpressionError as error:
+            raise ModelError(f"{what}: {error}", self.location(node)) from None
+        if not math.isfinite(number):
+            text = f"{what}: expected a finite number, found '{value}', which is none."
+            raise ModelError(text, self.location(node))
+        return number
+
+    def axis(self, node: Node) -> Axis:
+        """The direction of a text."""
+        found = [self.expression(c) for c in node.children]
+        numbers = [a.value for a in found if a.value is not None]
+        try:
+            return unit(numbers) if len(numbers) == 3 else direction(found)
+        except ModelError as error:
+            raise ModelError(str(error), self.location(node)) from None
+
+    def fits(
+        self, node: Any, value: DimensionedExpr, what: str, along: DimensionedExpr, work: Dimension, power: int = 1
+    ) -> None:
+        """Raise where the dimension of *value* times *along* to a *power* is known and not *work*; *what* names *node*."""
+        if along.dimension is not None and not along.plain and value.shown:
+            expected = units.times(work, along.dimension, -power)
+            self.expect(node, value, expected, f"{what} on {units.name(along.dimension)}")
+
+    def dimension(self, name: Token) -> Dimension | None:
+        """Dimension of the quantity of this name; None if unknown."""
+        return self.dimensions.get(str(name), self.rate(str(name)))
+
+    def resting(self, node: Any) -> bool:
+        """Whether *node* is made of numbers and declared parameters only."""
+        return all(n in self.declared for n in self.quantity(node).value.symbols())
+
+    def rises(self, relation: Token) -> bool:
+        """Whether a comparison, ``<=`` or ``>=``, is ``>=``."""
+        if relation not in (">=", "<="):
+            near = did_you_mean(str(relation), (">=", "<="))
+            raise ModelError(f"expected '>=' or '<=', found '{relation}'.{near}", self.location(relation))
+        return str(relation) == ">="
+
+    @staticmethod
+    def is_rate(value: Expr) -> bool:
+        """Whether *value* names a speed, of a coordinate or a point."""
+        return any(n.endswith("'") or ("." in n and n.rpartition(".")[2] in _SPEEDS) for n in value.symbols())

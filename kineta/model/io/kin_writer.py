@@ -1,0 +1,124 @@
+"""Writer of the text language; reading the text of a system gives an equal system."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from kineta.algebra.expression import Expr, expr
+from kineta.algebra.infix import number
+from kineta.model import constraints, contacts, elements, motion_program, switch
+from kineta.model.body import GROUND, Body, Inertia
+from kineta.model.description import Description
+from kineta.model.kind import Kind
+from kineta.model.motion import LETTERS, Axis, Ball, Free, Motion, Rotation
+from kineta.model.motion_program import Control, write_control
+from kineta.model.phrases import vector
+from kineta.model.quasi import Quasi
+
+_LETTER: dict[Axis, str] = {axis: letter for letter, axis in LETTERS.items()}
+_KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
+
+
+def write(system: Description) -> str:
+    """*system* as text."""
+    blocks = [
+        _head(system),
+        [_body(b) for b in system.bodies],
+        _points(system),
+        [_statement(elements.kind_of(e), e) for e in system.elements],
+        [_statement(constraints.kind_of(c), c) for c in system.constraints],
+        [_statement(contacts.kind_of(c), c) for c in system.contacts],
+        [_statement(switch.KIND, s) for s in system.switches],
+        [*(_statement(motion_program.KIND, p) for p in system.programs), *_control(system)],
+        [f"quasi {_form(w)};" for w in system.quasi],
+        list(_runs(system)),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
+
+
+def _head(system: Description) -> list[str]:
+    lines = [f"model {system.name};"]
+    if any(g.value != 0 for g in system.gravity):
+        lines.append(f"gravity {vector(system.gravity)};")
+    for fixed, run in groupby(system.parameters, key=lambda p: p.fixed):
+        shown = [
+            p.name if p.value is None else f"{p.name} = {number(p.value) if p.default is None else p.default}"
+            for p in run
+        ]
+        lines.append(f"{'constants' if fixed else 'parameters'} {', '.join(shown)};")
+    lines += (f"let {let.name} = {let.value};" for let in system.lets)
+    if system.coordinates:
+        lines.append(f"coordinates {', '.join(system.coordinates)};")
+    return lines
+
+
+def _form(form: Quasi) -> str:
+    return form.name if form.value.name == form.name else f"{form.name} = {form.value}"
+
+
+def _body(body: Body) -> str:
+    base = "" if body.base == GROUND else f" ~ {body.base}"
+    motions = ", ".join(map(_motion, body.motions))
+    if body.inertia == Inertia():
+        return f"frame {body.name}{base} | {motions};"
+    return f"{body.name}{base} | {motions} = {_inertia(body.inertia)};"
+
+
+def _motion(motion: Motion) -> str:
+    if isinstance(motion, Ball | Free):
+        return f"{type(motion).__name__}({motion.name})"
+    letter = "R" if isinstance(motion, Rotation) else "S"
+    return f"{letter}{_axis(motion.axis)}({motion.argument})"
+
+
+def _axis(axis: Axis) -> str:
+    letter = _LETTER.get(axis)
+    return letter if letter else f"[{', '.join(map(str, map(expr, axis)))}]"
+
+
+def _inertia(inertia: Inertia) -> str:
+    values = (inertia.mass, *inertia.moments, *inertia.products)
+    full = not inertia.lumped and all(p.value == 0 for p in inertia.products)
+    if full and all(m.value == 0 for m in inertia.moments):
+        shown = str(inertia.mass)
+    elif full:
+        shown = ", ".join(map(str, values[:4]))
+    else:
+        shown = ", ".join(_keyed(inertia, values))
+    if any(c.value != 0 for c in inertia.com):
+        shown += f", com = {vector(inertia.com)}"
+    return f"{shown}, unchecked" if inertia.unchecked else shown
+
+
+def _keyed(inertia: Inertia, values: Sequence[Expr]) -> Iterator[str]:
+    """Entries with keys: all moments of a full list; the nonzero entries of a lumped list, at least a moment."""
+    zero = [key for key, value in zip(_KEYS, values, strict=True) if value.value == 0]
+    bare = inertia.lumped and set(zero) >= set(_KEYS[1:])
+    shown = {"Jz"} if bare else set() if inertia.lumped else set(_KEYS[1:4])
+    for key, value in zip(_KEYS, values, strict=True):
+        if key not in zero or key in shown:
+            yield f"{key}({value})"
+
+
+def _points(system: Description) -> list[str]:
+    return [f"point {p.name} on {p.body} = {vector(p.position)};" for p in system.points]
+
+
+def _statement(kind: Kind[Any], record: Any) -> str:
+    return f"{kind.word} {record.name} {kind.write(record)};"
+
+
+def _control(system: Description) -> Iterator[str]:
+    if system.control != Control():
+        yield write_control(system.control)
+
+
+def _runs(system: Description) -> Iterator[str]:
+    if system.initial:
+        yield f"initial {', '.join(f'{n} = {v}' for n, v in system.initial)};"
+    for output in system.outputs:
+        yield (
+            f"output {output.name};" if output.value.name == output.name else f"output {output.name} = {output.value};"
+        )

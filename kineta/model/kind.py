@@ -1,0 +1,115 @@
+"""Kinds of elements, constraints and contacts: their statements in the language, writing and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from kineta.algebra.expression import Expr
+from kineta.model.body import Body, Point
+from kineta.model.bounds import Bound
+from kineta.model.coercion import ModelRecord
+from kineta.model.motion import Ball, Free
+from kineta.model.parameters import Parameters
+from kineta.model.units import Dimension
+
+E = TypeVar("E")
+
+
+class KindRecord(ModelRecord):
+    """Base of the records of elements, constraints, contacts, switches and programs."""
+
+    __slots__ = ()
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it acts on."""
+        return ()
+
+
+class Scope(Protocol):
+    """The names, bodies and values of a system against which a kind checks its records."""
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies, in any order."""
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The named points."""
+
+    @property
+    def parameters(self) -> Parameters:
+        """The parameters, with their values."""
+
+    @property
+    def switched(self) -> Mapping[str, Any]:
+        """The parameters that switches set."""
+
+    @property
+    def frames(self) -> Mapping[str, None]:
+        """Names of the bodies, and of the ground."""
+
+    @property
+    def joints(self) -> Mapping[str, Ball | Free]:
+        """Motions with coordinates of their own, by name."""
+
+    @property
+    def q_names(self) -> tuple[str, ...]:
+        """Names of the coordinates."""
+
+    @property
+    def v_names(self) -> tuple[str, ...]:
+        """Names of the speeds of the equations."""
+
+    @property
+    def base_speeds(self) -> tuple[str, ...]:
+        """Names of the speeds of the motions."""
+
+    @property
+    def speeds(self) -> tuple[str, ...]:
+        """Names of all speeds, quasi-velocities included."""
+
+    def expand(self, *expressions: Expr) -> tuple[Expr, ...]:
+        """*expressions* with named expressions replaced by their values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Production(Generic[E]):
+    """Production of the grammar for a record of a kind: ``rule`` is the text between its name and the ``;``.
+
+    ``read`` is its semantic action: the record from the name and the nodes of the rule.
+    """
+
+    rule: str
+    read: Callable[..., E]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind(Generic[E]):
+    """A kind of element or of constraint.
+
+    record : its type
+    word : the first word of its statements, and its name in errors
+    forms : the statements, by the names that the grammar gives them
+    write : the text between the name and the ``;``
+    positions : expressions that must not contain speeds; ``constants`` : expressions made of parameters only
+    fault : another error of a record in a system, as a sentence and the word at fault; None for a valid record
+    bounds : the ranges of its values
+    reaction : of a constraint, the dimension of the multiplier of a component; None if only its expression determines it
+    place : of a constraint, the field of the place about which its force and couple act; "" for a constraint without a place
+    in_joints : whether a constraint acts through the joints on the path between its bodies
+    """
+
+    record: type[E]
+    word: str
+    forms: Mapping[str, Production[E]]
+    write: Callable[[E], str]
+    positions: Callable[[E], tuple[Expr, ...]] = lambda _: ()
+    constants: Callable[[E], tuple[Expr, ...]] = lambda _: ()
+    fault: Callable[[Scope, E], tuple[str, str] | None] = lambda *_: None
+    bounds: Callable[[E], tuple[Bound, ...]] = lambda _: ()
+    reaction: Callable[[E, str], Dimension | None] = lambda *_: None
+    place: Callable[[E], str] = lambda _: ""
+    in_joints: Callable[[E], bool] = lambda _: False

@@ -1,0 +1,331 @@
+"""Name inference: coordinates and parameters among the symbols of a description."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from kineta.algebra.expression import Expr
+from kineta.errors import did_you_mean, excerpt
+from kineta.expr.op import Op
+from kineta.model import constraints, contacts
+from kineta.model.body import Body
+from kineta.model.contacts.contact import Contact, names
+from kineta.model.contacts.limit import Limit
+from kineta.model.elements import kind_of
+from kineta.model.elements.smooth_friction import SmoothFriction
+from kineta.model.motion import Ball, Free, Rotation, coordinate_names, directions, speed_names
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
+from kineta.model.vectors import KINDS, Part, part
+
+if TYPE_CHECKING:
+    from kineta.model.description import Description
+    from kineta.model.named_expressions import Let
+
+#: Names of coordinates by convention.
+COORDINATE = re.compile(r"q_?\d*$")
+
+
+#: Rules by which a name is a coordinate or a parameter: its declaration, or its place in the description.
+LISTED = "listed"
+DECLARED = "declared"
+BY_NAME = "by name"
+OF_JOINT = "of a Ball or Free motion"
+MOVES = "a speed or an initial value is named"
+IN_ANGLE = "in an angle"
+IN_SHIFT = "in shifts only"
+CONSTANT = "where only parameters may stand"
+ELSEWHERE = "in no motion"
+
+
+def infer_coordinates(
+    bodies: Iterable[Body], parameters: Collection[str] = (), moving: Collection[str] = ()
+) -> dict[str, str]:
+    """Coordinates of a description that does not list them, each with the rule by which it is one.
+
+    They have the order of the motions; coordinates of the same motion are ordered by number (``q2`` before
+    ``q10``). A symbol of a motion is a coordinate if it is called ``q``, ``q1``, ``q_1`` ..., if it is among the *moving* names
+    (:func:`moving_names`), or if the angle of a rotation contains it (as in printed models), unless it is a declared
+    parameter of *parameters*; the time ``t`` is neither. A ``Ball`` or ``Free`` motion counts by its name.
+    """
+    found: dict[str, str] = {}
+    for body in bodies:
+        for motion in body.motions:
+            if isinstance(motion, Ball | Free):
+                found[motion.name] = OF_JOINT
+                continue
+            turns = isinstance(motion, Rotation)
+            for name in _natural_order(motion.argument.symbols()):
+                if name == TIME or "." in name or "'" in name or name in parameters:
+                    continue
+                if COORDINATE.match(name):
+                    found[name] = BY_NAME
+                elif name in moving:
+                    found[name] = MOVES
+                elif turns:
+                    found[name] = IN_ANGLE
+    return found
+
+
+def moving_names(initial: Iterable[tuple[str, Expr]], expressions: Iterable[Expr]) -> set[str]:
+    """Names with an initial value, or with a speed in *expressions* or among the *initial* values: no parameters have these."""
+    rates = (n for e in expressions for n in e.symbols() if n.endswith("'") and "(" not in n)
+    named = {n for n, _ in initial} | set(rates)
+    return {n.rstrip("'") for n in named}
+
+
+def speed_derivatives(system: Description, names: Iterable[str]) -> dict[str, int]:
+    """Derivatives of speeds among *names*, ``q1''``, ``b.wx'``, each with its order: 2 for accelerations."""
+    speeds, found = set(system.v_names), {}
+    for name in names:
+        bare = name.rstrip("'")
+        own = next((n for n in (bare, f"{bare}'") if n in speeds), None)
+        if own is not None and len(name) > len(own):
+            found[name] = 1 + len(name) - len(own)
+    return found
+
+
+def vector_parts(system: Description, names: Iterable[str]) -> dict[str, Part]:
+    """Parts of vectors of bodies and points of *system* among *names*: ``a(Tip).x``, ``|w(Hull)|``."""
+    found = {name: part(name) for name in names if "(" in name}
+    return {name: x for name, x in found.items() if x is not None and not vector_fault(system, x)}
+
+
+def highest_derivative(system: Description, e: Expr) -> int:
+    """Highest derivative of the coordinates in *e*, over derivatives of speeds and parts of vectors."""
+    names = e.symbols()
+    orders = [*speed_derivatives(system, names).values(), *(x.order for x in vector_parts(system, names).values())]
+    return max(orders, default=0)
+
+
+def vector_fault(system: Description, part: Part) -> str:
+    """Sentence on a *part* of a vector of an unknown body or point of *system*; ``''`` for a valid part."""
+    vector, points = part.vector, [p.name for p in system.points]
+    turns = KINDS[vector.kind].turns
+    for name, known in (
+        (vector.of, system.frames if turns else [*system.frames, *points]),
+        (vector.frame, system.frames),
+    ):
+        if name not in known:
+            what = "a body" if name == vector.frame or turns else "a point or a body"
+            found = f"the point '{name}'" if name in points else f"'{name}'"
+            return f"expected {what} in {vector}, found {found}.{did_you_mean(name, known)}"
+    return ""
+
+
+def derivative_order(system: Description, value: Expr) -> int:
+    """The highest derivative of the coordinates of *system* in *value*: 0 for positions, 1 for speeds and velocities."""
+    (plain,) = system.expand(value)
+    names = plain.symbols()
+    orders = [*speed_derivatives(system, names).values(), *(x.order for x in vector_parts(system, names).values())]
+    moving = {*system.speeds, *point_velocities(system)}
+    return max([*orders, *(1 for n in names if n in moving)], default=0)
+
+
+def response_symbols(system: Description, names: Iterable[str]) -> set[str]:
+    """Names among *names* of accelerations ``q1''`` and multipliers ``lambda.E.x``, which only a motion determines: rows of
+    constraints, of contacts, limits and dry friction.
+    """
+    accelerations = {f"{n}'" for n in system.v_names}
+    multipliers = {f"{MULTIPLIER}{c.name}" for c in system.constraints}
+    touching = {f"{MULTIPLIER}{n}" for n in contact_rows(system)}
+    known = accelerations | multipliers | touching
+    return {n for n in names if n in known or n.rpartition(".")[0] in multipliers}
+
+
+def contact_rows(system: Description) -> Iterator[str]:
+    """Names of the rows of contacts (``foot.n``, the normal one, ``foot.u`` and ``foot.w`` along the plane; ``box.A.n`` where
+    there are several places), of limits (``stop.lower``) and of dry friction.
+    """
+    for record in system.contacts:
+        if isinstance(record, Contact):
+            places = [f".{p}" for p in names(system, record)] if len(record.starts) > 1 else [""]
+            yield from (f"{record.name}{place}.{c}" for place in places for c in "nuw")
+        elif isinstance(record, Limit):
+            yield from (f"{record.name}.{end}" for end in record.ends)
+        else:
+            yield record.name
+
+
+def smooth_friction(system: Description) -> dict[str, SmoothFriction]:
+    """The elements of smooth friction, by the names of their forces: ``lambda.hinge``, which a state has."""
+    return {f"{MULTIPLIER}{e.name}": e for e in system.elements if isinstance(e, SmoothFriction)}
+
+
+def likely_response_symbols(system: Description, name: str) -> list[str]:
+    """Likely names of accelerations and multipliers for a misspelt *name*."""
+    component = name.removeprefix(MULTIPLIER).partition(".")[2]
+    rows = [f"{c.name}.{component}" if component else c.name for c in system.constraints]
+    forces = [*(f"{MULTIPLIER}{row}" for row in (*rows, *contact_rows(system))), *smooth_friction(system)]
+    return [*forces, *(f"{n}'" for n in system.v_names)]
+
+
+def known_forces(system: Description, name: str) -> str:
+    """Sentence on the names of forces of contacts and constraints, for a *name* with their prefix; else ``''``."""
+    if not name.startswith(MULTIPLIER):
+        return ""
+    rows = [f"{MULTIPLIER}{row}" for row in (*contact_rows(system), *(c.name for c in system.constraints))]
+    rows += smooth_friction(system)
+    if not rows:
+        return " Such names are of the forces of contacts, limits, friction and constraints; the model has none."
+    return f" Forces with names: {excerpt(rows)}."
+
+
+def infer_parameters(system: Description, lets: Iterable[Let] = ()) -> dict[str, str]:
+    """Symbols of *system* that are neither coordinates, speeds nor the time, in the order in which it uses them, each with
+    the rule by which it is one; then those of *lets*, which it may leave unused.
+
+    A dot or a prime marks the name of a point or a speed, never of a parameter.
+    """
+    lets = tuple(lets)
+    known = {TIME, *system.q_names, *system.speeds, *ENERGIES, *(let.name for let in lets)}
+    constant = {n for e in _constants(system) for n in e.symbols()}
+    shifts = {
+        n for b in system.bodies for m in b.motions if not isinstance(m, Ball | Free) for n in m.argument.symbols()
+    }
+    found: dict[str, str] = {}
+    switched = (n for s in system.switches for n, _ in (*s.sets, *s.guards))
+    every = (expression.symbols() for expression in (*expressions(system), *(let.value for let in lets)))
+    for own in (*every, *((name,) for name in switched)):
+        for name in _natural_order(own):
+            if name not in known and not {".", "'", "("} & set(name):
+                found[name] = CONSTANT if name in constant else IN_SHIFT if name in shifts else ELSEWHERE
+    return found
+
+
+def ambiguities(system: Description) -> Iterator[str]:
+    """Sentences on undeclared names of *system* whose inferred meaning is uncertain.
+
+    A name in shifts only is inferred to be a parameter; a name in an angle a coordinate, even as a factor beside other names.
+    """
+    system = system.expanded
+    if not system.inferred:
+        return
+    shifted = [n for n, rule in system.taken.items() if rule == IN_SHIFT]
+    if shifted:
+        yield _ambiguity(system, shifted, "in shifts only", "parameter")
+    angles = [m.angle for b in system.bodies for m in b.motions if isinstance(m, Rotation)]
+    factors = {n for a in angles if len(a.symbols()) > 1 for n in set(a.symbols()) - _terms(a)}
+    turned = [n for n, rule in system.taken.items() if rule == IN_ANGLE and n in factors]
+    if turned:
+        yield _ambiguity(system, turned, "in an angle beside other names", "coordinate")
+
+
+def _ambiguity(system: Description, names: list[str], where: str, kind: str) -> str:
+    """Sentence on *names* in the place *where*, inferred to be of this *kind*."""
+    others = [c for c in system.coordinates if c not in names]
+    lists = [others, [*others, *names]] if kind == "parameter" else [[*others, *names], others]
+    in_text = any(b.location is not None for b in system.bodies)
+    shown = (f"coordinates {excerpt(n)};" if in_text else f"coordinates=[{excerpt(map(repr, n))}]" for n in lists if n)
+    stand, are = ("stands", f"is taken for a {kind}") if len(names) == 1 else ("stand", f"are taken for {kind}s")
+    return (
+        f"Model '{system.name}': {excerpt(map(repr, names))} {stand} {where} and {are}. "
+        f"List the coordinates to say what is meant: {' or '.join(shown)}"
+    )
+
+
+def _terms(sum_: Expr) -> set[str]:
+    """Names of the symbols that are terms of a sum, with factors that are numbers."""
+    graph = sum_.graph
+    found: set[str] = set()
+    stack = [sum_.ref]
+    while stack:
+        i = stack.pop() >> 1
+        op = graph.op[i]
+        if op == Op.SYMBOL:
+            found.add(graph.names[graph.lhs[i]])
+        elif op == Op.ADD:
+            stack += [graph.lhs[i], graph.rhs[i]]
+        elif op in (Op.MUL, Op.DIV):
+            values = graph.value(graph.lhs[i]), graph.value(graph.rhs[i])
+            stack += [r for r, other in ((graph.lhs[i], values[1]), (graph.rhs[i], values[0])) if other is not None]
+    return found
+
+
+def _constants(system: Description) -> Iterator[Expr]:
+    """Expressions of *system* that must be made of parameters only."""
+    for body in system.bodies:
+        inertia = body.inertia
+        yield from (inertia.mass, *inertia.com, *inertia.moments, *inertia.products)
+    yield from system.gravity
+    for point in system.points:
+        yield from point.position
+    yield from _directions(system)
+    for element in system.elements:
+        yield from kind_of(element).constants(element)
+    for condition in system.constraints:
+        yield from constraints.kind_of(condition).constants(condition)
+    for contact in system.contacts:
+        yield from contacts.kind_of(contact).constants(contact)
+    yield from (value for _, value in system.initial)
+
+
+def _directions(system: Description) -> Iterator[Expr]:
+    """The components of directions that depend on parameters."""
+    for record in (*system.bodies, *system.elements, *system.constraints, *system.contacts):
+        yield from (a for axis in directions(record) for a in axis)
+
+
+def expressions(system: Description) -> Iterable[Expr]:
+    """Every expression that *system* holds."""
+    yield from motion_expressions(system)
+    yield from (value for _, value in system.initial)
+    yield from (output.value for output in system.outputs)
+
+
+def motion_expressions(system: Description) -> Iterable[Expr]:
+    """Every expression on which the motion of *system* depends, but for its start."""
+    for body in system.bodies:
+        for motion in body.motions:
+            if not isinstance(motion, Ball | Free):
+                yield motion.argument
+        inertia = body.inertia
+        yield from (inertia.mass, *inertia.com, *inertia.moments, *inertia.products)
+    yield from system.gravity
+    for point in system.points:
+        yield from point.position
+    for element in system.elements:
+        yield from element.expressions
+    for record in (*system.constraints, *system.contacts, *system.switches, *system.programs, system.control):
+        yield from record.expressions
+    yield from _directions(system)
+    yield from (w.value for w in system.quasi)
+
+
+def point_components(system: Description) -> set[str]:
+    """Names of all positions and velocities that an expression may use: ``P.x``, ``Body.vz``."""
+    owners = [*(b.name for b in system.bodies), *(p.name for p in system.points)]
+    return {f"{owner}.{component}" for owner in owners for component in POINT_COMPONENTS}
+
+
+def point_velocities(system: Description) -> set[str]:
+    """Velocities among :func:`point_components`."""
+    return {n for n in point_components(system) if n.rpartition(".")[2].startswith("v")}
+
+
+def _natural_order(names: Iterable[str]) -> list[str]:
+    """*names* in natural order: digits compare by value, so that the order is unique."""
+
+    def key(name: str) -> list[tuple[bool, int, str]]:
+        parts = re.split(r"(\d+)", name)
+        return [(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in parts]
+
+    return sorted(names, key=key)
+
+
+def units(system: Description) -> dict[str, str]:
+    """Units of coordinates and speeds, where a motion shows them: ``rad`` for rotations, ``m`` for shifts."""
+    found: dict[str, str] = {}
+    coordinates = set(system.coordinates)
+    for body in system.expanded.bodies:
+        for motion in body.motions:
+            if isinstance(motion, Ball | Free):
+                found |= {n: "" if ".q" in n else "m" for n in coordinate_names(motion)}
+                found |= {n: "rad/s" if ".w" in n else "m/s" for n in speed_names(motion)}
+                continue
+            unit = "rad" if isinstance(motion, Rotation) else "m"
+            for name in motion.argument.symbols():
+                if name in coordinates and (motion.argument.name == name or name not in found):
+                    found |= {name: unit, f"{name}'": f"{unit}/s"}
+    return found

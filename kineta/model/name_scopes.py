@@ -1,0 +1,257 @@
+"""Scopes of names: the symbols allowed in each part of a model, and the sentences on others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kineta.algebra.expression import Expr
+from kineta.errors import Location, did_you_mean
+from kineta.model import elements
+from kineta.model.body import Body, Point
+from kineta.model.description import Description, Kinded, kinded, of_control, word
+from kineta.model.diagnostics import CheckError
+from kineta.model.elements import Element
+from kineta.model.motion import Ball, Free, directions
+from kineta.model.motion_program import Program
+from kineta.model.name_inference import (
+    known_forces,
+    likely_response_symbols,
+    point_components,
+    point_velocities,
+    response_symbols,
+    smooth_friction,
+    speed_derivatives,
+    vector_fault,
+    vector_parts,
+)
+from kineta.model.quasi import Quasi
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, TIME
+from kineta.model.vectors import KINDS
+from kineta.model.vectors import part as vector_part
+from kineta.threads import once
+
+if TYPE_CHECKING:
+    from kineta.model.named_expressions import Let, Output
+
+#: A letter, digit or ``_`` of a name: ``\w`` without raised and lowered digits, fractions and digits in circles.
+LETTER = r"[^\W²³¹¼-¾⁰-₎⅐-↋①-⓿]"
+#: A name without dots and primes.
+NAME = re.compile(rf"(?!\d){LETTER}+")
+#: Where vectors of bodies and points may stand.
+VECTORS_STAND = " Vectors stand in programs, in transversal parts of the control, in outputs and in events."
+#: Alternatives to a force that names a speed.
+DAMPER = " A force that depends on speeds is a damper, or a force on a coordinate."
+#: Constituents of positions, and of states, in words.
+RESTING = "coordinates, parameters, the time and positions of points"
+MOVING = "coordinates, speeds, parameters, the time, positions and velocities of points"
+#: Names of the number pi in Python.
+_PI = frozenset(f"{module}.pi" for module in ("math", "numpy", "np", "jnp", "sympy", "sp", "torch"))
+
+#: Where a direction that moves is to come from.
+STILL = " A direction is fixed in the axes of its body; a motion that turns, as R[0, 0, 1](q1), turns these."
+
+Fault = Callable[..., CheckError]
+
+
+def check_symbols(system: Description) -> None:
+    """Raise :class:`CheckError` for the first symbol that does not exist, or has no place where it stands."""
+    scope = SymbolTable(system)
+    for rule in (_lets, _bodies, _acting, _programs, _quasi, _outputs, _values):
+        rule(scope)
+
+
+class SymbolTable:
+    """Symbol table of *system*: names by kind."""
+
+    def __init__(self, system: Description) -> None:
+        self.system = system
+        self.parameters = {p.name for p in system.parameters}
+        self.points = point_components(system)
+        self.variables = self.parameters | {TIME, *system.q_names, *system.speeds}
+        self.everything = self.variables | self.points | {*ENERGIES, *smooth_friction(system)}
+        self.state = self.variables | self.points
+        self.inside = _nested_symbols(system)
+
+    @once
+    def higher(self) -> frozenset[str]:
+        """Derivatives of speeds in programs, named expressions and outputs."""
+        return frozenset(speed_derivatives(self.system, self._named))
+
+    @once
+    def parts(self) -> frozenset[str]:
+        """Parts of vectors in programs, named expressions and outputs."""
+        return frozenset(vector_parts(self.system, self._named))
+
+    @once
+    def _named(self) -> set[str]:
+        system = self.system
+        written = [x for own in system.programs for x in own.expressions] + list(system.control.expressions)
+        written += [*(let.value for let in system.lets), *(o.value for o in system.outputs)]
+        return {
+            n for x in written for n in (*x.symbols(), *(n for own in x.symbols() for n in self.inside.get(own, ())))
+        }
+
+    def only(
+        self,
+        allowed: Collection[str],
+        words: str,
+        values: Iterable[Expr | None],
+        fault: Fault,
+        *,
+        advice: Callable[[str], str] = lambda _: "",
+        hint: str = "",
+        near: Callable[[str], Iterable[str]] = lambda _: (),
+    ) -> None:
+        """Raise a *fault* where *values* hold symbols, or named expressions with symbols, that are not among those *allowed*, in
+        *words*: for one that does not exist with *advice* and names *near* it, for one of another place with a *hint*.
+        """
+        for value in values:
+            for name in value.symbols() if value is not None else ():
+                for own in self.inside.get(name, (name,)):
+                    if own in allowed:
+                        continue
+                    meant = " Write pi." if own in _PI else did_you_mean(own, [*near(own), *allowed, *self.inside])
+                    unknown = f"unknown symbol '{own}'.{meant}"
+                    raise fault(self._out_of_place(own, name, words, hint) or unknown + advice(own), symbol=name)
+
+    def _out_of_place(self, own: str, name: str, words: str, hint: str) -> str:
+        """Sentence on the misplaced symbol *own*, written as *name* or nested in it; ``''`` for an unknown symbol."""
+        system, vector = self.system, vector_part(own)
+        if vector is not None and (text := vector_fault(system, vector)):
+            return text
+        forced = own.startswith(MULTIPLIER) and bool(response_symbols(system, [own]))
+        if not (own in self.everything or forced or vector is not None or speed_derivatives(system, [own])):
+            return ""
+        found = f"{_meaning(system, own)} '{own}'"
+        if own != name:
+            found = f"'{name}' holds {found}, which"
+        follows = " It follows from the motion." if forced else ""
+        more = VECTORS_STAND if vector is not None else hint if own in self.everything else follows
+        return f"{found} has no place here; expected {words or 'what a state gives'} only.{more}"
+
+
+def _lets(scope: SymbolTable) -> None:
+    for let in scope.system.lets:
+        scope.only(scope.everything | scope.higher | scope.parts, "", [let.value], _of(let))
+
+
+def _bodies(scope: SymbolTable) -> None:
+    system = scope.system
+    arguments = scope.variables - set(system.speeds)
+    for body in system.bodies:
+        own = body.inertia
+        motions = [m.argument for m in body.motions if not isinstance(m, Ball | Free)]
+        advice = partial(listing_advice, system.coordinates, location=body.location)
+        scope.only(arguments, "coordinates, parameters and the time", motions, _of(body), advice=advice)
+        _directions(scope, body)
+        entries = (own.mass, *own.com, *own.moments, *own.products)
+        scope.only(scope.parameters, "parameters", entries, partial(_of(body), part=f"inertia {body.name}"))
+    for point in system.points:
+        scope.only(scope.parameters, "parameters", point.position, _of(point))
+
+
+def _acting(scope: SymbolTable) -> None:
+    """Elements, then constraints, contacts and switches."""
+    resting = scope.state - set(scope.system.speeds) - point_velocities(scope.system)
+    for record, _ in kinded(scope.system):
+        _directions(scope, record)
+    for element in scope.system.elements:
+        kind = elements.kind_of(element)
+        scope.only(resting, RESTING, kind.positions(element), _of(element), hint=DAMPER)
+        scope.only(scope.state, MOVING, element.expressions, _of(element))
+        scope.only(scope.parameters, "parameters", kind.constants(element), _of(element))
+    for condition, kind in kinded(scope.system):
+        if not isinstance(condition, Element | Program):
+            scope.only(scope.parameters, "parameters", kind.constants(condition), _of(condition))
+            scope.only(resting, RESTING, kind.positions(condition), _of(condition))
+            scope.only(scope.state, MOVING, condition.expressions, _of(condition))
+
+
+def _directions(scope: SymbolTable, record: Body | Kinded) -> None:
+    for axis in directions(record):
+        scope.only(scope.parameters, "parameters and constants", axis, _of(record), hint=STILL)
+
+
+def _programs(scope: SymbolTable) -> None:
+    system, moved = scope.system, scope.state | scope.higher | scope.parts
+    held, likely = f"{MOVING}, derivatives and vectors", partial(_likely_derivatives, system)
+    for motion in system.programs:
+        scope.only(moved, held, motion.expressions, _of(motion), near=likely)
+    control = partial(of_control, system)
+    scope.only(scope.parameters, "parameters", [x for _, x in system.control.actuators], control)
+    scope.only(moved, held, [x for _, x in system.control.transversal], control, near=likely)
+
+
+def _quasi(scope: SymbolTable) -> None:
+    system = scope.system
+    allowed = scope.state - {w.name for w in system.quasi} | set(system.base_speeds)
+    for form in system.quasi:
+        scope.only(allowed, MOVING, [form.value], _of(form))
+
+
+def _outputs(scope: SymbolTable) -> None:
+    system = scope.system
+    shown = (
+        scope.everything
+        | scope.parts
+        | response_symbols(system, (n for o in system.outputs for n in o.value.symbols()))
+    )
+    shown |= scope.higher if system.programs else frozenset()
+    advice, near = partial(known_forces, system), partial(likely_response_symbols, system)
+    for output in system.outputs:
+        scope.only(shown, "", [output.value], _of(output), advice=advice, near=near)
+
+
+def _values(scope: SymbolTable) -> None:
+    """Initial values and gravity."""
+    for name, value in scope.system.initial:
+        fault = partial(CheckError, "Initial value", name, None, part=f"initial {name}")
+        scope.only(scope.parameters, "parameters", [value], fault)
+    fault = partial(CheckError, "Model", scope.system.name, None, part="gravity")
+    scope.only(scope.parameters, "parameters", scope.system.gravity, fault)
+
+
+def _of(item: Body | Point | Kinded | Output | Let | Quasi) -> Fault:
+    """Constructor of errors on a record."""
+    return partial(CheckError, word(item), item.name, item.location)
+
+
+def listing_advice(coordinates: tuple[str, ...], name: str, location: Location | None) -> str:
+    """How to make a coordinate of *name*, in the language or, without a *location* in a text, in Python."""
+    if not NAME.fullmatch(name):
+        return ""
+    every = coordinates if name in coordinates else (*coordinates, name)
+    listed = f"coordinates={list(every)}" if location is None else f"coordinates {', '.join(every)};"
+    return f" If it is a coordinate, list it: {listed}"
+
+
+def _nested_symbols(system: Description) -> dict[str, dict[str, None]]:
+    """Symbols within each named expression, nested named expressions included."""
+    values = {let.name: let.value for let in system.lets}
+    inside: dict[str, dict[str, None]] = {}
+    for name in system.meanings:  # what others name comes first
+        own = values[name].symbols()
+        inside[name] = dict.fromkeys(symbol for s in own for symbol in inside.get(s, (s,)))
+    return inside
+
+
+def _likely_derivatives(system: Description, name: str) -> list[str]:
+    """Derivatives of speeds of the order of *name*, as suggestions."""
+    primes = len(name) - len(name.rstrip("'"))
+    return [n.rstrip("'") + "'" * primes for n in system.v_names] if primes > 1 else []
+
+
+def _meaning(system: Description, name: str) -> str:
+    """Kind of the symbol *name*, in words."""
+    if (vector := vector_part(name)) is not None:
+        return "a rate" if vector.rates else KINDS[vector.vector.kind].words
+    if name.startswith(MULTIPLIER):
+        return "the force"
+    if name in (found := speed_derivatives(system, [name])):
+        return "the acceleration" if found[name] == 2 else "the derivative"
+    kinds = {"the coordinate": system.q_names, "the speed": system.speeds, "the time": (TIME,), "the energy": ENERGIES}
+    velocity = "the velocity" if name in point_velocities(system) else "the position"
+    return next((kind for kind, names in kinds.items() if name in names), velocity)

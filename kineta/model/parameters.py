@@ -1,0 +1,114 @@
+"""Parameters and initial values of a description, and tables of records by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+from kineta.algebra.expression import Expr
+from kineta.errors import ArgumentError, ExpressionError, Location, ModelError, nearest_or_listed, shown
+from kineta.model.coercion import COERCIONS, ModelRecord
+from kineta.model.units import Dimension
+from kineta.passes.evaluate import evaluate
+from kineta.values import number
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter(ModelRecord):
+    """A parameter in SI units.
+
+    ``value`` is None where it must be given at run time. ``default`` is the expression of other parameters from which a text has
+    computed it, None for a number. A ``fixed`` parameter is a number in the equations and in the
+    code: it is folded and cannot be changed without a new derivation. ``dimension`` is that of the unit with which a text has
+    declared it, None where there was none.
+    """
+
+    name: str
+    value: float | None = None
+    fixed: bool = False
+    location: Location | None = field(default=None, compare=False, repr=False)
+    dimension: Dimension | None = field(default=None, compare=False, repr=False)
+    default: Expr | None = field(default=None, compare=False, repr=False)
+
+
+def _value(value: object, _: str, parameter: Parameter) -> float | None:
+    if value is None:
+        return None
+    try:
+        found = number("", value)
+    except ArgumentError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise ModelError(
+            f"Parameter '{parameter.name}': expected a finite number, found {shown(value)}.", parameter.location
+        )
+    return found
+
+
+def valid_defaults(parameters: Iterable[Parameter]) -> Iterator[Parameter]:
+    """*parameters* without the defaults that no longer give their values."""
+    known: dict[str, float] = {}
+    for own in parameters:
+        if own.default is not None and own.value != default_value(own.default, known):
+            own = replace(own, default=None)
+        yield own
+        known |= {} if own.value is None else {own.name: own.value}
+
+
+def default_value(default: Expr, values: Mapping[str, float]) -> float | None:
+    """The number that *default* is for these *values* of parameters; None where it is none."""
+    try:
+        found: float = evaluate(default.graph, [default.ref], values)[0]
+    except ExpressionError:
+        return None
+    return found
+
+
+COERCIONS["float | None"] = _value
+COERCIONS["Dimension | None"] = lambda value, *_: value
+
+
+class ByName(tuple[T, ...]):
+    """Records, or pairs of names and values, in order, and their values by name: ``{**system.parameters, "m": 2.0}``."""
+
+    what = "value"
+
+    def pairs(self) -> Iterator[tuple[str, Any]]:
+        """Names and values."""
+        return ((x[0], x[1]) if isinstance(x, tuple) else (x.name, x.value) for x in self)  # type: ignore[attr-defined]
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        return dict(self.pairs())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (tuple(self),)
+
+    def keys(self) -> list[str]:
+        """The names."""
+        return list(self._values)
+
+    def __getitem__(self, key: Any) -> Any:
+        """The value by name, None of a parameter that has none; a record by its place."""
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if key in self._values:
+            return self._values[key]
+        raise ArgumentError(f"There is no {self.what} '{key}'.{nearest_or_listed(key, self.keys())}")
+
+
+class Parameters(ByName[Parameter]):
+    """The parameters of a system."""
+
+    what = "parameter"
+
+
+class Initial(ByName[tuple[str, Expr]]):
+    """The initial values of a system."""
+
+    what = "initial value"

@@ -1,0 +1,87 @@
+"""Common subexpressions in print: repeated parts have names, all others are written out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+
+from kineta.errors import ArgumentError
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import LEAVES
+from kineta.expr.walk import operands, reachable
+from kineta.notation.typesetting import LAST, Kinds, Notation, factor_kinds, typeset
+from kineta.passes.remove_guards import remove_guards
+
+#: Operations in one line at most: in longer formulas parts have names although they occur once.
+LINE = 24
+#: Operations of a repeated part at most that is written out at each occurrence.
+AGAIN = 2
+#: Operations at most of formulas written out without named parts.
+WRITTEN = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class CommonSubexpressions:
+    """Formulas with named parts: ``named`` are the nodes with the names z1, z2, ... in topological order."""
+
+    graph: Graph
+    named: Mapping[int, str]
+    results: Mapping[str, Ref]
+
+    def lines(self, notation: Notation, kinds: Kinds) -> Iterator[tuple[str, str]]:
+        """Names and right sides: the named parts, then the results."""
+        known = factor_kinds(self.graph, [*(2 * i for i in self.named), *self.results.values()], kinds)
+        kinds = {**kinds, **{name: (known[i], LAST) for i, name in self.named.items()}}
+        for i, name in self.named.items():
+            yield name, typeset(self.graph, 2 * i, notation, self.named, kinds)
+        for name, ref in self.results.items():
+            yield name, typeset(self.graph, ref, notation, self.named, kinds, whole=False)
+
+
+def common_subexpressions(
+    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, show: Callable[[str], str] = str
+) -> CommonSubexpressions:
+    """*results* (name to reference) with their repeated parts named z1, z2, ..., shown by *show*; short parts are written out.
+
+    The names differ from those of symbols and results. Guards of divisors are not shown. Without *parts* nothing is named.
+    Raises :class:`ArgumentError` where this would take more than :data:`WRITTEN` operations.
+    """
+    taken = {n.replace("_", "") for n in (*graph.names, *results)}
+    graph, refs = remove_guards(graph, list(results.values()))
+    results = dict(zip(results, refs, strict=True))
+    order = reachable(graph, results.values())
+    if not parts:
+        _check_length(graph, order, results)
+        return CommonSubexpressions(graph, {}, results)
+    uses = dict.fromkeys(order, 0)
+    for i in order:
+        for r in operands(graph, i):
+            uses[r >> 1] += 1
+    length: dict[int, int] = {}
+    named: dict[int, str] = {}
+    names = (n for k in count(1) if (n := f"z{k}") not in taken)
+    roots = {r >> 1 for r in results.values()}
+    for i in order:
+        if graph.op[i] in LEAVES:
+            length[i] = 0
+            continue
+        inside = operands(graph, i)
+        length[i] = 1 + sum(length[r >> 1] for r in inside)
+        again = uses[i] > 1 or (i in roots and uses[i] > 0)
+        if (again and length[i] > AGAIN) or (length[i] > LINE and i not in roots):
+            named[i] = show(next(names))
+            length[i] = 0
+    return CommonSubexpressions(graph, named, results)
+
+
+def _check_length(graph: Graph, order: Iterable[int], results: Mapping[str, Ref]) -> None:
+    written: dict[int, int] = {}
+    for i in order:
+        inside = operands(graph, i)
+        written[i] = min(WRITTEN + 1, bool(inside) + sum(written[r >> 1] for r in inside))
+    if sum(written[r >> 1] for r in results.values()) > WRITTEN:
+        raise ArgumentError(
+            f"Expected formulas of at most {WRITTEN} operations to write out without named parts, found longer ones; "
+            "leave out parts=False, --no-parts on the command line."
+        )

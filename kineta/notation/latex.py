@@ -1,0 +1,271 @@
+"""Equations as LaTeX."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import Op
+from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.typesetting import Kinds, short_decimal
+
+_GREEK = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega "
+    "Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+).split()
+_LETTERS = {g: rf"\{g}" for g in _GREEK} | {"fi": r"\varphi", "Fi": r"\varphi", "phi": r"\varphi"}
+_LETTERS |= {c: _LETTERS[g] for c, g in zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK, strict=True)}
+_CALLS = {
+    Op.SIN: r"\sin",
+    Op.COS: r"\cos",
+    Op.TAN: r"\tan",
+    Op.ASIN: r"\arcsin",
+    Op.ACOS: r"\arccos",
+    Op.ATAN: r"\arctan",
+    Op.SINH: r"\sinh",
+    Op.COSH: r"\cosh",
+    Op.TANH: r"\tanh",
+    Op.EXP: r"\exp",
+    Op.LOG: r"\ln",
+    Op.MIN: r"\min",
+    Op.MAX: r"\max",
+}
+#: Functions with delimiters around their argument.
+_AROUND = {Op.SQRT: r"\sqrt{{{0}}}", Op.ABS: r"\left|{0}\right|"}
+#: A component of a quaternion, a position or a velocity: letter and axis.
+_COMPONENT = re.compile(r"[qvw][wxyz]")
+#: Components of a point, which may be called p as momenta are.
+_OF_POINTS = ("x", "y", "z", "vx", "vy", "vz")
+_NAME = re.compile(r"^([^\W\d_]+)_?(\w*)$")
+
+
+def name(text: str) -> str:
+    r"""A name as LaTeX: ``q1'`` is \dot{q}_{1}, ``Fi2`` is \varphi_{2}, ``b.wx`` is w^{\mathrm{b}}_{x}, ``J_nz`` is J_{nz}.
+
+    Words in letters that are not ASCII are set as text, which any font for the script serves: \text{Нога}.
+    """
+    letter, _, of = text.partition(".")
+    if of and letter in ("tau", "lambda"):
+        return rf"\{letter}_{{{_entry(letter, of)}}}"
+    if of and letter == "p" and of not in _OF_POINTS:
+        return _momentum(of)
+    primes = len(text) - len(text.rstrip("'"))
+    stem = text.rstrip("'")
+    owner, _, last = stem.rpartition(".")
+    letter, index = (last[0], last[1]) if owner and _COMPONENT.fullmatch(last) else _split(last)
+    accent = _dotted(letter, primes)
+    shown = accent + (f"_{{{index}}}" if index else "")
+    return rf"{accent}^{{{_word(owner)}}}" + shown[len(accent) :] if owner else shown
+
+
+def _momentum(of: str, dots: int = 0) -> str:
+    """The momentum of a speed, q1' or b.wx, with *dots*; its index is the coordinate of the speed."""
+    coordinate = of.removesuffix("'")
+    return f"{_dotted('p', dots)}_{{{name(coordinate)}}}"
+
+
+def _dotted(letter: str, times: int) -> str:
+    if times > 3:
+        return rf"\overset{{({times})}}{{{letter}}}"
+    return rf"\{'d' * times}ot{{{letter}}}" if times else letter
+
+
+def _split(word: str) -> tuple[str, str]:
+    """Letter and index of a name without dots and primes."""
+    digits = re.match(r"^(.*?)_?(\d+\w*)$", word)
+    match = digits or _NAME.match(word)
+    stem, index = (match[1], match[2]) if match else (word, "")
+    if stem in _LETTERS:
+        return _LETTERS[stem], _index(index)
+    if len(stem) == 1:
+        return stem if stem.isascii() else _word(stem), _index(index)
+    if 1 < len(word) <= 4 and word.isascii() and word[0].isupper() and not digits and "_" not in word:
+        return word[0], word[1:]
+    return _word(stem), _index(index)
+
+
+def _word(text: str) -> str:
+    return rf"\{'mathrm' if text.isascii() else 'text'}{{{_escaped(text)}}}"
+
+
+def _index(text: str) -> str:
+    return _escaped(text) if text.isascii() else _word(text)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("_", r"\_")
+
+
+def label(text: str) -> str:
+    r"""The LaTeX name of a quantity of a derivation: ``tau[q1']``, ``M[1,2]``, ``dT/dq1``; ``w2.x'`` is \dot{\omega}_{2x}."""
+    if match := re.fullmatch(r"p\.(.+)'", text):
+        return _momentum(match[1], 1)
+    if match := re.fullmatch(r"d(\w+)/d(.+)", text):
+        return rf"\frac{{\partial {label(match[1])}}}{{\partial {name(match[2])}}}"
+    if match := re.fullmatch(r"(\w+)\[([^\]]*)\](?:\.([xyz]))?", text):
+        indices = [_entry(match[1], x) for x in match[2].split(",")]
+        return _lettered(match[1], ",".join(indices) + (match[3] or ""))
+    if match := re.fullmatch(r"([A-Za-z]+)(\d+)(\.[xyz])?('*)", text):
+        letter, more = (match[1][0], match[1][1:]) if match[1] not in _VECTORS else (match[1], "")
+        return _lettered(letter, more + match[2] + (match[3] or "")[1:], len(match[4]))
+    return name(text)
+
+
+#: Letters of quantities with an entry for every constraint.
+_OF_CONSTRAINTS = ("lambda", "A", "rest", "f")
+
+
+def _entry(letter: str, text: str) -> str:
+    r"""The index *text* of an entry; a component of a constraint, ``pin.x``, stays on one line: \mathrm{pin}.x."""
+    if text.isdigit():
+        return text
+    owner, _, last = text.rpartition(".")
+    if letter in _OF_CONSTRAINTS and owner and not _COMPONENT.fullmatch(last.rstrip("'")):
+        return f"{_word(owner)}.{name(last)}"
+    return name(text.rstrip("'") if letter in ("tau", "p") else text)
+
+
+def _lettered(letter: str, index: str, dots: int = 0) -> str:
+    """A letter with dots and an index; words are upright."""
+    base = (
+        _VECTORS.get(letter)
+        or _LETTERS.get(letter)
+        or (letter if len(letter) == 1 else rf"\mathrm{{{_escaped(letter)}}}")
+    )
+    base = (base, rf"\dot{{{base}}}", rf"\ddot{{{base}}}")[dots]
+    return f"{base}_{{{index}}}" if index else base
+
+
+#: Letters of vectors.
+_VECTORS = {"w": r"\omega"}
+
+
+def matrix(cells: Sequence[str], columns: int) -> str:
+    """A matrix, or a column."""
+    rows = (" & ".join(cells[k : k + columns]) for k in range(0, len(cells), columns))
+    return "\\begin{pmatrix} " + r" \\ ".join(rows) + " \\end{pmatrix}"
+
+
+#: Letters in a line of a page at most: longer sums are broken.
+WIDTH = 90
+_BRACKETS = re.compile(r"(?P<open>\\left\b|\\begin\b|\{)|(?P<close>\\right\b|\\end\b|\})| [+-] ")
+#: LaTeX commands without width, or of the width of one letter.
+_NO_PLACE = re.compile(r"\\(?:left|right|mathrm|text|frac|d?dot)\b|\\,|[{}^_ ]")
+_ONE_LETTER = re.compile(r"\\[a-z]+")
+
+
+def break_lines(value: str) -> list[str]:
+    """*value* as lines of the width of a page, broken between the terms of a sum; other formulas stay whole."""
+    depth, cuts = 0, [0]
+    for match in _BRACKETS.finditer(value):
+        if match["open"] or match["close"]:
+            depth += 1 if match["open"] else -1
+        elif not depth:
+            cuts.append(match.start())
+    lines = [""]
+    for start, end in zip(cuts, [*cuts[1:], len(value)], strict=True):
+        term = value[start:end]
+        if lines[-1] and _letters(lines[-1]) + _letters(term) > WIDTH:
+            lines.append(term)
+        else:
+            lines[-1] += term
+    return lines
+
+
+def _letters(text: str) -> int:
+    """The approximate printed width of *text* in letters."""
+    return len(_ONE_LETTER.sub("x", _NO_PLACE.sub("", text)))
+
+
+#: Unicode characters of equations.
+_SIGNS = {
+    "∑": r"\sum ", "∂": r"\partial ", "·": r"\cdot ", "×": r"\times ", "−": "-", "½": r"\frac{1}{2} ", "²": "^{2}",
+    "⁻": "^{-", "¹": "1}", "ᵀ": "^{T}", "∫": r"\int ", "δ": r"\delta ", "ε": r"\varepsilon ", "ω": r"\omega ", "Ω": r"\Omega ",
+    "π": r"\pi ", "τ": r"\tau ", "γ": r"\gamma ", "ρ": r"\rho ", "η": r"\eta ", "ν": r"\nu ", "λ": r"\lambda ",
+}  # fmt: skip
+
+
+def from_unicode(law: str) -> str:
+    r"""An equation in Unicode characters, ``∂S/∂v̇_s = Q_s``, as LaTeX: \partial S/\partial \dot{v}_{s} = Q_{s}."""
+    marked = re.sub(r"(\S)̇", r"\\dot{\1}", re.sub(r"(\S)̈", r"\\ddot{\1}", unicodedata.normalize("NFD", law)))
+    indexed = re.sub(r"_([0-9A-Za-zα-ωΑ-Ω]+)", r"_{\1}", marked)
+    signs = "".join(_SIGNS.get(c, c) for c in indexed)
+    parted = re.sub(r",\s+(or )?", lambda m: r", \quad " + r"\text{or } " * bool(m[1]), signs)
+    return re.sub(r" +", " ", parted)
+
+
+class Latex:
+    """The notation of LaTeX."""
+
+    def name(self, text: str) -> str:
+        """A name with its index and its dots."""
+        return name(text)
+
+    def number(self, value: float) -> str:
+        r"""0.25, 2.5 \cdot 10^{-3}."""
+        if value == 0 or 0.01 <= value < 1e5:
+            return repr(value).removesuffix(".0")
+        mantissa, _, exponent = f"{value:.16e}".partition("e")
+        digits = repr(short_decimal(float(mantissa))).removesuffix(".0")
+        power = f"10^{{{int(exponent)}}}"
+        return power if digits == "1" else rf"{digits} \cdot {power}"
+
+    def sum(self, terms: Sequence[tuple[bool, str]]) -> str:
+        """Terms with their signs."""
+        (minus, first), *rest = terms
+        return ("-" if minus else "") + first + "".join(f" {'-' if m else '+'} {s}" for m, s in rest)
+
+    def product(self, number: Fraction | float, above: Sequence[str], below: Sequence[str]) -> str:
+        """Factors, or a fraction; a numerical denominator stays with the number above it."""
+        p, q = (number.numerator, number.denominator) if isinstance(number, Fraction) else (number, 1)
+        if q != 1 and not below:
+            return self._times([rf"\frac{{{p}}}{{{q}}}", *above])
+        over, under = [self.number(float(p))] * (p != 1 or not above) + list(above), [str(q)] * (q != 1) + list(below)
+        if not below:
+            return self._times(over)
+        return rf"\frac{{{self._alone(over)}}}{{{self._alone(under)}}}"
+
+    def _alone(self, factors: Sequence[str]) -> str:
+        """A product above or below a fraction bar, with a sum without brackets."""
+        (left, right), shown = (r"\left(", r"\right)"), self._times(factors)
+        return shown[len(left) : -len(right)] if len(factors) == 1 and shown.startswith(left) else shown
+
+    def _times(self, factors: Sequence[str]) -> str:
+        shown = factors[0]
+        for factor in factors[1:]:
+            shown += (r" \cdot " if factor[0].isdigit() else r"\,") + factor
+        return shown
+
+    def power(self, base: str, exponent: str) -> str:
+        """A power; a base with an index or dots is grouped by braces."""
+        return f"{{{base}}}^{{{exponent}}}"
+
+    def brackets(self, inside: str) -> str:
+        """A sum in brackets."""
+        return rf"\left({inside}\right)"
+
+    def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
+        """A function, optionally with a power; a name as its last argument has no brackets."""
+        if op in _AROUND:
+            around = _AROUND[op].format(*arguments)
+            return around if power == 1 else self.power(around, str(power))
+        call = _CALLS.get(op, rf"\operatorname{{{op.name.lower()}}}") + (f"^{{{power}}}" if power != 1 else "")
+        return f"{call} {arguments[0]}" if bare else call + self.brackets(", ".join(arguments))
+
+
+LATEX = Latex()
+
+
+def lines(
+    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, kinds: Kinds = MappingProxyType({})
+) -> Iterator[str]:
+    """``z_{1} = ...`` for every named part, then ``name = ...`` for every result (names of results are LaTeX already).
+
+    Without *parts* everything is written out. Raises :class:`ArgumentError` for formulas too long for this.
+    """
+    bound = common_subexpressions(graph, results, parts=parts, show=name)
+    return (f"{label} = {shown}" for label, shown in bound.lines(LATEX, kinds))

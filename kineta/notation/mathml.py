@@ -1,0 +1,119 @@
+r"""MathML from the LaTeX of this package: letters with accents and indices, fractions, roots, functions, matrices.
+
+Browsers show it without scripts or fonts from elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+_TOKEN = re.compile(r"\\left\\?.|\\right\\?.|\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|\S")
+
+_LETTERS = (
+    "alpha α beta β gamma γ delta δ epsilon ε zeta ζ eta η theta θ iota ι kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ sigma σ "
+    "tau τ upsilon υ phi φ varphi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ "
+    "Omega Ω partial ∂ varepsilon ε"
+).split()
+_GREEK = {rf"\{word}": sign for word, sign in zip(_LETTERS[::2], _LETTERS[1::2], strict=True)}
+_SIGNS = {
+    r"\cdot": "·",
+    r"\times": "×",
+    r"\sum": "∑",
+    r"\int": "∫",
+    r"\,": "",
+    r"\ ": "",
+    r"\quad": " ",
+    "-": "−",
+    "*": "∗",
+}
+_WORDS = re.compile(r"\\(sin|cos|tan|arcsin|arccos|arctan|sinh|cosh|tanh|exp|ln|min|max)")
+_DOTS = {r"\dot": "˙", r"\ddot": "¨"}
+_PLAIN = (r"\mathrm", r"\text", r"\operatorname")
+
+
+def mathml(latex: str, *, block: bool = False) -> str:
+    """A ``math`` element for a LaTeX formula of this package; with *block* on a line of its own."""
+    reader = _Reader(latex)
+    display = ' display="block"' if block else ""
+    return f"<math{display}>{reader.row()}</math>"
+
+
+class _Reader:
+    def __init__(self, latex: str) -> None:
+        self.words = re.findall(r"\\(?:mathrm|text|operatorname)\{([^{}]*)\}", latex)
+        plain = re.sub(r"\\(mathrm|text|operatorname)\{[^{}]*\}", r"\\\1", latex)
+        self.tokens = _TOKEN.findall(plain)[::-1]
+
+    def row(self, *ends: str) -> str:
+        """All up to one of *ends*, which is taken away too."""
+        shown: list[str] = []
+        while self.tokens:
+            if self.tokens[-1] in ends:
+                self.tokens.pop()
+                break
+            shown.append(self.scripted())
+        return f"<mrow>{''.join(shown)}</mrow>" if len(shown) != 1 else shown[0]
+
+    def scripted(self) -> str:
+        """A piece with its index and its power."""
+        base = self.piece()
+        marks = {}
+        while self.tokens and self.tokens[-1] in "_^":
+            mark = self.tokens.pop()
+            marks[mark] = self.piece()
+        if len(marks) == 2:
+            return f"<msubsup>{base}{marks['_']}{marks['^']}</msubsup>"
+        for mark, tag in (("_", "msub"), ("^", "msup")):
+            base = f"<{tag}>{base}{marks[mark]}</{tag}>" if mark in marks else base
+        return base
+
+    def piece(self) -> str:
+        """The next symbol or group."""
+        token = self.tokens.pop()
+        if token == "{":
+            return self.row("}")
+        if token == r"\frac":
+            return f"<mfrac>{self.piece()}{self.piece()}</mfrac>"
+        if token == r"\sqrt":
+            return f"<msqrt>{self.piece()}</msqrt>"
+        if token in _DOTS:
+            return f'<mover accent="true">{self.piece()}<mo>{_DOTS[token]}</mo></mover>'
+        if token in _PLAIN:
+            return f'<mi mathvariant="normal">{escape(self.words.pop(0).replace(chr(92), ""))}</mi>'
+        if token.startswith(r"\left"):
+            left, right = token[-1], {"(": ")", "|": "|"}[token[-1]]
+            return f"<mrow><mo>{left}</mo>{self.row(rf'{chr(92)}right{right}')}<mo>{right}</mo></mrow>"
+        if token == r"\begin":
+            return self.matrix()
+        if word := _WORDS.fullmatch(token):
+            return f"<mi>{word[1]}</mi><mo>&#x2061;</mo>"
+        if token[0].isdigit():
+            return f"<mn>{token}</mn>"
+        if token in _GREEK or token.isalpha():
+            return f"<mi>{_GREEK.get(token, token)}</mi>"
+        sign = _SIGNS.get(token, token)
+        return f"<mo>{escape(sign)}</mo>" if sign.strip() else '<mspace width="0.17em"/>'
+
+    def matrix(self) -> str:
+        """Rows and columns between brackets, after ``\\begin``."""
+        self.group()
+        rows: list[list[str]] = [[]]
+        while self.tokens:
+            cell: list[str] = []
+            while self.tokens[-1] not in ("&", r"\\", r"\end"):
+                cell.append(self.scripted())
+            rows[-1].append(f"<mtd>{''.join(cell)}</mtd>")
+            end = self.tokens.pop()
+            if end == r"\end":
+                self.group()
+                break
+            if end == r"\\":
+                rows.append([])
+        table = "".join(f"<mtr>{''.join(row)}</mtr>" for row in rows)
+        return f"<mrow><mo>(</mo><mtable>{table}</mtable><mo>)</mo></mrow>"
+
+    def group(self) -> None:
+        """Step over a name in braces."""
+        while self.tokens.pop() != "}":
+            pass

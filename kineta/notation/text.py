@@ -1,0 +1,66 @@
+"""Equations as plain text, one line per named part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from types import MappingProxyType
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import Op
+from kineta.notation.common_subexpressions import common_subexpressions
+from kineta.notation.typesetting import Kinds
+
+
+class Text:
+    """The infix notation with + - * / ^, which is valid input for calculators."""
+
+    def name(self, text: str) -> str:
+        """A name as it is."""
+        return text
+
+    def number(self, value: float) -> str:
+        """The shortest digits: 0.0025, 2.5e-5."""
+        mantissa, e, exponent = repr(value).removesuffix(".0").partition("e")
+        return f"{mantissa}e{int(exponent)}" if e else mantissa
+
+    def sum(self, terms: Sequence[tuple[bool, str]]) -> str:
+        """Terms with their signs."""
+        (minus, first), *rest = terms
+        return ("-" if minus else "") + first + "".join(f" {'-' if m else '+'} {s}" for m, s in rest)
+
+    def product(self, number: Fraction | float, above: Sequence[str], below: Sequence[str]) -> str:
+        """Factors and divisors."""
+        p, q = (number.numerator, number.denominator) if isinstance(number, Fraction) else (number, 1)
+        over = [self.number(float(p))] * (p != 1 or not above) + list(above)
+        under = [str(q)] * (q != 1) + list(below)
+        shown = "*".join(over)
+        if not under:
+            return shown
+        return f"{shown}/{under[0]}" if len(under) == 1 else f"{shown}/({'*'.join(under)})"
+
+    def power(self, base: str, exponent: str) -> str:
+        """A power; a base other than a name or number has brackets."""
+        return f"{base}^{exponent if exponent.replace('.', '').isalnum() else self.brackets(exponent)}"
+
+    def brackets(self, inside: str) -> str:
+        """A sum in brackets."""
+        return f"({inside})"
+
+    def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
+        """A function, optionally with a power."""
+        return f"{op.name.lower()}({', '.join(arguments)})" + (f"^{power}" if power != 1 else "")
+
+
+TEXT = Text()
+
+
+def lines(
+    graph: Graph, results: Mapping[str, Ref], *, parts: bool = True, kinds: Kinds = MappingProxyType({})
+) -> Iterator[str]:
+    """``z1 = ...`` for every named part, then ``name = ...`` for every result; linear in the number of operations.
+
+    Without *parts* everything is written out. Raises :class:`ArgumentError` for formulas too long for this.
+    """
+    bound = common_subexpressions(graph, results, parts=parts)
+    return (f"{name} = {shown}" for name, shown in bound.lines(TEXT, kinds))

@@ -1,0 +1,340 @@
+"""Typesetting of expressions in any notation: flattened sums and products, like terms collected, in a fixed order.
+
+The order of a product is numbers, parameters, coordinates, functions, speeds, accelerations; sums start with the terms of the
+highest derivative, by descending powers. Names of one kind keep their given order. A notation defines the look of the
+pieces.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Protocol
+
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import Op
+from kineta.expr.walk import operands, reachable, reachable_below
+
+#: Largest denominator of a number written as a fraction.
+DENOMINATOR = 12
+
+
+class FactorKind(IntEnum):
+    """Kinds of factors, in the order of products."""
+
+    NUMBER = 0
+    PARAMETER = 1
+    POSITION = 2
+    FUNCTION = 3
+    SPEED = 4
+    ACCELERATION = 5
+
+
+#: Kinds of names, and their positions within a kind; other names have the kind of their marks.
+Kinds = Mapping[str, tuple[FactorKind, int]]
+
+#: The position after all others.
+LAST = 1 << 30
+
+#: Coefficient and powers of factors (ids of nodes) of a term.
+_Term = tuple[float, dict[int, int]]
+
+#: Sort key of a factor: kind and position.
+_Key = tuple[int, int, int, tuple[str | int, ...]]
+
+
+class Notation(Protocol):
+    """The look of pieces. String arguments are complete; arguments of :meth:`product` have their brackets."""
+
+    def name(self, text: str) -> str:
+        """A symbol, or a named part."""
+
+    def number(self, value: float) -> str:
+        """A nonnegative number."""
+
+    def sum(self, terms: Sequence[tuple[bool, str]]) -> str:
+        """At least one term in order, each with a flag for subtraction."""
+
+    def product(self, number: Fraction | float, above: Sequence[str], below: Sequence[str]) -> str:
+        """A positive number times the factors *above*, divided by those *below*."""
+
+    def power(self, base: str, exponent: str) -> str:
+        """A base, with brackets if needed, to an exponent."""
+
+    def brackets(self, inside: str) -> str:
+        """An expression in brackets."""
+
+    def call(self, op: Op, arguments: Sequence[str], power: int, bare: bool) -> str:
+        """A function to a power; *bare*: its argument is a name at the end of a product and may have no brackets."""
+
+
+def typeset(
+    graph: Graph,
+    ref: Ref,
+    notation: Notation,
+    names: Mapping[int, str] = MappingProxyType({}),
+    kinds: Kinds = MappingProxyType({}),
+    *,
+    whole: bool = True,
+) -> str:
+    """*ref* in *notation*; nodes (ids) below it with *names* by their names (a name with a minus is that of the negative),
+    and *ref* itself by its name unless shown as a *whole*.
+    """
+    page = _Typesetter(graph, notation, names, kinds, ref >> 1 if whole else -1)
+    page.read(reachable_below(graph, ref, names) if whole else reachable(graph, [ref], names), ref >> 1)
+    return page.signed(ref)
+
+
+def factor_kinds(graph: Graph, roots: Sequence[Ref], kinds: Kinds) -> dict[int, FactorKind]:
+    """Kinds of the nodes below *roots*, by id."""
+    found: dict[int, FactorKind] = {}
+    for i in reachable(graph, roots):
+        op = graph.op[i]
+        if op == Op.CONST:
+            found[i] = FactorKind.NUMBER
+        elif op == Op.SYMBOL:
+            found[i] = _kind(graph.names[graph.lhs[i]], kinds)[0]
+        else:
+            found[i] = _composed(op, max(found[r >> 1] for r in operands(graph, i)))
+    return found
+
+
+def _kind(name: str, kinds: Kinds) -> tuple[FactorKind, int]:
+    """Kind and position of a name."""
+    known = kinds.get(name)
+    if known is not None:
+        return known
+    if name.startswith(("tau.", "lambda.")):
+        return FactorKind.ACCELERATION, LAST
+    return (FactorKind.POSITION, FactorKind.SPEED, FactorKind.ACCELERATION)[min(name.count("'"), 2)], LAST
+
+
+def _composed(op: int, below: FactorKind) -> FactorKind:
+    """Kind of an operation on operands of at most the kind *below*."""
+    plain = op in (Op.ADD, Op.MUL, Op.DIV, Op.GUARD)
+    return below if plain or below <= FactorKind.PARAMETER else FactorKind.FUNCTION
+
+
+def short_decimal(value: float) -> float:
+    """The decimal number of fewest digits within rounding error of *value*, or *value* itself."""
+    for digits in range(1, 13):
+        short = float(f"{value:.{digits}g}")
+        if abs(short - value) <= 4 * math.ulp(value):
+            return short
+    return value
+
+
+def printed_number(value: float, *, of_letters: bool = False) -> Fraction | float:
+    """*value* as printed: a fraction if this is shorter than its digits, and for quarters and eighths *of letters*."""
+    value = short_decimal(value)
+    fraction = Fraction(value).limit_denominator(DENOMINATOR)
+    if (
+        value == 0.5
+        or (of_letters and value in (0.25, 0.125))
+        or (len(repr(value)) > 14 and abs(float(fraction) - value) <= 4 * math.ulp(value))
+    ):
+        return fraction
+    return value
+
+
+class _Typesetter:
+    """The terms of the nodes below one expression, their kinds, and their strings."""
+
+    def __init__(self, graph: Graph, notation: Notation, names: Mapping[int, str], kinds: Kinds, opened: int) -> None:
+        self.graph = graph
+        self.notation = notation
+        self.names = names
+        self.kinds = kinds
+        self.opened = opened
+        self.terms: dict[int, list[_Term]] = {}
+        self.keys: dict[int, _Key] = {}
+        self.strings: dict[int, str] = {}
+        self.sums: dict[int, tuple[bool, list[tuple[bool, str]]]] = {}
+
+    def read(self, order: Sequence[int], root: int) -> None:
+        """Flatten all nodes, then write the factors and sums."""
+        for i in order:
+            self.terms[i] = self._terms(i)
+            self.keys[i] = self._key(i)
+        needed = {root}
+        for i in reversed(order):
+            if i in needed and not self._named(i):
+                for _, factors in self.terms[i]:
+                    needed.update(factors)
+                if i in self._single(i):
+                    needed.update(r >> 1 for r in operands(self.graph, i))
+        for i in order:
+            if i in needed:
+                self._write(i)
+
+    def signed(self, ref: Ref) -> str:
+        """The whole expression with its sign."""
+        if ref & 1:
+            self.terms[ref >> 1] = self._added(ref)
+        minus, terms = self._oriented(ref >> 1)
+        return self._joined([(m ^ minus, s) for m, s in terms])
+
+    # -- laying open ----------------------------------------------------------------------------------------------------
+
+    def _named(self, i: int) -> bool:
+        return i in self.names and i != self.opened
+
+    def _single(self, i: int) -> dict[int, int]:
+        """The factors of a node that is a single product."""
+        return self.terms[i][0][1] if len(self.terms[i]) == 1 else {}
+
+    def _terms(self, i: int) -> list[_Term]:
+        g, op = self.graph, self.graph.op[i]
+        a, b = g.lhs[i], g.rhs[i]
+        if self._named(i):
+            return [(-1.0 if self.names[i].startswith("-") else 1.0, {i: 1})]
+        if op == Op.CONST:
+            return [(g.constants[a], {})]
+        if op == Op.ADD:
+            return _collected([*self._added(a), *self._added(b)])
+        if op == Op.MUL:
+            return [_multiplied(self._factor(a), self._factor(b), 1)]
+        if op == Op.DIV:
+            return [_multiplied(self._factor(a), self._factor(b), -1)]
+        if op == Op.GUARD:
+            return self._added(a)
+        return [(1.0, {i: 1})]
+
+    def _added(self, ref: Ref) -> list[_Term]:
+        sign = -1.0 if ref & 1 else 1.0
+        return [(sign * c, factors) for c, factors in self.terms[ref >> 1]]
+
+    def _factor(self, ref: Ref) -> _Term:
+        """*ref* as a product; a sum is one factor."""
+        terms = self._added(ref)
+        return terms[0] if len(terms) == 1 else (-1.0 if ref & 1 else 1.0, {ref >> 1: 1})
+
+    # -- order ----------------------------------------------------------------------------------------------------------
+
+    def _key(self, i: int) -> _Key:
+        g, op = self.graph, self.graph.op[i]
+        if op == Op.SYMBOL:
+            name = g.names[g.lhs[i]]
+            kind, place = _kind(name, self.kinds)
+            return (kind, 0, place, _natural(name))
+        if op == Op.CONST:
+            return (FactorKind.NUMBER, 0, 0, ())
+        if self._named(i):
+            name = self.names[i].removeprefix("-")
+            return (_kind(name, self.kinds)[0], 2, LAST, _natural(name))
+        below = [self.keys[r >> 1] for r in operands(self.graph, i)]
+        kind = _composed(op, FactorKind(max(k[0] for k in below)))
+        first = min(k for k in below if k[0] > FactorKind.NUMBER) if kind else below[0]
+        return (kind, 1, first[2], (*first[3], op, i if op == Op.ADD else 0))
+
+    def _rank(self, term: _Term) -> tuple[object, ...]:
+        """Sort key of a term of a sum."""
+        keys = sorted((self.keys[x], -p) for x, p in term[1].items())
+        fastest = max((k[0] for k, _ in keys), default=FactorKind.NUMBER)
+        degree = sum(abs(p) for k, p in keys if k[0] == fastest)
+        whole = sum(abs(p) for _, p in keys)
+        leading = [(k, p) for k, p in keys if k[0] == fastest]
+        return (-fastest, -degree, leading, -whole, keys)
+
+    # -- writing --------------------------------------------------------------------------------------------------------
+
+    def _write(self, i: int) -> None:
+        """Write node *i* as a factor, without a sign."""
+        g, n, op = self.graph, self.notation, Op(self.graph.op[i])
+        if self._named(i):
+            self.strings[i] = self.names[i].removeprefix("-")
+        elif op == Op.SYMBOL:
+            self.strings[i] = n.name(g.names[g.lhs[i]])
+        elif i not in self._single(i):
+            self.sums[i] = self._oriented(i)
+
+    def _oriented(self, i: int) -> tuple[bool, list[tuple[bool, str]]]:
+        """A sum as a sign and its terms, with a positive first term if there is one."""
+        terms = sorted(self.terms[i], key=self._rank)
+        flipped = bool(terms) and all(c < 0 for c, _ in terms) and len(terms) > 1
+        shown = []
+        for c, factors in terms:
+            minus, string = self._product((-c if flipped else c, factors))
+            shown.append((minus, string))
+        return flipped, shown
+
+    def _joined(self, terms: Iterable[tuple[bool, str]]) -> str:
+        ordered = list(terms)
+        first = next((k for k, (minus, _) in enumerate(ordered) if not minus), 0)
+        ordered.insert(0, ordered.pop(first)) if ordered else None
+        return self.notation.sum(ordered) if ordered else self.notation.number(0.0)
+
+    def _product(self, term: _Term) -> tuple[bool, str]:
+        """Sign and string of a term."""
+        number, factors = term
+        minus = number < 0
+        above: list[tuple[int, int]] = []
+        below: list[tuple[int, int]] = []
+        for x in sorted(factors, key=self.keys.__getitem__):
+            (above if factors[x] > 0 else below).append((x, abs(factors[x])))
+        strings: list[str] = []
+        under: list[str] = []
+        for row, shown in ((above, strings), (below, under)):
+            for x, p in row:
+                turned, string = self._raised(x, p, last=(x, p) == row[-1], minus=minus)
+                minus ^= turned
+                shown.append(string)
+        if not factors and short_decimal(abs(number)) == 0.5:
+            return minus, self.notation.number(0.5)
+        of_letters = any(self.keys[x][0] == FactorKind.PARAMETER for x in factors)
+        return minus, self.notation.product(printed_number(abs(number), of_letters=of_letters), strings, under)
+
+    def _raised(self, x: int, power: int, *, last: bool, minus: bool) -> tuple[bool, str]:
+        """A factor with its power, and whether its sign was changed."""
+        n, op = self.notation, Op(self.graph.op[x])
+        if x in self.sums:
+            flipped, terms = self.sums[x]
+            mixed = len({m for m, _ in terms}) > 1
+            turn = minus and mixed and power % 2 == 1 and not flipped
+            inside = self._joined([(m ^ turn, s) for m, s in terms])
+            base = n.brackets(inside)
+            return (flipped ^ turn) and power % 2 == 1, base if power == 1 else n.power(base, n.number(float(power)))
+        if x in self.strings:
+            return False, self.strings[x] if power == 1 else n.power(self.strings[x], n.number(float(power)))
+        if op == Op.POW:
+            base, exponent = (self.signed_below(r) for r in operands(self.graph, x))
+            whole = n.power(base if self._plain(self.graph.lhs[x]) else n.brackets(base), exponent)
+            return False, whole if power == 1 else n.power(n.brackets(whole), n.number(float(power)))
+        arguments = [self.signed_below(r) for r in operands(self.graph, x)]
+        bare = last and len(arguments) == 1 and self._plain(self.graph.lhs[x])
+        return False, n.call(op, arguments, power, bare)
+
+    def _plain(self, ref: Ref) -> bool:
+        """Whether *ref* is a name."""
+        return not ref & 1 and ref >> 1 in self.strings
+
+    def signed_below(self, ref: Ref) -> str:
+        """*ref* as the argument of a function."""
+        flipped, terms = self.sums.get(ref >> 1) or self._oriented(ref >> 1)
+        return self._joined([(m ^ flipped ^ bool(ref & 1), s) for m, s in terms])
+
+
+def _collected(terms: Iterable[_Term]) -> list[_Term]:
+    """*terms* with like terms added."""
+    total: dict[frozenset[tuple[int, int]], float] = {}
+    for c, factors in terms:
+        key = frozenset(factors.items())
+        total[key] = total.get(key, 0.0) + c
+    return [(c, dict(key)) for key, c in total.items() if c]
+
+
+def _multiplied(a: _Term, b: _Term, sign: int) -> _Term:
+    """The product a b, or a / b where *sign* is -1."""
+    factors = dict(a[1])
+    for x, p in b[1].items():
+        factors[x] = factors.get(x, 0) + sign * p
+    return a[0] * b[0] ** sign, {x: p for x, p in factors.items() if p}
+
+
+def _natural(name: str) -> tuple[str | int, ...]:
+    """Sort key of *name* with numbers by value: q2 before q10."""
+    return tuple(int(s) if s.isdigit() else s for s in re.split(r"(\d+)", name))

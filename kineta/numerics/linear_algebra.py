@@ -1,0 +1,250 @@
+"""Guarded linear algebra: the only door to NumPy's and SciPy's.
+
+LAPACK does not refuse numbers that are not finite: for a matrix with a NaN it returns zero determinants and plausible
+eigenvalues, prints on standard output, or fails without a reason. Every function here checks its arrays first, and its error
+names the quantity, the argument *what*, in the words of the user ("the accelerations of the start"). ``norm``, ``det`` and
+``cond`` only measure, and return NaN instead.
+
+Names and results follow :mod:`numpy.linalg` and :mod:`scipy.linalg`. Rank tolerances (``rcond``) are arguments, since the
+caller knows the accuracy of its rows; the default is the rounding error of the decomposition, n eps. SciPy is imported lazily:
+checking a model needs NumPy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.linalg import LinAlgError, norm
+from numpy.typing import ArrayLike, NDArray
+
+from kineta.arrays import ComplexArray, FloatArray, IntArray, Mask
+from kineta.errors import NumericalError, SingularMatrixError
+
+__all__ = [
+    "cholesky",
+    "cond",
+    "det",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
+    "inv",
+    "lstsq",
+    "matrix_rank",
+    "norm",
+    "null_space",
+    "pinv",
+    "pivoted_qr",
+    "pivoted_triangle",
+    "qr",
+    "ranked_lstsq",
+    "slogdet",
+    "solve",
+    "solve_positive",
+    "solve_triangular",
+    "sparse_pivots",
+    "svd",
+    "svdvals",
+    "triangle",
+]
+
+Found = TypeVar("Found")
+
+
+def _guarded(what: str, compute: Callable[..., Found], *arrays: ArrayLike) -> Found:
+    """The result of *compute* for *arrays*. Raises :class:`NumericalError` for numbers that are not finite, and
+    :class:`SingularMatrixError` where the result does not exist.
+    """
+    for array in arrays:
+        finite = np.isfinite(array)
+        if not finite.all():
+            raise NumericalError(_not_finite(what, np.asarray(array), finite))
+    try:
+        return compute(*arrays)
+    except LinAlgError as error:
+        reason = "a matrix in it is singular" if "ingular" in str(error) else f"LAPACK says: {error}"
+        raise SingularMatrixError(f"There is no value for {what}: {reason.rstrip('.')}.") from None
+
+
+def _not_finite(what: str, array: NDArray[Any], finite: Mask) -> str:
+    """The sentence about the first number of *array* that is not *finite*."""
+    first = tuple(int(k) for k in np.argwhere(~finite)[0])
+    places = ("entry",) if array.ndim == 1 else (*("case",) * (array.ndim - 2), "row", "column")
+    where = ", ".join(f"{name} {k + 1}" for name, k in zip(places, first, strict=True))
+    return (
+        f"There is no value for {what}: {array[first]:g} in {where} of its matrix; an expression has no value at this state, or "
+        "one beyond all numbers. Change the state or the parameters."
+    )
+
+
+def det(A: ArrayLike) -> FloatArray:
+    """Determinants (...) of A (..., n, n), NaN for matrices that are not finite."""
+    return _measured(np.linalg.det, A)
+
+
+def cond(A: ArrayLike) -> FloatArray:
+    """Condition numbers (...) of A (..., m, n), NaN for matrices that are not finite."""
+    return _measured(np.linalg.cond, A)
+
+
+def _measured(measure: Callable[[Any], Any], A: ArrayLike) -> FloatArray:
+    A = np.asarray(A)
+    finite = np.isfinite(A).all(axis=(-2, -1))
+    if finite.all():
+        return np.asarray(measure(A))
+    return np.asarray(np.where(finite, measure(np.where(finite[..., None, None], A, 1.0)), np.nan))
+
+
+def solve(A: ArrayLike, b: ArrayLike, *, what: str) -> Any:
+    """The solution x of A x = b."""
+    return _guarded(what, np.linalg.solve, A, b)
+
+
+def solve_positive(A: ArrayLike, b: ArrayLike, *, what: str) -> FloatArray:
+    """The solution x of A x = b for a symmetric, positive definite A."""
+    from scipy.linalg import solve as scipy_solve
+
+    return _guarded(what, lambda A, b: np.asarray(scipy_solve(A, b, assume_a="pos", check_finite=False)), A, b)
+
+
+def solve_triangular(R: ArrayLike, b: ArrayLike, *, what: str) -> FloatArray:
+    """The solution x of R x = b for an upper triangular R."""
+    from scipy.linalg import solve_triangular as scipy_solve
+
+    return _guarded(what, lambda R, b: np.asarray(scipy_solve(R, b, check_finite=False)), R, b)
+
+
+def lstsq(A: ArrayLike, b: ArrayLike, *, what: str, rcond: float | None = None) -> FloatArray:
+    """The least-squares solution x of A x = b of least norm."""
+    return ranked_lstsq(A, b, what=what, rcond=rcond)[0]
+
+
+def ranked_lstsq(A: ArrayLike, b: ArrayLike, *, what: str, rcond: float | None = None) -> tuple[FloatArray, int]:
+    """The least-squares solution of :func:`lstsq`, and the rank of A."""
+    x, _, count, _ = _guarded(what, lambda A, b: np.linalg.lstsq(A, b, rcond=rcond), A, b)
+    return np.asarray(x), int(count)
+
+
+def inv(A: ArrayLike, *, what: str) -> Any:
+    """The inverses (..., n, n)."""
+    return _guarded(what, np.linalg.inv, A)
+
+
+def pinv(A: ArrayLike, *, what: str, rcond: float | None = None) -> Any:
+    """The pseudoinverses (..., n, m)."""
+    return _guarded(what, lambda A: np.linalg.pinv(A, rcond=rcond), A)
+
+
+def svd(A: ArrayLike, *, what: str, full_matrices: bool = True) -> tuple[Any, Any, Any]:
+    """U, the singular values in falling order, and V^T."""
+    U, sizes, V = _guarded(what, lambda A: np.linalg.svd(A, full_matrices=full_matrices), A)
+    return U, sizes, V
+
+
+def svdvals(A: ArrayLike, *, what: str) -> Any:
+    """The singular values (..., min(m, n)) in falling order."""
+    return _guarded(what, lambda A: np.linalg.svd(A, compute_uv=False), A)
+
+
+def matrix_rank(A: ArrayLike, rcond: float, *, what: str) -> int:
+    """The number of singular values above *rcond*, relative to the largest."""
+    return int(_guarded(what, lambda A: np.linalg.matrix_rank(A, rcond), A))
+
+
+def null_space(A: ArrayLike, *, what: str, rcond: float | None = None) -> FloatArray:
+    """An orthonormal basis of the null space of A, as columns."""
+    from scipy.linalg import null_space as scipy_null_space
+
+    return _guarded(what, lambda A: np.asarray(scipy_null_space(A, rcond=rcond)), A)
+
+
+def qr(A: ArrayLike, *, what: str) -> tuple[Any, Any]:
+    """Q and R."""
+    Q, R = _guarded(what, np.linalg.qr, A)
+    return Q, R
+
+
+def triangle(A: ArrayLike, *, what: str) -> FloatArray:
+    """The factor R of A = Q R."""
+    return _guarded(what, lambda A: np.asarray(np.linalg.qr(A, mode="r")), A)
+
+
+def pivoted_qr(A: ArrayLike, *, what: str) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Q, R and the column order of the QR decomposition with column pivoting."""
+    from scipy.linalg import qr as scipy_qr
+
+    Q, R, order = _guarded(what, lambda A: scipy_qr(A, pivoting=True), A)
+    return np.asarray(Q), np.asarray(R), np.asarray(order)
+
+
+def pivoted_triangle(A: ArrayLike, *, what: str) -> tuple[FloatArray, IntArray]:
+    """R and the column order of the QR decomposition with column pivoting."""
+    from scipy.linalg import qr as scipy_qr
+
+    R, order = _guarded(what, lambda A: scipy_qr(A, mode="r", pivoting=True), A)
+    return np.asarray(R), np.asarray(order)
+
+
+def sparse_pivots(A: FloatArray, *, what: str) -> FloatArray:
+    """The pivots of the symmetric, positive A A^T in a fill-reducing order; all zero where one of them is zero."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import splu
+
+    def factored(A: FloatArray) -> FloatArray:
+        rows, options = csr_array(A), {"SymmetricMode": True}
+        try:
+            factors = splu((rows @ rows.T).tocsc(), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+        except RuntimeError:
+            return np.zeros(len(A))
+        return np.asarray(factors.U.diagonal())
+
+    return _guarded(what, factored, A)
+
+
+def cholesky(A: ArrayLike, *, what: str) -> Any:
+    """The lower triangular Cholesky factors L, L L^T = A."""
+    return _guarded(what, np.linalg.cholesky, A)
+
+
+def eig(A: ArrayLike, *, what: str) -> tuple[ComplexArray, ComplexArray]:
+    """Eigenvalues and, as columns, eigenvectors."""
+    from scipy.linalg import eig as scipy_eig
+
+    values, vectors = _guarded(what, lambda A: scipy_eig(A), A)
+    return np.asarray(values), np.asarray(vectors)
+
+
+def eigvals(A: ArrayLike, *, what: str) -> ComplexArray:
+    """Eigenvalues (..., n)."""
+    return np.asarray(_guarded(what, np.linalg.eigvals, A), dtype=np.complex128)
+
+
+def eigh(A: ArrayLike, *, what: str) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues of symmetric matrices in rising order and, as columns, eigenvectors."""
+    values, vectors = _guarded(what, np.linalg.eigh, A)
+    return np.asarray(values), np.asarray(vectors)
+
+
+def eigvalsh(A: ArrayLike, B: ArrayLike | None = None, *, what: str) -> FloatArray:
+    """Eigenvalues of symmetric matrices in rising order; with a positive definite B, of A x = w B x."""
+    if B is None:
+        return np.asarray(_guarded(what, np.linalg.eigvalsh, A))
+    from scipy.linalg import eigh as scipy_eigh
+
+    return _guarded(what, lambda A, B: np.asarray(scipy_eigh(A, B, eigvals_only=True)), A, B)
+
+
+def slogdet(A: ArrayLike, *, what: str) -> tuple[Any, Any]:
+    """Signs and logarithms of determinants."""
+    sign, size = _guarded(what, np.linalg.slogdet, A)
+    return sign, size
+
+
+def expm(A: ArrayLike, *, what: str) -> FloatArray:
+    """The exponential of a matrix."""
+    from scipy.linalg import expm as scipy_expm
+
+    return _guarded(what, lambda A: np.asarray(scipy_expm(A)), A)

@@ -1,0 +1,81 @@
+"""``Series``: values over time by name, with their units, pictures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.calls import public
+from kineta.errors import ArgumentError, MissingPackageError, SimulationError, nearest_or_listed, shown
+from kineta.files import path_of, write
+from kineta.results.drawing import draw
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class Series:
+    """Values along a motion of *model*.
+
+    t : (k,) times [s]; series : name to (k,) values; units : name to unit, where known
+    """
+
+    model: str
+    t: FloatArray
+    series: Mapping[str, FloatArray]
+    units: Mapping[str, str]
+    cases: ClassVar[None] = None  # one motion: no ensemble, unlike a run
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """Return the values (k,) of a series, or the times ``t``. Raises :class:`ArgumentError` for an unknown name."""
+        found = {"t": self.t, **self.series}.get(name) if isinstance(name, str) else None
+        if found is None:
+            near = nearest_or_listed(name, self.series)
+            raise ArgumentError(f"Model '{self.model}': there is no series {shown(name)}.{near}")
+        return found
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:g} s" if len(self.t) == 1 else f"{len(self.t)} times to t = {self.t[-1]:g} s"
+        return f"<{type(self).__name__} of '{self.model}': {len(self.series)} series, {span}>"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a table with one row per time and one column per series."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingPackageError("pandas", "xarray") from None
+        return pandas.DataFrame({"t": self.t, **self.series}).set_index("t")
+
+    def save(self, path: str | Path, *names: str) -> None:
+        """Write a table to a file ``.csv``: the times, then the series *names*, by default all. Tables of coordinates can be read
+        as motions.
+        """
+        path = path_of(path, "the path of a file")
+        if path.suffix != ".csv":
+            raise ArgumentError(f"Expected a file '.csv', found '{path.name}'.")
+        columns = {"t": self.t, **({n: self[n] for n in names} if names else self.series)}
+        # The shortest digits that read back as the same number are those of Python.
+        rows = (map(repr, row) for row in zip(*(x.tolist() for x in columns.values()), strict=True))
+        write({path: "".join(f"{','.join(cells)}\n" for cells in (columns, *rows)).encode()})
+
+    def plot(self, *names: str, ax: Any = None) -> Any:
+        """Draw the series *names* over time; returns the Matplotlib axes."""
+        return draw(self, *names, ax=ax)
+
+
+def check_finite(model: str, t: FloatArray, series: Mapping[str, FloatArray]) -> None:
+    """Raise :class:`SimulationError` for a value of the *series* (k, ...) that is not finite, with the first time."""
+    for name, values in series.items():
+        bad = np.flatnonzero(~np.isfinite(values).reshape(len(t), -1).all(axis=1))
+        if len(bad):
+            raise SimulationError(
+                f"Model '{model}': {name} has no finite value at t = {t[bad[0]]:g} s; check where the expressions of the model "
+                "are defined along this motion."
+            )

@@ -1,0 +1,8 @@
+"""The compiled functions of a run and its data: applied forces, events, treatment of constraints, recording.
+
+Everything here serves one run and is the same whether the run passes through contact modes or programs of motion. Reading
+order: ``problem``, ``run_arguments``, ``start_check``, ``functions``, ``compiled``, ``applied_forces``, ``sampled_forces``,
+``events``, ``constraint_treatment``, ``projection``, ``implicit_methods``, ``independent_states``, ``mass_matrix_rank``,
+``inertia_check``, ``joint_limits``, ``load_monitors``, ``nonsmooth``, ``ignored_parts``, ``domain_watch``, ``steady_motion``,
+``recorder``.
+"""

@@ -1,0 +1,236 @@
+"""Functions of a run as expressions, and the layout of its state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kineta.algebra.expression import Expr, symbol
+from kineta.equations.formulas import simplified
+from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.program import StraightLineProgram
+from kineta.mechanics.constraints import projection
+from kineta.mechanics.constraints.rows import Row
+from kineta.mechanics.contact import closed_form_impact, mode_projection
+from kineta.mechanics.contact.joint_locking import locks
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
+from kineta.mechanics.derivation import Derivation, vector
+from kineta.mechanics.programs import dynamics
+from kineta.model.dimensions import multiplier_units
+from kineta.model.system import System
+from kineta.passes.hoist import hoist
+from kineta.passes.substitute import substitute
+from kineta.runtime.applied_forces import AppliedForces
+from kineta.runtime.load_monitors import monitored_loads
+
+#: Quantities from which a transition is computed; of locked joints, with matrices for any active set; and of open contacts
+#: alone.
+CONTACT_QUANTITIES = ("gaps", "laws", "relative_velocity", "free_acceleration", "delassus", "response")
+LOCKING_QUANTITIES = (
+    "gaps",
+    "laws",
+    "relative_velocity",
+    "acceleration_bias",
+    "contact_jacobian",
+    "mass_matrix",
+    "net_forces",
+)
+OPEN_QUANTITIES = ("gaps", "laws")
+
+
+@dataclass(frozen=True, slots=True)
+class StateLayout:
+    """Layout of the state y of a run behind q and v, and of its observed quantities.
+
+    order : under programs, the derivatives of v up to order - 2 follow v
+    works, controls : 1 with the work, unless the power is identically zero; 1 with the work of controls
+    guards, loads, pivots : quadratures for error control: names of guards of contacts and switches, number of loads, number of
+        pivots of constraints; no function depends on them
+    levels : number of residuals at the end of the observed quantities: constraints, their rates, then ``programs``
+    programs : index of the program of each residual, up to its own highest derivative
+    multipliers : names and units, ``""`` where unknown
+    gradients : numbers of programs and speeds
+    edges, kinks : program of each quantity that vanishes where its gradient is undefined; number of quantities that change
+        sign at a kink or step of a program
+    touches, pressed : all contacts; names of the closed ones, whose flags follow the parameters in the inputs of h
+    """
+
+    works: int
+    controls: int = 0
+    guards: tuple[str, ...] = ()
+    loads: int = 0
+    order: int = 2
+    pivots: int = 0
+    levels: int = 0
+    multipliers: Mapping[str, str] = field(default_factory=dict)
+    gradients: tuple[int, int] = (0, 0)
+    edges: tuple[int, ...] = ()
+    kinks: int = 0
+    programs: tuple[int, ...] = ()
+    touches: tuple[UnilateralConstraint, ...] = ()
+    pressed: frozenset[str] = frozenset()
+
+    def states(self, system: System) -> int:
+        """Number of states before the quadratures: coordinates, speeds and their derivatives below the highest."""
+        return system.nq + (self.order - 1) * system.nv
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Names of the flags of the closed contacts."""
+        return tuple(name for touch in self.touches if touch.name in self.pressed for name in touch.flags)
+
+    @property
+    def touch_events(self) -> int:
+        """Number of guard functions of contacts."""
+        return sum((t.normal is not None) + bool(t.tangents and t.smooth is None) + t.varies for t in self.touches)
+
+    @property
+    def integrals(self) -> int:
+        """Number of quadratures at the end of the state."""
+        return self.works + self.controls + len(self.guards) + self.loads + self.pivots
+
+
+def run_functions(
+    d: Derivation, forces: AppliedForces, watched: Sequence[Expr]
+) -> tuple[dict[str, Sequence[Ref]], StateLayout]:
+    """Functions of every stage, of every record, and between steps; and the state layout."""
+    system, power, shown = d.symbols.system, _power(d, forces), _guard_rates(d)
+    pivots = projection.pivots(d) if d.watched else []
+    multipliers, labels = _multipliers(d)
+    levels: Sequence[Ref] = (*(d["constraints"].refs if d.constraint_rows else ()), *mode_projection.levels(d))
+    levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
+    edges, kinks = (dynamics.edges(d), dynamics.kinks(d)) if system.programs else ([], [])
+    works = int(power != ZERO or bool(d.contacts) or bool(system.switches))
+    spent = d["control_power"].refs if system.programs else ()
+    states = (*d["state_rate"].refs, *([power] * works), *spent, *(rate for _, rate in shown))
+    outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.outputs))
+    observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
+    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    loaded = monitored_loads(d, acting)
+    rate: Sequence[Ref] = (*states, *loaded, *pivots)
+    layout = StateLayout(
+        works=works,
+        controls=int(bool(system.programs)),
+        guards=tuple(name for name, _ in shown),
+        loads=len(loaded),
+        order=d.programs.s if system.programs else 2,
+        pivots=len(pivots),
+        levels=len(levels),
+        multipliers=dict.fromkeys(labels, "") | multiplier_units(system, labels),
+        gradients=(len(system.programs), len(d.symbols.v)),
+        edges=tuple(k for k, _ in edges),
+        kinks=len(kinks),
+        programs=_program_rows(d.programs.rows),
+        touches=d.contacts,
+        pressed=d.pressed,
+    )
+    if acting:
+        own = rate, multipliers, observed, levels
+        rate, multipliers, observed, levels = (tuple(substitute(d.graph, x, acting)) for x in own)
+    found: dict[str, Sequence[Ref]] = {"rate": rate}
+    found["observed"] = [*observed, *acting.values(), *multipliers, *levels]
+    found |= _mode_functions(d, acting, watched)
+    if d.watched:
+        found |= _projections(d, layout)
+    if system.programs:
+        found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *kinks]
+    return found, layout
+
+
+def _program_rows(rows: Sequence[Row]) -> tuple[int, ...]:
+    """Program indices of the residuals, followed by the programs with their highest derivative alone."""
+    by_level = [i for i, row in enumerate(rows) for _ in row.levels]
+    return (*by_level, *(i for i, row in enumerate(rows) if not row.levels))
+
+
+def _power(d: Derivation, forces: AppliedForces) -> Ref:
+    """Power of nonconservative forces; in a conservative system, of the applied *forces*, if any."""
+    power = d["power"].refs[0]
+    if not forces.none:
+        return power
+    (power,) = substitute(d.graph, [power], dict.fromkeys((f"tau.{n}" for n in d.symbols.system.v_names), ZERO))
+    return power
+
+
+def _multipliers(d: Derivation) -> tuple[Sequence[Ref], Sequence[str]]:
+    """Multipliers of constraints and contacts, under programs also of programs, controls and their power; and their names."""
+    held = d["multipliers"] if d.constraint_rows or d.contacts else vector([])
+    refs, labels = held.refs, held.labels
+    for quantity in ("program_multipliers", "control", "control_power") if d.symbols.system.programs else ():
+        refs, labels = (*refs, *d[quantity].refs), (*labels, *d[quantity].labels)
+    return refs, labels
+
+
+def _mode_functions(d: Derivation, acting: Mapping[str, Ref], watched: Sequence[Expr]) -> dict[str, Sequence[Ref]]:
+    """Functions of transitions, switches and events, with the forces *acting*."""
+    found: dict[str, Sequence[Ref]] = {}
+    if d.contacts:
+        asked = (LOCKING_QUANTITIES if locks(d) else CONTACT_QUANTITIES) if d.active_contacts else OPEN_QUANTITIES
+        found["touch"] = substitute(d.graph, [ref for name in asked for ref in d[name].refs], acting)
+        if closed_form_impact.closed_form(d):
+            found["bounce"] = substitute(d.graph, _closed_form_impacts(d), acting)
+    switches = d.symbols.system.switches
+    for k, switch in enumerate(switches):
+        found[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))
+    events = [
+        *d.expression(*watched, *(s.value for s in switches)),
+        *(d["contact_guards"].refs if d.contacts else ()),
+    ]
+    if events:
+        found["events"] = substitute(d.graph, events, acting)
+    return found
+
+
+def _projections(d: Derivation, layout: StateLayout) -> dict[str, Sequence[Ref]]:
+    """States after a Newton step towards the constraints: of coordinates, and of speeds."""
+    way = dynamics if d.symbols.system.programs else mode_projection if d.active_contacts else projection
+    rest, lower = _quadrature_symbols(d.graph, layout), [x for k in range(1, layout.order) for x in d.symbols.level(k)]
+    return {"position": [*way.position(d), *lower, *rest], "velocity": [*d.symbols.q, *way.velocity(d), *rest]}
+
+
+def _guard_rates(d: Derivation) -> list[tuple[str, Ref]]:
+    """Rates of gaps and of switch guards that depend on coordinates and the time. As quadratures they bound the step size:
+    otherwise a freely rotating body turns once in a step, with its corners through the ground.
+    """
+    s = d.symbols
+    gaps = [(touch.name, touch.normal.levels[0]) for touch in d.contacts if touch.normal is not None]
+    switches = s.system.switches
+    watched = zip(
+        (switch.name for switch in switches), d.expression(*(switch.value for switch in switches)), strict=True
+    )
+    found = []
+    for name, value in (*gaps, *watched):
+        (rate,) = s.rates([value])
+        parts = (*s.by_speed(rate).values(), s.at_rest(rate))
+        if s.order([value]) == 0 and any(s.graph.value(x) is None for x in parts):
+            found.append((name, rate))
+    return found
+
+
+def _closed_form_impacts(d: Derivation) -> list[Ref]:
+    """Quantities of all closed-form impacts, in the order of :mod:`kineta.integration.loop_abi`."""
+    return [x for b in closed_form_impact.impacts(d) for x in (b.law, b.approach, b.leaving, b.fall, b.work, *b.speeds)]
+
+
+def lowered(
+    d: Derivation, functions: Mapping[str, Sequence[Ref]], layout: StateLayout, direction: Sequence[str] = ()
+) -> tuple[StraightLineProgram, dict[str, StraightLineProgram]]:
+    """Setup program, and programs of *functions* of t, y and, if its symbols occur, a *direction*, by name."""
+    system = d.symbols.system
+    constant = (*system.parameter_names, *layout.flags, *(f"tau.{n}" for n in system.v_names))
+    own, functions = simplified(d, functions, constant)
+    outputs = {name: {name: ((len(refs),), refs)} for name, refs in functions.items()}
+    levels = (x for k in range(1, layout.order) for x in own.level(k))
+    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *levels, *_quadrature_symbols(own.graph, layout))}
+    if direction:
+        inputs["direction"] = [own.graph.symbol(n) for n in direction]
+    return hoist(own.graph, inputs, outputs, [own.graph.symbol(n) for n in constant], "run")
+
+
+def _quadrature_symbols(graph: Graph, layout: StateLayout) -> list[Ref]:
+    """Entries of y behind q and v."""
+    pivots = (f"pivot {i}" for i in range(layout.pivots))
+    shown = (f"event {i}" for i in range(len(layout.guards)))
+    loaded = (f"load {i}" for i in range(layout.loads))
+    works = (*("work done",) * layout.works, *("control work",) * layout.controls)
+    return [graph.symbol(n) for n in (*works, *shown, *loaded, *pivots)]

@@ -1,0 +1,32 @@
+"""Warnings of tasks that ignore contacts, limits, dry friction, switches or programs of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from kineta.errors import excerpt, warn
+from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.joint_friction import Friction
+from kineta.model.contacts.limit import Limit
+from kineta.model.system import System
+
+#: Kinds that act in every state.
+_ALWAYS = (("contacts", Contact), ("dry friction", Friction))
+
+
+def warn_ignored(
+    system: System, what: str, *, whole: bool = False, known: Collection[str] = (), reached: Collection[str] = ()
+) -> None:
+    """Warn that *what* ignores the contacts, dry friction and programs of *system*, except the *known* kinds; with *whole*,
+    also switches and all limits, else the limits *reached* at the state.
+    """
+    kinds = {word: [c.name for c in system.contacts if isinstance(c, kind)] for word, kind in _ALWAYS}
+    kinds["programs"] = [program.name for program in system.programs]
+    kinds["limits"] = [c.name for c in system.contacts if isinstance(c, Limit) and (whole or c.name in reached)]
+    if whole:
+        kinds["switches"] = [s.name for s in system.switches]
+    left_out = [word for word, names in kinds.items() if names and word not in known]
+    if left_out:
+        names = excerpt(name for word in left_out for name in kinds[word])
+        words = " and ".join([", ".join(left_out[:-1]), left_out[-1]] if len(left_out) > 1 else left_out)
+        warn(f"Model '{system.name}': {what} is of its equations without {names}: only runs know {words}.")

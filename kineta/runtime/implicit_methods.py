@@ -1,0 +1,99 @@
+"""The functions of implicit methods: the Jacobian of the rate for stiff solvers, and the residual of a DAE solver::
+
+    q' - qdot(t, q, v) = 0        M v' + bias - tau - A^T mu = 0        A v + A_0 = 0
+
+Accelerations, multipliers and constraints are solved together. The constraints are those on the speeds: index 2. With those on
+the position, index 3, IDA does not pass its first steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.codegen import llvm
+from kineta.codegen import numpy as reference
+from kineta.equations.equations import Equations
+from kineta.expr.graph import neg
+from kineta.expr.program import StraightLineProgram
+from kineta.integration.external import Implicit, Jacobian
+from kineta.passes.differentiate import forward
+from kineta.passes.substitute import substitute
+from kineta.runtime.applied_forces import AppliedForces
+from kineta.runtime.compiled import BoundSystem
+from kineta.runtime.constraint_treatment import FREE, SOLVED, STABILISED, run_derivation
+from kineta.runtime.functions import lowered, run_functions
+
+
+def jacobian(equations: Equations, run: BoundSystem) -> Jacobian:
+    """Jacobian (n, n) of the rate of *run* by the state y (n,), exact, as a function of t and y.
+
+    The columns of quadratures are zero; entries that are not finite, at kinks of the rate, are zero, too.
+    """
+    forces = run.forces
+    key = ("jacobian", forces.none, tuple(forces.expressions.items()))
+    setup, slope = equations.bounded_memo(key, lambda: _slope_programs(equations, forces))
+    h = reference.compile(setup)(np.concatenate([run.p, forces.constant]))
+    rows = llvm.compile([slope], batch=True).function(slope.name).batch
+
+    def at(t: float, y: FloatArray) -> FloatArray:
+        J = np.zeros((len(y), len(y)))
+        states = len(y) - run.code.layout.integrals
+        columns = rows(np.array([t]), np.array(y), np.eye(states), h)
+        J[:, :states] = np.where(np.isfinite(columns), columns, 0.0).T
+        return J
+
+    return at
+
+
+def _slope_programs(equations: Equations, forces: AppliedForces) -> tuple[StraightLineProgram, StraightLineProgram]:
+    """Setup program, and the directional derivative of the rate along coordinates and speeds."""
+    held = equations.system.constraints or equations.system.programs
+    d = run_derivation(equations, STABILISED if held else FREE)
+    found, layout = run_functions(d, forces, ())
+    states = [x for k in range(layout.order) for x in d.symbols.level(k)]
+    names = [f"d {d.graph.name(x)}" for x in states]
+    seeds = dict(zip(states, map(d.graph.symbol, names), strict=True))
+    setup, programs = lowered(d, {"slope": forward(d.graph, found["rate"], seeds)}, layout, names)
+    return setup, programs["slope"]
+
+
+def dae_residual(equations: Equations, run: BoundSystem) -> Implicit:
+    """Residual of the equations of *run* as a DAE."""
+    forces = run.forces
+    key = ("implicit", forces.none, tuple(forces.expressions.items()))
+    setup, program = equations.bounded_memo(key, lambda: _residual_programs(equations, forces))
+    h = reference.compile(setup)(np.concatenate([run.p, forces.constant]))
+    value = llvm.compile([program]).function(program.name)
+    nq, nv = equations.system.nq, equations.system.nv
+    n = nq + nv + run.code.layout.integrals
+    unknown = program.n_outputs - n
+
+    def residual(t: float, y: FloatArray, rate: FloatArray) -> FloatArray:
+        found = value(np.array([t]), np.array(y[:n]), np.concatenate([rate[nq : nq + nv], y[n:]]), h)
+        found[:nq] += rate[:nq]
+        found[nq + nv : n] += rate[nq + nv : n]
+        return np.asarray(found)
+
+    return Implicit(residual, unknown, (nq, nq + nv))
+
+
+def _residual_programs(equations: Equations, forces: AppliedForces) -> tuple[StraightLineProgram, StraightLineProgram]:
+    """Setup program, and the left sides as functions of t, y, accelerations and multipliers, without the rates of y other than
+    the accelerations.
+    """
+    d = run_derivation(equations, SOLVED)
+    g, s = d.graph, d.symbols
+    _, layout = run_functions(d, forces, ())
+    unknown = [f"multiplier {i}" for i in range(len(d.rows))]
+    balance = [g.sub(a, b) for a, b in zip(d["inverse"].refs, s.tau, strict=True)]
+    for row, name in zip(d.rows, unknown, strict=True):
+        for k, partial in row.gradient.items():
+            balance[k] = g.sub(balance[k], g.mul(partial, g.symbol(name)))
+    work = [neg(x) for x in d["power"].refs] * layout.works
+    left = [*(neg(x) for x in s.qdot), *balance, *work, *(r.levels[-1] for r in d.rows)]
+    acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
+    left = list(substitute(g, left, acting)) if acting else left
+    names = [*(f"{n}'" for n in s.names), *unknown]
+    setup, programs = lowered(d, {"implicit": left}, layout, names)
+    return setup, programs["implicit"]

@@ -1,0 +1,56 @@
+"""Inertia checks for the parameters of a run, as for the model's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.codegen.numpy import FUNCTIONS
+from kineta.equations.function import checked_directions
+from kineta.model.body import Body
+from kineta.model.bounds import Bound
+from kineta.model.check import check_inertias
+from kineta.model.description import Kinded, word
+from kineta.model.diagnostics import CheckError
+from kineta.model.system import System
+from kineta.numerics.linear_algebra import eigvalsh
+from kineta.passes.evaluate import evaluate
+
+
+def check_inertia_parameters(system: System, values: FloatArray) -> None:
+    """Raise :class:`~kineta.errors.ModelError` where parameters, (np,) or (cases, np), that differ from the model's give a body
+    an impossible inertia, or make a direction zero.
+    """
+    own = {p.name: p.value for p in system.parameters if p.value is not None}
+    checked_directions(system, values)
+    columns = dict(zip(system.parameter_names, np.atleast_2d(values).T, strict=True))
+    changed = [name for name, column in columns.items() if (column != own.get(name)).any()]
+    bodies = dict.fromkeys(b for name in changed for b in system.weighed.get(name, ()))
+    for body in bodies:
+        for case in np.flatnonzero(_implausible(body, {**own, **columns}, len(np.atleast_2d(values)))):
+            check_inertias(system, [body], own | {name: float(column[case]) for name, column in columns.items()})
+    for record, bound in system.bounded:
+        if not {*changed}.isdisjoint(bound.value.symbols()):
+            _check_bound(record, bound, {**own, **columns})
+
+
+def _check_bound(record: Kinded, bound: Bound, values: Mapping[str, FloatArray | float]) -> None:
+    with np.errstate(all="ignore"):
+        (found,) = evaluate(bound.value.graph, [bound.value.ref], values, FUNCTIONS)
+    for wrong in np.atleast_1d(found)[~np.atleast_1d(bound.kept(found))]:
+        raise CheckError(word(record), record.name, record.location, bound.broken(float(wrong)))
+
+
+def _implausible(body: Body, values: Mapping[str, FloatArray | float], cases: int) -> FloatArray:
+    """1 for each case with a negative mass, a negative principal moment, or a violated triangle inequality, (cases,)."""
+    own = body.inertia
+    entries = [e.ref for e in (own.mass, *own.moments, *own.products)]
+    with np.errstate(all="ignore"):
+        found = np.array([np.broadcast_to(x, cases) for x in evaluate(own.mass.graph, entries, values, FUNCTIONS)])
+    mass, Jx, Jy, Jz, Jxy, Jxz, Jyz = np.nan_to_num(found)
+    tensor = np.array([[Jx, Jxy, Jxz], [Jxy, Jy, Jyz], [Jxz, Jyz, Jz]])
+    a, b, c = eigvalsh(np.moveaxis(tensor, -1, 0), what=f"the moments of inertia of '{body.name}'").T
+    least = np.min([mass, a + 1e-9 * c, a + b - c + 1e-9 * c], axis=0)
+    return np.where(np.isfinite(found).all(axis=0) & (least >= 0), 0.0, 1.0)

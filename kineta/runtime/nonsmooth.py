@@ -1,0 +1,98 @@
+"""Kinks and steps of expressions, where equations may lack a derivative and contacts a continuation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from kineta.algebra.expression import DESCRIPTIONS, Expr
+from kineta.arrays import FloatArray
+from kineta.codegen import numpy as reference
+from kineta.consistency.definition_domain import domain_conditions, edge_tolerance, operand_program
+from kineta.equations.equations import Equations
+from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.joint_friction import Friction
+from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
+from kineta.model.system import System
+from kineta.passes.nonsmooth import kinks
+from kineta.runtime.domain_watch import EDGE_TOLERANCE
+
+#: Distance from a kink, relative to the state and 1, within which a state lies on it.
+KINK_TOLERANCE = 1e-9
+
+
+def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
+    """Sentence on the kink or step of a contact or limit at the state *y* at *t*; ``''`` for none."""
+    found = list(_contact_kinks(equations.system.expanded))
+    if not found:
+        return ""
+    zeros = tuple(zero for _, _, zero in found)
+    values = equations.bounded_memo(
+        ("kinks", zeros), lambda: reference.compile(operand_program(equations.alone(), zeros))
+    )
+    n = equations.system.nq + equations.system.nv
+    off = np.abs(values(np.array([t]), y[:n], p))
+    if not off.min() <= EDGE_TOLERANCE * max(1.0, float(np.abs(y[:n]).max())):
+        return ""
+    name, operation, _ = found[int(off.argmin())]
+    return (
+        f"'{name}' has a kink or a step there, '{operation!r}', at which what touches it can neither go on nor strike; "
+        "make it smooth over a short length"
+    )
+
+
+def at_kink(
+    equations: Equations, more: Iterable[Expr], t: FloatArray, q: FloatArray, v: FloatArray, p: FloatArray
+) -> bool:
+    """True where the equations without contacts and switches, or *more* expressions, have a kink, a step or an infinite slope
+    at one of the states.
+    """
+    system = equations.system
+    bare = system.replace(contacts=(), switches=(), programs=(), control=None, outputs=())
+    more = tuple(more)
+    zeros = tuple(
+        zero for e in (*motion_expressions(bare.expanded), *more) for _, zero in _nonsmooth_operations((e,), system)
+    )
+    steep = tuple(need.rule.distance(need.operand) for need in domain_conditions(bare, more) if need.steep)
+    zeros, smooth = (*zeros, *steep), len(zeros)
+    if not zeros:
+        return False
+    values = equations.bounded_memo(
+        ("kinks", zeros), lambda: reference.compile(operand_program(equations.alone(), zeros))
+    )
+    y = np.concatenate([q, v], axis=-1)
+    off = np.abs(values(*(np.broadcast_to(x, (*y.shape[:-1], x.shape[-1])) for x in (t, y, p))))
+    kinked = off[..., :smooth] <= KINK_TOLERANCE * np.maximum(1.0, np.abs(y).max(axis=-1, initial=0.0, keepdims=True))
+    return bool(kinked.any() or (off[..., smooth:] <= edge_tolerance(y)[..., None]).any())
+
+
+def _nonsmooth_operations(expressions: Iterable[Expr], system: System) -> Iterator[tuple[Expr, Expr]]:
+    """Nonsmooth operations in *expressions* of the state, and the expressions that vanish at their kinks."""
+    g, fixed = DESCRIPTIONS, {p.name for p in system.parameters}
+    for operation, ref in kinks(g, [e.ref for e in expressions]):
+        zero = Expr(g, ref)
+        names = zero.symbols()
+        if not (
+            fixed.issuperset(names)
+            or response_symbols(system, names)
+            or speed_derivatives(system, names)
+            or _vectors(names)
+        ):
+            yield Expr(g, operation), zero
+
+
+def _vectors(names: Iterable[str]) -> bool:
+    """True where components of vectors are among *names*."""
+    return any("(" in name for name in names)
+
+
+def _contact_kinks(system: System) -> Iterator[tuple[str, Expr, Expr]]:
+    """Kinks of contacts and limits: name, operation, and the expression that vanishes at the kink."""
+    for record in system.contacts:
+        if isinstance(record, Friction):
+            continue
+        given = (record.height,) if isinstance(record, Contact) else (record.value, record.lower, record.upper)
+        yield from (
+            (record.name, *found) for found in _nonsmooth_operations((e for e in given if e is not None), system)
+        )

@@ -1,0 +1,71 @@
+"""Simulation problem: the checked arguments of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kineta.arrays import FloatArray
+from kineta.equations.equations import Equations
+from kineta.integration.error_control import error_controlled
+from kineta.model.system import System
+from kineta.runtime.compiled import BoundSystem
+from kineta.runtime.events import Event
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationProblem:
+    """Motion of *equations* with the bound system *made* from *t0* to *t1*; or of several cases, with different states and
+    parameters.
+
+    y0 : (n,) or (cases, n) initial states: coordinates, speeds, quadratures
+    grid : (k,) times to record, None for every step
+    notes : sentences for the result
+    regular : states (q, v) with independent constraints, at least one
+    """
+
+    equations: Equations
+    made: BoundSystem
+    watched: Sequence[Event]
+    t0: float
+    t1: float
+    y0: FloatArray
+    grid: FloatArray | None
+    method: str
+    rtol: float
+    atol: float
+    max_step: float
+    max_steps: int
+    dense_output: bool
+    regular: Sequence[tuple[FloatArray, FloatArray]] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def system(self) -> System:
+        """Simulated system."""
+        return self.equations.system
+
+    @property
+    def states(self) -> int:
+        """Number of coordinates, speeds and derivatives of speeds at the head of y."""
+        return self.made.code.layout.states(self.system)
+
+    @property
+    def levels(self) -> tuple[tuple[str, str, int], ...]:
+        """Derivatives of the speeds among the states: name, name of the speed, number of derivatives."""
+        orders = range(1, self.made.code.layout.order - 1)
+        return tuple((name + "'" * k, name, k) for k in orders for name in self.system.v_names)
+
+    @property
+    def steering(self) -> int:
+        """Number of entries at the head of y under error control."""
+        return error_controlled(self.y0.shape[-1], self.made.code.layout.integrals)
+
+    @property
+    def quaternions(self) -> list[int]:
+        """Offsets of the quaternions in y."""
+        return list(self.system.quaternions.values())
+
+    def case(self, i: int) -> SimulationProblem:
+        """Simulation problem of one case."""
+        return replace(self, y0=self.y0[i], made=self.made.case(i))

@@ -1,0 +1,192 @@
+"""Conditions of a steady motion in numbers: balance of forces without accelerations, and constraints::
+
+    bias(t, q, v) - A^T lambda - tau = 0          f(t, q, v) = 0
+
+with v = 0 at rest. Derivatives by motions, speeds, multipliers and parameters are exact, from the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.codegen import llvm
+from kineta.equations.equations import Equations
+from kineta.expr.graph import ZERO, Ref
+from kineta.expr.program import program
+from kineta.mechanics.derivation import Derivation
+from kineta.numerics.linear_algebra import lstsq, norm, pinv
+from kineta.passes.differentiate import forward
+from kineta.runtime.applied_forces import AppliedForces
+
+#: Number of Runge-Kutta steps over a motion of about one radian.
+ADVANCE_STEPS = 16
+
+
+@dataclass(frozen=True)
+class SteadyState:
+    """Time, coordinates (nq,), speeds (nv,), multipliers (rows,), parameters (np,)."""
+
+    t: float
+    q: FloatArray
+    v: FloatArray
+    multipliers: FloatArray
+    p: FloatArray
+
+    @property
+    def blocks(self) -> tuple[FloatArray, ...]:
+        """Arguments of compiled functions."""
+        return np.array([self.t]), self.q, self.v, self.multipliers, self.p
+
+
+@dataclass(frozen=True)
+class CompiledConditions:
+    """Functions of a :class:`SteadyState` by name, the names of multipliers and constraint orders, and whether a constraint
+    binds speeds without binding the position.
+    """
+
+    functions: Mapping[str, llvm.NativeFunction]
+    multipliers: tuple[str, ...]
+    levels: tuple[str, ...]
+    on_speeds: bool
+
+
+class SteadyConditions:
+    """Conditions of a steady motion of *equations* under the forces *tau*, and quantities for its stability.
+
+    A change of a state consists of motions along the speeds (nb,), of speeds (nv,), multipliers (rows,) and parameters
+    (np,); ``parts`` are their ranges.
+    """
+
+    def __init__(self, equations: Equations, tau: AppliedForces) -> None:
+        self.equations, self.tau = equations, tau
+        self.system = equations.system
+        key = CompiledConditions, tuple(tau.expressions.items()), equations.derivation.left_out
+        made = equations.bounded_memo(key, lambda: _compiled(equations, tau))
+        self._functions, self.multipliers, self._on_speeds = made.functions, made.multipliers, made.on_speeds
+        self.names = tuple(f"the force on '{n}'" for n in self.system.v_names) + tuple(
+            f"the constraint '{n}'" for n in made.levels
+        )
+        sizes = (len(self.system.base_speeds), self.system.nv, len(made.multipliers), len(self.system.parameter_names))
+        ends = np.cumsum(sizes).tolist()
+        self.parts = dict(
+            zip(("motion", "speed", "multiplier", "parameter"), map(range, [0, *ends], ends), strict=False)
+        )
+
+    def residuals(self, at: SteadyState) -> FloatArray:
+        """Residuals of the conditions: forces (nv,), then constraints."""
+        found = self._functions["conditions"](*at.blocks)
+        found[: self.system.nv] -= self.tau.constant
+        return found
+
+    def jacobian(self, at: SteadyState, function: str = "slope") -> FloatArray:
+        """Derivatives of the residuals by all changes of the state, (m, n); or of the ``momentum`` (nv, n)."""
+        nq, nv, rows, parameters = map(len, at.blocks[1:])
+        seeds = np.zeros((len(self.system.base_speeds) + nv + rows + parameters, nq + nv + rows + parameters))
+        tangents = self.tangents(at)
+        seeds[: len(tangents), :nq] = tangents
+        seeds[len(tangents) :, nq:] = np.eye(nv + rows + parameters)
+        blocks = np.split(seeds, np.cumsum([nq, nv, rows]), axis=1)
+        return self._functions[function].batch(*at.blocks, *blocks).T
+
+    @property
+    def on_speeds(self) -> bool:
+        """True where constraints bind speeds that no position binds."""
+        return bool(self.system.quasi) or self._on_speeds
+
+    def motion_directions(self, at: SteadyState) -> FloatArray:
+        """Speeds of the motions for unit values of each speed of the equations, (nb, nv)."""
+        n = self.system.nv
+        if not self.system.quasi:
+            return np.eye(n)
+        rows = self._functions["going"].batch(at.blocks[0], at.q, np.vstack([np.zeros(n), np.eye(n)]), at.p)
+        return lstsq(self.tangents(at).T, (rows[1:] - rows[0]).T, what="the speeds of the motions")
+
+    def tangents(self, at: SteadyState) -> FloatArray:
+        """Changes of the coordinates for unit values of each speed of the motions, (nb, nq)."""
+        n = len(self.system.base_speeds)
+        rows = self._functions["rates"].batch(at.blocks[0], at.q, np.vstack([np.zeros(n), np.eye(n)]), at.p)
+        return np.asarray(rows[1:] - rows[0])
+
+    def inertia(self, at: SteadyState) -> FloatArray:
+        """Momenta (nv,) of unit speeds of the motions (nb,), (nv, nb)."""
+        part = self.parts["speed"]
+        M = self.jacobian(at, "momentum")[:, part.start : part.stop]
+        return M if not self.system.quasi else M @ pinv(self.motion_directions(at), what="the momenta of the motions")
+
+    def retract(self, at: SteadyState, change: FloatArray) -> SteadyState:
+        """State after a *change*."""
+        motion, v, multipliers, p = (change[part.start : part.stop] for part in self.parts.values())
+        q = self._unit(at.q + motion @ self.tangents(at))
+        return replace(at, q=q, v=at.v + v, multipliers=at.multipliers + multipliers, p=at.p + p)
+
+    def balanced(self, at: SteadyState) -> SteadyState:
+        """State with the multipliers of least residual force; unchanged where the forces are not finite."""
+        n = self.system.nv
+        A = self.jacobian(at)[:n, self.parts["multiplier"].start : self.parts["multiplier"].stop]
+        off = self.residuals(at)[:n]
+        if not (np.isfinite(A).all() and np.isfinite(off).all()):
+            return at
+        return replace(at, multipliers=at.multipliers - lstsq(A, off, what="the multipliers of the constraints"))
+
+    def advanced(self, at: SteadyState) -> SteadyState:
+        """State after a motion of about one radian at constant speeds."""
+        h = 1.0 / (ADVANCE_STEPS * max(1.0, float(np.abs(at.v).max(initial=0.0))))
+
+        def rate(q: FloatArray, t: float) -> FloatArray:
+            return self._functions["going"](np.array([t]), q, at.v, at.p)
+
+        q, t = at.q, at.t
+        for _ in range(ADVANCE_STEPS):
+            a = rate(q, t)
+            b = rate(q + h / 2 * a, t + h / 2)
+            c = rate(q + h / 2 * b, t + h / 2)
+            d = rate(q + h * c, t + h)
+            q, t = self._unit(q + h / 6 * (a + 2 * b + 2 * c + d)), t + h
+        return replace(at, q=q, t=t)
+
+    def _unit(self, q: FloatArray) -> FloatArray:
+        for offset in self.system.quaternions.values():
+            q[offset : offset + 4] /= norm(q[offset : offset + 4])
+        return q
+
+
+def _compiled(equations: Equations, tau: AppliedForces) -> CompiledConditions:
+    d = equations.alone()
+    g, s = d.graph, d.symbols
+    multipliers = tuple(g.symbol(f"multiplier {k}") for k in range(len(d.rows)))
+    off, levels = _conditions(d, multipliers, tau)
+    varied = {"q": s.q, "v": s.v, "multipliers": multipliers, "p": s.p}
+    seeds = {f"d{n}": [g.symbol(f"change of {n} {k}") for k in range(len(x))] for n, x in varied.items()}
+    direction = {x: dx for xs, dxs in zip(varied.values(), seeds.values(), strict=True) for x, dx in zip(xs, dxs)}
+    base = d.unconstrained.symbols
+    state: dict[str, Sequence[Ref]] = {"t": (s.t,), **varied}
+    plain: dict[str, Sequence[Ref]] = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
+    functions: dict[str, tuple[dict[str, Sequence[Ref]], Sequence[Ref]]] = {
+        "conditions": (state, off),
+        "slope": (state | seeds, forward(g, off, direction)),
+        "momentum": (state | seeds, forward(g, d["momentum"].refs, direction)),
+        "rates": (plain | {"v": base.v}, base.qdot),
+        "going": (plain, s.qdot),
+    }
+    made = [program(g, inputs, {n: ((len(refs),), refs)}, n) for n, (inputs, refs) in functions.items()]
+    library = llvm.compile(made, batch=True)
+    names, on_speeds = tuple(r.constraint for r in d.rows), any(r.order for r in d.rows)
+    return CompiledConditions({n: library.function(n) for n in functions}, names, levels, on_speeds)
+
+
+def _conditions(d: Derivation, multipliers: Sequence[Ref], tau: AppliedForces) -> tuple[list[Ref], tuple[str, ...]]:
+    """Residual forces and constraints, and the names of the constraints."""
+    g = d.graph
+    forces = list(d["bias"].refs)
+    for row, multiplier in zip(d.rows, multipliers, strict=True):
+        for k, partial in row.gradient.items():
+            forces[k] = g.sub(forces[k], g.mul(partial, multiplier))
+    acting = {n: d.expression(e)[0] for n, e in tau.expressions.items()}
+    forces = [g.sub(f, acting.get(n, ZERO)) for f, n in zip(forces, d.symbols.names, strict=True)]
+    if not d.constraint_rows:
+        return forces, ()
+    return [*forces, *d["constraints"].refs], d["constraints"].labels

@@ -1,0 +1,95 @@
+"""Energy balance of a run, and its part explained by the tolerances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kineta.arrays import FloatArray, IntArray, Mask
+from kineta.numerics.linear_algebra import norm
+from kineta.threads import once
+
+#: Numbers of times, and of directions, in which the effect of errors within tolerance on the energy is sampled.
+_TIMES, _DIRECTIONS = 16, 4
+#: Allowed loss of energy, in errors of single steps; and rounding of an energy, in units of the last place.
+_STEPS, _ROUNDING = 10.0, 100 * 2.0**-52
+#: Relative tolerance at the level of rounding.
+_FINEST = 1e-14
+
+
+@dataclass(frozen=True)
+class Energies:
+    """Kinetic and potential energy, and the work done, at the times of a run: (k,) each, or (cases, k)."""
+
+    kinetic: FloatArray
+    potential: FloatArray
+    work: FloatArray
+
+    @once
+    def size(self) -> FloatArray:
+        """Largest change of a form of energy, at least the rounding of the potential energy."""
+        rounding = _ROUNDING * self.potential
+        changes = (self.kinetic, self.potential - self.potential[..., :1], self.work, rounding)
+        return np.asarray(np.maximum.reduce([np.abs(c).max(axis=-1, initial=0.0) for c in changes]))
+
+    @once
+    def balance(self) -> FloatArray:
+        """Largest deviation of energy - work from its first value, relative to :attr:`size`."""
+        with np.errstate(invalid="ignore"):  # the balance of energies that are not finite is NaN
+            kept = self.kinetic + self.potential - self.work
+            deviation = np.abs(kept - kept[..., :1]).max(axis=-1, initial=0.0)
+            return np.asarray(deviation / np.maximum(self.size, 1e-300))
+
+    def case(self, i: int) -> Energies:
+        """Energies of one case."""
+        return Energies(self.kinetic[i], self.potential[i], self.work[i])
+
+
+def within_tolerance(balance: FloatArray, steps: int | IntArray, rtol: float) -> Mask:
+    """True where a *balance* is explained by the tolerance of *steps*, for any motion."""
+    return np.asarray(balance <= _STEPS * steps * max(rtol, _FINEST))
+
+
+def assess_balance(
+    energies: Energies,
+    energy: Callable[[FloatArray, FloatArray], FloatArray],
+    power: Callable[[FloatArray, FloatArray], FloatArray],
+    t: FloatArray,
+    y: FloatArray,
+    steered: int,
+    *,
+    rtol: float,
+    atol: float,
+    steps: int,
+    loose: float = 0.0,
+) -> tuple[float, bool]:
+    """Balance of the *energies*, and True where *steps* with the tolerances *rtol*, *atol* from y[0] to y[-1] (k, n) explain
+    it. The tolerances apply to the first *steered* states; the work may deviate by *loose* more in every step.
+
+    Where less energy is exchanged than such errors amount to, as at rest, the balance is relative to their effect for errors
+    of the size of the states.
+
+    Errors of steps add up in the energy and do not grow. The effect of errors within tolerance on the energy, and on the
+    power over a step, functions (t, y) -> (k,), is sampled at states equidistant in time: near the edge of a domain of
+    definition steps are many, and the energy depends on errors alone.
+    """
+    if within_tolerance(energies.balance, steps, rtol):
+        return float(energies.balance), True
+    rtol, balance = max(rtol, _FINEST), energies.balance
+    sign = np.sign(t[-1] - t[0])
+    tried = np.searchsorted(sign * t, np.linspace(sign * t[0], sign * t[-1], _TIMES)).clip(0, len(t) - 1)
+    times, states = np.repeat(t[tried], _DIRECTIONS), np.repeat(y[tried], _DIRECTIONS, axis=0)
+    errors = np.random.default_rng(0).choice([-1.0, 1.0], states.shape) * (atol + rtol * np.abs(states))
+    errors[:, steered:] = 0.0
+    size, step = np.sqrt(steered / _DIRECTIONS), abs(t[-1] - t[0]) / steps
+    change = 0.0
+    for function, share in ((energy, 1.0), (power, step)):
+        changes = (function(times, states + errors) - function(times, states)).reshape(_TIMES, _DIRECTIONS)
+        change += share * size * float(np.median(norm(changes, axis=1)))
+    rounding = _ROUNDING * float(np.abs([energies.kinetic, energies.potential, energies.work]).max())
+    size, allowed = float(energies.size), steps * (_STEPS * change + loose)
+    missed = float(balance) * size
+    measure = size if size > allowed else max(size, (change + loose) / rtol)
+    return missed / max(measure, 1e-300), missed <= allowed + _STEPS * steps * rtol * size + rounding

@@ -1,0 +1,273 @@
+"""One motion from start to end, by any method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.consistency.definition_domain import domain_violation
+from kineta.consistency.redundancy import SINGULAR_END, SINGULAR_START, singular_configuration
+from kineta.errors import SimulationError, reworded
+from kineta.hybrid.automaton import HybridRun, has_modes, start_automaton
+from kineta.hybrid.sampling import SampledControl, SampledRun
+from kineta.integration.problem import Problem
+from kineta.integration.segment import Segment
+from kineta.integration.solver import Integration
+from kineta.kernels.integrate import integration_loop
+from kineta.programs.controllability_watch import ControllabilityWatch
+from kineta.programs.native_restart import NativeRestart
+from kineta.results import outcomes as status
+from kineta.results.impacts import Impact
+from kineta.results.outcomes import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
+from kineta.runtime.compiled import BoundSystem
+from kineta.runtime.constraint_treatment import PROJECTED
+from kineta.runtime.domain_watch import DomainWatch
+from kineta.runtime.events import EventWatch, event_record
+from kineta.runtime.implicit_methods import dae_residual, jacobian
+from kineta.runtime.mass_matrix_rank import singular_mass_matrix, vanished_inertia
+from kineta.runtime.nonsmooth import contact_kink
+from kineta.runtime.problem import SimulationProblem
+from kineta.runtime.projection import Projection, manifold
+from kineta.runtime.recorder import Recorder
+from kineta.runtime.start_check import start_violation
+from kineta.simulation.progress import Progress
+
+#: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
+CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
+#: Nodes in [0, 1] and weights of Gauss-Legendre quadrature over a step.
+NODES, WEIGHTS = ((x / 2 + shift) for x, shift in zip(np.polynomial.legendre.leggauss(8), (0.5, 0.0), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class IntegratedRun:
+    """Integrated motion: solver, record, events, distances from the domain of definition, termination status and message."""
+
+    run: Integration | SampledRun
+    record: Recorder
+    watch: EventWatch
+    domain: DomainWatch
+    status: int
+    message: str
+
+    @property
+    def changes(self) -> tuple[tuple[float, str], ...]:
+        """Changes of mode, with their times."""
+        return tuple(self.run.changes) if isinstance(self.run, HybridRun) else ()
+
+    @property
+    def impacts(self) -> tuple[Impact, ...]:
+        """Impulses of all impacts, in order."""
+        return tuple(self.run.transitions.blows) if isinstance(self.run, HybridRun) else ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Contacts at rest after an accumulation of impacts."""
+        return self.run.transitions.notes() if isinstance(self.run, HybridRun) else ()
+
+    def sampled_forces(self, t: FloatArray) -> FloatArray | None:
+        """Sampled forces (k, nv) held from the times *t* (k,) on; None without any."""
+        control = None if isinstance(self.run, Integration) else self.run.control
+        return control.at(t) if control is not None and control.times else None
+
+
+def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
+    """Integrate the motion of *task*. Raises :class:`SimulationError` where it cannot start."""
+    control = SampledControl(task)
+    try:
+        first = control.take(task.y0)
+    except SimulationError as error:
+        raise reworded(error, f"Model '{task.system.name}': at t = {task.t0:g} s {error}.") from None
+    code, made = task.made.code, control.made
+    if why := start_refusal(task, code.rate(np.array([task.t0]), task.y0, made.h)):
+        raise SimulationError(why)
+    settled = Projection(task.quaternions, task.made)
+    if code.treatment == PROJECTED:
+        start = task.y0[None].copy()
+        settled(np.array([task.t0]), start)
+        task = replace(task, y0=start[0])  # what it misses constraints by is rounding
+    changing, change = has_modes(task), None
+    if changing:
+        task, change = start_automaton(task, control)
+        code, made = control.made.code, control.made
+        settled = Projection(task.quaternions, made)
+    problem = Problem(
+        rhs=code.rate.address,
+        h=made.h,
+        t0=task.t0,
+        t1=task.t1,
+        y0=task.y0,
+        quaternions=task.quaternions,
+        integrals=code.layout.integrals,
+        events=event_record(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
+        manifold=manifold(task, task.made, task.y0),
+        trials=None
+        if change is None
+        else change.trials(made, len(task.watched) + len(task.system.switches), task.states),
+    )
+    run = Integration(
+        partial(integration_loop, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),
+        lambda: jacobian(task.equations, control.made),
+        lambda: dae_residual(task.equations, control.made),
+        task.method,
+        problem if first is None else replace(problem, t1=first),
+        rtol=task.rtol,
+        atol=task.atol,
+        max_step=task.max_step,
+        max_steps=task.max_steps,
+        dense=task.dense_output or task.grid is not None or bool(task.watched or task.system.programs) or changing,
+        kept=task.dense_output,
+    )
+    worked = WorkQuadrature(task.made, task.states) if task.system.programs else None
+    record = Recorder(task.grid, task.states, settled, keep=task.dense_output, worked=worked)
+    watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
+    whole: Integration | SampledRun = run if first is None else SampledRun(problem, run, control)
+    if change is not None:
+        whole = HybridRun(task, problem, run, control, change)
+    gradients = ControllabilityWatch(task, NativeRestart(task)) if task.system.programs else None
+    return IntegratedRun(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, gradients, bar))
+
+
+def _dependent_constraints(task: SimulationProblem, t: float, y: FloatArray, part: float = SINGULAR_END) -> str:
+    """Sentence on the dependent constraints in the state *y*; ``''`` for none."""
+    nq, nv = task.system.nq, task.system.nv
+    state = y[:nq], y[nq : nq + nv]
+    return singular_configuration(task.equations, task.made.p, t, state, task.regular, part)
+
+
+def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:
+    """Reason why the motion of *task*, with this *rate* at its start, cannot start; ``''`` where it can."""
+    system = task.system
+    q, v = task.y0[: system.nq], task.y0[system.nq : system.nq + system.nv]
+    if why := start_violation(task.equations, task.t0, q, v, task.made.p):
+        return why
+    if why := _dependent_constraints(task, task.t0, task.y0, SINGULAR_START):
+        return f"Model '{system.name}': the start at t = {task.t0:g} s is singular: {why}. Start a little beside it."
+    if np.isfinite(rate).all():
+        return ""
+    if why := singular_mass_matrix(task.equations, task.t0, q, v, task.made.p):
+        return f"Model '{system.name}': the mass matrix is singular at t = {task.t0:g} s: {why}."
+    names = (*(f"rate of {n}" for n in system.q_names), *(f"{n}'" for n in system.v_names))
+    others = "power, or what is integrated or derived beside the motion,"
+    bad = next((n for n, x in zip(names, rate, strict=False) if not np.isfinite(x)), "")
+    why = domain_violation(task.equations, task.made.p, task.t0, task.y0, tuple(task.made.forces.expressions.values()))
+    if why and not bad:
+        return f"Model '{system.name}': the initial state is outside of what the model is defined for: {why}."
+    if not bad and (watching := _undefined_guard(task, rate)):
+        return (
+            f"Model '{system.name}': what '{watching}' watches has no rate in the initial state, as where a disk is parallel to "
+            "what it may touch. Start a little beside it."
+        )
+    advice = why or "check the state and the parameters"
+    return f"Model '{system.name}': {bad or others} is not finite in the initial state; {advice}."
+
+
+def _undefined_guard(task: SimulationProblem, rate: FloatArray) -> str:
+    """First contact or switch with an undefined *rate* of its guard; ``''`` for none."""
+    layout = task.made.code.layout
+    rates = rate[len(rate) - layout.pivots - layout.loads - len(layout.guards) :]
+    return next((name for name, x in zip(layout.guards, rates, strict=False) if not np.isfinite(x)), "")
+
+
+def singular_mass_matrix_text(task: SimulationProblem, t: float, y: FloatArray) -> str:
+    """Sentence on a motion whose inertia vanished on the way to *t*, *y*; ``''`` for a regular mass matrix."""
+    nq, n = task.system.nq, task.system.nq + task.system.nv
+    start, end = ((time, state[:nq], state[nq:n]) for time, state in ((task.t0, task.y0), (t, y)))
+    motion = vanished_inertia(task.equations, task.made.p, start, end)
+    return f"the mass matrix becomes singular there: {motion}" if motion else ""
+
+
+def _integrate(
+    task: SimulationProblem,
+    run: Integration | SampledRun,
+    record: Recorder,
+    watch: EventWatch,
+    domain: DomainWatch,
+    gradients: ControllabilityWatch | None,
+    bar: Progress,
+) -> tuple[int, str]:
+    """Integrate to the end; termination status and message."""
+    problem = run.problem
+    pace = StallWatch(problem.t0, problem.t1)
+    record.start(problem.t0, problem.y0.copy(), None if isinstance(run, Integration) else run.control.made)
+    domain.process(np.array([problem.t0]), problem.y0[None])
+    try:
+        for segment in run:
+            end = watch.process(segment)
+            if gradients is not None and (lost := gradients.process(segment, end)):
+                if len(segment.t):
+                    record.segment(segment, lost.since)
+                for last in lost.segments:
+                    record.segment(last, None)
+                watch.truncate(lost.t)
+                return FAILED, (status.refused if lost.jumps else status.unguided)(record.reached, lost.why)
+            if len(segment.t):
+                domain.process(segment.t, segment.y)
+                record.segment(segment, end)
+                bar.at(record.reached, record.steps, record.last_step)
+                if left := pace.steps_left(record.reached, record.steps):
+                    made = record.steps, record.last_step
+                    return OUT_OF_STEPS, status.out_of_steps(record.reached, *made, domain.edge(last=True), left)
+            if end is not None:
+                return EVENT, status.stopped(end[0], watch.ended or "")
+            if segment.end:
+                edge = domain.edge(last=True) or singular_mass_matrix_text(task, *record.end)
+                if not edge and (depend := _dependent_constraints(task, *record.end)):
+                    edge = f"{depend}: it may be that they cannot be met beyond"
+                edge = edge or contact_kink(task.equations, task.made.p, *record.end)
+                return FAILED, status.failed(record.reached, segment.end, edge)
+    except SimulationError as error:
+        bent = contact_kink(task.equations, task.made.p, *record.end)
+        return FAILED, status.refused(record.reached, f"{error}{'; ' * bool(bent)}{bent}")
+    except KeyboardInterrupt:
+        return INTERRUPTED, status.interrupted(record.reached)
+    if isinstance(run, HybridRun) and run.ended is not None:
+        return EVENT, status.stopped(record.reached, run.ended)
+    if record.reached != problem.t1:
+        edge = domain.edge(last=True)
+        return OUT_OF_STEPS, status.out_of_steps(record.reached, record.steps, record.last_step, edge)
+    return DONE, status.done(problem.t1)
+
+
+class WorkQuadrature:
+    """Quadrature of the work along a motion of *made* with *states* leading states: without error control of the work, methods
+    give it at the ends of their steps alone.
+    """
+
+    def __init__(self, made: BoundSystem, states: int) -> None:
+        layout = made.code.layout
+        self._made, self._own = made, slice(states, states + layout.works + layout.controls)
+
+    def __call__(self, segment: Segment, t: FloatArray, y: FloatArray) -> None:
+        """Set the work in the states *y* (k, n) at the times *t* (k,) of a *segment*: the power along its solution, integrated
+        from the beginning of each step.
+        """
+        assert segment.solution is not None
+        made: BoundSystem = segment.mode or self._made
+        ends, rows = np.append(segment.t0, segment.t), np.vstack([segment.y0, segment.y])
+        sign = np.sign(ends[-1] - ends[0])
+        i = np.searchsorted(sign * ends[1:-1], sign * t, side="left")
+        size = (t - ends[i])[:, None]
+        times = (ends[i][:, None] + size * NODES).ravel()
+        rate = made.code.rate.batch(times[:, None], np.asarray(segment.solution(times)).T, made.h)[:, self._own]
+        found = rows[i, self._own] + size * np.einsum("kjn,j->kn", rate.reshape(len(t), len(NODES), -1), WEIGHTS)
+        better = np.isfinite(found).all(axis=1) & (t != ends[i + 1])
+        y[better, self._own] = found[better]
+
+
+class StallWatch:
+    """Stall detection: a run whose steps shrink without bound never reaches its end."""
+
+    def __init__(self, t0: float, t1: float) -> None:
+        self._t, self._t1, self._steps = t0, t1, 0
+
+    def steps_left(self, t: float, steps: int) -> float:
+        """Number of steps to the end at the present pace, where more than a run can make; else 0."""
+        made = steps - self._steps
+        if made < CHECK_INTERVAL:
+            return 0.0
+        left = made * abs(self._t1 - t) / max(abs(t - self._t), 1e-300)
+        self._t, self._steps = t, steps
+        return left if left > MAX_STEPS_LEFT else 0.0

@@ -1,0 +1,137 @@
+"""Motion from an initial state."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kineta.algebra.expression import Expr
+from kineta.consistency.redundancy import independent_constraints
+from kineta.equations import case_arguments
+from kineta.equations.equations import Equations, given_equations
+from kineta.equations.initial_values import initial_state
+from kineta.errors import one_of
+from kineta.integration.solver import METHODS
+from kineta.model.system import System
+from kineta.programs.start_arguments import check_compatible, program_start
+from kineta.results.result import Result
+from kineta.runtime import run_arguments
+from kineta.runtime.applied_forces import warn_samples
+from kineta.runtime.compiled import bind_system, parameters
+from kineta.runtime.constraint_treatment import treatment
+from kineta.runtime.events import Event
+from kineta.runtime.problem import SimulationProblem
+from kineta.runtime.recorder import bytes_per_step
+from kineta.runtime.start_check import projected_start
+from kineta.simulation import postprocess
+from kineta.simulation.progress import Progress
+from kineta.simulation.run import integrate
+from kineta.values import flag
+
+
+def simulate(
+    system: System | Equations,
+    t: float | tuple[float, float],
+    *,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    tau: Any = None,
+    levels: Any = None,
+    method: str = "dop853",
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    t_eval: ArrayLike | None = None,
+    samples: int | None = None,
+    dense_output: bool = False,
+    events: Event | Expr | Sequence[Event | Expr] = (),
+    max_step: float = np.inf,
+    max_steps: int | None = None,
+    progress: bool = False,
+) -> Result:
+    """The motion of *system* from the state *q*, *v* over the time *t* (an end, or a start and an end) [s].
+
+    *q*, *v*, *p* and *tau* may have a leading axis of cases: all are run, and the result has that axis.
+
+    Parameters
+    ----------
+    q, v : initial coordinates (nq,) and speeds (nv,), or mappings of names to values; the rest are the model's ``initial``
+    p : parameters, as for :class:`~kineta.equations.function.Function`
+    tau : forces on the speeds beside those of the model: numbers or expressions, (nv,), or a mapping of speeds to these; what
+        :func:`~kineta.runtime.sampled_forces.sampled` makes of a Python function or a table, for all speeds or for one
+    levels : under programs of motion of the third order and higher, derivatives of the speeds at the start: a mapping of names,
+        ``{"x''": 0.3}``, or (s - 2, nv). What is not given is that of a motion without control, as far as programs allow
+    method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
+        CVODE_ADAMS of SUNDIALS, for stiff systems, and IDA, for comparison under constraints (extra ``sundae``)
+    rtol, atol : relative and absolute tolerance of every state
+    t_eval : times at which to record; or ``samples`` equidistant ones. Neither: every step of the method; with cases, 101 times
+    dense_output : keep the solution as a function, ``result.sol``
+    events : expressions, or :func:`~kineta.runtime.events.event` records, whose zeros are looked for
+    max_step : largest step [s]
+    max_steps : steps at most; ten million, if not given, or as many as half a gigabyte holds where every step is kept
+    progress : show the time, the steps and their size on standard error
+
+    An interrupted run (Ctrl-C), one that fails and one that is out of steps keep what was computed and say so in ``status``
+    and ``message``. So does a run whose energy balance is more than the tolerances explain, with a
+    :class:`~kineta.errors.KinetaWarning`. Raises :class:`ArgumentError` for arguments that make no sense,
+    :class:`SimulationError` for a motion that cannot start.
+    """
+    began = time.perf_counter()
+    equations = given_equations(system)
+    t0, t1 = run_arguments.span(t)
+    method = one_of(method, METHODS, "a method")
+    dense_output, progress = flag("dense_output", dense_output), flag("progress", progress)
+    rtol, atol, max_step = run_arguments.tolerances(rtol, atol, max_step)
+    grid = run_arguments.grid(t0, t1, t_eval, samples)
+    with Progress(t0, t1, shown=progress) as bar:
+        model = equations.system
+        check_compatible(model, method)
+        watched = run_arguments.watched(model, events)
+        q0, v0 = initial_state(model, q, v, p)
+        values = parameters(model, p)
+        q0, v0, brought = projected_start(equations, t0, q0, v0, values)
+        equations, regular, notes = independent_constraints(equations, t0, q0, v0, values)
+        made = bind_system(equations, values, tau, [e.value for e in watched], treatment(equations, method))
+        q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), levels)
+        cases = case_arguments.case_count({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
+        if cases is not None and q0.ndim == v0.ndim == made.p.ndim == 1:
+            warn_samples(model, made.forces.constant, grid)
+        lead = () if cases is None else (cases,)
+        parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
+        y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)
+        if cases is not None:
+            grid = run_arguments.grid_of_cases(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
+        kept = bytes_per_step(y0.shape[-1], every=grid is None, keep=dense_output)
+        task = SimulationProblem(
+            equations=equations,
+            made=made,
+            watched=watched,
+            t0=t0,
+            t1=t1,
+            y0=y0,
+            grid=grid,
+            method=method,
+            rtol=rtol,
+            atol=atol,
+            max_step=max_step,
+            max_steps=run_arguments.steps(max_steps, kept),
+            dense_output=dense_output,
+            regular=regular,
+            notes=(*brought, *notes, *said),
+        )
+        carry, result = _ensemble_functions() if lead else (integrate, postprocess.result)
+        moved = carry(task, bar)
+    return result(task, moved, time.perf_counter() - began)
+
+
+def _ensemble_functions() -> tuple[
+    Callable[[SimulationProblem, Progress], Any], Callable[[SimulationProblem, Any, float], Result]
+]:
+    """Integration and result of an ensemble, imported for several cases alone."""
+    from kineta.simulation import ensemble
+
+    return ensemble.integrate, ensemble.result

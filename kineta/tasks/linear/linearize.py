@@ -1,0 +1,211 @@
+"""Linearisation about a state, an equilibrium or a motion, by the exact first variation of the equations."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from kineta.algebra.expression import Expr, symbol
+from kineta.arrays import FloatArray
+from kineta.consistency.redundancy import independent_constraints
+from kineta.equations import case_arguments
+from kineta.equations.argument_layout import flat_rows
+from kineta.equations.equations import Equations, given_equations
+from kineta.equations.initial_values import initial_state
+from kineta.errors import ArgumentError, did_you_mean, shown
+from kineta.model.coercion import records
+from kineta.model.dimensions import expression_units, varied_units
+from kineta.model.name_inference import highest_derivative
+from kineta.model.system import System
+from kineta.runtime import run_arguments
+from kineta.runtime.applied_forces import AppliedForces, applied_forces
+from kineta.runtime.compiled import parameters
+from kineta.runtime.ignored_parts import warn_ignored
+from kineta.runtime.independent_states import reduce_states, state_names
+from kineta.runtime.joint_limits import LimitDistances
+from kineta.runtime.mass_matrix_rank import singular_mass_matrix
+from kineta.runtime.start_check import projected_start, start_violation
+from kineta.tasks.linear.descriptor_matrices import near
+from kineta.tasks.linear.first_variation import Input, Variation
+from kineta.tasks.linear.linear_system import Linear
+from kineta.tasks.linear.operating_point import about_of, beside
+from kineta.values import numbers
+
+
+def linearize(
+    system: System | Equations,
+    about: Any = None,
+    *,
+    t: Any = None,
+    p: Any = None,
+    tau: Any = None,
+    inputs: Iterable[str] | None = None,
+    outputs: Iterable[str | Expr] | Mapping[str, Expr] | None = None,
+    states: Iterable[str] | None = None,
+) -> Linear:
+    """Return the exact linearisation of *system* about a state: x' = A x + B u, y = C x + D u, with names.
+
+    Under constraints x are independent states. Coordinates change along the directions of the speeds: a quaternion by small
+    rotations ``b.Rx``, ``b.Ry``, ``b.Rz`` about the axes of the body.
+
+    Parameters
+    ----------
+    about : the state. Nothing: the model's ``initial``; a mapping of names of coordinates and speeds to values, the rest as
+        in ``initial``; a pair of arrays q, v; a record that has q and v, as of :func:`~kineta.tasks.assemble.assemble`; an
+        equilibrium; or a run: all its states. Rows of values give one linearisation each
+    t : the time [s], for what depends on it; 0, or that of the equilibrium or the run, if not given
+    p, tau : parameters, and constant forces on the speeds, as for :func:`~kineta.simulation.simulate.simulate`; those of the
+        equilibrium, or of the run at each of its times, if not given
+    inputs : names of speeds, for the forces on them, and of parameters; the forces on all speeds, if not given
+    outputs : names of what the model knows, or expressions; the outputs of the model up to accelerations, if not given
+    states : the states to keep; the others must not act on them. A coordinate brings its speed along
+
+    Raises :class:`ArgumentError` for names that do not exist, a state that misses the constraints, one at which these depend
+    on each other, and one at which the equations have no derivative.
+    """
+    equations = given_equations(system)
+    model = equations.system
+    given, taken, kept = put_in(model, inputs), put_out(model, outputs), _states(model, states)
+    at = _rows(model, about, t, p, tau)
+    warn_ignored(model, "a linearisation", reached=LimitDistances(equations).reached(at[0], at[1], at[4]))
+    t0, q0, v0, _, p0 = (flat_rows(x)[0] for x in at)
+    equations, _, _ = independent_constraints(equations, float(t0[0]), q0, v0, p0)
+    if len(set(at[0].ravel().tolist())) == 1:
+        at[1], at[2], _ = projected_start(equations, float(t0[0]), at[1], at[2], at[4])
+    _check_met(equations, *at)
+    variation = Variation(equations, given, taken)
+    try:
+        found = near(variation, *at)
+    except ArgumentError:
+        _check_inertia(equations, *at)
+        raise
+    rows = variation.rows or tuple(c.name for c in model.constraints)
+    chosen = reduce_states(model, found.H, found.f_q, found.f_v, rows, {*kept, *(f"{n}'" for n in kept)})
+    places = list(chosen.places)
+    names = state_names(model)
+    t_, q, v, _, p_ = at
+    linear = Linear(
+        model=model.name,
+        A=chosen.applied(found.A[..., places, :]),
+        B=found.B[..., places, :],
+        C=chosen.applied(found.C),
+        D=found.D,
+        states=tuple(names[k] for k in places),
+        inputs=tuple(i.label for i in given),
+        outputs=tuple(taken),
+        t=t_[..., 0],
+        q=q,
+        v=v,
+        rate=found.rate[..., places],
+        all_states=names,
+        Z=chosen.Z,
+        parameters=dict(zip(model.parameter_names, np.moveaxis(p_, -1, 0), strict=True)),
+        units=varied_units(model) | expression_units(model, taken),
+    )
+    return linear if states is None else linear.part(kept)
+
+
+def _rows(system: System, about: Any, t: Any, p: Any, tau: Any) -> list[FloatArray]:
+    """Return t, q, v, tau and parameters, with a common leading axis, or none."""
+    given_t, q, v = about_of(system, about)
+    own_t, own_p, own_tau = beside(system, about)
+    own_t = given_t if own_t is None else own_t
+    time = numbers("t", own_t if t is None and own_t is not None else 0.0 if t is None else t)
+    values = parameters(system, own_p if p is None else p)
+    acting = (
+        own_tau
+        if tau is None and isinstance(own_tau, AppliedForces)
+        else applied_forces(system, own_tau if tau is None else tau)
+    )
+    if acting.expressions or acting.sampled:
+        raise ArgumentError("Expected numbers for the forces tau; give expressions to the model, as elements.")
+    q0, v0 = initial_state(system, q, v, values)
+    rows = {"t": time[..., None], "q": q0, "v": v0, "tau": acting.constant, "p": values}
+    case_arguments.case_count(rows)
+    lead = np.broadcast_shapes(*(x.shape[:-1] for x in rows.values()))
+    if len(lead) > 1 or not np.isfinite(time).all():
+        raise ArgumentError(f"Expected a time, or a row of them, that is finite, for t, found {shown(time)}.")
+    return [np.broadcast_to(x, (*lead, x.shape[-1])) for x in rows.values()]
+
+
+def put_in(system: System, names: Iterable[str] | None) -> list[Input]:
+    """Return the inputs *names*, or the forces on all speeds. Raises :class:`ArgumentError` for unknown names."""
+    if names is None:
+        return [Input(n, True) for n in system.v_names]
+    found = list[Input]()
+    known = (*system.v_names, *(f"tau.{n}" for n in system.v_names), *system.parameter_names)
+    for name in records(names, str, "names of inputs", '"q1\'"'):
+        if name not in known:
+            raise ArgumentError(
+                f"Model '{system.name}' has no speed or parameter '{name}' to put in.{did_you_mean(name, known)}"
+            )
+        plain = name.removeprefix("tau.") if name not in system.parameter_names else name
+        given = Input(plain, plain in system.v_names)
+        _check_new("input", given, found, name)
+        found.append(given)
+    return found
+
+
+def _check_new(what: str, given: object, before: Collection[object], name: str) -> None:
+    """Raise for a repeated name."""
+    if given in before:
+        raise ArgumentError(f"Expected every {what} once, found '{name}' twice.")
+
+
+def put_out(system: System, given: Iterable[str | Expr] | Mapping[str, Expr] | None) -> dict[str, Expr]:
+    """Return the outputs by name, or the outputs of the model. Raises :class:`ArgumentError` for unknown names."""
+    own = {o.name: o.value for o in system.expanded.outputs}
+    if given is None:
+        return {n: e for n, e in own.items() if highest_derivative(system, e) <= 2}
+    named: dict[str, Expr] = {}
+    if isinstance(given, Mapping):
+        named = {str(n): e if isinstance(e, Expr) else symbol(e) for n, e in given.items()}
+    else:
+        for x in records(given, str | Expr, "names of outputs, or expressions", "'q1'"):
+            _check_new("output", str(x), named, str(x))
+            named[str(x)] = own.get(x, symbol(x)) if isinstance(x, str) else x
+    found = {n: run_arguments.symbols(system, e, f"output '{n}'", resulting=True) for n, e in named.items()}
+    for name, e in found.items():
+        if highest_derivative(system, e) > 2:
+            raise ArgumentError(
+                f"Model '{system.name}': the output '{name}' is made of derivatives beyond accelerations, which a linearisation "
+                "does not know. Leave the output out."
+            )
+    return found
+
+
+def _states(system: System, names: Iterable[str] | None) -> list[str]:
+    """Return the states to keep."""
+    known = state_names(system)
+    found = records(names if names is not None else (), str, "names of states", "'q1'")
+    for name in found:
+        if name not in known:
+            raise ArgumentError(f"Model '{system.name}' has no state '{name}'.{did_you_mean(name, known)}")
+    return list(found)
+
+
+def _check_inertia(
+    equations: Equations, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray
+) -> None:
+    """Raise :class:`ArgumentError` for a state with a singular mass matrix."""
+    for row in zip(*map(flat_rows, (t, q, v, p)), strict=True):
+        if why := singular_mass_matrix(equations, float(row[0][0]), *row[1:]):
+            name, time = equations.system.name, float(row[0][0])
+            raise ArgumentError(f"Model '{name}': the mass matrix is singular at t = {time:g} s: {why}.") from None
+
+
+def _check_met(
+    equations: Equations, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray
+) -> None:
+    """Raise :class:`ArgumentError` for an inconsistent state."""
+    if not equations.system.constraints:
+        return
+    for row in zip(*map(flat_rows, (t, q, v, p)), strict=True):
+        if why := start_violation(equations, float(row[0][0]), *row[1:]):
+            raise ArgumentError(
+                why.replace("the start misses", "the state misses").replace(
+                    "initial values that meet", "a state that meets"
+                )
+            )

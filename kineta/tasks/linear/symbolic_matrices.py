@@ -1,0 +1,336 @@
+"""Symbolic linearisation: matrices as expressions in the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kineta.algebra.expression import Expr, expr
+from kineta.consistency.redundancy import independent_constraints
+from kineta.equations.equations import Equations, given_equations
+from kineta.equations.formulas import aligned, kinds, readable
+from kineta.errors import ArgumentError, ExpressionError, did_you_mean, shown, warn
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.walk import reachable
+from kineta.model.system import System
+from kineta.notation import latex, text
+from kineta.passes.evaluate import evaluate
+from kineta.passes.expand import SumsOfProducts
+from kineta.passes.substitute import substitute
+from kineta.runtime.ignored_parts import warn_ignored
+from kineta.runtime.independent_states import reduce_states, state_names
+from kineta.runtime.start_check import start_violation
+from kineta.tasks.linear.descriptor_matrices import near
+from kineta.tasks.linear.first_variation import Block, Variation
+from kineta.tasks.linear.linearize import put_in, put_out
+from kineta.tasks.linear.operating_point import named
+
+#: Most nodes of readable entries.
+LARGE = 20_000
+#: Threshold of pivots, relative to the largest entry at the state.
+SMALL = 1e-3
+#: Largest factor of the perturbed parameters for which a state has to remain consistent.
+OTHER = 1.001
+#: Most digits of decimal numbers in entries, and their relative rounding error.
+DIGITS, ROUNDING = 12, 1e-14
+#: Ratio to its summands below which a number is rounding error: 1 - sin^2 for a cosine of a few hundredths is larger.
+CANCELLED = 1e-13
+#: Number of different values for other symbols.
+OTHERS = 8
+
+Rows = list[list[Ref]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearFormulas:
+    """The matrices of x' = A x + B u, y = C x + D u as expressions: ``print(formulas)``.
+
+    states, inputs, outputs : names; ``text()``, ``latex()``, ``sympy()`` show the entries
+    """
+
+    system: System
+    graph: Graph
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    matrices: Mapping[str, Rows]
+
+    def _entries(self) -> dict[str, Ref]:
+        """The entries other than 0 and 1, by name."""
+        names = {"A": (self.states, self.states), "B": (self.states, self.inputs)}
+        names |= {"C": (self.outputs, self.states), "D": (self.outputs, self.inputs)}
+        return {
+            f"{letter}[{row},{column}]": ref
+            for letter, (rows, columns) in names.items()
+            for row, refs in zip(rows, self.matrices[letter], strict=True)
+            for column, ref in zip(columns, refs, strict=True)
+            if ref not in (ZERO, ONE)
+        }
+
+    def _lines(self, writer: Any, label: Any) -> Iterator[str]:
+        entries = self._entries()
+        graph, refs = readable(self.graph, list(entries.values()), self.system, parts=True)
+        return iter(writer.lines(graph, dict(zip(map(label, entries), refs, strict=True)), kinds=kinds(self.system)))
+
+    def text(self) -> str:
+        """Return a line for every entry other than 0 and 1, and for every common subexpression."""
+        return "\n".join(self._lines(text, str))
+
+    def latex(self) -> str:
+        """Return :meth:`text` in LaTeX, in ``aligned`` for use within ``$$``."""
+        return aligned(self._lines(latex, latex.label), "aligned")
+
+    def sympy(self) -> dict[str, Any]:
+        """Return the matrices A, B, C, D in SymPy."""
+        from kineta.interop.sympy import to_sympy
+
+        refs = [ref for rows in self.matrices.values() for row in rows for ref in row]
+        left = iter(to_sympy(self.graph, refs))
+        import sympy
+
+        columns = {"A": self.states, "B": self.inputs, "C": self.states, "D": self.inputs}
+        return {
+            letter: sympy.Matrix(len(rows), len(columns[letter]), [next(left) for row in rows for _ in row])
+            for letter, rows in self.matrices.items()
+        }
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<LinearFormulas of '{self.system.name}': {len(self._entries())} entries>"
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex()}\n$$"
+
+
+def linear_formulas(
+    system: System | Equations,
+    about: Any = None,
+    *,
+    inputs: Iterable[str] | None = None,
+    outputs: Iterable[str | Expr] | Mapping[str, Expr] | None = None,
+) -> LinearFormulas:
+    """Return the matrices of :func:`~kineta.tasks.linear.linearize.linearize` as expressions in the parameters of *system*.
+
+    about : coordinates and speeds by name, as numbers or expressions of parameters, or of new symbols, the rest as in the model's
+        ``initial``; or one state in numbers, as an assembly or an equilibrium. A warning marks a state consistent for the
+        parameter values of the model alone, for which the formulas then hold alone
+    inputs, outputs : as for ``linearize``
+
+    Raises :class:`ArgumentError` as ``linearize`` does, and for entries too long to read.
+    """
+    equations = given_equations(system)
+    model = equations.system
+    warn_ignored(model, "a linearisation")
+    given, taken = put_in(model, inputs), put_out(model, outputs)
+    graph = Graph()
+    state = _state(model, about, graph)
+    number = _numbers(model, graph)
+    q, v = (np.array([number(state[n]) for n in names]) for names in (model.q_names, model.v_names))
+    p = np.array([number(graph.symbol(n)) for n in model.parameter_names])
+    equations, _, _ = independent_constraints(equations, 0.0, q, v, p)
+    _check_met(equations, graph, state)
+    variation = Variation(equations, given, taken)
+    found = near(variation, np.zeros(1), q, v, np.zeros(model.nv), p)
+    rows = variation.rows or tuple(c.name for c in model.constraints)
+    chosen = reduce_states(model, found.H, found.f_q, found.f_v, rows)
+    try:
+        made = _StateBlocks(variation, graph, state, number)
+    except ExpressionError as error:
+        raise ArgumentError(
+            f"Model '{model.name}': entries have no expression at this state, only a limit ({str(error).rstrip('.')}); ask for "
+            "numbers (linearize)."
+        ) from None
+    Z = made.following(list(chosen.places), list(chosen.dependent_coordinates), list(chosen.dependent_speeds))
+    X, Y = made.motion(), made.shown()
+    n = len(state_names(model))
+    places = list(chosen.places)
+    matrices = {
+        "A": made.product([X[k][:n] for k in places], Z),
+        "B": [X[k][n:] for k in places],
+        "C": made.product([row[:n] for row in Y], Z),
+        "D": [row[n:] for row in Y],
+    }
+    refs = [ref for block in matrices.values() for row in block for ref in row]
+    if len(reachable(graph, refs)) > LARGE:
+        raise ArgumentError(
+            f"Model '{model.name}': the entries have {len(reachable(graph, refs))} parts; ask for numbers."
+        )
+    short = iter(substitute(graph, [*map(made.opened.shorter, refs)], {}, number=lambda x: graph.const(_decimal(x))))
+    matrices = {letter: [[next(short) for _ in row] for row in block] for letter, block in matrices.items()}
+    names = state_names(model)
+    return LinearFormulas(
+        model, graph, tuple(names[k] for k in places), tuple(i.label for i in given), tuple(taken), matrices
+    )
+
+
+def _decimal(x: float) -> float:
+    """Return *x* rounded to a decimal of few digits, where one lies within its rounding error."""
+    few = float(f"{x:.{DIGITS}g}")
+    return few if abs(few - x) <= ROUNDING * abs(x) else x
+
+
+def _state(system: System, about: Any, graph: Graph) -> dict[str, Ref]:
+    """Return coordinates, speeds and the time as expressions in *graph*."""
+    known = (*system.q_names, *system.v_names)
+    values: dict[str, Any] = dict(system.expanded.initial) | named(system, about)
+    for name in values:
+        if name not in known:
+            raise ArgumentError(
+                f"Model '{system.name}' has no coordinate or speed {shown(name)} to linearise about.{did_you_mean(name, known)}"
+            )
+    rest = {f"{j}.qw": 1.0 for j in system.joints if not any(n.startswith(f"{j}.q") for n in values)}
+    fixed = {r.name: graph.const(r.value) for r in system.parameters if r.fixed and r.value is not None}
+    found = {}
+    for name in known:
+        e = expr(values.get(name, rest.get(name, 0.0)))
+        (found[name],) = substitute(e.graph, [e.ref], fixed, graph)
+    return found | {"t": ZERO}
+
+
+def _check_met(equations: Equations, graph: Graph, state: Mapping[str, Ref]) -> None:
+    """Raise for an inconsistent state; warn of one that is consistent for the parameter values of the model alone."""
+    system, spread = equations.system, np.random.default_rng(0).uniform(1.0, OTHER, len(equations.system.parameters))
+    for factors in (np.ones(len(spread)), spread) if system.constraints else ():
+        number = _numbers(system, graph, factors)
+        q, v = (np.array([number(state[n]) for n in names]) for names in (system.q_names, system.v_names))
+        why = start_violation(equations, 0.0, q, v, np.array([number(graph.symbol(n)) for n in system.parameter_names]))
+        if why and factors is spread:
+            what = why.partition(": it is")[0].replace("the start misses", "with other parameters this state misses")
+            warn(
+                f"{what}: the formulas hold with the values of the model alone. Give coordinates and speeds as expressions of "
+                "parameters that meet it."
+            )
+            return
+        if why:
+            raise ArgumentError(why.replace("the start misses", "the state misses"))
+
+
+def _numbers(system: System, graph: Graph, factors: Iterable[float] | None = None) -> Any:
+    """Return the evaluation of expressions at the parameters of the model times *factors*, with generic other symbols."""
+    times = factors if factors is not None else np.ones(len(system.parameters))
+    pairs = zip(system.parameters, times, strict=True)
+    known = {r.name: r.value * (1.0 if r.fixed else float(x)) for r, x in pairs if r.value is not None}
+
+    def number(ref: Ref) -> float:
+        names = {graph.names[graph.lhs[i]] for i in reachable(graph, [ref]) if graph.name(2 * i)}
+        for name in sorted(names):
+            known.setdefault(name, 0.5 + 0.37 * (len(known) % OTHERS))
+        return float(evaluate(graph, [ref], known)[0])
+
+    return number
+
+
+class _StateBlocks:
+    """The blocks of a variation at a state, in *graph*."""
+
+    def __init__(self, variation: Variation, graph: Graph, state: Mapping[str, Ref], number: Any) -> None:
+        self.system, self.graph, self.number = variation.equations.system, graph, number
+        self._lengths: dict[Ref, int] = {}
+        d = variation.derivation
+        # Numbers of the state enter as symbols, replaced where sums are expanded, so that cancellation is seen.
+        at = {f"{n} at": x for n, ref in state.items() if (x := graph.value(ref))}
+        state = {n: graph.symbol(f"{n} at") if f"{n} at" in at else ref for n, ref in state.items()}
+        numbers = {n: graph.const(x) for n, x in at.items()}
+        self.n, self.opened = len(d.symbols.v), SumsOfProducts(graph, at, CANCELLED)
+        still = dict.fromkeys((f"tau.{n}" for n in d.symbols.names), ZERO)
+        held = [f"{n}'" for n in d.symbols.names] + [f"lambda.{name}" for name in variation.rows]
+
+        def placed(blocks: Mapping[str, Block], more: Mapping[str, Ref]) -> dict[str, Rows]:
+            refs = [r for rows, _ in blocks.values() for row in rows for r in row]
+            symbolic = substitute(d.graph, refs, {**state, **still, **more}, graph)
+            plain = substitute(graph, symbolic, numbers)
+            moved = iter(substitute(graph, self.opened.shortest(symbolic, plain), numbers))
+            return {name: [[next(moved) for _ in row] for row in rows] for name, (rows, _) in blocks.items()}
+
+        rest = placed(variation.blocks("state"), dict.fromkeys(held, ZERO))
+        A = rest["A"]
+        top = [[*row, *(A[i][k] for i in range(len(A)))] for k, row in enumerate(rest["M"])]
+        self.K = [*top, *([*row, *([ZERO] * len(A))] for row in A)]
+        solved = [x for (x,) in self.solved(self.K, [[neg(row[0])] for row in (*rest["F"], *rest["G"])])]
+        values = dict(zip(held, (*solved[: self.n], *map(neg, solved[self.n :])), strict=True))
+        self.s = placed(variation.blocks("slopes"), values)
+
+    def solved(self, rows: Rows, right: Rows) -> Rows:
+        """Return the solution X of rows X = right, by pivots that are short, and not small at the state."""
+        g, n = self.graph, len(rows)
+        work = [[*a, *b] for a, b in zip(rows, right, strict=True)]
+        place: dict[int, int] = {}
+        for _ in range(n):
+            i, k = self._pivot(work, n, place)
+            place[i] = k
+            work[i] = [self.opened.shorter(g.div(x, work[i][k])) for x in work[i]]
+            for j, row in enumerate(work):
+                if j != i and row[k] != ZERO:
+                    less = neg(row[k])
+                    work[j] = [
+                        self.opened.product((ONE, less), (x, y)) if y != ZERO else x
+                        for x, y in zip(row, work[i], strict=True)
+                    ]
+                    work[j][k] = ZERO
+        found = {k: work[i][n:] for i, k in place.items()}
+        return [found[k] for k in range(n)]
+
+    def _pivot(self, work: Rows, n: int, place: Mapping[int, int]) -> tuple[int, int]:
+        """Return row and column of the shortest entry above the pivot threshold. Raises :class:`ExpressionError` without one."""
+        left = [(i, k) for i, row in enumerate(work) if i not in place for k, x in enumerate(row[:n]) if x != ZERO]
+        sizes = {at: abs(self.number(work[at[0]][at[1]])) for at in left}
+        if not sizes or not np.isfinite([*sizes.values()]).all():
+            raise ExpressionError("inertia and constraints leave accelerations open, or are beyond all numbers")
+        least = SMALL * max(sizes.values())
+        return min((at for at in left if sizes[at] >= least), key=lambda at: self._length(work[at[0]][at[1]]))
+
+    def _length(self, ref: Ref) -> int:
+        """Return the number of nodes below *ref*."""
+        if ref not in self._lengths:
+            self._lengths[ref] = len(reachable(self.graph, [ref]))
+        return self._lengths[ref]
+
+    def product(self, rows: Rows, Z: Rows) -> Rows:
+        """Return the product of two matrices."""
+        columns = list(zip(*Z, strict=True))
+        return [[self.opened.product(row, column) for column in columns] for row in rows]
+
+    def motion(self) -> Rows:
+        """Return the derivatives of the rates of all states by all states and inputs."""
+        s = self.s
+        changes = [[*s["Fq"][i], *s["Fv"][i], *s["Fw"][i]] for i in range(self.n)]
+        changes += [[*a, *b, *c] for a, b, c in zip(s["Gq"], s["Gv"], s["Gw"], strict=True)]
+        self.moved = self.solved(self.K, [[neg(x) for x in row] for row in changes])
+        U = [[*a, *b, *c] for a, b, c in zip(s["uq"], s["uv"], s["uw"], strict=True)]
+        return [*U, *self.moved[: self.n]]
+
+    def shown(self) -> Rows:
+        """Return the derivatives of the outputs by all states and inputs, through accelerations and multipliers; after
+        :meth:`motion`.
+        """
+        g, s = self.graph, self.s
+        V, L = self.moved[: self.n], [[neg(x) for x in row] for row in self.moved[self.n :]]
+        through = [self.product([a], V)[0] for a in s["ya"]]
+        if L:
+            forced = [self.product([a], L)[0] for a in s["yl"]]
+            through = [[g.add(x, y) for x, y in zip(a, b, strict=True)] for a, b in zip(through, forced, strict=True)]
+        direct = [[*a, *b, *c] for a, b, c in zip(s["yq"], s["yv"], s["yw"], strict=True)]
+        return [[g.add(x, y) for x, y in zip(a, b, strict=True)] for a, b in zip(direct, through, strict=True)]
+
+    def following(self, places: Sequence[int], tied: Sequence[int], bound: Sequence[int]) -> Rows:
+        """Return Z, all states from the independent ones."""
+        s, nb = self.s, len(self.s["u"])
+        Z = [[ONE if k == place else ZERO for place in places] for k in range(nb + self.n)]
+        right = [[neg(row[place]) if place < nb else ZERO for place in places] for row in s["Hq"]]
+        for k, row in zip(tied, self.solved([[row[k] for k in tied] for row in s["Hq"]], right), strict=True):
+            Z[k] = row
+        right = [
+            [
+                neg(self.graph.add(x, row[place - nb] if place >= nb else ZERO))
+                for x, place in zip(moved, places, strict=True)
+            ]
+            for moved, row in zip(self.product(s["fq"], Z[:nb]), s["fv"], strict=True)
+        ]
+        for k, row in zip(bound, self.solved([[row[k] for k in bound] for row in s["fv"]], right), strict=True):
+            Z[nb + k] = row
+        return Z

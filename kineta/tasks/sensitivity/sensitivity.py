@@ -1,0 +1,256 @@
+"""Sensitivities of a motion to parameters, forces and its initial state: exact, in the compiled loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kineta.algebra.expression import Expr
+from kineta.arrays import FloatArray
+from kineta.calls import public
+from kineta.consistency.redundancy import independent_constraints
+from kineta.equations.equations import Equations, given_equations
+from kineta.equations.initial_values import initial_state
+from kineta.errors import ArgumentError, did_you_mean, one_of, shown
+from kineta.model.dimensions import expression_units, varied_units
+from kineta.model.system import System
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.results.drawing import draw
+from kineta.results.outcomes import check_complete
+from kineta.runtime import run_arguments
+from kineta.runtime.applied_forces import AppliedForces, applied_forces
+from kineta.runtime.compiled import BoundSystem, parameters
+from kineta.runtime.problem import SimulationProblem
+from kineta.runtime.recorder import bytes_per_step
+from kineta.runtime.start_check import projected_start
+from kineta.simulation.progress import Progress
+from kineta.simulation.run import integrate
+from kineta.tasks.sensitivity.smooth_part import alone
+from kineta.tasks.sensitivity.variational_equations import Varied, code, start, varied
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity:
+    """A motion and its derivatives by the names ``by``.
+
+    Attributes
+    ----------
+    t : (k,) times [s]
+    q, v : (k, nq), (k, nv) coordinates and speeds; q_by, v_by : (k, nq, m), (k, nv, m) their derivatives
+    outputs, outputs_by : name to (k,) and (k, m), for the outputs of the model and for goals, which are integrals over the time
+    by : names of the variables
+    nfev, steps : evaluations of motion and derivatives together, and steps
+    units : of all series by name, where known
+    kept : under constraints, names of the initial values held fixed; all others depend on the varied ones
+    notes : remarks on contacts, limits and switches
+    """
+
+    model: str
+    by: tuple[str, ...]
+    t: FloatArray
+    q_names: tuple[str, ...]
+    v_names: tuple[str, ...]
+    q: FloatArray
+    v: FloatArray
+    q_by: FloatArray
+    v_by: FloatArray
+    outputs: Mapping[str, FloatArray]
+    outputs_by: Mapping[str, FloatArray]
+    nfev: int
+    steps: int
+    units: Mapping[str, str]
+    kept: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> FloatArray:
+        """Return the derivatives (k, m) of a coordinate, speed, output or goal. Raises :class:`ArgumentError` for others."""
+        return self._of(name, self.q_by, self.v_by, self.outputs_by)
+
+    def value(self, name: str) -> FloatArray:
+        """Return the values (k,) of a coordinate, speed, output or goal."""
+        return self._of(name, self.q, self.v, self.outputs)
+
+    def _of(self, name: str, q: FloatArray, v: FloatArray, outputs: Mapping[str, FloatArray]) -> FloatArray:
+        for names, block in ((self.q_names, q), (self.v_names, v)):
+            if isinstance(name, str) and name in names:
+                return np.asarray(block[:, names.index(name)])
+        if not isinstance(name, str) or name not in outputs:
+            near = did_you_mean(name, (*self.q_names, *self.v_names, *outputs))
+            raise ArgumentError(f"Sensitivities of '{self.model}': there is no series {shown(name)}.{near}")
+        return outputs[name]
+
+    def __repr__(self) -> str:
+        return f"<Sensitivity of '{self.model}' by {', '.join(self.by)} to t = {self.t[-1]:g} s>"
+
+    def plot(self, *names: str) -> Any:
+        """Draw the derivatives of the series *names* (the coordinates, if none are given) over time; returns the figure."""
+        return draw(self, names)
+
+
+def sensitivity(
+    system: System | Equations,
+    t: float | tuple[float, float],
+    by: Iterable[str],
+    *,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    tau: Any = None,
+    keep: Iterable[str] = (),
+    goals: Mapping[str, Expr] | None = None,
+    method: str = "dop853",
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    t_eval: ArrayLike | None = None,
+    samples: int | None = None,
+    max_steps: int | None = None,
+) -> Sensitivity:
+    """Return the motion of *system* over the time *t*, as by :func:`~kineta.simulation.simulate.simulate`, and its derivatives.
+
+    Parameters
+    ----------
+    by : names of parameters, of coordinates and speeds for their initial values, and ``tau.q1'`` for the force on a speed. A
+        quaternion varies by small rotations ``b.Rx`` about the axes of its body
+    keep : under constraints, names of the initial values held fixed; by default, where *by* names none either, the initial
+        speeds stated by the model, with their coordinates. The others are dependent; ``kept`` of the result names the fixed ones
+    goals : expressions that are integrated over the time, by name
+    q, v, p, tau, rtol, atol, t_eval, samples, max_steps : as for ``simulate``, of one case; forces tau are numbers
+    method : ``dop853`` or ``dopri5``; the derivatives are kept to the tolerances as well
+
+    Contacts, limits and switches must stay inactive. Raises :class:`ArgumentError` for unknown names and, with the time, for a
+    motion with impact, contact, stick or switching; :class:`SimulationError` for one that does not reach its end.
+    """
+    t0, t1 = run_arguments.span(t)
+    method = one_of(method, TABLEAUX, "a native method")
+    rtol, atol, _ = run_arguments.tolerances(rtol, atol, np.inf)
+    same = {"q": q, "v": v, "p": p, "tau": tau, "method": method, "rtol": rtol, "atol": atol, "max_steps": max_steps}
+    smooth = alone(given_equations(system), (t0, t1), **same)
+    equations, model = smooth.equations, smooth.equations.system
+    chosen = varied(model, by, keep)
+    goals = {n: smooth.plain(e) for n, e in _goals(model, goals).items()}
+    integrands = {n: run_arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in goals.items()}
+    q0, v0 = initial_state(model, q, v, p)
+    values, acting = parameters(model, p), applied_forces(model, tau)
+    if max(q0.ndim, v0.ndim, values.ndim, acting.constant.ndim) > 1 or acting.expressions or acting.sampled:
+        raise ArgumentError("Expected one case, and numbers for the forces tau; take the derivatives case by case.")
+    grid = run_arguments.grid(t0, t1, t_eval, samples)
+    begun = Begun(q0, v0, values, acting, unstated(model, chosen, q, v))
+    limits = Limits(method, rtol, atol, max_steps)
+    found = carried(equations, chosen, (t0, t1), begun, integrands, {}, grid, limits)[0]
+    return replace(found, notes=smooth.notes)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The start of a motion: coordinates, speeds, parameters, forces; and the initial values stated by the model alone."""
+
+    q: FloatArray
+    v: FloatArray
+    p: FloatArray
+    forces: AppliedForces
+    stated: Mapping[str, Expr]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The method of a run, its tolerances, and its most steps."""
+
+    method: str = "dop853"
+    rtol: float = 1e-9
+    atol: float = 1e-12
+    max_steps: int | None = None
+
+
+def carried(
+    equations: Equations,
+    by: Varied,
+    span: tuple[float, float],
+    begun: Begun,
+    goals: Mapping[str, Expr],
+    shown: Mapping[str, Expr],
+    grid: FloatArray | None,
+    limits: Limits,
+) -> tuple[Sensitivity, Equations]:
+    """Return :func:`sensitivity` of checked arguments, with series *shown*, and the equations without redundant rows."""
+    model, t0 = equations.system, span[0]
+    equations, regular, notes = independent_constraints(equations, t0, begun.q, begun.v, begun.p)
+    q0, v0, _ = projected_start(equations, t0, begun.q, begun.v, begun.p)
+    seen = {o.name: o.value for o in model.expanded.outputs} | dict(shown)
+    made = code(equations, by, list(goals.values()), list(seen.values()))
+    S, stay = start(equations, by, t0, q0, v0, begun.p, begun.stated)
+    n, g, m = len(S), len(goals), len(by.names)
+    blocks = [np.concatenate([column, np.zeros(g)]) for column in S.T]
+    y0 = np.concatenate([q0, v0, np.zeros(g), *blocks, np.zeros(made.layout.integrals)])
+    task = SimulationProblem(
+        equations=equations,
+        made=BoundSystem(made, begun.p, made.parameter_block(begun.p, begun.forces.constant), begun.forces),
+        watched=(),
+        t0=t0,
+        t1=span[1],
+        y0=y0,
+        grid=grid,
+        method=limits.method,
+        rtol=limits.rtol,
+        atol=limits.atol,
+        max_step=np.inf,
+        max_steps=run_arguments.steps(limits.max_steps, bytes_per_step(len(y0), every=grid is None, keep=False)),
+        dense_output=False,
+        regular=regular,
+        notes=notes,
+    )
+    with Progress(*span, shown=False) as bar:
+        moved = integrate(task, bar)
+    check_complete(model.name, moved.status, moved.message)
+    times, rows = (np.concatenate(x) for x in zip(*(row[:2] for row in moved.record.rows), strict=True))
+    states = rows[:, : (n + g) * (m + 1)].reshape(len(rows), m + 1, n + g)
+    change = np.moveaxis(states[:, 1:], 1, -1)
+    series = made.observe(times[:, None], rows, task.made.h).reshape(len(rows), m + 1, len(seen))
+    outputs = {name: series[:, 0, k] for k, name in enumerate(seen)}
+    by_output = {name: series[:, 1:, k] for k, name in enumerate(seen)}
+    for k, name in enumerate(goals):
+        outputs[name], by_output[name] = states[:, 0, n + k], change[:, n + k]
+    found = Sensitivity(
+        model=model.name,
+        by=by.names,
+        t=times,
+        q_names=model.q_names,
+        v_names=model.v_names,
+        q=states[:, 0, : model.nq],
+        v=states[:, 0, model.nq : n],
+        q_by=change[:, : model.nq],
+        v_by=change[:, model.nq : n],
+        outputs=outputs,
+        outputs_by=by_output,
+        nfev=moved.run.evaluations,
+        steps=moved.record.steps,
+        units=varied_units(model) | expression_units(model, seen),
+        kept=stay,
+    )
+    return found, equations
+
+
+def unstated(system: System, by: Varied, q: Any, v: Any) -> dict[str, Expr]:
+    """Return the initial values stated by the model, except for values given by *q*, *v* or varied."""
+
+    def given(name: str) -> bool:
+        value = q if name in system.q_names else v
+        return name in by.states or (value is not None and (not isinstance(value, Mapping) or name in value))
+
+    return {n: e for n, e in system.expanded.initial if not given(n)}
+
+
+def _goals(system: System, goals: Mapping[str, Expr] | None) -> dict[str, Expr]:
+    if goals is not None and not (isinstance(goals, Mapping) and all(isinstance(e, Expr) for e in goals.values())):
+        raise ArgumentError(f"Expected goals as expressions by name, found {shown(goals)}.")
+    taken = {*system.q_names, *system.v_names, *(o.name for o in system.outputs)}
+    for name in goals or {}:
+        if name in taken:
+            raise ArgumentError(
+                f"Model '{system.name}' has a series '{name}' of its own; give the goal '{name}' another name."
+            )
+    return dict(goals or {})

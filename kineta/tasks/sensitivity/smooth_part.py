@@ -1,0 +1,72 @@
+"""Smooth motions: contacts, limits and switches stay inactive, and do not enter the derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kineta.algebra.expression import Expr
+from kineta.equations.equations import Equations, derive
+from kineta.errors import ArgumentError, excerpt
+from kineta.model.name_inference import contact_rows
+from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.model.subset import without_parts
+from kineta.results.outcomes import check_complete
+from kineta.results.result import Result
+from kineta.simulation.simulate import simulate
+
+#: Symbols that are zero.
+Zeros = Mapping[Expr | str, Expr | float | int]
+
+
+@dataclass(frozen=True)
+class Alone:
+    """*equations* without contacts, limits and switches; the symbols of their forces, which are zero; and notes."""
+
+    equations: Equations
+    forces: Zeros
+    notes: tuple[str, ...]
+
+    def plain(self, value: Expr) -> Expr:
+        """Return *value* with zero forces."""
+        return value.subs(self.forces) if self.forces else value
+
+
+def alone(equations: Equations, t: Any, **given: Any) -> Alone:
+    """Return *equations* without contacts, limits, dry friction and switches, inactive in the run over *t* that is *given* as for
+    ``simulate``.
+
+    Raises :class:`ArgumentError` for an active one, with the first and its time.
+    """
+    system = equations.system
+    names = [c.name for c in (*system.contacts, *system.switches)]
+    if not names:
+        return Alone(equations, {}, ())
+    forces = [f"{MULTIPLIER}{n}" for n in contact_rows(system)]
+    run = simulate(equations, t, **given)
+    if met := _met(run, forces):
+        raise ArgumentError(
+            f"Model '{system.name}': {met}, and a motion has derivatives here only where nothing strikes, rests, sticks or "
+            "switches. End before, or leave it out: system.replace(contacts=(), switches=()), --without on the command line."
+        )
+    check_complete(system.name, run.status, run.message)
+    zeros: Zeros = dict.fromkeys(forces, 0.0)
+    return Alone(
+        equations.memo("without what acts in runs", lambda: _without(equations, names)),
+        zeros,
+        (f"{excerpt(names)}: never met in this motion",),
+    )
+
+
+def _met(run: Result, forces: list[str]) -> str:
+    """Return the first discrete event of a *run*, or an active force; ``''`` without any."""
+    if run.changes:
+        t, what = run.changes[0]
+        return f"at t = {t:.6g} s {what}"
+    acting = next((n for n in forces if n in run.outputs and run.outputs[n].any()), None)
+    return "" if acting is None else f"'{acting.removeprefix(MULTIPLIER)}' acts from the start"
+
+
+def _without(equations: Equations, names: Collection[str]) -> Equations:
+    return derive(without_parts(equations.system, names), equations.method, strategy=equations.strategy)

@@ -1,0 +1,226 @@
+"""Variational equations of a motion by parameters, forces on speeds and initial values, compiled.
+
+A state y = (q, v, goals) and its sensitivities S are integrated together::
+
+    y' = f(t, y, p)          S' = df/dy S + df/dp
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kineta.algebra.expression import Expr
+from kineta.arrays import FloatArray
+from kineta.equations.equations import Equations
+from kineta.equations.formulas import simplified
+from kineta.errors import ArgumentError, did_you_mean, excerpt
+from kineta.expr.graph import ONE, Graph, Ref
+from kineta.mechanics.constraints import projection
+from kineta.mechanics.derivation import Derivation
+from kineta.mechanics.first_variation import Direction, accelerations_along, tangent
+from kineta.model.coercion import records
+from kineta.model.system import System
+from kineta.numerics.linear_algebra import lstsq
+from kineta.passes.differentiate import forward
+from kineta.passes.evaluate import evaluate
+from kineta.passes.hoist import hoist
+from kineta.runtime.compiled import CompiledSystem
+from kineta.runtime.constraint_treatment import FREE, PROJECTED
+from kineta.runtime.functions import StateLayout
+from kineta.runtime.independent_states import Reduction, dependent_changes, reduce_states, state_names
+from kineta.tasks.linear.descriptor_matrices import Near, near
+from kineta.tasks.linear.first_variation import Input, Variation
+
+
+@dataclass(frozen=True)
+class Varied:
+    """The ``names`` of the variables of a motion: *parameters*, initial *states*, and forces on speeds; and the initial states
+    *kept* under constraints.
+    """
+
+    names: tuple[str, ...]
+    parameters: frozenset[str]
+    states: frozenset[str]
+    kept: tuple[str, ...] = ()
+
+    def symbol(self, name: str) -> str | None:
+        """Return the symbol *name* of the equations; None for an initial state."""
+        return None if name in self.states else name
+
+
+def varied(system: System, by: Iterable[str], keep: Iterable[str] = ()) -> Varied:
+    """Return the record for the names *by*: parameters, coordinates and speeds for their initial values, ``tau.q1'`` for the
+    force on a speed; *keep* names fixed initial values. Raises :class:`ArgumentError` for invalid, missing or repeated names, and
+    for a system whose motions jump.
+    """
+    jumps = [c.name for c in (*system.contacts, *system.switches)]
+    if jumps:
+        raise ArgumentError(
+            f"Model '{system.name}': motions that jump, as at {excerpt(jumps)}, have no derivatives here; leave out "
+            "what they jump at: system.replace(contacts=(), switches=()), --without on the command line."
+        )
+    if system.programs:
+        raise ArgumentError(
+            f"Model '{system.name}': motions under programs ({excerpt(x.name for x in system.programs)}) have no derivatives "
+            "here; leave them out: system.replace(programs=()), --without on the command line."
+        )
+    names = records(by, str, "names of what varies", "'m1'")
+    states, forces = state_names(system), tuple(f"tau.{n}" for n in system.v_names)
+    known = (*system.parameter_names, *states, *forces)
+    for k, name in enumerate(names):
+        if name not in known:
+            raise ArgumentError(
+                f"Model '{system.name}' has no parameter, coordinate or speed '{name}' to vary.{did_you_mean(name, known)}"
+            )
+        if name in names[:k]:
+            raise ArgumentError(f"Expected each name once, found '{name}' twice.")
+    if not names:
+        raise ArgumentError(
+            f"Expected names of what varies, found none; model '{system.name}' has {', '.join(known[:6])}."
+        )
+    stay = records(keep, str, "names of initial values", "'q1'")
+    for name in stay:
+        if name not in states or name in names:
+            why = "varies" if name in names else "is no coordinate or speed"
+            near = did_you_mean(name, states) if name not in names else ""
+            raise ArgumentError(
+                f"Model '{system.name}': expected initial values that stay, found '{name}', which {why}.{near}"
+            )
+    return Varied(tuple(names), frozenset(names) & {*system.parameter_names}, frozenset(names) & {*states}, tuple(stay))
+
+
+def code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequence[Expr]) -> CompiledSystem:
+    """Return the compiled functions of a run whose state is q, v, the integrals of *goals*, and their derivatives, in
+    blocks; ``observe`` evaluates the series *shown* and their derivatives.
+    """
+    key = (Varied, by, tuple(goals), tuple(shown))
+    return equations.bounded_memo(key, lambda: _code(equations, by, goals, shown))
+
+
+def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequence[Expr]) -> CompiledSystem:
+    kept = PROJECTED if equations.system.constraints else FREE
+    d = equations.alone(watched=kept == PROJECTED)
+    g, s = d.graph, d.symbols
+    states = [*s.q, *s.v, *(g.symbol(f"integral {k}") for k in range(len(goals)))]
+    directions = [_direction(g, by, name, states) for name in by.names]
+    found = d.expression(*goals, *shown)
+    integrands, outputs = found[: len(goals)], found[len(goals) :]
+    vdot, changes = accelerations_along(d, directions)
+    rate = [*s.qdot, *vdot, *integrands]
+    for direction, change in zip(directions, changes, strict=True):
+        moved = forward(g, [*s.qdot, *integrands], direction)
+        rate += [*moved[: len(s.q)], *change, *moved[len(s.q) :]]
+    pivots = projection.pivots(d) if d.watched else []
+    every = [*states, *(direction[x] for direction in directions for x in states)]
+    functions: dict[str, Sequence[Ref]] = {"rate": [*rate, *pivots], "observed": _with_changes(g, outputs, directions)}
+    if d.watched:
+        rest = [g.symbol(f"pivot {i}") for i in range(len(pivots))]
+        position = [*projection.position(d), *states[len(s.q) :]]
+        velocity = [*s.q, *projection.velocity(d), *states[len(s.q) + len(s.v) :]]
+        functions["position"] = [*_with_changes(g, position, directions), *rest]
+        functions["velocity"] = [*_with_changes(g, velocity, directions), *rest]
+        every += rest
+    own, simple = simplified(d, functions, (*s.system.parameter_names, *(f"tau.{n}" for n in s.names)))
+    names = [g.names[g.lhs[x >> 1]] for x in every]
+    inputs = {"t": (own.t,), "y": [own.graph.symbol(n) for n in names]}
+    outputs_of = {name: {name: ((len(refs),), refs)} for name, refs in simple.items()}
+    setup, programs = hoist(own.graph, inputs, outputs_of, [*own.p, *own.tau], "varied")
+    return CompiledSystem(setup, programs, StateLayout(works=0, pivots=len(pivots)), kept)
+
+
+def _direction(g: Graph, by: Varied, name: str, states: Sequence[Ref]) -> Direction:
+    """Return the direction of differentiation by *name*: a symbol for the derivative of each state, and 1 for *name* itself."""
+    changes = {x: g.symbol(f"{g.names[g.lhs[x >> 1]]} by {name}") for x in states}
+    symbol = by.symbol(name)
+    return changes if symbol is None else {**changes, g.symbol(symbol): ONE}
+
+
+def _with_changes(g: Graph, refs: Sequence[Ref], directions: Sequence[Direction]) -> list[Ref]:
+    """Return *refs*, then their derivatives in each direction."""
+    return [*refs, *(x for direction in directions for x in forward(g, refs, direction))]
+
+
+def start(
+    equations: Equations, by: Varied, t: float, q: FloatArray, v: FloatArray, p: FloatArray, stated: Mapping[str, Expr]
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Return the derivatives (nq + nv, m) of the initial state by all variables; *stated* are its values by the model.
+
+    Under constraints independent states vary or stay fixed, and the others are dependent; the fixed names are returned as well.
+    """
+    system = equations.system
+    values = dict(zip(system.parameter_names, p.tolist(), strict=True))
+    values |= {r.name: r.value for r in system.parameters if r.fixed and r.value is not None}
+    at = values | dict(zip((*system.q_names, *system.v_names), (*q.tolist(), *v.tolist()), strict=True)) | {"t": t}
+    D = _turned(equations.derivation, at)
+    nb, names = D.shape[1], state_names(system)
+    stays = _stated(system, by, stated, values)
+    X = np.concatenate(
+        [lstsq(D, stays[: system.nq], what="the changes of the start") if nb else stays[:0], stays[system.nq :]]
+    )
+    for k, name in enumerate(by.names):
+        if name in by.states:
+            X[names.index(name), k] = 1.0
+    stay: tuple[str, ...] = ()
+    if system.constraints:
+        found, chosen = independent(equations, by, t, q, v, p)
+        stay = tuple(names[k] for k in chosen.places if names[k] not in by.states)
+        X = chosen.Z @ X[list(chosen.places)]
+        columns = [k for k, name in enumerate(by.names) if name in by.parameters]
+        X[:, columns] += dependent_changes(chosen, found.H, found.f_q, found.f_v, found.H_w, found.f_w)
+    S = np.concatenate([D @ X[:nb], X[nb:]])
+    if not system.constraints:
+        fixed = [k for k, name in enumerate(by.names) if name not in by.states]
+        S[:, fixed] = stays[:, fixed]
+    return S, stay
+
+
+def _stated(system: System, by: Varied, stated: Mapping[str, Expr], values: Mapping[str, float]) -> FloatArray:
+    """Return the derivatives of the stated initial values by parameters, (nq + nv, m)."""
+    found = np.zeros((system.nq + system.nv, len(by.names)))
+    places = {n: k for k, n in enumerate((*system.q_names, *system.v_names))}
+    for k, name in enumerate(by.names):
+        for state, e in stated.items() if name in by.parameters else ():
+            (slope,) = forward(e.graph, [e.ref], {e.graph.symbol(name): ONE})
+            found[places[state], k] = evaluate(e.graph, [slope], values)[0]
+    return found
+
+
+def _turned(d: Derivation, at: Mapping[str, float]) -> FloatArray:
+    """Return the derivatives of coordinates along the directions of the joint speeds, (nq, nb)."""
+    directions = tangent(d)
+    D = np.zeros((len(d.symbols.q), len(directions)))
+    for k, direction in enumerate(directions):
+        for q, x in direction.items():
+            D[d.symbols.q.index(q), k] = evaluate(d.graph, [x], at)[0]
+    return D
+
+
+def independent(
+    equations: Equations, by: Varied, t: float, q: FloatArray, v: FloatArray, p: FloatArray
+) -> tuple[Near, Reduction]:
+    """Return the independent states at a state: first the varied and kept ones, by default the stated speeds with their
+    coordinates. Raises for a varied or kept state that is dependent.
+    """
+    system = equations.system
+    variation = Variation(equations, [Input(n, False) for n in by.names if n in by.parameters], {})
+    found = near(variation, np.array([t]), q, v, np.zeros(system.nv), p)
+    wanted = [*(name for name in by.names if name in by.states), *by.kept]
+    places = state_names(system)
+    stated = [n for n, _ in system.expanded.initial if n in system.v_names]
+    # More stated speeds than degrees of freedom describe a whole state, and choose nothing.
+    chosen_first = wanted or stated * (len(stated) <= found.f_v.shape[-1] - found.f_v.shape[-2])
+    if not set(chosen_first) & {*places[: len(system.base_speeds)]}:
+        chosen_first = [*chosen_first, *(n.removesuffix("'") for n in chosen_first)]
+    rows = variation.rows or tuple(c.name for c in system.constraints)
+    chosen = reduce_states(system, found.H, found.f_q, found.f_v, rows, chosen_first)
+    names = [places[k] for k in chosen.places]
+    for name in wanted:
+        if name not in names:
+            raise ArgumentError(
+                f"Model '{system.name}': the initial value of '{name}' follows from the constraints and others; take one of "
+                f"{', '.join(names)}."
+            )
+    return found, chosen

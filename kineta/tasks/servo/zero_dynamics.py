@@ -1,0 +1,92 @@
+"""Zero dynamics: the motion that servo-constraints leave free, linearised about rest, and its stability."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kineta.arrays import ComplexArray, FloatArray
+from kineta.numerics.differentiation_index import RANK, equilibrated
+from kineta.numerics.linear_algebra import eigvals, lstsq, null_space
+from kineta.numerics.newton import NonlinearSystem, nearest_zero
+from kineta.tasks.servo.derivative_array import DerivativeArray, Hold, Jet
+
+#: What errors call what is computed here.
+ZERO = "the internal dynamics"
+#: Part of the largest pole that counts as nothing.
+POLE = 1e-6
+#: Frequency relative to that by which equations of coordinates and speeds are balanced.
+NOTHING = 1e-12
+
+
+def poles(hold: Hold, state: Jet) -> ComplexArray | None:
+    """Return the poles s of the free small motions x e^(s t) about the equilibrium nearest to *state*, with programs frozen at
+    its time, by falling real part; None where no equilibrium is found.
+    """
+    array, n = hold.array, hold.array.n
+    rest = _rest(array, array.extended(replace(state, x=np.zeros(0)), 2))
+    if rest is None:
+        return None
+    A = _still(array, rest, hold.order)
+    rows, columns = equilibrated(A)
+    A = rows[:, None] * A * columns
+    own, others = A[:, : 2 * n], A[:, 2 * n :]
+    ways = null_space(null_space(others.T, what=ZERO, rcond=RANK).T @ own, what=ZERO, rcond=RANK)
+    follow = -lstsq(others, own @ ways, what=ZERO, rcond=RANK)
+    rates = columns[n : 3 * n, None] * np.vstack([ways[n:], follow[:n]]) / columns[: 2 * n, None]
+    found = eigvals(lstsq(ways, rates, what=ZERO), what=ZERO)
+    found[np.abs(found) < NOTHING * (columns[n : 2 * n] / columns[:n]).max()] = 0.0
+    return np.asarray(found[np.lexsort((found.imag, -found.real.round(9)))])
+
+
+def words(found: ComplexArray | None) -> str:
+    """Return the verdict of the *poles* in words."""
+    if found is None:
+        return "no position of rest that meets the programs is found: whether it dies out is not decided"
+    size = np.abs(found).max(initial=0.0)
+    if found.real.max() > POLE * size:
+        return f"not minimum phase: it grows, by exp({found.real.max():.4g} t) about rest"
+    if found.real.max() < -POLE * size:
+        return f"minimum phase: it dies out, by exp({found.real.max():.4g} t) at least about rest"
+    return "neither dies out nor grows to the first order about rest"
+
+
+def _own(array: DerivativeArray, state: Jet) -> tuple[FloatArray, FloatArray]:
+    """Return the undifferentiated equations, and their Jacobian by the variables up to order 2."""
+    off, A = array.at(state, 2)
+    kept = [i for i, (_, times) in enumerate(array.labels(2)) if not times]
+    return off[kept], A[kept]
+
+
+def _rest(array: DerivativeArray, state: Jet) -> Jet | None:
+    """Return the equilibrium nearest to *state*, with the multipliers of the constraints."""
+    free = [*range(array.n), *range(array.n + array.size(2))[3 * array.n :]]
+
+    def moved(at: Jet, change: FloatArray) -> Jet:
+        whole = np.zeros(array.n + array.size(2))
+        whole[free] = change
+        return array.moved(at, whole)
+
+    functions: NonlinearSystem[Jet] = NonlinearSystem(
+        lambda at: _own(array, at)[0], lambda at: _own(array, at)[1][:, free], moved
+    )
+    found = nearest_zero(state, functions)
+    return found.state if found.converged else None
+
+
+def _still(array: DerivativeArray, rest: Jet, order: int) -> FloatArray:
+    """Return the Jacobian of all equations up to *order* at an equilibrium, where the derivatives of constants vanish."""
+    slopes, n = _own(array, rest)[1], array.n
+    starts = [0, *(n + array.size(k) for k in range(order))]
+    named = dict(zip((name for name, times in array.labels(2) if not times), slopes, strict=True))
+    found = []
+    for k in range(order + 1):
+        for name, times in array.labels(k)[len(array.labels(k - 1)) if k else 0 :]:
+            row = np.zeros(n + array.size(order))
+            own = next(o for m, o, _ in array.equations if m == name)
+            for j in range(own + 1):
+                entries = named[name][starts[j] : n + array.size(j)]
+                row[starts[j + times] :][: len(entries)] = entries
+            found.append(row)
+    return np.array(found)

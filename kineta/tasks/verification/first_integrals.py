@@ -1,0 +1,176 @@
+"""First integrals: conserved quantities of motions without added forces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kineta.arrays import FloatArray, Mask
+from kineta.calls import public
+from kineta.equations.equations import Equations, given_equations
+from kineta.errors import ArgumentError, shown
+from kineta.expr.graph import ONE, ZERO
+from kineta.mechanics.derivation import Derivation
+from kineta.model.system import System
+from kineta.numerics.linear_algebra import norm, svd
+from kineta.passes.differentiate import forward
+from kineta.passes.magnitude import magnitude
+from kineta.passes.substitute import substitute
+from kineta.results.result import Result
+from kineta.runtime.ignored_parts import warn_ignored
+from kineta.tasks.verification.random_states import States, quantity, values
+from kineta.tasks.verification.regular_states import regular_states
+
+#: Random states at which first integrals are sought; largest rate, relative to the terms, of a constant quantity.
+STATES, CONSTANT = 16, 1e-11
+#: Least number of admissible states among them.
+ENOUGH = 8
+
+
+@public
+@dataclass(frozen=True)
+class FirstIntegral:
+    """A quantity that stays constant while no added forces act: *weights* times the entries of the quantity *source*."""
+
+    name: str
+    source: str
+    weights: tuple[float, ...]
+    equations: Equations
+
+    def __repr__(self) -> str:
+        return f"<FirstIntegral: {self.name}>"
+
+    def entries(self, run: Result) -> FloatArray:
+        """Return the entries of the source along a run, (len(run.t), m). Raises :class:`ArgumentError` for any other object."""
+        if not isinstance(run, Result):
+            raise ArgumentError(f"Expected a run, as kineta.simulate makes one, found {shown(run)}.")
+        p = [run.parameters[n] for n in self.equations.system.parameter_names]
+        found = [self.equations.function(part)(run.t, run.q, run.v, p=p) for part in self.source.split()]
+        return np.concatenate([x.reshape(len(run.t), -1) for x in found], axis=1)
+
+    def along(self, run: Result) -> FloatArray:
+        """Return the values along a run, (len(run.t),)."""
+        return np.asarray(self.entries(run) @ np.array(self.weights))
+
+    def drift(self, run: Result) -> float:
+        """Return the largest change along a run, relative to the largest term, or to the energies for an energy."""
+        entries, weights = self.entries(run), np.array(self.weights)
+        size = np.abs(entries).max() * np.abs(weights).max()
+        if self.source == "generalized_energy":
+            size = max(size, np.abs(run.kinetic_energy).max(), np.abs(run.potential_energy).max())
+        series = entries @ weights
+        return float(np.abs(series - series[0]).max() / max(size, 1e-300))
+
+
+def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
+    """Return the conserved quantities without added forces: momenta of cyclic coordinates, momenta and angular momenta about axes
+    of the ground, and the generalised energy (Jacobi's integral); each found by its rate at random states.
+
+    Parameters have the values of the model, or random ones where it gives none. Raises :class:`ArgumentError` for anything
+    but a system or equations, :class:`SimulationError` where too few random states meet the constraints and have accelerations.
+    """
+    equations = given_equations(system)
+    warn_ignored(equations.system, "what is kept")
+    equations, sampled = regular_states(equations, STATES, enough=ENOUGH)
+    g = equations.graph
+    found: list[FirstIntegral] = []
+    seen: list[FloatArray] = []
+    for integral in _candidates(equations, sampled):
+        refs, weights = (
+            [r for part in integral.source.split() for r in equations.derivation[part].refs],
+            integral.weights,
+        )
+        entries = values(g, refs, sampled) @ np.array(weights)
+        size = values(g, magnitude(g, refs), sampled) @ np.abs(weights)
+        if (np.abs(entries) <= CONSTANT * size).all() or any(_proportional(entries, other) for other in seen):
+            continue  # zero by the constraints
+        found.append(integral)
+        seen.append(entries)
+    return tuple(found)
+
+
+def _candidates(equations: Equations, sampled: States) -> Iterator[FirstIntegral]:
+    d, system = equations.derivation, equations.system
+    rates = _rates(d, ["momentum"], sampled)
+    for k, name in enumerate(system.v_names):
+        if rates.constant[k]:
+            coordinate = name.removesuffix("'")
+            what = f"momentum of the cyclic coordinate {coordinate}" if name.endswith("'") else f"momentum of {name}"
+            yield FirstIntegral(what, "momentum", tuple(float(j == k) for j in range(system.nv)), equations)
+    spatial = _rates(d, ["linear_momentum", "angular_momentum"], sampled)
+    for weights in _null_space(spatial.values, spatial.scale):
+        yield FirstIntegral(_spatial_name(weights), "linear_momentum angular_momentum", tuple(weights), equations)
+    if _rates(d, ["generalized_energy"], sampled).constant[0]:
+        scleronomic = np.allclose(
+            quantity(d, "generalized_energy", sampled), quantity(d, "energy", sampled), rtol=1e-12, atol=1e-12
+        )
+        name = "energy" if scleronomic else "generalised energy (Jacobi's integral)"
+        yield FirstIntegral(name, "generalized_energy", (1.0,), equations)
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """Rates of entries at all states, (n, m), and the sizes of their terms, (m,)."""
+
+    values: FloatArray
+    scale: FloatArray
+
+    @property
+    def constant(self) -> Mask:
+        """The mask of constant entries, (m,)."""
+        return np.asarray(np.abs(self.values).max(axis=0, initial=0) <= CONSTANT * self.scale)
+
+
+def _rates(d: Derivation, names: Sequence[str], sampled: States) -> _Rates:
+    g, s = d.graph, d.symbols
+    free = substitute(g, d["forward"].refs, dict.fromkeys((f"tau.{n}" for n in s.names), ZERO))
+    refs = [r for name in names for r in d[name].refs]
+    motion = {s.t: ONE, **dict(zip(s.q + s.v, (*s.qdot, *free), strict=True))}
+    changes = values(g, forward(g, refs, motion), sampled)
+    size = np.abs(values(g, refs, sampled)).max(initial=0) + np.abs(values(g, free, sampled)).max(initial=0)
+    return _Rates(changes, np.full(len(refs), max(size, 1e-300)))
+
+
+def _null_space(rates: FloatArray, scale: FloatArray) -> Iterator[FloatArray]:
+    """Yield a basis of the null space of the columns of *rates* in reduced echelon form."""
+    _, sizes, right = svd(rates / scale, what="the first integrals")
+    basis = right[np.concatenate([sizes, np.zeros(len(right) - len(sizes))]) <= CONSTANT * 10]
+    basis = basis[:, ::-1].copy()  # angular momenta are reduced to their axes first
+    row = 0
+    for column in range(basis.shape[1]):
+        if row == len(basis):
+            break
+        pivot = row + int(np.abs(basis[row:, column]).argmax())
+        if abs(basis[pivot, column]) < 1e-9:
+            continue
+        basis[[row, pivot]] = basis[[pivot, row]]
+        basis[row] /= basis[row, column]
+        others = [i for i in range(len(basis)) if i != row]
+        basis[others] -= np.outer(basis[others, column], basis[row])
+        row += 1
+    for vector in reversed(basis[:, ::-1]):
+        yield np.where(np.abs(vector) < 1e-9, 0.0, vector)
+
+
+def _spatial_name(weights: FloatArray) -> str:
+    """Return the name of a combination of momentum and angular momentum about the origin of the ground."""
+    a, b = weights[:3], weights[3:]
+    if not b.any():
+        return f"linear momentum along {_direction(a)}"
+    if not a.any():
+        return f"angular momentum about the axis {_direction(b)}"
+    if abs(a @ b) < 1e-9:
+        x, y, z = np.cross(b, a) / (b @ b)
+        return f"angular momentum about the axis {_direction(b)} through ({x:.6g}, {y:.6g}, {z:.6g})"
+    return f"angular momentum about {_direction(b)} with {(a @ b) / (b @ b):.6g} m of the momentum along it"
+
+
+def _direction(e: FloatArray) -> str:
+    along = [c for c, x in zip("xyz", e, strict=True) if x]
+    return along[0] if len(along) == 1 else f"({e[0]:.6g}, {e[1]:.6g}, {e[2]:.6g})"
+
+
+def _proportional(a: FloatArray, b: FloatArray) -> bool:
+    return bool(norm(a) * norm(b) - abs(a @ b) <= 1e-10 * norm(a) * norm(b))

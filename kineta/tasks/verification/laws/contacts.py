@@ -1,0 +1,102 @@
+"""Law of contacts, limits and joint friction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kineta.algebra.expression import Expr
+from kineta.expr.graph import Ref
+from kineta.model.body import Station
+from kineta.model.contacts.contact import Contact, names
+from kineta.model.contacts.limit import Limit
+from kineta.tasks.verification.closure_laws import arm, crossed, slip
+from kineta.tasks.verification.laws.comparison import Comparison, compare, compare_row
+from kineta.tasks.verification.laws.law import MechanicalLaw, by_reference, having
+from kineta.tasks.verification.random_states import values
+from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
+from kineta.tasks.verification.rigid_motion import norm
+from kineta.tasks.verification.taylor_series import TaylorSeries
+
+
+def contact_rows(kin: ReferenceKinematics) -> Iterator[Comparison]:
+    """Rows of contacts, limits and joint friction, and their friction limits."""
+    touches = {t.name: t for t in kin.d.contacts}
+    for record in kin.system.contacts:
+        if isinstance(record, Contact):
+            places = zip(names(kin.system, record), record.starts, strict=True)
+            for place, start in places:
+                name = record.name if len(record.starts) == 1 else f"{record.name}.{place}"
+                yield from _contact_row(kin, record, start, touches[name])
+        elif isinstance(record, Limit):
+            own = kin.motion.value(record.value)
+            for end, sign in (("lower", 1), ("upper", -1)):
+                if (bound := getattr(record, end)) is not None:
+                    gap = (own - kin.motion.value(bound)) * sign
+                    row = touches[f"{record.name}.{end}"].normal
+                    assert row is not None
+                    yield from compare_row(kin, row, gap, 0)
+        else:
+            touch = touches[record.name]
+            yield from compare_row(kin, touch.tangents[0], kin.motion.coordinate(record.coordinate)[1], 0)
+            yield _compare_bound(kin, touch.bound, record.force)
+            yield _compare_bound(kin, touch.static, record.force if record.static is None else record.static)
+
+
+def _compare_bound(kin: ReferenceKinematics, ref: Ref, e: Expr) -> Comparison:
+    return compare(kin, values(kin.d.graph, [ref], kin.accelerated), kin.of(kin.motion.value(e)))
+
+
+def _contact_row(kin: ReferenceKinematics, contact: Contact, start: Station, touch: Any) -> Iterator[Comparison]:
+    """Gap along the normal, and slip velocities along two directions that form a right-handed triad with it."""
+    m, S = kin.motion, kin.motion.frames[contact.end.body][0]
+    n, u = (S @ x for x in (m.direction(contact.normal), m.across(contact.normal)[0]))
+    share: Any = 1.0
+    if contact.height is None:
+        place = m.place(start) + arm(m, contact.shape, start.body, contact.sizes, contact.axis, n)
+        gap = n @ (place - m.place(contact.end))
+    else:
+        place = m.place(start)
+        gap = n @ (place - m.place(contact.end)) - m.value(contact.height)
+        N = n - np.array(_height_gradient(kin, contact.height), dtype=object)
+        share, n = 1 / norm(N), N / norm(N)
+    along = u - n * (u @ n)
+    e = along / norm(along)
+    velocity = slip(m, start, contact.end.body, place)
+    for found, expected, size in compare_row(kin, touch.normal, gap, 0):
+        yield found, expected * np.broadcast_to(kin.of(share), kin.n)[:, None], size
+    for row in touch.tangents:
+        direction = e if row.constraint.endswith(".u") else crossed(n, e)
+        yield from compare_row(kin, row, direction @ velocity, 0)
+    yield _compare_bound(kin, touch.restitution, contact.restitution)
+    if touch.tangents:
+        yield _compare_bound(kin, touch.bound, contact.friction)
+        yield _compare_bound(kin, touch.static, contact.friction if contact.static is None else contact.static)
+
+
+def _height_gradient(kin: ReferenceKinematics, height: Expr) -> list[Any]:
+    """Return the gradient of the ground's height by x, y and z of the point above, by complex steps, as series in time."""
+    m = kin.motion
+    (owner,) = {n.rpartition(".")[0] for n in height.symbols() if "." in n}
+    small = 1e-20
+    found = []
+    for c in "xyz":
+        name = f"{owner}.{c}"
+        x = m.named_by(name)
+        moved = {name: TaylorSeries([complex(0, small) + x.c[0], *x.c[1:]])}
+        found.append(m.value(height, moved))
+    return [
+        TaylorSeries([np.imag(a) / small for a in own.c]) if isinstance(own, TaylorSeries) else 0.0 for own in found
+    ]
+
+
+LAWS = (
+    MechanicalLaw(
+        "contacts, limits and friction act where bodies touch and turn",
+        "gaps and slips, and their rates, with those of the touching points, and bounds with their expressions",
+        by_reference(contact_rows),
+        having("contacts"),
+    ),
+)

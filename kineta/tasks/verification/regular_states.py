@@ -1,0 +1,111 @@
+"""Random states with finite accelerations, free of redundant constraints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kineta.arrays import FloatArray, Mask
+from kineta.consistency.constraints import NumericConstraints
+from kineta.consistency.redundancy import contradiction, redundant_constraints, singular_configuration
+from kineta.equations.equations import Equations
+from kineta.equations.initial_values import initial_state
+from kineta.errors import SimulationError
+from kineta.mechanics.constraints.structural_rank import dependent, scaled
+from kineta.model.reserved_symbols import TIME
+from kineta.numerics.linear_algebra import norm
+from kineta.runtime.mass_matrix_rank import why_infinite
+from kineta.tasks.verification.random_states import States, chosen, on_constraints, quantity, random_states
+
+#: A predicate of states, (n,).
+
+#: Least distance of a unit row of constraints from the span of the rows before it, for bounded rounding errors.
+NEARLY = 1e-2
+#: Ratio to the longest row below which a row is singular at a position.
+FOLDED = 1e-3
+#: Factor of the number of states in a second attempt.
+MORE = 30
+#: Drawn states that show how long rows of constraints are where these are not met.
+DRAWN = 3
+
+
+def regular_states(equations: Equations, n: int, *, seed: int = 0, enough: int = 1) -> tuple[Equations, States]:
+    """Return *equations* without redundant constraints, and the consistent states with finite accelerations of *n* random ones;
+    where these are not *enough*, among more, as redundancy differs between positions.
+
+    Raises :class:`SimulationError` for too few states of the second attempt, and where all consistent ones are singular.
+    """
+    system, whole = equations.system, equations.derivation
+    tries = (n, MORE * n) if system.constraints else (n,)
+    for tried in tries:
+        states = random_states(system, tried, seed)
+        p = np.array([states[name][0] for name in system.parameter_names])
+        sampled = on_constraints(whole, states)
+        met = len(sampled[TIME])
+        if not met:
+            continue
+        equations = equations.without(
+            {*whole.left_out, *redundant_constraints(equations, p, initial_state(equations.system, p=p))}
+        )
+        (finite, apart), moved = _regular(equations, sampled), sampled
+        found = chosen(sampled, np.flatnonzero(finite & apart)[:n])
+        sampled = chosen(sampled, np.flatnonzero(finite)[:n])
+        if len(found[TIME]) >= enough:
+            return equations, found
+    if met and len(sampled[TIME]) >= enough:  # nearly singular states are better than none, singular ones are not
+        named = _singular(equations, p, states, sampled)
+        regular = [not found for found in named]
+        if sum(regular) >= enough:
+            return equations, chosen(sampled, np.flatnonzero(regular))
+        raise SimulationError(
+            f"Model '{system.name}': the states around the start that meet the constraints are singular: "
+            f"{next(filter(None, named))}. Start a little beside it, or change the model where it closes in no other position."
+        )
+    if not met:
+        why = (
+            contradiction(NumericConstraints(equations, p), 0.0, *initial_state(system, p=p))
+            if not system.quasi
+            else ""
+        )
+        raise SimulationError(
+            f"Model '{system.name}': none of {tried} random states could be moved onto its constraints "
+            f"({', '.join(c.name for c in system.constraints)}){': ' * bool(why)}"
+            f"{why or '. Give initial values near which they hold.'}"
+        )
+    raise SimulationError(
+        f"Model '{system.name}': its accelerations are finite at {len(sampled[TIME]) or 'none'} of {tried} random states around "
+        f"the initial one: {_why(equations, p, chosen(moved, np.flatnonzero(~finite)))}."
+    )
+
+
+def _singular(equations: Equations, p: FloatArray, drawn: States, states: States) -> list[str]:
+    """For each of *states*, constraints that depend on each other there but not in those *drawn*, in words; ``''`` for none."""
+    names = equations.system.q_names, equations.system.v_names
+    at = [
+        [tuple(np.array([x[n][k] for n in own]) for own in names) for k in range(len(x[TIME]))] for x in (drawn, states)
+    ]
+    away = [(q, v) for q, v in at[0][:DRAWN]]
+    return [
+        singular_configuration(equations, p, float(t), (q, v), away)
+        for t, (q, v) in zip(states[TIME], at[1], strict=True)
+    ]
+
+
+def _why(equations: Equations, p: FloatArray, states: States) -> str:
+    """Return the reason why the first of *states* has no accelerations."""
+    if not len(states[TIME]):
+        return "constraints leave no more of them"
+    q, v = (np.array([states[n][0] for n in names]) for names in (equations.system.q_names, equations.system.v_names))
+    return why_infinite(equations, float(states[TIME][0]), q, v, p)
+
+
+def _regular(equations: Equations, states: States) -> tuple[Mask, Mask]:
+    """Return the masks of *states* with finite accelerations, and with well-conditioned constraints."""
+    d = equations.derivation
+    finite: Mask = np.asarray(np.isfinite(quantity(d, "forward", states)).all(axis=1))
+    if not d.rows or not finite.any():
+        return finite, finite
+    A = quantity(d, "constraint_jacobian", states)
+    sizes = norm(A, axis=2)
+    long = sizes.min(axis=1) > FOLDED * sizes[finite].max()
+    apart = np.array([np.isfinite(G).all() and not dependent(G, NEARLY) for G in scaled(A)])
+    return finite, long & apart

@@ -1,0 +1,207 @@
+"""The certificate: equations by every formalism, compared with each other and with the laws of mechanics."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.equations.equations import Equations, derive, derive_exactly
+from kineta.errors import ArgumentError
+from kineta.mechanics.formalisms.formalism import Formalism
+from kineta.mechanics.formalisms.table import formalisms
+from kineta.mechanics.quantities import COUNTED
+from kineta.model.motion import quaternion_names
+from kineta.model.reserved_symbols import TIME
+from kineta.model.system import System, a_system
+from kineta.passes.multiprecision import require_mpmath
+from kineta.runtime.ignored_parts import warn_ignored
+from kineta.tasks.verification.certificate import Certificate, Finding, FormalismRow
+from kineta.tasks.verification.laws import LAWS
+from kineta.tasks.verification.program_forms import compared, laws_apart
+from kineta.tasks.verification.random_states import chosen
+from kineta.tasks.verification.regular_states import regular_states
+from kineta.tasks.verification.sampled_equations import SampledEquations, relative_error
+from kineta.values import whole
+
+#: The quantities in which formalisms are compared.
+COMPARED = (
+    *("mass_matrix", "bias", "inverse", "forward", "reactions"),
+    *("kinetic_energy", "potential_energy", "power"),
+)
+
+#: Largest rounding error, relative to the largest entry; for accelerations, times the condition of M.
+ALLOWED = 1e-12
+#: Disagreement in double precision that rounding cannot explain, whatever the agreement in many digits.
+ROUNDED = 1e-4
+#: Most digits lost to rounding in multiprecision.
+LOST = 12
+#: Most states at which a law is checked again in many digits.
+LOOKED_AT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class FormalismPair:
+    """The largest difference of two formalisms in a quantity, its tolerance, and its state."""
+
+    names: tuple[str, str]
+    quantity: str
+    worst: float
+    allowed: float
+    state: int
+
+    @property
+    def agree(self) -> bool:
+        """Whether rounding explains the difference."""
+        return self.worst <= self.allowed
+
+
+def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0) -> Certificate:
+    """Derive *system* by every formalism that applies, and compare.
+
+    Mass matrices, biases, forces, accelerations, joint reactions, energies and powers of any two are compared at *states*
+    random states in double precision, and at one with *digits* digits (0: never; needs mpmath, extra ``sympy``), with the
+    numbers of the model as parameters, free of rounding. The laws of mechanics are checked at the same states. Differences in
+    double precision are examined in as many digits at the worst states, where rounding is told from errors.
+
+    Raises :class:`ArgumentError` for invalid arguments, :class:`SimulationError` where no random state has finite equations,
+    :class:`~kineta.errors.ModelError` for a constraint that depends on others at all states. A constraint redundant on the
+    constraint manifold alone is left out, and named.
+
+    Under programs of motion Rodionov's forms of the equations are compared with the laws of control that runs follow.
+    """
+    system = a_system(system)
+    states, digits = whole("states", states, 1, 10**6), whole("digits", digits, 0, 10**4)
+    seed = whole("seed", seed, 0)
+    if 0 < digits < 20:
+        raise ArgumentError(f"Expected 0 or at least 20 digits, found {digits}.")
+    if not system.nv:
+        raise ArgumentError(f"Model '{system.name}': nothing in it can move, so there are no equations to compare.")
+    warn_ignored(system, "the certificate", whole=True, known=("programs",))
+    known = formalisms()
+    refused = {name: reason for name, f in known.items() if (reason := f.applies(system))}
+    applied = [name for name in known if name not in refused]
+    first, sampled = regular_states(derive(system, known[applied[0]]), states, seed=seed)
+    left_out = tuple(
+        r.constraint for r in first.derivation.constraint_rows if r.constraint in first.derivation.left_out
+    )
+    derived = {name: _derived(system, known[name], left_out) for name in applied}
+    cases = {name: SampledEquations(equations, sampled) for name, (equations, _) in derived.items()}
+    double = list(_in_double(cases))
+    precise = list(_in_digits(cases, digits, _doubtful(double))) if digits else []
+    rows = []
+    for name, formalism in known.items():
+        if name in refused:
+            rows.append(FormalismRow(name, formalism.source, refused=refused[name]))
+            continue
+        equations, seconds = derived[name]
+        own = [p for p in double if name in p.names]
+        apart = max(own, key=lambda p: p.worst / p.allowed)
+        rows.append(
+            FormalismRow(
+                name,
+                formalism.source,
+                operations={q: equations.operations(q) for q in COUNTED},
+                seconds=seconds,
+                double=max(p.worst for p in own),
+                precise=max((p.worst for p in precise if name in p.names), default=None),
+                where=f"{apart.quantity}, with {next(n for n in apart.names if n != name)}",
+                agrees=_with_most(name, [*_unexplained(double, precise), *precise]),
+            )
+        )
+    laws = tuple(_findings(cases[first.formalism], digits))
+    aside = tuple((law.name, law.otherwise) for law in LAWS if law.otherwise and not law.applies(system))
+    forms = tuple(compared(system, sampled, digits, seed)) if system.programs else ()
+    off = laws_apart(system, sampled, seed) if system.programs else 0.0
+    return Certificate(system.name, len(sampled[TIME]), digits, tuple(rows), laws, left_out, aside, forms, off)
+
+
+def _derived(system: System, formalism: Formalism, left_out: Sequence[str]) -> tuple[Equations, float]:
+    """Return equations by one formalism without the constraints *left_out*, and the duration of the derivation [s]."""
+    began = time.perf_counter()
+    equations = derive(system, formalism).without(left_out)
+    for quantity in COMPARED:
+        equations.expressions(quantity)
+    return equations, time.perf_counter() - began
+
+
+def _in_double(cases: Mapping[str, SampledEquations]) -> Iterator[FormalismPair]:
+    """Yield all pairs in double precision, at all states."""
+    scales = _scales(next(iter(cases.values())))
+    for quantity in COMPARED:
+        found = {name: case.at(quantity) for name, case in cases.items()}
+        for a, b in combinations(found, 2):
+            off = relative_error(found[a], found[b], scales.get(quantity, 0.0))
+            yield FormalismPair((a, b), quantity, float(off.max()), ALLOWED, int(off.argmax()))
+
+
+def _scales(case: SampledEquations) -> dict[str, FloatArray]:
+    """Return the scale of rounding errors at every state, for quantities that may be differences of larger ones."""
+    return dict.fromkeys(("forward", "power", "reactions"), case.condition) | {"bias": case.inertia_scale}
+
+
+def _doubtful(double: Sequence[FormalismPair]) -> list[int]:
+    """Return the first state, and the states of the largest difference in every quantity beyond rounding."""
+    worst = (max((p for p in double if p.quantity == q), key=lambda p: p.worst, default=None) for q in COMPARED)
+    return sorted({0, *(p.state for p in worst if p is not None and not p.agree)})
+
+
+def _in_digits(cases: Mapping[str, SampledEquations], digits: int, which: Sequence[int]) -> Iterator[FormalismPair]:
+    """Yield all pairs at some states in many digits."""
+    with require_mpmath().workdps(digits):
+        precise = {name: _precise(case, which) for name, case in cases.items()}
+        scales = _scales(next(iter(precise.values())))
+        for quantity in COMPARED:
+            found = {name: case.at(quantity) for name, case in precise.items()}
+            for a, b in combinations(found, 2):
+                off = relative_error(found[a], found[b], scales.get(quantity, 0.0))
+                yield FormalismPair(
+                    (a, b), quantity, float(off.max()), 10.0 ** (LOST - digits), which[int(off.argmax())]
+                )
+
+
+def _precise(case: SampledEquations, which: Sequence[int]) -> SampledEquations:
+    """Return *case* at some states in multiprecision, with the numbers of the model as parameters and quaternions normalised to
+    all digits.
+    """
+    mpmath, left_out = require_mpmath(), case.d.left_out
+    equations = derive_exactly(case.system, case.equations.method).without(left_out)
+    number = np.frompyfunc(lambda x: mpmath.mpf(float(x)), 1, 1)
+    states = {p.name: np.full(len(which), p.value) for p in equations.system.parameters if p.value is not None}
+    states |= chosen(case.states, list(which))
+    states = {name: number(column) for name, column in states.items()}
+    for motion in case.system.joints.values():
+        names = quaternion_names(motion)
+        length = np.frompyfunc(mpmath.sqrt, 1, 1)(sum(states[n] ** 2 for n in names))
+        states |= {n: states[n] / length for n in names}
+    return SampledEquations(equations, states)
+
+
+def _findings(case: SampledEquations, digits: int) -> Iterator[Finding]:
+    """Yield the findings on all laws that apply to the system; in many digits where double precision is in doubt."""
+    for law in LAWS:
+        if not law.applies(case.system):
+            continue
+        off = law.check(case)
+        worst, precise = float(off.max()), None
+        if digits and ALLOWED < worst <= ROUNDED:
+            with require_mpmath().workdps(digits):
+                precise = float(law.check(_precise(case, off.argsort()[-LOOKED_AT:].tolist())).max())
+        yield Finding(law.name, worst, (worst if precise is None else precise) <= ALLOWED, precise, law.compares)
+
+
+def _unexplained(double: list[FormalismPair], precise: list[FormalismPair]) -> list[FormalismPair]:
+    """Return pairs in double precision, with the tolerance ``ROUNDED`` for formalisms that agree in many digits."""
+    apart = {p.names for p in precise if not p.agree}
+    return [replace(p, allowed=ROUNDED) if precise and p.names not in apart else p for p in double]
+
+
+def _with_most(name: str, pairs: list[FormalismPair]) -> bool:
+    """Return whether *name* agrees in all quantities with more than half of the other formalisms, or is alone."""
+    others = {n for p in pairs if name in p.names for n in p.names} - {name}
+    against = {n for p in pairs if name in p.names and not p.agree for n in p.names} - {name}
+    return 2 * len(against) < len(others) or not others

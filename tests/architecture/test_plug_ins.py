@@ -1,0 +1,178 @@
+"""Formalisms, elements, constraints and backends of other distributions, as those in ``plug_in`` are."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta import entry_points
+from kineta.mechanics.formalisms.kane import KANE
+
+HERE = Path(__file__).parent
+
+DRAGGED = """gravity 9.81; parameters k = 0.5;
+A | Sx(x), Sz(z), Ry(q) = 2, 0.1, 0.1, 0.1;
+point P on A = (1, 0, 0);
+drag D = k on P;
+spring S = 3 on x;
+initial x = 1, z = 0, q = 0.5;"""
+
+HUNG = """gravity 9.81; parameters L = sqrt(10) + sqrt(13);
+A | Sz(a) = 1;
+B | Sx(3), Sz(b) = 2;
+point W on ground = (1, 0, 2);
+rope R = L between A, W and B;
+initial a = -1, b = -1;
+output lambda.R;"""
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(HERE / "plug_in")
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(HERE / "broken_plug_in")
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_element_is_read_written_and_pickled() -> None:
+    system = kn.loads(DRAGGED)
+    assert "drag D = k on P;" in kn.dumps(system)
+    assert kn.loads(kn.dumps(system)) == system
+    assert pickle.loads(pickle.dumps(system)) == system
+    same = kn.loads(DRAGGED.replace("drag D = k on P;", "".join(_force(axis) for axis in "xyz")))
+    v, vdot = np.array([0.3, -0.7, 0.2]), np.zeros(3)
+    own, other = (kn.derive(s).function("inverse")(0.0, [1.0, 0.0, 0.5], v, vdot) for s in (system, same))
+    assert own.tolist() == other.tolist()
+    assert np.abs(own - kn.derive(system).function("inverse")(0.0, [1.0, 0.0, 0.5], v, vdot, {"k": 0.0})).max() > 0.1
+
+
+def _force(axis: str) -> str:
+    return f"force D_{axis} = -k*sqrt(P.vx^2 + P.vy^2 + P.vz^2)*P.v{axis} on P.{axis};"
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_element_and_a_formalism_are_verified_and_run() -> None:
+    certificate = kn.verify(kn.loads(DRAGGED), states=3, digits=30)
+    assert certificate.holds
+    assert [row.formalism for row in certificate.rows][-1] == "nielsen"
+    assert "every body is in balance" in [law.law for law in certificate.laws]
+    assert kn.simulate(kn.loads(DRAGGED), 0.5).success
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_formalism_is_found_by_name() -> None:
+    equations = kn.derive(kn.loads(DRAGGED), "nielsen")
+    assert equations.formalism == "nielsen"
+    assert "Nielsen's equations" in str(equations.account())
+    again = pickle.loads(pickle.dumps(equations))
+    assert again.method is equations.method
+    with pytest.raises(kn.ArgumentError, match=r"does not apply: its speeds have to be the rates of the coordinates\."):
+        kn.derive(kn.loads("A | Ball(b) = 1, 1, 1, 1;"), "nielsen")
+    with pytest.raises(kn.ArgumentError, match=r"wittenburg, nielsen\), found 'nielson'\. Did you mean 'nielsen'\?"):
+        kn.derive(kn.loads(DRAGGED), "nielson")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_constraint_is_read_verified_and_run() -> None:
+    system = kn.loads(HUNG)
+    assert kn.loads(kn.dumps(system)) == system
+    assert kn.verify(system, states=3, digits=0).holds
+    result = kn.simulate(system, 0.5)
+    assert result.success
+    assert np.all(result.outputs["lambda.R"] < 0)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_backend_is_found_by_name() -> None:
+    equations, states = kn.derive(kn.loads(DRAGGED)), np.arange(12.0).reshape(4, 3) / 10
+    exact, own = equations.function("forward", "fractions"), equations.function("forward")
+    assert exact(0.0, states, states, 0.0) == pytest.approx(own(0.0, states, states, 0.0), rel=1e-12, abs=1e-12)
+    assert exact(0.0, states[1], states[2], 0.0) == pytest.approx(own(0.0, states[1], states[2], 0.0), rel=1e-12)
+    assert pickle.loads(pickle.dumps(exact)).backend == "fractions"
+
+
+@pytest.mark.usefixtures("installed")
+def test_errors_name_the_record_and_its_place() -> None:
+    with pytest.raises(
+        kn.ModelError, match=r"Drag 'D' \(<text>:4:6\): unknown symbol 'Q\.vx'\. Did you mean 'P\.vx'\?"
+    ):
+        kn.loads(DRAGGED.replace("k on P", "k on Q"))
+    with pytest.raises(kn.ModelError, match=r"the factor of drag 'D' must be a quantity \[kg/m\], found a length"):
+        kn.loads(DRAGGED.replace("k on P", "3 m on P"))
+    with pytest.raises(kn.ModelError, match="'on' or an operator, found 'at'"):
+        kn.loads(DRAGGED.replace("k on P", "k at P"))
+
+
+def test_a_formalism_may_be_an_object() -> None:
+    system, own = kn.loads("A | Rz(q) = 1, 1, 1, 1;"), replace(KANE, name="own")
+    equations = kn.derive(system, formalism=own)
+    assert (equations.formalism, equations.method) == ("own", own)
+    assert equations.account().formalism == "own"
+    assert equations.without([]).method is own
+    assert equations.function("inverse")(0.0, [0.1], [0.2], [0.3]).tolist() == [0.3]
+    assert pickle.loads(pickle.dumps(kn.derive(system, KANE))).method is KANE
+    assert own != replace(own)
+
+
+@pytest.mark.parametrize(
+    ("given", "lacking"), [(object(), "'name', 'source', 'applies', 'derivation', 'told'"), (type(KANE), "'name'")]
+)
+def test_an_object_that_is_no_formalism_is_told_what_it_lacks(given: object, lacking: str) -> None:
+    with pytest.raises(kn.ArgumentError, match=f"as an object, found .* without {lacking}; kineta"):
+        kn.derive(kn.loads("A | Rz(q) = 1, 1, 1, 1;"), given)  # type: ignore[arg-type]  # what the test is about
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize(
+    ("ask", "text"),
+    [
+        (lambda s: kn.derive(s, "jourdain"), "importing kineta_broken.jourdain:JOURDAIN raises ModuleNotFoundError"),
+        (lambda s: kn.derive(s, "hertz"), "expected a formalism, found an ABCMeta without 'name'"),
+        (lambda s: kn.derive(s).function("forward", "fortran"), "importing kineta_broken.fortran:compile raises"),
+        (lambda s: kn.loads("A | Sx(x) = 1; magnet M = 3 on A;"), "importing kineta_broken.magnet:Magnet raises"),
+        (
+            lambda s: kn.loads("A | Sx(x) = 1; winch W = 3 on A;"),
+            "expected a subclass of .*CompoundElement, found an ABC",
+        ),
+    ],
+)
+def test_a_broken_entry_point_is_a_sentence_that_names_the_distribution(ask: object, text: str) -> None:
+    with pytest.raises(
+        kn.KinetaError, match=rf"The entry point '\w+' of .*, of the distribution 'kineta-broken': {text}"
+    ):
+        ask(kn.loads("A | Rz(q) = 1, 1, 1, 1;"))  # type: ignore[operator]  # a function
+
+
+@pytest.mark.usefixtures("broken")
+def test_a_broken_formalism_is_left_out_of_a_certificate_with_a_warning() -> None:
+    with pytest.warns(kn.KinetaWarning, match="kineta-broken"):
+        assert kn.verify(kn.loads("A | Rz(q) = 1, 1, 1, 1;"), states=2, digits=0).holds
+
+
+def test_two_distributions_with_one_name_are_both_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        folder = tmp_path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (folder / "entry_points.txt").write_text(f"[kineta.formalisms]\ntwice = {name}:X\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(
+        kn.ArgumentError, match=r"found two, of the distributions '(one|two)' and '(one|two)'\. Uninstall"
+    ):
+        entry_points.installed("kineta.formalisms")
+
+
+def test_nothing_of_entry_points_is_read_without_a_need() -> None:
+    code = "import sys, kineta as kn; kn.derive(kn.loads('A | Rz(q) = 1, 1, 1, 1;'), 'kane').operations('inverse')\n"
+    code += "from kineta import entry_points\nassert not entry_points._declared.cache_info().misses"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -1,0 +1,205 @@
+"""A kind more in a copy of each table: the row, and the file that it points to, are all that the rest of the house needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.algebra.expression import Expr, expr
+from kineta.equations import function
+from kineta.errors import Location
+from kineta.mechanics.contact import unilateral_rows
+from kineta.mechanics.elements import element_actions
+from kineta.mechanics.formalisms import table
+from kineta.mechanics.kinematics import description_route
+from kineta.mechanics.programs import dynamics
+from kineta.model import constraints, contacts, diagnostics, elements, motion_program, name_scopes, system
+from kineta.model.coercion import ModelRecord
+from kineta.model.compound import CompoundConstraint, compound_kind
+from kineta.model.constraints import equation
+from kineta.model.constraints.equation import Constraint
+from kineta.model.contacts.limit import Limit
+from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.io import kin_grammar, kin_reader
+from kineta.model.kind import Kind, Production
+from kineta.tasks.verification import program_forms
+
+
+@dataclass(frozen=True, slots=True)
+class Thrust(ModelRecord):
+    """A force of *value* along a *coordinate*."""
+
+    name: str
+    value: Expr
+    coordinate: Expr
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        return self.value, self.coordinate
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Stop(ModelRecord):
+    """A stop of a *coordinate*, which stays above zero."""
+
+    name: str
+    coordinate: Expr
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        return (self.coordinate,)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gear(CompoundConstraint):
+    """A coordinate that follows another at a *ratio*."""
+
+    name: str
+    driven: Expr
+    ratio: Expr
+    driver: Expr
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    def parts(self) -> tuple[Constraint, ...]:
+        return (Constraint(self.name, self.driven - self.ratio * self.driver, self.location),)
+
+
+def read_thrust(source: Any, name: Any, value: Any, coordinate: Any) -> Thrust:
+    return Thrust(str(name), source.expression(value), source.expression(coordinate), source.location(name))
+
+
+def read_stop(source: Any, name: Any, value: Any) -> Stop:
+    return Stop(str(name), source.expression(value), source.location(name))
+
+
+def read_gear(source: Any, name: Any, driven: Any, ratio: Any, driver: Any) -> Gear:
+    return Gear(str(name), *map(source.expression, (driven, ratio, driver)), source.location(name))
+
+
+THRUST = Kind(
+    Thrust,
+    "thrust",
+    {"thrust": Production('"=" sum "on" sum', read_thrust)},
+    lambda x: f"= {x.value} on {x.coordinate}",
+)
+STOP = Kind(Stop, "stop", {"stop": Production('":" sum', read_stop)}, lambda x: f": {x.coordinate}")
+GEAR = compound_kind(
+    Gear,
+    "gear",
+    {"gear": Production('":" sum "=" sum "on" sum', read_gear)},
+    lambda x: f": {x.driven} = {x.ratio} on {x.driver}",
+    equation.KIND,
+)
+Gear.kind = GEAR
+
+
+def with_kind(monkeypatch: pytest.MonkeyPatch, argument: str, kind: Kind[Any]) -> None:
+    """Add a *kind* to copies of the tables of the description."""
+    room: Any = {"elements": elements, "constraints": constraints, "contacts": contacts}[argument]
+    monkeypatch.setattr(room, "KINDS", (*room.KINDS, kind))
+    monkeypatch.setattr(room, "_OF", {**room._OF, kind.record: kind})
+    kinds = {**kin_grammar.GRAMMAR.kinds, argument: room.KINDS}
+    monkeypatch.setattr(kin_reader, "GRAMMAR", kin_grammar.Grammar(kinds))
+    monkeypatch.setattr(kin_reader._Statements, "grammar", kin_reader.GRAMMAR)
+    monkeypatch.setattr(kin_reader._Statements.__init__, "__defaults__", _defaults(kin_reader._Statements.__init__))
+
+
+def _defaults(init: Any) -> tuple[Any, ...]:
+    return tuple(kin_reader.GRAMMAR if isinstance(x, kin_grammar.Grammar) else x for x in init.__defaults__)
+
+
+def test_an_element(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plain(thrust: Thrust) -> GeneralizedForce:
+        return GeneralizedForce(thrust.name, thrust.value, thrust.coordinate)
+
+    def action(on: Any, thrust: Thrust) -> None:
+        element_actions.ACTIONS[GeneralizedForce](on, plain(thrust))
+
+    def pairs(on: Any, thrust: Thrust) -> Iterator[Any]:
+        return description_route.PAIRS[GeneralizedForce](on, plain(thrust))
+
+    with_kind(monkeypatch, "elements", THRUST)
+    for room in (r for r in (system, diagnostics, name_scopes) if hasattr(r, "Element")):
+        monkeypatch.setattr(room, "Element", room.Element | Thrust)  # type: ignore[attr-defined]  # what it imports
+    monkeypatch.setattr(element_actions, "ACTIONS", {**element_actions.ACTIONS, Thrust: action})
+    monkeypatch.setattr(description_route, "PAIRS", {**description_route.PAIRS, Thrust: pairs})
+    text = "A | Sx(x), Rz(q) = 2, 1, 1, 1; thrust T = 3 on x; coordinates x, q;"
+    model = kn.loads(text)
+    assert kn.loads(kn.dumps(model)) == model
+    assert kn.derive(model).function("forward")(0.0, [0.0, 0.0], [0.0, 0.0], 0.0).tolist() == [1.5, 0.0]
+    assert kn.verify(model, states=2, digits=0).holds
+    with pytest.raises(kn.ModelError, match=r"Thrust 'T' .*: unknown symbol 'P\.x'"):
+        kn.loads(text.replace("on x", "on P.x"))
+
+
+def test_a_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_kind(monkeypatch, "constraints", GEAR)
+    model = kn.loads("A | Rz(a) = 1, 1, 1, 1; B | Rz(b) = 1, 1, 1, 1; gear G : b = 2 on a; coordinates a, b;")
+    assert kn.loads(kn.dumps(model)) == model
+    vdot = kn.derive(model).function("forward")(0.0, [0.0, 0.0], [0.0, 0.0], [1.0, 0.0])
+    assert vdot == pytest.approx([0.2, 0.4])
+    assert kn.verify(model, states=2, digits=0).holds
+
+
+def test_a_contact_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gaps(on: Any, stop: Stop) -> Iterator[Any]:
+        return unilateral_rows._KINDS[Limit](on, Limit(stop.name, stop.coordinate, expr(0)))
+
+    with_kind(monkeypatch, "contacts", STOP)
+    monkeypatch.setattr(system, "Unilateral", system.Unilateral | Stop)
+    monkeypatch.setattr(unilateral_rows, "_KINDS", {**unilateral_rows._KINDS, Stop: gaps})
+    model = kn.loads("gravity 10; A | Sz(z) = 1; stop S : z - 1; initial z = 2;")
+    assert kn.loads(kn.dumps(model)) == model
+    assert kn.simulate(model, 1.0).q[-1] == pytest.approx([1.0], abs=1e-9)
+
+
+def test_a_formalism(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = replace(table.FORMALISMS["gauss"], name="own")
+    monkeypatch.setattr(table, "FORMALISMS", {**table.FORMALISMS, "own": own})
+    model = kn.loads("A | Rz(q) = 1, 1, 1, 1;")
+    assert kn.derive(model, "own").method is own
+    assert [row.formalism for row in kn.verify(model, states=2, digits=0).rows][-1] == "own"
+
+
+def test_a_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(function, "BACKENDS", {**function.BACKENDS, "own": "kineta.codegen.numpy"})
+    equations = kn.derive(kn.loads("A | Rz(q) = 1, 1, 1, 2;"))
+    assert equations.function("forward", "own")(0.0, [0.0], [0.0], np.ones((3, 1))).tolist() == [[0.5]] * 3
+    with pytest.raises(kn.ArgumentError, match=r"a backend \(llvm, numpy, own\)"):
+        equations.function("forward", "other")
+
+
+PROGRAMMED = (
+    "A | Sx(x) = 1; B | Sx(y) = 1; program P : x + 2*y = sin(t); control own; initial x = 1, y = -0.5, y' = 0.5;"
+)
+
+
+def test_a_law_of_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = replace(dynamics.LAWS["kineta"], name="own")
+    monkeypatch.setattr(dynamics, "LAWS", {**dynamics.LAWS, "own": own})
+    monkeypatch.setattr(motion_program, "LAWS", (*motion_program.LAWS, "own"))
+    model, same = kn.loads(PROGRAMMED), kn.loads(PROGRAMMED.replace("control own", "control kineta"))
+    assert "control own;" in kn.dumps(model)
+    assert kn.simulate(model, 0.5).q.tolist() == kn.simulate(same, 0.5).q.tolist()
+
+
+def test_a_form_of_the_equations_under_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = replace(program_forms.FORMS["RnA"], name="own")
+    monkeypatch.setattr(program_forms, "FORMS", {**program_forms.FORMS, "own": own})
+    certificate = kn.verify(kn.loads(PROGRAMMED.replace("control own; ", "")), states=2, digits=0)
+    assert [row.agrees for row in certificate.forms if row.form == "own"] == [True]

@@ -1,0 +1,215 @@
+"""Derivations told step by step: what is shown has the value that is computed, in every form and by every formalism."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.equations.derivation_report import DerivationReport
+from kineta.mechanics.formalisms.table import FORMALISMS
+from kineta.notation import latex
+from kineta.notation.mathml import mathml
+from kineta.passes.evaluate import evaluate
+from kineta.passes.magnitude import magnitude
+from tests.cli.latex_reader import value as latex_value
+from tests.mechanics.random_systems import random_state, random_system
+from tests.support import EXAMPLES
+
+SMALL = (
+    "cart_pendulum",
+    "double_pendulum",
+    "euler_top",
+    "skate",
+    "spinning_top",
+    "free_satellite",
+    "hopping_robot_stance",
+)
+FUNCTIONS = {n: getattr(math, n) for n in ("sin", "cos", "tan", "sqrt", "exp", "log", "atan2")}
+
+
+def state_of(equations: kn.Equations) -> dict[str, float]:
+    """A random state, with the speeds of the motions where the equations have others, and momenta."""
+    s = equations.derivation.symbols
+    state = {n: float(x) for n, x in random_state(equations.system, 3).items()}
+    state |= {p.name: 0.7 for p in equations.system.parameters if p.value is None}
+    if s.system.quasi:
+        refs = [*s.speeds, *s.levels.of(s.speeds, 1)]
+        names = [*s.system.base_speeds, *(f"{n}'" for n in s.system.base_speeds)]
+        state |= dict(zip(names, evaluate(s.graph, refs, state), strict=True))
+    return state | {f"p.{n}": 0.3 + 0.2 * k for k, n in enumerate(s.names)}
+
+
+#: A number, or a name: perhaps a derivative, with an index, a component and dots.
+TOKEN = re.compile(r"\d+\.?\d*(?:e-?\d+)?|(?:d\w+/d)?[^\W\d]\w*(?:\[[^\]]*\])?(?:\.\w+)*'*")
+
+
+def computed(shown: str, scope: Mapping[str, float]) -> float:
+    """The number that a text stands for."""
+    found = TOKEN.sub(lambda m: f"scope[{m[0]!r}]" if m[0] in scope else m[0], shown).replace("^", "**")
+    return float(eval(found, {"__builtins__": {}, "scope": scope, **FUNCTIONS}))
+
+
+def check(
+    account: DerivationReport, equations: kn.Equations, quantity: str = "inverse", *, printed: bool = False
+) -> None:
+    """Every line of *account* has the value of what it shows; the last ones are the equations."""
+    state = state_of(equations)
+    refs = [e.ref for e in account.entries]
+    exact, sizes = (evaluate(account.graph, r, state) for r in (refs, magnitude(account.graph, refs)))
+    texts, letters = dict(state), {latex.name(n): x for n, x in state.items()}
+    for entry, expected, size in zip(account.entries, exact, sizes, strict=True):
+        error = 1e-12 * max(1.0, abs(size))
+        texts[entry.name] = computed(entry.text, texts)
+        assert texts[entry.name] == pytest.approx(expected, abs=error), f"{entry.name} = {entry.text}"
+        if printed:
+            letters[entry.latex_name] = latex_value(entry.latex, letters)
+            assert letters[entry.latex_name] == pytest.approx(expected, abs=error), entry.latex
+    wanted = evaluate(equations.graph, equations.expressions(quantity).refs, state)
+    label = "tau[" if quantity == "inverse" else "rate["
+    final = [x for e, x in zip(account.entries, exact, strict=True) if e.name.startswith(label)]
+    np.testing.assert_allclose(final[-len(wanted) :], wanted, rtol=1e-12, atol=1e-12 * max(1.0, *map(abs, wanted)))
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+@pytest.mark.parametrize("model", SMALL)
+def test_what_is_told_is_what_is_computed(model: str, formalism: str) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / f"{model}.kin"), formalism)
+    check(equations.account(), equations, printed=model in ("double_pendulum", "euler_top", "cart_pendulum"))
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+@pytest.mark.parametrize("seed", range(2))
+def test_what_is_told_of_random_trees_is_what_is_computed(seed: int, formalism: str) -> None:
+    equations = kn.derive(random_system(seed, rheonomic=True, elements=seed == 0, n=2), formalism)
+    check(equations.account(), equations)
+
+
+@pytest.mark.parametrize("model", ["double_pendulum", "cart_pendulum", "spinning_top"])
+def test_hamiltons_form_is_told_as_it_is_computed(model: str) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / f"{model}.kin"))
+    check(equations.account("canonical"), equations, "canonical")
+
+
+def test_an_account_grows_with_the_program_not_with_the_formulas() -> None:
+    def links(n: int) -> list[kn.Body]:
+        mass = kn.inertia(1.0, com=(0.3, 0.1, 0))
+        moved = [[kn.Sx(1.0), (kn.Rx, kn.Rz)[k % 2](kn.symbol(f"q{k}"))] for k in range(n)]
+        return [kn.body(f"b{k}", own, mass, base=f"b{k - 1}" if k else "ground") for k, own in enumerate(moved)]
+
+    def size(n: int) -> int:
+        account = kn.derive(kn.System("chain", links(n)), "newton_euler").account()
+        assert max(len(e.text) for e in account.entries) < 700
+        return sum(len(e.text) for e in account.entries)
+
+    assert size(8) < 2.6 * size(4)
+
+
+def test_the_steps_of_appell_carry_the_numbers_of_their_sources() -> None:
+    page = kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"), "appell").account().markdown()
+    for number in ("Golubev (1.5)", "Gantmacher (18)", "(4.1)", "(3.3)"):
+        assert number in page
+    assert "dS/dq2'' = m2*l1*l2*cos(q1 - q2)*q1'' + m2*l2^2*q2''" in page
+
+
+def test_eulers_equations_come_out_of_their_quasi_velocities() -> None:
+    page = kn.derive(kn.load(EXAMPLES / "euler_top.kin"), "appell").account().markdown()
+    assert "quasi[p] = sin(theta)*sin(phi)*psi' + cos(phi)*theta'" in page
+    assert "dS/dp' = A*p' + (C - B)*q*r" in page
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+def test_pages_stand_alone_and_are_well_formed(formalism: str) -> None:
+    account = kn.derive(kn.load(EXAMPLES / "cart_pendulum.kin"), formalism).account()
+    page = account.html()
+    assert "http" not in page
+    assert "<script" not in page
+    root = ElementTree.fromstring(page.removeprefix("<!DOCTYPE html>").replace('<meta charset="utf-8">', ""))
+    assert len(root.findall(".//math")) > 10
+    assert not re.search(r"\\[a-z]", "".join(root.itertext()))
+    document = account.latex()
+    assert document.count("{") == document.count("}")
+    assert document.count(r"\left") == document.count(r"\right")
+
+
+def test_mathml_of_a_formula() -> None:
+    assert mathml(r"\frac{1}{2}\,m\,{\dot{q}_{1}}^{2}") == (
+        '<math><mrow><mfrac><mn>1</mn><mn>2</mn></mfrac><mspace width="0.17em"/><mi>m</mi><mspace width="0.17em"/>'
+        '<msup><msub><mover accent="true"><mi>q</mi><mo>˙</mo></mover><mn>1</mn></msub><mn>2</mn></msup></mrow></math>'
+    )
+
+
+# -- matrices ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_matrix_form_of_eulers_equations() -> None:
+    shown = kn.derive(kn.load(EXAMPLES / "euler_top.kin")).matrix_form()
+    assert str(shown).splitlines() == [
+        "[ A  0  0 ] [ p' ]   [ (C - B)*q*r ]   [ tau[p] ]",
+        "[ 0  B  0 ] [ q' ] + [ (A - C)*p*r ] = [ tau[q] ]",
+        "[ 0  0  C ] [ r' ]   [ (B - A)*p*q ]   [ tau[r] ]",
+    ]
+    assert shown.latex().startswith(
+        r"\begin{pmatrix} A & 0 & 0 \\ 0 & B & 0 \\ 0 & 0 & C \end{pmatrix} \begin{pmatrix} \dot{p}"
+    )
+
+
+def test_the_matrix_form_shows_what_is_computed() -> None:
+    equations = kn.derive(kn.load(EXAMPLES / "cart_pendulum.kin"))
+    scope = state_of(equations)
+    head, below = equations.matrix_form().text().split("\n\n")
+    for line in below.splitlines():
+        name, _, shown = line.partition(" = ")
+        scope[name] = computed(shown, scope)
+    rows = [re.findall(r"\[ +(.*?) +\](?= |$)", row) for row in head.splitlines()]
+    cells = [[computed(c, scope) for c in re.split(" {2,}", M)] + [computed(h, scope)] for M, _, h, _ in rows]
+    found = [*cells[0][:2], *cells[1][:2], cells[0][2], cells[1][2]]
+    wanted = evaluate(equations.graph, equations.expressions("mass_and_bias").refs, scope)
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_reactions_stand_in_the_matrix_form() -> None:
+    free = kn.load(EXAMPLES / "skate.kin").replace(quasi=(), initial={})
+    shown = kn.derive(free).matrix_form().text().splitlines()
+    assert shown[0].endswith("[  sin(phi) ] [ lambda.edge ]")
+    assert shown[1].endswith("[ -cos(phi) ]")
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wrong", [3, None, "bias", ["inverse"]])
+def test_what_has_no_derivation_to_tell_is_refused(wrong: object) -> None:
+    with pytest.raises(kn.ArgumentError, match=r"^Expected a quantity whose derivation is told"):
+        kn.derive(kn.load(EXAMPLES / "skate.kin")).account(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [(3, "Expected a file name, found"), ("a.pdf", r"a\.pdf: expected a file name that ends in \.md")]
+)
+def test_files_of_no_known_form_are_refused(path: object, said: str) -> None:
+    with pytest.raises(kn.ArgumentError, match=said):
+        kn.derive(kn.load(EXAMPLES / "skate.kin")).account().save(path)
+
+
+def test_matrices_of_constraints_have_no_empty_rows_and_readable_multipliers() -> None:
+    form = kn.derive(kn.load(EXAMPLES / "fourbar.kin")).matrix_form()
+    assert r"\begin{pmatrix} \lambda_{\mathrm{pin}.x} \\ \lambda_{\mathrm{pin}.y} \end{pmatrix}" in form.latex()
+    assert form.text().splitlines()[2].endswith("-c*cos(gamma) ]")
+
+
+def test_momenta_are_letters_with_the_coordinate_as_index() -> None:
+    pendulum = kn.derive(kn.load("examples/double_pendulum.kin"))
+    canonical = pendulum.latex("canonical")
+    assert r"\dot{p}_{q_{1}} &= \tau_{q_{1}}" in canonical
+    assert r"p_{q_{1}}" in canonical
+    assert "^{p}" not in canonical + pendulum.latex("hamiltonian")
+    top = kn.derive(kn.load("examples/spinning_top.kin")).latex("canonical")
+    assert r"\dot{p}_{w^{\mathrm{top}}_{x}} &=" in top
+    point = kn.loads("coordinates x; p | Sx(x) = 1; output p.x, p.vx;")
+    assert r"x^{\mathrm{p}} &= x" in kn.derive(point).latex("outputs")

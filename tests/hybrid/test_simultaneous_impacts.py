@@ -1,0 +1,76 @@
+"""Contacts that strike beside others that are closed do so within the compiled loop: as those do that a run hands back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.hybrid.automaton import HybridRun
+from kineta.hybrid.transitions import ContactTransitions
+from kineta.integration.native import NativeRun
+from kineta.model.reserved_symbols import MULTIPLIER
+
+MODELS = {
+    "a block rocks": """gravity 9.81; Box | Sx(x), Sz(z), Ry(phi) = m(1), Jy(0.0567); coordinates x, z, phi;
+        point A on Box = (-0.1, 0, -0.4); point B on Box = (0.1, 0, -0.4); force s on Box = (2*sin(5*t), 0, 0);
+        contact floor : point between A, B and ground axis (0, 0, 1), restitution = 0.3, friction = 0.6;
+        initial z = 0.408, phi = 0.1;""",
+    "a box that falls on its feet": """gravity 9.81; Box | Sx(x), Sz(z), Ry(phi) = m(2), Jy(0.02); coordinates x, z, phi;
+        point A on Box = (-0.06, 0, -0.2); point B on Box = (0.06, 0, -0.2);
+        contact floor : point between A, B and ground axis (0, 0, 1), friction = 0.4;
+        initial z = 0.25, phi = 0.15, phi' = -1, x' = -0.3;""",
+    "a box that leaves the ground": """gravity 9.81; Box | Sx(x), Sz(z), Ry(phi) = m(1), Jy(0.01); coordinates x, z, phi;
+        point A on Box = (-0.1, 0, -0.1); point B on Box = (0.1, 0, -0.1);
+        contact floor : point between A, B and ground axis (0, 0, 1), restitution = 0.4, friction = 0.4;
+        initial z = 0.3, phi = 0.3;""",
+    "two that rub": """gravity 9.81; A | Sx(x), Sz(z) = 1; B | Sx(y), Sz(u) = 2; coordinates x, z, y, u;
+        contact f : point between A and ground axis (0, 0, 1), restitution = 0.6, friction = 0.3;
+        contact g : point between B and ground axis (0, 0, 1), friction = 0.2; spring k = 30, 0.5 between A and B;
+        initial z = 0.4, u = 0.2, y = 0.6, x' = 1, y' = -1;""",
+    "one that rubs in a joint beside": """gravity 9.81; A | Sz(z) = 1; B | Sz(u) = 2; C | Sx(c) = 1; coordinates z, u, c;
+        contact f : point between A and ground axis (0, 0, 1), restitution = 0.6;
+        contact g : point between B and ground axis (0, 0, 1); friction j = 0.2 on c; spring k = 4 on c;
+        initial z = 0.4, u = 0.01, c = 1;""",
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_strikes_within_the_loop_moves_as_what_is_handed_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    system, struck, changing = kn.loads(MODELS[name]), list[float](), HybridRun._changing
+
+    def noted(self: HybridRun, *given: Any) -> Any:
+        struck.extend(given[3][given[3] != 0])
+        return changing(self, *given)
+
+    monkeypatch.setattr(HybridRun, "_changing", noted)
+    run, every = (
+        kn.simulate(system, 1.5, samples=n, rtol=1e-11, atol=1e-12, dense_output=n is None) for n in (31, None)
+    )
+    assert struck
+    monkeypatch.setattr(ContactTransitions, "trials", lambda *_: None)
+    other = kn.simulate(system, 1.5, samples=31, rtol=1e-11, atol=1e-12)
+    assert run.success
+    assert [what for _, what in run.changes] == [what for _, what in other.changes]
+    times = np.array([[t for t, _ in one.changes] for one in (run, other)])
+    assert times[0] == pytest.approx(times[1], abs=1e-8)
+    assert run.y == pytest.approx(other.y, abs=1e-8)
+    assert every.sol(run.t) == pytest.approx(run.y, abs=1e-8)
+    assert run.energy_balance < 1e-9
+    for row in (n for n in run.series if n.startswith(MULTIPLIER)):
+        assert run[row] == pytest.approx(other[row], rel=1e-5, abs=1e-5), row
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_where_the_loop_pauses_makes_no_difference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    system = kn.loads(MODELS[name])
+    whole = kn.simulate(system, 1.5, samples=31)
+    for steps in (1, 3):
+        monkeypatch.setattr(NativeRun, "_pace", lambda self, *_, steps=steps: setattr(self, "_steps", steps))
+        pieces = kn.simulate(system, 1.5, samples=31)
+        assert pieces.changes == whole.changes
+        assert np.array_equal(pieces.y, whole.y)
+        for row in (n for n in whole.series if n.startswith(MULTIPLIER)):
+            assert pieces[row] == pytest.approx(whole[row], rel=1e-12, abs=1e-12), row

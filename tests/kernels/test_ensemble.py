@@ -1,0 +1,212 @@
+"""The loop over many cases: every case moves as it would alone, whatever lies in the lanes beside it."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kineta.integration import ensemble_abi as lane_layout
+from kineta.integration import native_ensemble
+from kineta.integration.native import DenseOutput, NativeRun
+from kineta.integration.native_ensemble import Ensemble, EnsembleRun
+from kineta.integration.problem import Problem
+from kineta.kernels.ensemble import ensemble_loop
+from kineta.kernels.integrate import integration_loop
+from kineta.numerics.tableaux import DOP853, DOPRI5, Tableau
+from tests.integration.problems import FloatArray, address, random_rate
+
+#: Rows of times, states and blocks h to rows of rates.
+Rates = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+
+_pointer = ctypes.POINTER(ctypes.c_double)
+_kept: list[Any] = []
+
+
+def in_lanes(f: Rates, n: int, nh: int, lanes: int) -> int:
+    """Address of *f* for one state per lane."""
+
+    def call(given: Any, out: Any) -> None:
+        block = np.ctypeslib.as_array(given, (1 + n + nh, lanes))
+        with np.errstate(all="ignore"):
+            np.ctypeslib.as_array(out, (n, lanes))[:] = f(block[0], block[1 : 1 + n].T, block[1 + n :].T).T
+
+    function = ctypes.CFUNCTYPE(None, _pointer, _pointer)(call)
+    _kept.append(function)
+    found = ctypes.cast(function, ctypes.c_void_p).value
+    assert found is not None
+    return found
+
+
+def runs(f: Rates, t0: float, t1: float, y0: Any, h: Any = ((),), *, threads: int = 1, **more: Any) -> EnsembleRun:
+    """The cases y' = f(t, y, h), y(t0) = a row of *y0*, carried to their ends."""
+    found = begun(f, t0, t1, y0, h, **more)
+    found.run(threads, lambda _: None)
+    return found
+
+
+def begun(f: Rates, t0: float, t1: float, y0: Any, h: Any = ((),), **more: Any) -> EnsembleRun:
+    y0, h = np.array(y0, dtype=float), np.array(h, dtype=float)
+    lanes, tableau = more.pop("lanes", 4), more.pop("tableau", DOP853)
+    grid = np.array(more.pop("grid", []), dtype=float)
+    events = len(more.get("directions", ()))
+    known = {"values0": np.zeros((len(y0), events)), "noise": np.full((len(y0), events), -1.0)}
+    left = np.tile(np.array(more.pop("left", ()), dtype=np.int64), (len(y0), 1))
+    fields = {"quaternions": (), "integrals": 0, "events": 0, "directions": (), **known}
+    fields = {n: more.pop(n, default) for n, default in fields.items()} | {"left": left}
+
+    def rates(t: Any, y: FloatArray) -> FloatArray:
+        return f(np.broadcast_to(t, len(y)), y, h)
+
+    rates0 = rates(t0, y0)
+    cases = Ensemble(in_lanes(f, y0.shape[1], h.shape[1], lanes), lanes, rates, h, t0, t1, y0, rates0, **fields)
+    options = {"rtol": 1e-8, "atol": 1e-8, "max_step": np.inf, "max_steps": 10**9, **more}
+    return EnsembleRun(tableau, ensemble_loop(tableau, lanes), cases, grid, **options)
+
+
+def alone(f: Rates, t0: float, t1: float, y0: FloatArray, h: FloatArray, tableau: Tableau, **options: Any) -> NativeRun:
+    def rate(t: float, y: FloatArray) -> FloatArray:
+        return f(np.array([t]), y[None], h[None])[0]
+
+    problem = Problem(address(rate, len(y0)), np.zeros(1), t0, t1, y0)
+    return NativeRun(tableau, integration_loop(tableau), problem, dense=True, **options)
+
+
+def shaken(seed: int) -> tuple[Rates, int]:
+    """A random rate with two parameters, and the number of its states."""
+    rate, y0 = random_rate(seed)
+
+    def rates(t: FloatArray, y: FloatArray, h: FloatArray) -> FloatArray:
+        return np.array([rate(t[i], y[i]) * h[i % len(h), 0] + h[i % len(h), 1] for i in range(len(y))])
+
+    return rates, len(y0)
+
+
+def turning(t: FloatArray, y: FloatArray, h: FloatArray) -> FloatArray:
+    """Rotation with the speeds h, all at one for none."""
+    w = h if h.shape[1] else 1.0
+    return np.column_stack([w * y[:, 1:], -w * y[:, :1]])
+
+
+def status(found: EnsembleRun) -> list[int]:
+    return found.counts[:, lane_layout.STATUS].tolist()
+
+
+@pytest.mark.parametrize(
+    ("seed", "lanes", "tableau", "span"),
+    [(0, 2, DOP853, (0, 2)), (1, 4, DOPRI5, (3, 1)), (2, 8, DOP853, (2, -1)), (3, 8, DOPRI5, (0, 2))],
+)
+def test_every_case_moves_as_it_would_alone(seed: int, lanes: int, tableau: Tableau, span: tuple[float, float]) -> None:
+    rates, n = shaken(seed)
+    rng = np.random.default_rng(seed)
+    y0, h = rng.normal(size=(11, n)), rng.uniform(0.5, 2, size=(11, 2))
+    options = {"rtol": 1e-6, "atol": 1e-8, "max_step": 0.3}
+    grid = np.linspace(*span, 7)
+    found = runs(rates, *span, y0, h, lanes=lanes, tableau=tableau, grid=grid, **options)
+    assert status(found) == [lane_layout.DONE] * 11
+    for i in range(11):
+        one = alone(rates, *span, y0[i], h[i], tableau, **options)
+        pieces = list(one)
+        t, y = np.concatenate([p.t for p in pieces]), np.vstack([p.y for p in pieces])
+        accepted, rejected = found.counts[i, [lane_layout.ACCEPTED, lane_layout.REJECTED]]
+        assert (accepted, rejected) == (len(t), one.rejected)
+        assert found.t[i] == span[1]
+        assert found.y[i] == pytest.approx(y[-1], abs=1e-13)
+        sizes, interpolants = (np.concatenate([getattr(p, n) for p in pieces]) for n in ("sizes", "dense"))
+        dense = DenseOutput(np.r_[span[0], t], np.vstack([y0[i], y]), sizes, interpolants)
+        assert found.samples[i] == pytest.approx(dense(grid).T, abs=1e-13)
+        spared = (accepted - found.counts[i, lane_layout.DENSE]) * len(tableau.extra)
+        assert found.evaluations[i] + spared == one.evaluations
+
+
+def test_neighbours_threads_and_pauses_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates, n = shaken(4)
+    y0 = np.random.default_rng(4).normal(size=(19, n))
+    h = np.array([[1.0, 0.0]])
+    grid = np.linspace(0, 3, 5)
+    plain = runs(rates, 0, 3, y0, h, grid=grid)
+    turned = runs(rates, 0, 3, y0[::-1], h, grid=grid, threads=3)
+    monkeypatch.setattr(native_ensemble, "STEPS", 3)
+    monkeypatch.setattr(native_ensemble, "PAUSE", 0.0)
+    paused = runs(rates, 0, 3, y0, h, grid=grid)
+    for other, order in ((turned, slice(None, None, -1)), (paused, slice(None))):
+        assert np.array_equal(plain.y, other.y[order])
+        assert np.array_equal(plain.samples, other.samples[order])
+        assert np.array_equal(plain.counts, other.counts[order])
+
+
+def test_a_case_that_fails_leaves_the_others_alone() -> None:
+    def rates(t: FloatArray, y: FloatArray, h: FloatArray) -> FloatArray:
+        """A pole, the end of a root, nothing at all, or a slow turn."""
+        kind = np.broadcast_to(h, (len(y), 1))
+        return np.select([kind == 0, kind == 1, kind == 2], [y * y, -1 - 1e-9 * np.sqrt(y), y * np.nan], np.cos(y))
+
+    kinds = np.array([0.0, 3, 1, 3, 2, 3, 0, 1, 3])
+    found = runs(lambda t, y, h: rates(t, y, h), 0, 5, np.ones((9, 1)), kinds[:, None], lanes=8, grid=[0, 0.5, 5])
+    expected = {
+        0: lane_layout.STEP_TOO_SMALL,
+        1: lane_layout.NOT_FINITE,
+        2: lane_layout.NOT_FINITE,
+        3: lane_layout.DONE,
+    }
+    assert status(found) == [expected[int(k)] for k in kinds]
+    assert found.t == pytest.approx([{0: 1, 1: 1, 2: 0, 3: 5}[int(k)] for k in kinds], abs=1e-6)
+    assert found.counts[:, lane_layout.RECORDED].tolist() == [{0: 2, 1: 2, 2: 1, 3: 3}[int(k)] for k in kinds]
+    assert np.isnan(found.samples[kinds < 3, 2]).all()
+    assert np.isfinite(found.samples[kinds == 3]).all()
+
+
+def test_steps_of_a_case_are_limited() -> None:
+    found = runs(turning, 0, 100, [[1, 0], [2, 0], [0, 0]], [[10.0], [1], [0]], max_steps=50)
+    assert status(found) == [lane_layout.OUT_OF_STEPS, lane_layout.OUT_OF_STEPS, lane_layout.DONE]
+    assert found.counts[:2, lane_layout.ACCEPTED].tolist() == [50, 50]
+    assert 0 < found.t[0] < found.t[1] < 100
+
+
+def test_zeros_are_found_in_every_case() -> None:
+    """cos(w t + a) = 0 rising, and the second zero of sin(w t + a) as the end."""
+    rng = np.random.default_rng(6)
+    w, a = rng.uniform(0.5, 2, 13), rng.uniform(0.1, 3, 13)
+    y0 = np.column_stack([np.cos(a), -np.sin(a)])
+    events = address(lambda t, y: y, 2)
+    found = runs(
+        turning, 0, 30, y0, w[:, None], lanes=8, rtol=1e-10, atol=1e-10, grid=np.linspace(0, 30, 400),
+        events=events, values0=y0, directions=(1, 0), left=(0, 2),
+    )  # fmt: skip
+    assert status(found) == [lane_layout.EVENT] * 13
+    ends = (2 * np.pi - a) / w
+    assert found.t == pytest.approx(ends, abs=1e-8)
+    assert found.y[:, 0] == pytest.approx(1, abs=1e-8)
+    assert found.counts[:, lane_layout.ENDED].tolist() == [1] * 13
+    rising = found.zeros.t[found.zeros.event == 0]
+    assert rising == pytest.approx((1.5 * np.pi - a) / w, abs=1e-8)
+    assert found.zeros.case[found.zeros.event == 1].tolist() == np.repeat(np.arange(13), 2).tolist()
+    assert found.zeros.y[found.zeros.event == 0][:, 0] == pytest.approx(0, abs=1e-9)
+    recorded = np.linspace(0, 30, 400) <= found.t[:, None]
+    assert np.array_equal(np.isfinite(found.samples[:, :, 0]), recorded)
+
+
+def test_more_zeros_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_ensemble, "ROOM", 1)
+    found = runs(
+        turning, 0, 40, np.eye(2)[[0] * 9], events=address(lambda t, y: y, 2),
+        values0=np.eye(2)[[0] * 9], directions=(0, 0), left=(0, 0),
+    )  # fmt: skip
+    assert len(found.zeros.t) == 9 * (13 + 12)
+
+
+def test_an_interruption_leaves_cases_where_they_are() -> None:
+    def enough(ended: int) -> None:
+        raise KeyboardInterrupt
+
+    found = begun(turning, 0, 1e4, np.ones((9, 2)), max_step=1e-4)
+    with pytest.raises(KeyboardInterrupt):
+        found.run(1, enough)
+    assert set(status(found)) == {lane_layout.RUNNING, lane_layout.WAITING}
+    moved = found.counts[:, lane_layout.STATUS] == lane_layout.RUNNING
+    assert np.array_equal(found.t > 0, moved)
+    turned = np.column_stack([np.cos(found.t) + np.sin(found.t), np.cos(found.t) - np.sin(found.t)])
+    assert found.y == pytest.approx(turned, abs=1e-12)

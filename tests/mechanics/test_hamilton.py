@@ -1,0 +1,52 @@
+"""Hamilton's form against the equations in speeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.expr.graph import ONE
+from kineta.passes.differentiate import forward
+from kineta.passes.evaluate import evaluate
+from tests.mechanics.random_systems import random_state, random_system
+from tests.support import EXAMPLES
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_canonical_equations_give_the_motion(seed: int) -> None:
+    system = random_system(seed, rheonomic=True, elements=True, n=3)
+    d, state = kn.derive(system).derivation, random_state(system, seed)
+    s, g = d.symbols, d.graph
+    momenta = evaluate(g, d["momentum"].refs, state)
+    state |= {f"p.{n}": x for n, x in zip(system.v_names, momenta, strict=True)}
+    motion = {s.t: ONE, **dict(zip(s.q + s.v, s.qdot + d["forward"].refs, strict=True))}
+    expected = np.array([*evaluate(g, s.qdot, state), *evaluate(g, forward(g, d["momentum"].refs, motion), state)])
+    found = np.array(evaluate(g, d["canonical"].refs, state))
+    assert np.abs(found - expected).max() < 1e-9 * max(1.0, np.abs(expected).max())
+    assert evaluate(g, d["hamiltonian"].refs, state) == pytest.approx(
+        evaluate(g, d["generalized_energy"].refs, state), rel=1e-9
+    )
+
+
+def test_the_hamiltonian_of_a_pendulum_is_as_in_the_book() -> None:
+    m, l, g, q = kn.symbols("m l g q")
+    pendulum = kn.System(
+        "pendulum", [kn.body("Bob", [kn.Ry(q), kn.Sz(-l)], kn.inertia(m))], gravity=(0, 0, -g), coordinates=["q"]
+    )
+    equations = kn.derive(pendulum)
+    assert equations.text("hamiltonian", parts=False) == "H = p.q'^2/(2*l^2*m) - l*m*g*cos(q)"
+    f = equations.function("canonical")
+    assert f.arguments == ("t", "q", "momentum", "tau")
+    assert f(0, [0.3], [2.0], p={"m": 2, "l": 0.5, "g": 10}) == pytest.approx([2 / 0.5, -2 * 10 * 0.5 * np.sin(0.3)])
+
+
+def test_constraints_have_no_canonical_form_here() -> None:
+    with pytest.raises(kn.ModelError, match="Hamilton's form is for the speeds of the motions"):
+        kn.derive(kn.load(EXAMPLES / "skate.kin")).text("hamiltonian")
+
+
+def test_a_singular_mass_matrix_is_named() -> None:
+    system = kn.loads("Bead | Sx(a), Sx(b) = 1; coordinates a, b;")
+    with pytest.raises(kn.ModelError, match="mass matrix is singular: all inertia that the speed 'a'' moves"):
+        kn.derive(system).function("canonical")

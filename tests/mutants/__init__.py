@@ -1,0 +1,1 @@
+"""Single breaks of the package, each of which the certificate finds."""

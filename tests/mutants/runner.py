@@ -1,0 +1,104 @@
+"""Judges mutants: ``python -m tests.mutants.runner FIRST STEP`` writes a line of JSON for every STEP-th mutant from FIRST on.
+
+What all mutants need is imported once; each is then judged in a process of its own, in which the one module that it changes is
+compiled from the changed text and all others are as they are.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import signal
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from tests.mutants.table import MUTANTS, Mutant
+
+ROOT = Path(__file__).parents[2]
+#: Time that a mutant may take [s].
+LIMIT = 100
+
+
+class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives one module another text."""
+
+    def __init__(self, name: str, path: Path, text: str) -> None:
+        self.name, self.path, self.text = name, path, text
+
+    def find_spec(self, name: str, *_: Any) -> importlib.machinery.ModuleSpec | None:
+        if name != self.name:
+            return None
+        packages = [str(self.path.parent)] if self.path.name == "__init__.py" else None
+        return importlib.util.spec_from_file_location(name, self.path, loader=self, submodule_search_locations=packages)
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(compile(self.text, str(self.path), "exec"), module.__dict__)
+
+
+def changed(mutant: Mutant) -> str:
+    """The text with the one change. Raises :class:`ValueError` where that is not found once."""
+    text = (ROOT / "kineta" / mutant.file).read_text()
+    if (n := text.count(mutant.old)) != 1:
+        raise ValueError(f"kineta/{mutant.file}: expected this once, found {n} times: {mutant.old!r}")
+    return text.replace(mutant.old, mutant.new)
+
+
+def judged(mutant: Mutant) -> tuple[str, str]:
+    """How a mutant ends, ``verdict``, ``error``, ``crash`` or ``survives``, and what is said of it."""
+    from tests.mutants.models import MODELS
+
+    path = ROOT / "kineta" / mutant.file
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    sys.meta_path.insert(0, _Changed(name, path, changed(mutant)))
+    import kineta as kn
+
+    warnings.simplefilter("ignore")
+    for area in mutant.areas:
+        for text in MODELS[area]:
+            try:
+                certificate = kn.verify(kn.loads(text), states=4, digits=0)
+            except kn.KinetaError as error:
+                return "error", str(error)
+            except Exception:  # what a crash says
+                return "crash", traceback.format_exc().splitlines()[-1]
+            if not certificate.holds:
+                return "verdict", certificate.sentence
+    return "survives", ""
+
+
+def main(first: int, step: int) -> None:
+    """Judge every *step*-th mutant from *first* on."""
+    import lark
+    import mpmath
+    import scipy.linalg
+    import scipy.sparse.linalg  # what kineta needs: read once for all
+
+    del lark, mpmath, scipy
+    for k in range(first, len(MUTANTS), step):
+        read, write = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                signal.alarm(LIMIT)
+                how, said = judged(MUTANTS[k])
+                os.write(write, json.dumps([how, said[:2000]]).encode())
+            finally:
+                os._exit(0)
+        os.close(write)
+        with os.fdopen(read) as pipe:
+            found = pipe.read()
+        os.waitpid(child, 0)
+        how, said = json.loads(found) if found else ("crash", f"no answer within {LIMIT} s")
+        sys.stdout.write(json.dumps([k, how, said]) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

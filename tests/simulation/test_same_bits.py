@@ -1,0 +1,75 @@
+"""A case in an ensemble, in whatever lane and on whatever core, is the same to the bit as the case alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.equations.initial_values import initial_state
+from tests.support import EXAMPLES
+
+#: Models and their spans: an arm, pendulums, a top, a free body in quaternions, closed and rolling ones, one that bounces.
+MODELS = {
+    "puma560": 1.0,
+    "simple_pendulum": 3.0,
+    "cart_pendulum": 1.0,
+    "spinning_top": 0.3,
+    "free": 1.0,
+    "fourbar": 0.3,
+    "rolling_coin": 0.3,
+    "bouncing_ball": 0.5,
+}
+FREE = (
+    "B | Sx(x), Sy(y), Sz(z), Ball(a) = m(2), Jx(1), Jy(2), Jz(3); coordinates x, y, z, a; initial a.wx = 1, a.wy = 2;"
+)
+CASES = 19
+OPTIONS: dict[str, dict[str, Any]] = {
+    "ends": {},
+    "times": {"t_eval": True},
+    "loose": {"rtol": 1e-5, "atol": 1e-7, "samples": 30},
+}
+
+
+def model(name: str) -> kn.System:
+    return kn.loads(FREE) if name == "free" else kn.load(EXAMPLES / f"{name}.kin")
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_case_is_the_same_to_the_bit_alone_and_among_others(name: str, method: str) -> None:
+    system, span = model(name), MODELS[name]
+    equations, (_, v) = kn.derive(system), initial_state(system)
+    rng = np.random.default_rng(7)
+    starts = v * (1 + 0.1 * rng.standard_normal((CASES, 1)))
+    if not system.constraints:
+        starts = starts + 0.3 * rng.standard_normal((CASES, len(v)))
+    for options in OPTIONS.values():
+        given = {**options, "t_eval": np.linspace(0, span, 8)} if "t_eval" in options else options
+        many = kn.simulate(equations, span, v=starts, method=method, **given)
+        assert many.cases is not None
+        for i in (0, 8, CASES - 1):
+            alone = kn.simulate(equations, span, v=starts[i], method=method, **given)
+            among = many.case(i)
+            assert [alone[n][-1] for n in alone.q_names] == [many.cases.end[n][i] for n in alone.q_names]
+            assert alone.steps == many.cases.steps[i]
+            if options:
+                assert (alone.y == among.y).all()
+                for energy in ("kinetic_energy", "potential_energy", "work"):
+                    assert (getattr(alone, energy) == getattr(among, energy)).all()
+
+
+@pytest.mark.parametrize("name", ["puma560", "simple_pendulum", "spinning_top", "free", "rolling_coin"])
+def test_zeros_of_events_are_the_same_to_the_bit(name: str) -> None:
+    system, span = model(name), MODELS[name]
+    equations, (q, v) = kn.derive(system), initial_state(system)
+    starts = v * (1 + 0.1 * np.random.default_rng(7).standard_normal((CASES, 1)))
+    event = kn.symbol(system.q_names[0]) - float(q[0]) - 0.01
+    many = kn.simulate(equations, span, v=starts, events=event)
+    assert many.cases is not None
+    for i in (0, CASES - 1):
+        alone = kn.simulate(equations, span, v=starts[i], events=event)
+        assert (alone.t_events[0] == many.t_events[0][many.cases.events[0] == i]).all()
+        assert (alone.y_events[0] == many.y_events[0][many.cases.events[0] == i]).all()

@@ -1,0 +1,79 @@
+"""First integrals: found where they are, named, and constant along runs."""
+
+from __future__ import annotations
+
+import pytest
+
+import kineta as kn
+from tests.support import EXAMPLES
+from tests.tasks.verification.test_verify import FREE_LINKAGE
+
+q, w, r, t = kn.symbols("q w r t")
+BODY = kn.inertia(2, (0.1, 0.2, 0.25))
+
+
+def names(system: kn.System) -> list[str]:
+    return [i.name for i in kn.first_integrals(system)]
+
+
+def test_a_free_system_keeps_its_momenta_and_its_energy() -> None:
+    arm = kn.body("B", [kn.Sx(0.3), kn.Rz(q), kn.Sx(0.2)], kn.inertia(1, (0.01, 0.02, 0.02)), base="A")
+    free = kn.System("free", [kn.body("A", [kn.Free("f")], BODY), arm])
+    assert names(free) == [
+        *(f"linear momentum along {c}" for c in "xyz"),
+        *(f"angular momentum about the axis {c}" for c in "xyz"),
+        "energy",
+    ]
+    heavy = free.replace(gravity=(0, 0, -9.81))
+    assert names(heavy) == [
+        "linear momentum along x",
+        "linear momentum along y",
+        "angular momentum about the axis z",
+        "energy",
+    ]
+    run = kn.simulate(heavy, 1.0, v={"f.wx": 1.0, "f.vy": 0.3, "q'": 2.0})
+    assert all(i.drift(run) < 1e-8 for i in kn.first_integrals(heavy))
+
+
+def test_an_axis_that_misses_the_origin_is_named_with_its_place() -> None:
+    motions = [kn.Sx(0.5), kn.Sy(-0.2), kn.Rx(0.3), kn.Ball("b"), kn.Sz(1)]
+    top = kn.System("top", [kn.body("H", motions, kn.inertia(1, (0.2, 0.25, 0.1)))], gravity=(0, 0, -9.81))
+    assert names(top) == ["angular momentum about the axis z through (0.5, -0.2, 0)", "energy"]
+
+
+def test_cyclic_coordinates_and_jacobis_integral() -> None:
+    bead = [kn.Rz(w * t), kn.Rx(q), kn.Sz(-1)]
+    hoop = kn.System(
+        "hoop", [kn.body("H", bead, kn.inertia(1))], gravity=(0, 0, -9.81), coordinates=["q"], parameters={"w": 3.0}
+    )
+    assert names(hoop) == ["generalised energy (Jacobi's integral)"]
+    (jacobi,) = kn.first_integrals(hoop)
+    run = kn.simulate(hoop, 3.0, q=[0.5])
+    assert jacobi.drift(run) < 1e-8
+    assert run.energy.max() - run.energy.min() > 1  # the drive does work
+    heavy = kn.System(
+        "top",
+        [kn.body("H", [kn.Rz(q), kn.Rx(w), kn.Rz(r), kn.Sz(1)], kn.inertia(1, (0.2, 0.2, 0.1)))],
+        gravity=(0, 0, -9.81),
+        coordinates=["q", "w", "r"],
+    )
+    assert names(heavy) == ["momentum of the cyclic coordinate q", "momentum of the cyclic coordinate r", "energy"]
+
+
+def test_a_damped_system_keeps_nothing() -> None:
+    assert names(kn.load(EXAMPLES / "cart_pendulum.kin")) == []
+
+
+def test_momenta_are_found_whatever_constraints_say_the_same() -> None:
+    """A parallelogram with a third crank floats; of Bricard's mechanism, held by the ground, only the energy stays."""
+    momenta = [f"momentum of the cyclic coordinate {c}" for c in "xy"]
+    assert names(kn.loads(FREE_LINKAGE)) == [*momenta, "angular momentum about the axis z", "energy"]
+    assert names(kn.load(EXAMPLES / "bricard.kin")) == ["energy"]
+
+
+def test_constraints_that_no_state_meets_are_named() -> None:
+    far = kn.loads("model far; P | Sx(q1), Sy(q2) = 1; constraint c : q1^2 + q2^2 + 1 = 0;")
+    with pytest.raises(
+        kn.SimulationError, match=r"none of 480 random states could be moved onto its constraints \(c\)"
+    ):
+        kn.first_integrals(far)
