@@ -26,7 +26,7 @@ def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
 
 
 class Recorder:
-    """Times and states of a run: those of *grid*, or of every step; with *keep* also the segments, for the solution.
+    """Times and states of a run in the *direction* of time, 1 or -1: those of *grid*, or of every step; with *keep* also the segments, for the solution.
 
     Between the ends of steps *worked* puts the work into the states, where it is given.
     ``mode`` is that of the motion at its last time, recorded or not. Of a state, the first *states*
@@ -34,7 +34,14 @@ class Recorder:
     """
 
     def __init__(
-        self, grid: FloatArray | None, states: int, settled: ProjectStates, *, keep: bool, worked: AddWork | None = None
+        self,
+        grid: FloatArray | None,
+        direction: float,
+        states: int,
+        settled: ProjectStates,
+        *,
+        keep: bool,
+        worked: AddWork | None = None,
     ) -> None:
         self.grid, self.states, self.project, self.keep, self.add_work = grid, states, settled, keep, worked
         # One list for both: an interruption may come between any two statements.
@@ -45,8 +52,8 @@ class Recorder:
         self._end: tuple[float, FloatArray] = np.nan, np.empty(0)
         self._until: float | None = None
         self._next = 0
-        # Of the grid, since a segment may have no length.
-        self._direction = 0.0 if grid is None else float(np.sign(grid[-1:] - grid[:1]).sum())
+        # Neither the grid, which may be one time, nor a segment, which may have no length, tells it.
+        self._direction = direction
 
     @property
     def reached(self) -> float:
@@ -154,7 +161,7 @@ class Solution:
 
     def record(self, t: FloatArray) -> Recorder:
         """Record of the run on a grid *t*, in its order, between ``t_min`` and ``t_max``."""
-        found, first = Recorder(t, self._states, self._settled, keep=False, worked=self._worked), self._segments[0]
+        found, first = Recorder(t, self._sign, self._states, self._settled, keep=False, worked=self._worked), self._segments[0]
         found.start(first.t0, first.y0.copy(), first.mode)
         for segment in self._segments:
             if len(segment.t):

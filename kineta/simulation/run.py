@@ -121,7 +121,8 @@ def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
         kept=task.dense_output,
     )
     worked = WorkQuadrature(task.made, task.states) if task.system.programs else None
-    record = Recorder(task.grid, task.states, settled, keep=task.dense_output, worked=worked)
+    forwards = float(np.sign(task.t1 - task.t0))
+    record = Recorder(task.grid, forwards, task.states, settled, keep=task.dense_output, worked=worked)
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
     whole: Integration | SampledRun = run if first is None else SampledRun(problem, run, control)
     if change is not None:
