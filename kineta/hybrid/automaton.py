@@ -24,7 +24,7 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem, CompiledSystem, compile_system
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import EventStep
-from kineta.runtime.inertia_check import check_inertia_parameters
+from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.start_check import PRINTED_TOLERANCE, START_TOLERANCE, largest_violation
 
@@ -290,7 +290,7 @@ class HybridRun(SampledRun):
                     y[(*system.q_names, *system.v_names).index(name)] = value
             values = np.array([*p.values()])
             try:
-                check_inertia_parameters(system, values)
+                check_parameters(system, values)
             except ModelError as error:
                 told = SimulationError(f"at t = {t:g} s, when '{switch.name}' switches: {str(error).rstrip('.')}")
                 raise told.with_traceback(error.__traceback__) from None

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from kineta.arrays import FloatArray
+from kineta.arrays import FloatArray, IntArray
 from kineta.model.system import System
 from kineta.programs.initialisation import derivative_text
 from kineta.runtime.compiled import BoundSystem
 
 #: Least jump, relative to the state.
 JUMP_TOLERANCE = 1e-9
+
+
+def jumping_entries(change: Callable[[float], FloatArray], beside: float, least: float) -> IntArray:
+    """Indices of the entries that jump: their *change* (n,) from one side of a point to the other, as a function of the distance,
+    is more than *least* at the distance *beside* and does not double with it, as a smooth change would.
+    """
+    near, far = change(beside), change(2 * beside)
+    return np.flatnonzero((near > least) & (far < 1.5 * near))
 
 
 def discontinuous_program(system: System, made: BoundSystem, t: float, y: FloatArray, beside: float) -> str:
@@ -26,9 +36,7 @@ def discontinuous_program(system: System, made: BoundSystem, t: float, y: FloatA
         levels = made.code.observe(times[:, None], np.array([y - by * rate, y + by * rate]), made.h)[:, -len(own) :]
         return np.asarray(np.abs(levels[1] - levels[0]))
 
-    near, far = change(beside), change(2 * beside)
     size = max(1.0, float(np.abs(y).max(initial=0.0)))
-    # What is smooth changes twice as much in twice the time.
-    for i in np.flatnonzero((near > JUMP_TOLERANCE * size) & (far < 1.5 * near)):
+    for i in jumping_entries(change, beside, JUMP_TOLERANCE * size):
         return derivative_text("program", system.programs[own[i]].name, own[:i].count(own[i]))
     return ""

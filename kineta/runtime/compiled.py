@@ -23,7 +23,7 @@ from kineta.model.system import System
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 from kineta.runtime.functions import StateLayout, lowered, run_functions
-from kineta.runtime.inertia_check import check_inertia_parameters
+from kineta.runtime.parameter_checks import check_parameters
 from kineta.threads import once
 
 #: Machine code called with arrays.
@@ -266,5 +266,5 @@ def parameters(system: System, p: Any) -> FloatArray:
     if values.ndim > 2:
         raise ArgumentError(f"Expected p of shape (np,) or (cases, np), found shape {values.shape}.")
     case_arguments.check_finite(system, "the parameter", system.parameter_names, values)
-    check_inertia_parameters(system, values)
+    check_parameters(system, values)
     return values

@@ -26,7 +26,8 @@ def bytes_per_step(states: int, *, every: bool, keep: bool) -> int:
 
 
 class Recorder:
-    """Times and states of a run in the *direction* of time, 1 or -1: those of *grid*, or of every step; with *keep* also the segments, for the solution.
+    """Times and states of a run in the *direction* of time, 1 or -1: those of *grid*, or of every step; with *keep* also the
+    segments, for the solution.
 
     Between the ends of steps *worked* puts the work into the states, where it is given.
     ``mode`` is that of the motion at its last time, recorded or not. Of a state, the first *states*
@@ -161,7 +162,8 @@ class Solution:
 
     def record(self, t: FloatArray) -> Recorder:
         """Record of the run on a grid *t*, in its order, between ``t_min`` and ``t_max``."""
-        found, first = Recorder(t, self._sign, self._states, self._settled, keep=False, worked=self._worked), self._segments[0]
+        first = self._segments[0]
+        found = Recorder(t, self._sign, self._states, self._settled, keep=False, worked=self._worked)
         found.start(first.t0, first.y0.copy(), first.mode)
         for segment in self._segments:
             if len(segment.t):

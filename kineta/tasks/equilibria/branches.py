@@ -17,7 +17,7 @@ from kineta.model.system import System
 from kineta.numerics.continuation import POINTS, STUCK, Curve, CurvePoint, branch_starts, follow
 from kineta.numerics.linear_algebra import norm, pivoted_triangle
 from kineta.results.drawing import draw
-from kineta.runtime.inertia_check import check_inertia_parameters
+from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.steady_motion import SteadyState
 from kineta.tasks.equilibria.equilibrium import Search, found_from, searched
 from kineta.tasks.linear.stability import stability
@@ -225,7 +225,7 @@ class Way:
         """Return the reason why parameters give a body no physical inertia; ``''`` otherwise."""
         if self.columns[-1] in self.search.conditions.parts["parameter"]:
             try:
-                check_inertia_parameters(self.search.conditions.system, at.p)
+                check_parameters(self.search.conditions.system, at.p)
             except ModelError as error:
                 return str(error)
         return ""

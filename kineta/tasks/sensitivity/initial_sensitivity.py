@@ -16,7 +16,7 @@ from kineta.errors import ArgumentError, SimulationError
 from kineta.runtime.applied_forces import applied_forces
 from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import state_names
-from kineta.runtime.inertia_check import check_inertia_parameters
+from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.start_check import projected_start, start_violation
 from kineta.tasks.assemble import assemble
 from kineta.tasks.sensitivity.sensitivity import Begun, unstated
@@ -50,7 +50,7 @@ class Starting:
                 p[system.parameter_names.index(name)] = value
             elif name not in self.by.states:
                 tau[system.v_names.index(name.removeprefix("tau."))] = value
-        check_inertia_parameters(system, p)
+        check_parameters(system, p)
         q, v = (rows.copy() for rows in initial_state(system, self.q, self.v, p))
         for name in self.by.states:
             names, rows = (system.q_names, q) if name in system.q_names else (system.v_names, v)

@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
 from kineta.programs.initialisation import derivative_text
+from kineta.programs.path_jumps import jumping_entries
 from kineta.tasks.servo.derivative_array import Hold, Jet
 
 #: Part of the time span on either side of a switch for one-sided limits; and the least jump of a balanced equation.
@@ -74,11 +75,8 @@ def _jumping(hold: Hold, state: Jet, beside: float) -> list[tuple[str, int]]:
         before, after = ways
         return np.asarray(np.abs(hold.rows * (after - before)))
 
-    near, far = change(beside), change(2 * beside)
     found = []
-    for i in np.flatnonzero(
-        (near > JUMP) & (far < 1.5 * near)
-    ):  # a smooth quantity changes twice as much in twice the time
+    for i in jumping_entries(change, beside, JUMP):
         name, times = array.labels(order)[i]
         what = (
             derivative_text("program", name, times)

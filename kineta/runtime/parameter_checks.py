@@ -1,4 +1,4 @@
-"""Inertia checks for the parameters of a run, as for the model's own."""
+"""Checks of the parameters of a run, as of the model's own: inertias, bounds, directions."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from kineta.numerics.linear_algebra import eigvalsh
 from kineta.passes.evaluate import evaluate
 
 
-def check_inertia_parameters(system: System, values: FloatArray) -> None:
+def check_parameters(system: System, values: FloatArray) -> None:
     """Raise :class:`~kineta.errors.ModelError` where parameters, (np,) or (cases, np), that differ from the model's give a body
-    an impossible inertia, or make a direction zero.
+    an impossible inertia, leave the bounds of a size or coefficient, or make a direction zero.
     """
     own = {p.name: p.value for p in system.parameters if p.value is not None}
     checked_directions(system, values)
