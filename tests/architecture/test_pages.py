@@ -18,14 +18,21 @@ WORDS = {*TOOLS, "CHANGELOG.md", "CONTRIBUTING.md", "fractions.py", "_", "lambda
 
 
 def defined() -> set[str]:
-    """Names of modules, classes, functions, methods and constants, plain and with the module or class before them."""
+    """Names of modules, classes, functions, methods and constants, plain and with the module or class before them, where they
+    are defined or inherited.
+    """
     found = set()
+    bases: list[tuple[str, str]] = []
     for file in (ROOT / "kineta").rglob("*.py"):
         own = file.parent.name if file.stem == "__init__" else file.stem
         found.add(own)
         for scope, node in scopes(ast.parse(file.read_text(encoding="utf-8")), own):
             names = [node.name] if isinstance(node, ast.ClassDef | ast.FunctionDef) else targets(node)
             found |= {*names, *(f"{scope}.{n}" for n in names)}
+            if isinstance(node, ast.ClassDef):
+                bases += [(node.name, base.id) for base in node.bases if isinstance(base, ast.Name)]
+    for name, base in bases:
+        found |= {f"{name}.{n.removeprefix(base)[1:]}" for n in tuple(found) if n.startswith(f"{base}.")}
     return found
 
 
