@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.hybrid.contact_state import NOTHING, ContactState, Numbers
 from kineta.mechanics.contact.guards import NEARLY
 from kineta.mechanics.contact.unilateral_rows import FLAGS
-from kineta.numerics.contact_problem import SATURATED, dot, solve_contact_problem
-from kineta.numerics.force_distribution import RANK, ForceDistribution, distribute_forces
+from kineta.numerics.contact_problem import dot, solve_contact_problem
+from kineta.numerics.force_distribution import ForceDistribution, distribute_forces
 from kineta.numerics.friction_cone import Cone
 from kineta.numerics.linear_algebra import lstsq
 
@@ -147,7 +148,9 @@ def _stopped(look: ContactState, near: Set[int], slow: Set[int]) -> list[float]:
     normals = [n for i in near if (n := look.contact_rows[i].normal) is not None]
     rows = [*normals, *(row for i in slow for row in look.contact_rows[i].tangents)]
     S = np.array(look.S)[:, rows]
-    impulse = lstsq(S[rows], -np.array(look.slip)[rows], what="the stop of what slips", rcond=RANK)
+    impulse = lstsq(
+        S[rows], -np.array(look.slip)[rows], what="the stop of what slips", rcond=tolerances.ROUNDING_TOLERANCE
+    )
     return [v + change for v, change in zip(look.slip, (S @ impulse).tolist(), strict=True)]
 
 
@@ -229,13 +232,17 @@ def _given_way(
             return None
         a, begun = look.under(found), {}
         for i in _may_slip(look, near):
-            bound = part * SATURATED * (look.bound[i] if i in loose else look.static[i])
+            bound = part * (1 - tolerances.FORCE_TOLERANCE) * (look.bound[i] if i in loose else look.static[i])
             if i not in slips and _reaches(look, found, i, bound):
                 along = _tangential(look, a, i)
                 speeding, force = math.hypot(*along), math.hypot(*_tangential(look, found, i))
                 if speeding > look.rounding:
                     begun[i] = tuple(x / speeding for x in along)
-                elif len(cones) == 1 and force > 0 and _reaches(look, found, i, limit * bound / SATURATED):
+                elif (
+                    len(cones) == 1
+                    and force > 0
+                    and _reaches(look, found, i, limit * bound / (1 - tolerances.FORCE_TOLERANCE))
+                ):
                     begun[i] = _against(look, found, i)
         lighter = _below_static_friction(look, begun) - loose
         if not lighter:

@@ -19,18 +19,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.friction_cone import Cone
 from kineta.numerics.linear_algebra import norm, svd
 
 #: Friction utilisation below which forces need no redistribution.
 FULL = 0.999
-#: Growth factor of tau between stages; Newton steps of a stage; duality gap of a converged s; and the factor on the gap that
-#: suffices away from the friction limits.
-FASTER, NEWTON, NEAR, CLEAR = 20.0, 30, 1e-11, 8.0
-#: Shortest fraction of a Newton step; squared Newton decrement of a centred point; and the relative size of singular values that
-#: are rounding errors.
-LEAST, CENTRED, ROUNDING = 1e-6, 0.03, 1e-15
+#: Growth factor of tau between stages.
+FASTER = 20.0
+#: Factor on the duality gap of a converged s that suffices away from the friction limits.
+CLEAR = 8.0
+#: Newton steps of a stage.
+NEWTON = 30
+#: Shortest fraction of a Newton step, and the squared Newton decrement of a centred point.
+LEAST, CENTRED = 1e-6, 0.03
 #: Smallest friction limit: its inverse to the fourth power is still a float.
 NO_BOUND = 1e-60
 #: The square root of 2, and the diagonal of J, which reverses the sign of friction.
@@ -49,7 +52,7 @@ def interior_forces(
         return x, s, s
     if Z.shape[1] == 1:
         return interior_forces_on_line(x, Z[:, 0], cones, pushing, s)
-    if not (s * NEAR < 1 and (x[list(pushing)] > 0).all()):
+    if not (s * tolerances.NEWTON_TOLERANCE < 1 and (x[list(pushing)] > 0).all()):
         return x, s, s
     free = _LogBarrier.of(x, Z, cones, pushing)
     m = ends + math.sqrt(ends)  # a centred point up to the accepted Newton decrement
@@ -59,7 +62,7 @@ def interior_forces(
         gap, most = m / tau, free.part(way)
         if not centred:
             return x + Z @ way, most, most
-        if 1 - s >= CLEAR * gap or s - gap > 1 + NEAR or gap < NEAR:
+        if 1 - s >= CLEAR * gap or s - gap > 1 + tolerances.NEWTON_TOLERANCE or gap < tolerances.NEWTON_TOLERANCE:
             return x + Z @ way, most, s - gap
         s = max(s, most + gap / m)
         tau *= FASTER
@@ -81,7 +84,7 @@ def interior_forces_on_line(
             high, c = s, _middle(first, last, reach)
         else:
             low = s
-        if max((1 - high) / CLEAR, low - 1, NEAR) >= high - low:
+        if max((1 - high) / CLEAR, low - 1, tolerances.NEWTON_TOLERANCE) >= high - low:
             shared = x + c * z
             return shared, float(np.sqrt(squared_utilisation(shared, cones).max())), low
 
@@ -197,7 +200,7 @@ def _centred(free: _LogBarrier, c: FloatArray, s: float, tau: float) -> tuple[Fl
         size = norm(rows, axis=0)
         size[size == 0] = 1.0
         U, widths, V = svd(rows / size, what="the forces that stay within their bounds", full_matrices=False)
-        kept = widths > ROUNDING * widths[0]
+        kept = widths > 4 * tolerances.EPS * widths[0]
         force = (U.T @ right)[kept] + tau / size[-1] * V[kept, -1] / widths[kept]
         step = -(V[kept].T @ (force / widths[kept])) / size
         share = 1.0

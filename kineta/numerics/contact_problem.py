@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.friction_cone import Cone
 from kineta.numerics.linear_algebra import lstsq, norm
@@ -22,12 +23,10 @@ T = TypeVar("T")
 
 #: Gauss-Seidel sweeps before each attempt of an exact solution of the active equations.
 SWEEPS = 2, 4, 8, 16
-#: Relative error of forces that counts as rounding, and the largest accepted error.
-ROUNDING, BELIEVED = 1e-13, 1e-9
-#: Smallest ratio of a determinant to the product of its diagonal for independent rows.
+#: Name of the computed quantity in errors.
+FORCES = "the forces of contacts"
+#: Smallest ratio of a determinant to the product of its diagonal for which Cramer's rule keeps enough digits.
 DEPENDENT = 1e-6
-#: Friction utilisation from which on friction counts as saturated.
-SATURATED = 1 - 1e-9
 
 
 def dot(a: Numbers, b: Numbers) -> float:
@@ -102,7 +101,7 @@ def _single_contact(S: Matrix, b: Numbers, cone: Cone) -> list[float]:
         matrix, right = [[S[i][j] for j in rows] for i in rows], [-b[i] for i in rows]
         holding = _sticking_forces(matrix, right)
         left = max(abs(dot(row, holding) - r) for row, r in zip(matrix, right, strict=True))
-        holds = left <= BELIEVED * max(map(abs, right))
+        holds = left <= tolerances.FORCE_TOLERANCE * max(map(abs, right))
         if holds and holding[0] >= 0 and math.hypot(*holding[1:]) <= bound * holding[0]:
             return holding
         if len(tangents) > 1:
@@ -125,7 +124,7 @@ def _sticking_forces(matrix: list[list[float]], right: list[float]) -> list[floa
         determinant = a * d - h * k
         if determinant > DEPENDENT * a * d:
             return [(right[0] * d - h * right[1]) / determinant, (a * right[1] - right[0] * k) / determinant]
-    found: list[float] = lstsq(matrix, right, what="the forces of contacts", rcond=1e-12).tolist()
+    found: list[float] = lstsq(matrix, right, what=FORCES, rcond=tolerances.ROUNDING_TOLERANCE).tolist()
     return found
 
 
@@ -154,13 +153,13 @@ def _found(S: FloatArray, b: FloatArray, cones: Sequence[Cone]) -> FloatArray | 
     x = proximal_newton(S, b, cones, x)
     if (found := _polished(S, b, cones, x)) is not None:
         return found
-    return x if projection_residual(S, b, cones, x) <= BELIEVED else None
+    return x if projection_residual(S, b, cones, x) <= tolerances.FORCE_TOLERANCE else None
 
 
 def _polished(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> FloatArray | None:
     """The exact forces for the active set of *x*; None where this set is inconsistent."""
     for tried in (_exact(S, b, cones, x), x):
-        if tried is not None and projection_residual(S, b, cones, tried) <= ROUNDING:
+        if tried is not None and projection_residual(S, b, cones, tried) <= tolerances.ROUNDING_TOLERANCE:
             return tried
     return None
 
@@ -203,7 +202,7 @@ def _exact(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -
     if system is None:
         return None
     A, right, weight = system
-    return np.asarray(lstsq(A / weight, right, what="the forces of contacts", rcond=1e-12) / weight)
+    return np.asarray(lstsq(A / weight, right, what=FORCES, rcond=tolerances.ROUNDING_TOLERANCE) / weight)
 
 
 def active_equations(
@@ -225,7 +224,7 @@ def active_equations(
             continue
         most = cone.bound * (1.0 if cone.normal is None else x[cone.normal])
         slip = cone.slip
-        if slip is None and norm(x[own]) >= SATURATED * most:
+        if slip is None and norm(x[own]) >= (1 - tolerances.FORCE_TOLERANCE) * most:
             if len(own) > 1:
                 return None
             slip = (-float(np.sign(x[own[0]])),)

@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.linear_algebra import lstsq, norm, slogdet, svd
 
@@ -23,14 +24,16 @@ State = TypeVar("State")
 
 #: Name of the computed quantity in errors.
 TANGENT = "the tangent of the curve"
-#: Corrector steps at most, and the change of the variables at convergence.
-CORRECTIONS, DONE = 12, 1e-11
+#: Corrector steps at most.
+CORRECTIONS = 12
 #: Cosine of the largest turn of the tangent over a step.
 TURN = 0.95
 #: Largest correction across the tangent as a fraction of the step: an arc that turns by this angle deviates by half of it.
 ASIDE = 0.25
-#: Growth and reduction factor of the step, and its least size relative to the first step.
-LONGER, SHORTER, LEAST = 1.4, 0.5, 1e-6
+#: Growth and reduction factor of the step.
+LONGER, SHORTER = 1.4, 0.5
+#: Least step relative to the first.
+LEAST = 1e-6
 #: Width of the interval for the final interpolation as a fraction of the step, and the fractions of the interval tried before.
 FINE, PARTS = 1e-3, (0.5, 0.4, 0.6, 0.3, 0.7)
 #: Largest distance to the crossing curve, in units of the displacement from the first curve.
@@ -75,10 +78,10 @@ class Curve(Generic[State]):
             if size > max(1.0, 2 * last):
                 return None
             state, way = self.retract(state, change), way + change
-            if size <= DONE:
+            if size <= tolerances.NEWTON_TOLERANCE:
                 break
             last = size
-        return (state, float(norm(way))) if size < 1e3 * DONE else None
+        return (state, float(norm(way))) if size < 100 * tolerances.NEWTON_TOLERANCE else None
 
     def step(self, point: CurvePoint[State], length: float) -> CurvePoint[State] | None:
         """The point after a step of this *length* along the tangent; None without convergence, and for a correction longer

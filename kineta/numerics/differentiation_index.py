@@ -12,17 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.linear_algebra import null_space, pivoted_qr, solve_positive, solve_triangular, svd, svdvals
 
 #: Name of the computed quantity in errors.
 DECIDED = "what the equations decide"
-#: Rank tolerance of equilibrated equations, relative to the largest singular value.
-RANK = 1e-9
-#: Rounding error of a row, relative to its largest entry.
-DUST = 1e-12
-#: Regularisation of weights that bring no entry nearer to one.
-FREE = 1e-9
+#: Addition to the normal equations of the scales that fixes the undetermined common factor of rows and columns.
+GAUGE = 1e-9
 
 
 def equilibrated(A: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -33,10 +30,10 @@ def equilibrated(A: FloatArray) -> tuple[FloatArray, FloatArray]:
     largest = np.abs(A).max(axis=1, initial=0.0)
     largest = np.where(largest > 0, largest, 1.0)
     sizes = np.abs(A) / largest[:, None]
-    there = sizes > DUST
+    there = sizes > tolerances.ROUNDING_TOLERANCE
     logs, counts = np.log(sizes, out=np.zeros_like(sizes), where=there), there.astype(float)
     normal = np.block([[np.diag(counts.sum(axis=1)), counts], [counts.T, np.diag(counts.sum(axis=0))]])
-    normal[np.diag_indices_from(normal)] += FREE  # fixes the undetermined common factor of rows and columns
+    normal[np.diag_indices_from(normal)] += GAUGE
     found = solve_positive(
         normal, -np.concatenate([logs.sum(axis=1), logs.sum(axis=0)]), what="the scales of the equations"
     )
@@ -64,12 +61,12 @@ def rank_structure(A: FloatArray, first: int, more: int) -> RankStructure:
     """The rank structure of equilibrated equations with respect to their *first* unknowns and the *more* unknowns after
     them.
     """
-    Q = null_space(A[:, first:].T, what=DECIDED, rcond=RANK)
-    Q_more = null_space(A[:, first + more :].T, what=DECIDED, rcond=RANK)
+    Q = null_space(A[:, first:].T, what=DECIDED, rcond=tolerances.RANK_TOLERANCE)
+    Q_more = null_space(A[:, first + more :].T, what=DECIDED, rcond=tolerances.RANK_TOLERANCE)
     return RankStructure(
         free=first - rank(Q.T @ A[:, :first]),
         open=more - rank(Q_more.T @ A[:, first : first + more]),
-        repeated=null_space(A.T, what=DECIDED, rcond=RANK).T,
+        repeated=null_space(A.T, what=DECIDED, rcond=tolerances.RANK_TOLERANCE).T,
         rest=len(A) - Q.shape[1],
     )
 
@@ -77,7 +74,7 @@ def rank_structure(A: FloatArray, first: int, more: int) -> RankStructure:
 def rank(A: FloatArray) -> int:
     """The rank of equilibrated equations."""
     sizes = svdvals(A, what=DECIDED) if A.size else np.zeros(0)
-    return int((sizes > RANK).sum())
+    return int((sizes > tolerances.RANK_TOLERANCE).sum())
 
 
 def least_change(A: FloatArray, off: FloatArray, first: int, rest: int) -> FloatArray:
@@ -98,6 +95,6 @@ def determined(A: FloatArray, asked: slice) -> FloatArray:
     """The equations for the unknowns *asked* after elimination of all later unknowns."""
     after = A[:, asked.stop :]
     U, s, _ = svd(after, what=DECIDED, full_matrices=False)
-    U = U[:, s > RANK * s.max(initial=0.0)]
+    U = U[:, s > tolerances.RANK_TOLERANCE * s.max(initial=0.0)]
     own = A[:, asked]
     return np.asarray(own - U @ (U.T @ own))

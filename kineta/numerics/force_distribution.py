@@ -12,17 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.cone_interior_point import interior_forces
 from kineta.numerics.contact_problem import Matrix, Numbers, active_equations, scatter, subproblem
 from kineta.numerics.friction_cone import Cone
 from kineta.numerics.linear_algebra import lstsq, svd
 
-#: Relative error of the prescribed accelerations, and the relative size of singular values that count as zero.
-MISSED, RANK = 1e-9, 1e-11
-#: Normal force, relative to the largest, below which a contact counts as unloaded; and the least force that the linear programme
-#: imposes.
-HARDLY, PUSHES = 1e-7, 1e-6
+#: Name of the computed quantity in errors.
+LEAST_FORCES = "the least forces of contacts"
+#: Normal force, relative to the largest, below which a contact counts as unloaded: the linear programme meets its bounds to
+#: this error and no better, so that FORCE_TOLERANCE would count forces that it leaves at zero as loads.
+UNLOADED = 1e-7
+#: The least force that the linear programme imposes, relative to the largest.
+PUSHES = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,13 @@ def distribute_forces(S: Matrix, b: Numbers, cones: Sequence[Cone]) -> ForceDist
     if system is None:
         return None
     A, goal, weight = system
-    U, sizes, V = svd(A / weight, what="the least forces of contacts")
-    rank = int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    U, sizes, V = svd(A / weight, what=LEAST_FORCES)
+    rank = int((sizes > tolerances.ROUNDING_TOLERANCE * sizes.max(initial=0.0)).sum())
     least = (V[:rank].T @ ((U[:, :rank].T @ goal) / sizes[:rank])) / weight
-    if np.abs(A @ least - goal).max(initial=0.0) > MISSED * np.abs(goal).max(initial=0.0):
+    if np.abs(A @ least - goal).max(initial=0.0) > tolerances.FORCE_TOLERANCE * np.abs(goal).max(initial=0.0):
         return None
     Z = V[rank:].T / weight[:, None]
-    Z[np.abs(Z) < RANK * np.abs(Z).max(initial=0.0)] = 0.0
+    Z[np.abs(Z) < tolerances.ROUNDING_TOLERANCE * np.abs(Z).max(initial=0.0)] = 0.0
     least = _compliant_limit(least, Z, U[:, rank:], weight, own)
     x, most, best = least, np.inf, np.inf
     pushed, shared, pulls = _compressive(least, Z, [c.normal for c in own if c.normal is not None])
@@ -79,9 +82,8 @@ def _compliant_limit(
     slipping = [i for c in cones if c.slip is not None for i in c.tangents]
     D = weight**2
     D[slipping] = 0.0
-    return np.asarray(
-        x - Z @ lstsq(left.T @ (D[:, None] * Z), left.T @ (D * x), what="the least forces of contacts", rcond=RANK)
-    )
+    found = lstsq(left.T @ (D[:, None] * Z), left.T @ (D * x), what=LEAST_FORCES, rcond=tolerances.ROUNDING_TOLERANCE)
+    return np.asarray(x - Z @ found)
 
 
 def _compressive(x: FloatArray, Z: FloatArray, normals: Sequence[int]) -> tuple[FloatArray, set[int], list[int]]:
@@ -91,11 +93,11 @@ def _compressive(x: FloatArray, Z: FloatArray, normals: Sequence[int]) -> tuple[
     A linear programme finds y = s x + Z c, s >= 1, with the largest sum of min(y_i, 1), and among these the least s.
     """
     unit = float(np.abs(x[normals]).max(initial=0.0))
-    most = RANK * np.abs(Z).max(initial=0.0)
+    most = tolerances.ROUNDING_TOLERANCE * np.abs(Z).max(initial=0.0)
     moved = [n for n in normals if np.abs(Z[n]).max(initial=0.0) > most]
     pulls = [n for n in normals if x[n] < 0]
     if (
-        not unit or (x[moved] > HARDLY * unit).all() or not set(pulls) <= set(moved)
+        not unit or (x[moved] > UNLOADED * unit).all() or not set(pulls) <= set(moved)
     ):  # no contact, or every contact, is loaded
         return x, set(moved), pulls
     from scipy.optimize import linprog
@@ -107,4 +109,4 @@ def _compressive(x: FloatArray, Z: FloatArray, normals: Sequence[int]) -> tuple[
     if found.x is None:
         return x, set(moved), pulls
     pushed = x + unit / found.x[-1] * (Z @ found.x[:k])
-    return pushed, set(moved), [n for n in moved if pushed[n] < HARDLY * unit]
+    return pushed, set(moved), [n for n in moved if pushed[n] < UNLOADED * unit]

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.numerics.linear_algebra import lstsq, norm
 
@@ -17,12 +18,8 @@ State = TypeVar("State")
 STEPS, PARTS = 100, tuple(0.5**k for k in range(12))
 #: Number of steps, and the reduction of the residual over them above which the iteration has stalled in a local minimum.
 SLOW, STUCK = 8, 0.8
-#: Rank tolerance of the Jacobian, relative to the largest singular value.
-RANK = 1e-10
 #: Least weight of a function's slope, relative to the largest slope.
-LITTLE = 1e-3
-#: Relative change of the variables that would reach a zero, at convergence.
-CONVERGED = 1e-10
+LEAST_SLOPE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class NewtonResult(Generic[State]):
     @property
     def converged(self) -> bool:
         """Whether the residual is within tolerance."""
-        return self.violation <= CONVERGED
+        return self.violation <= tolerances.NEWTON_TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,9 @@ class NonlinearSystem(Generic[State]):
     def step(self, values: FloatArray, A: FloatArray) -> FloatArray:
         """The Newton step of least norm for the residual *values* and the Jacobian *A*, shortened to ``longest``."""
         lengths = _lengths(A)
-        change = -lstsq(A / lengths[:, None], values / lengths, what="the nearest zero", rcond=RANK)
+        change = -lstsq(
+            A / lengths[:, None], values / lengths, what="the nearest zero", rcond=tolerances.RANK_TOLERANCE
+        )
         return np.asarray(change / max(1.0, float((np.abs(change) / self.longest).max(initial=0.0))))
 
 
@@ -106,13 +105,13 @@ def _pseudo_transient(state: State, functions: NonlinearSystem[State]) -> State:
     """The state after pseudo-transient continuation; damping decreases with the residual."""
     assert functions.drag is not None
     values, A, D = functions.residual(state), functions.jacobian(state), functions.drag(state)
-    much = float(norm(A)) / max(float(norm(D)), 1e-300)
+    much = float(norm(A)) / max(float(norm(D)), tolerances.LEAST_DIVISOR)
     for _ in range(STEPS):
         if not _finite(values, A + D):
             break
         state = functions.retract(state, functions.step(values, A + much * D))
         left, A, D = functions.residual(state), functions.jacobian(state), functions.drag(state)
-        much *= float(np.clip(norm(left) / max(float(norm(values)), 1e-300), 0.2, 2.0))
+        much *= float(np.clip(norm(left) / max(float(norm(values)), tolerances.LEAST_DIVISOR), 0.2, 2.0))
         values = left
     return state
 
@@ -133,5 +132,5 @@ def newton_distances(values: FloatArray, A: FloatArray) -> FloatArray:
 def _lengths(A: FloatArray) -> FloatArray:
     """The row norms of the Jacobian A, bounded from below."""
     lengths = norm(A, axis=1)
-    lengths = np.maximum(lengths, LITTLE * lengths.max(initial=0.0))
+    lengths = np.maximum(lengths, LEAST_SLOPE * lengths.max(initial=0.0))
     return np.where(lengths > 0, lengths, 1.0)

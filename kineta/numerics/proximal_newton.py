@@ -12,20 +12,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import NumericalError
 from kineta.numerics.friction_cone import Cone, project_onto_cones, projection_jacobian, step_sizes
 from kineta.numerics.linear_algebra import norm, solve
 
-#: First, largest and smallest regularisation d, and the number of trials.
-FIRST, MOST, LEAST, TRIALS = 1e-2, 1e3, 1e-12, 100
+#: First regularisation d.
+FIRST = 1e-2
+#: Smallest and largest regularisation d.
+LEAST, MOST = 1e-12, 1e3
+#: Number of trials.
+TRIALS = 100
 #: Factor on d after a solved subproblem and after a failure.
 SOFTER, STIFFER = 0.1, 20.0
-#: Newton steps of a subproblem; the shortest step fraction; and the sufficient decrease of the residual per fraction.
-STEPS, SHORTEST, RATE = 12, 0.02, 1e-4
-#: Accuracy of a subproblem, relative to the residual and to the forces; rounding error of the residual; and the residual small
-#: enough to stop at a subproblem without progress.
-SOLVED, SHARPEST, ROUNDING, SMALL = 1e-3, 1e-14, 1e-13, 1e-10
+#: Newton steps of a subproblem.
+STEPS = 12
+#: Shortest fraction of a step, and the sufficient decrease of the residual per fraction.
+SHORTEST, RATE = 0.02, 1e-4
+#: Accuracy of a subproblem, relative to the residual.
+SOLVED = 1e-3
 
 
 def proximal_newton(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray) -> FloatArray:
@@ -33,9 +39,9 @@ def proximal_newton(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: Floa
     diagonal, scale, d = np.diag(S), _largest(b, step_sizes(S, cones), x), FIRST
     best, least, last, way = x, projection_residual(S, b, cones, x), d, np.zeros_like(x)
     for _ in range(TRIALS):
-        if least <= ROUNDING or d > MOST:
+        if least <= tolerances.ROUNDING_TOLERANCE or d > MOST:
             break
-        sharp = max(SHARPEST, SOLVED * min(least, SOLVED)) * scale
+        sharp = max(tolerances.RESIDUAL_TOLERANCE, SOLVED * min(least, SOLVED)) * scale
         ahead = x + way * (last / d)
         found = _solved(S + d * np.diag(diagonal), b - d * diagonal * x, cones, ahead, sharp)
         if found is None:
@@ -45,7 +51,7 @@ def proximal_newton(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: Floa
         missed, before = projection_residual(S, b, cones, x), least
         if missed < least:
             best, least = x, missed
-        if least <= SMALL and missed > before / 2:
+        if least <= tolerances.FORCE_TOLERANCE and missed > before / 2:
             break
     return project_onto_cones(best - step_sizes(S, cones) * (S @ best + b), cones)
 
@@ -59,7 +65,7 @@ def projection_residual(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: 
 
 def _largest(b: FloatArray, pace: FloatArray, x: FloatArray) -> float:
     """The scale of the forces, from the accelerations *b*, the step sizes *pace* and the forces *x*."""
-    return float(max(np.abs(b * pace).max(initial=0.0), np.abs(x).max(initial=0.0), 1e-300))
+    return float(max(np.abs(b * pace).max(initial=0.0), np.abs(x).max(initial=0.0), tolerances.LEAST_DIVISOR))
 
 
 def _solved(S: FloatArray, b: FloatArray, cones: Sequence[Cone], x: FloatArray, sharp: float) -> FloatArray | None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import NumericalError
 from kineta.numerics.linear_algebra import cholesky, inv, lstsq
-
-#: Rank tolerance, relative to the largest singular value.
-RANK = 1e-9
 
 
 def inverse_root(M: FloatArray) -> FloatArray:
@@ -24,4 +22,5 @@ def least_change(A: FloatArray, W: FloatArray, off: FloatArray) -> FloatArray:
     """The least change W y, (n,), for a root W (n, k) of the inverse metric, that makes the residual *off* zero in the
     least-squares sense.
     """
-    return np.asarray(-W @ lstsq(A @ W, off, what="the least change that meets the constraints", rcond=RANK))
+    change = lstsq(A @ W, off, what="the least change that meets the constraints", rcond=tolerances.RANK_TOLERANCE)
+    return np.asarray(-W @ change)

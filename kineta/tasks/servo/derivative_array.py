@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen import llvm
 from kineta.equations.equations import Equations
@@ -15,7 +16,7 @@ from kineta.expr.program import StraightLineProgram
 from kineta.mechanics.programs.derivative_array import ServoEquations
 from kineta.numerics.differentiation_index import RankStructure, determined, equilibrated, least_change, rank_structure
 from kineta.numerics.linear_algebra import lstsq, qr
-from kineta.numerics.newton import CONVERGED, NewtonResult, NonlinearSystem, nearest_zero
+from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero
 from kineta.programs.initialisation import derivative_text
 from kineta.runtime.start_check import START_TOLERANCE
 
@@ -260,7 +261,7 @@ def _tried(array: DerivativeArray, state: Jet, order: int, pace: float = 1.0) ->
     hold = Hold(array, order, UNKNOWN, *_weights(array, state, order, pace))
     found = _nearest(hold, state, pace)
     size = 1.0 + float(np.abs(found.state.x / hold.columns[array.n :]).max())
-    if not found.violation <= CONVERGED * size:
+    if not found.violation <= tolerances.NEWTON_TOLERANCE * size:
         return hold, found.state
     there = Hold(array, order, UNKNOWN, *_weights(array, found.state, order, pace))
     return replace(there, structure=there.decided(found.state, pace)), found.state

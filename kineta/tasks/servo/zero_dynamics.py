@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
-from kineta.numerics.differentiation_index import RANK, equilibrated
+from kineta.numerics.differentiation_index import equilibrated
 from kineta.numerics.linear_algebra import eigvals, lstsq, null_space
 from kineta.numerics.newton import NonlinearSystem, nearest_zero
 from kineta.tasks.servo.derivative_array import DerivativeArray, Hold, Jet
@@ -32,8 +33,12 @@ def poles(hold: Hold, state: Jet) -> ComplexArray | None:
     rows, columns = equilibrated(A)
     A = rows[:, None] * A * columns
     own, others = A[:, : 2 * n], A[:, 2 * n :]
-    ways = null_space(null_space(others.T, what=ZERO, rcond=RANK).T @ own, what=ZERO, rcond=RANK)
-    follow = -lstsq(others, own @ ways, what=ZERO, rcond=RANK)
+    ways = null_space(
+        null_space(others.T, what=ZERO, rcond=tolerances.RANK_TOLERANCE).T @ own,
+        what=ZERO,
+        rcond=tolerances.RANK_TOLERANCE,
+    )
+    follow = -lstsq(others, own @ ways, what=ZERO, rcond=tolerances.RANK_TOLERANCE)
     rates = columns[n : 3 * n, None] * np.vstack([ways[n:], follow[:n]]) / columns[: 2 * n, None]
     found = eigvals(lstsq(ways, rates, what=ZERO), what=ZERO)
     found[np.abs(found) < NOTHING * (columns[n : 2 * n] / columns[:n]).max()] = 0.0
