@@ -213,18 +213,30 @@ def _closed_form_impacts(d: Derivation) -> list[Ref]:
 
 
 def lowered(
-    d: Derivation, functions: Mapping[str, Sequence[Ref]], layout: StateLayout, direction: Sequence[str] = ()
+    d: Derivation, functions: Mapping[str, Sequence[Ref]], layout: StateLayout, direction: Sequence[Ref] = ()
 ) -> tuple[StraightLineProgram, dict[str, StraightLineProgram]]:
-    """Setup program, and programs of *functions* of t, y and, if its symbols occur, a *direction*, by name."""
+    """Setup program, and programs of *functions* of t, y and, if there is one, a *direction*, by name."""
+    states = [x for k in range(layout.order) for x in d.symbols.level(k)]
+    inputs: dict[str, Sequence[Ref]] = {"y": (*states, *_quadrature_symbols(d.graph, layout))}
+    if direction:
+        inputs["direction"] = direction
     system = d.symbols.system
     constant = (*system.parameter_names, *layout.flags, *(f"tau.{n}" for n in system.v_names))
-    own, functions = simplified(d, functions, constant)
-    outputs = {name: {name: ((len(refs),), refs)} for name, refs in functions.items()}
-    levels = (x for k in range(1, layout.order) for x in own.level(k))
-    inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "y": (*own.q, *levels, *_quadrature_symbols(own.graph, layout))}
-    if direction:
-        inputs["direction"] = [own.graph.symbol(n) for n in direction]
-    return hoist(own.graph, inputs, outputs, [own.graph.symbol(n) for n in constant], "run")
+    return state_programs(d, functions, inputs, constant, "run")
+
+
+def state_programs(
+    d: Derivation,
+    functions: Mapping[str, Sequence[Ref]],
+    inputs: Mapping[str, Sequence[Ref]],
+    constant: Sequence[str],
+    name: str,
+) -> tuple[StraightLineProgram, dict[str, StraightLineProgram]]:
+    """Setup program of the symbols *constant*, and simplified programs of *functions* of t and the *inputs*, by name."""
+    own, simple = simplified(d, functions, constant)
+    symbols = {block: [own.graph.symbol(str(d.graph.name(x))) for x in refs] for block, refs in inputs.items()}
+    outputs = {n: {n: ((len(refs),), refs)} for n, refs in simple.items()}
+    return hoist(own.graph, {"t": (own.t,), **symbols}, outputs, [own.graph.symbol(n) for n in constant], name)
 
 
 def _quadrature_symbols(graph: Graph, layout: StateLayout) -> list[Ref]:

@@ -17,7 +17,7 @@ from kineta.equations.equations import Equations
 from kineta.expr.graph import neg
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.external import Implicit, Jacobian
-from kineta.passes.differentiate import forward
+from kineta.mechanics.tangent import along, multiplier_symbols, residuals
 from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.compiled import BoundSystem
@@ -51,10 +51,8 @@ def _slope_programs(equations: Equations, forces: AppliedForces) -> tuple[Straig
     held = equations.system.constraints or equations.system.programs
     d = run_derivation(equations, STABILISED if held else FREE)
     found, layout = run_functions(d, forces, ())
-    states = [x for k in range(layout.order) for x in d.symbols.level(k)]
-    names = [f"d {d.graph.name(x)}" for x in states]
-    seeds = dict(zip(states, map(d.graph.symbol, names), strict=True))
-    setup, programs = lowered(d, {"slope": forward(d.graph, found["rate"], seeds)}, layout, names)
+    direction, slope = along(d.graph, found["rate"], [x for k in range(layout.order) for x in d.symbols.level(k)])
+    setup, programs = lowered(d, {"slope": slope}, layout, direction)
     return setup, programs["slope"]
 
 
@@ -83,17 +81,10 @@ def _residual_programs(equations: Equations, forces: AppliedForces) -> tuple[Str
     the accelerations.
     """
     d = run_derivation(equations, SOLVED)
-    g, s = d.graph, d.symbols
     _, layout = run_functions(d, forces, ())
-    unknown = [f"multiplier {i}" for i in range(len(d.rows))]
-    balance = [g.sub(a, b) for a, b in zip(d["inverse"].refs, s.tau, strict=True)]
-    for row, name in zip(d.rows, unknown, strict=True):
-        for k, partial in row.gradient.items():
-            balance[k] = g.sub(balance[k], g.mul(partial, g.symbol(name)))
     work = [neg(x) for x in d["power"].refs] * layout.works
-    left = [*(neg(x) for x in s.qdot), *balance, *work, *(r.levels[-1] for r in d.rows)]
+    left = [*(neg(x) for x in d.symbols.qdot), *residuals(d)[0], *work, *(r.levels[-1] for r in d.rows)]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
-    left = list(substitute(g, left, acting)) if acting else left
-    names = [*(f"{n}'" for n in s.names), *unknown]
-    setup, programs = lowered(d, {"implicit": left}, layout, names)
+    left = list(substitute(d.graph, left, acting)) if acting else left
+    setup, programs = lowered(d, {"implicit": left}, layout, [*d.symbols.vdot, *multiplier_symbols(d)])
     return setup, programs["implicit"]

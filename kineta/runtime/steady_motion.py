@@ -18,8 +18,8 @@ from kineta.equations.equations import Equations
 from kineta.expr.graph import ZERO, Ref
 from kineta.expr.program import program
 from kineta.mechanics.derivation import Derivation
+from kineta.mechanics.tangent import along, balance, multiplier_symbols
 from kineta.numerics.linear_algebra import lstsq, norm, pinv
-from kineta.passes.differentiate import forward
 from kineta.runtime.applied_forces import AppliedForces
 
 #: Number of Runge-Kutta steps over a motion of about one radian.
@@ -89,8 +89,7 @@ class SteadyConditions:
         tangents = self.tangents(at)
         seeds[: len(tangents), :nq] = tangents
         seeds[len(tangents) :, nq:] = np.eye(nv + rows + parameters)
-        blocks = np.split(seeds, np.cumsum([nq, nv, rows]), axis=1)
-        return self._functions[function].batch(*at.blocks, *blocks).T
+        return self._functions[function].batch(*at.blocks, seeds).T
 
     @property
     def on_speeds(self) -> bool:
@@ -157,18 +156,18 @@ class SteadyConditions:
 def _compiled(equations: Equations, tau: AppliedForces) -> CompiledConditions:
     d = equations.alone()
     g, s = d.graph, d.symbols
-    multipliers = tuple(g.symbol(f"multiplier {k}") for k in range(len(d.rows)))
-    off, levels = _conditions(d, multipliers, tau)
-    varied = {"q": s.q, "v": s.v, "multipliers": multipliers, "p": s.p}
-    seeds = {f"d{n}": [g.symbol(f"change of {n} {k}") for k in range(len(x))] for n, x in varied.items()}
-    direction = {x: dx for xs, dxs in zip(varied.values(), seeds.values(), strict=True) for x, dx in zip(xs, dxs)}
+    off, levels = _conditions(d, tau)
+    varied = {"q": s.q, "v": s.v, "multipliers": multiplier_symbols(d), "p": s.p}
+    variables = [x for block in varied.values() for x in block]
+    change, slope = along(g, off, variables)
+    _, momentum = along(g, d["momentum"].refs, variables)
     base = d.unconstrained.symbols
     state: dict[str, Sequence[Ref]] = {"t": (s.t,), **varied}
     plain: dict[str, Sequence[Ref]] = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
     functions: dict[str, tuple[dict[str, Sequence[Ref]], Sequence[Ref]]] = {
         "conditions": (state, off),
-        "slope": (state | seeds, forward(g, off, direction)),
-        "momentum": (state | seeds, forward(g, d["momentum"].refs, direction)),
+        "slope": (state | {"change": change}, slope),
+        "momentum": (state | {"change": change}, momentum),
         "rates": (plain | {"v": base.v}, base.qdot),
         "going": (plain, s.qdot),
     }
@@ -178,15 +177,11 @@ def _compiled(equations: Equations, tau: AppliedForces) -> CompiledConditions:
     return CompiledConditions({n: library.function(n) for n in functions}, names, levels, on_speeds)
 
 
-def _conditions(d: Derivation, multipliers: Sequence[Ref], tau: AppliedForces) -> tuple[list[Ref], tuple[str, ...]]:
+def _conditions(d: Derivation, tau: AppliedForces) -> tuple[list[Ref], tuple[str, ...]]:
     """Residual forces and constraints, and the names of the constraints."""
-    g = d.graph
-    forces = list(d["bias"].refs)
-    for row, multiplier in zip(d.rows, multipliers, strict=True):
-        for k, partial in row.gradient.items():
-            forces[k] = g.sub(forces[k], g.mul(partial, multiplier))
     acting = {n: d.expression(e)[0] for n, e in tau.expressions.items()}
-    forces = [g.sub(f, acting.get(n, ZERO)) for f, n in zip(forces, d.symbols.names, strict=True)]
+    forces = balance(d, d["bias"].refs)
+    forces = [d.graph.sub(f, acting.get(n, ZERO)) for f, n in zip(forces, d.symbols.names, strict=True)]
     if not d.constraint_rows:
         return forces, ()
     return [*forces, *d["constraints"].refs], d["constraints"].labels

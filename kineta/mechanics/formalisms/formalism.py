@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kineta.expr.graph import Ref
-from kineta.mechanics import first_variation, regressor
+from kineta.mechanics import regressor, tangent
 from kineta.mechanics.common_rules import COMMON, parametric
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation, Rule, derivation
@@ -16,7 +16,7 @@ from kineta.mechanics.narration import Step, Steps, told
 from kineta.model.system import System
 
 #: Rules on top of those of any formalism.
-SHARED: Mapping[str, Rule] = {**hamilton.RULES, **projection.RULES, **first_variation.RULES, **regressor.RULES}
+SHARED: Mapping[str, Rule] = {**hamilton.RULES, **projection.RULES, **tangent.RULES, **regressor.RULES}
 
 
 def always(system: System) -> str:

@@ -22,8 +22,7 @@ from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.first_variation import multiplier_symbols, tangent
-from kineta.passes.differentiate import forward
+from kineta.mechanics.tangent import balance, derivatives, displacements, multiplier_symbols
 from kineta.passes.nonsmooth import kinks
 from kineta.passes.time_derivatives import TimeDerivatives
 from kineta.threads import once
@@ -58,11 +57,7 @@ class ServoEquations:
     @once
     def _asked(self) -> list[Ref]:
         """The forces on the speeds required by a motion, less those of its constraints."""
-        g, found = self.d.graph, list(self.d["inverse"].refs)
-        for row, multiplier in zip(self.d.rows, multiplier_symbols(self.d), strict=True):
-            for k, partial in row.gradient.items():
-                found[k] = g.sub(found[k], g.mul(partial, multiplier))
-        return found
+        return balance(self.d, self.d["inverse"].refs)
 
     @once
     def _levels(self) -> TimeDerivatives:
@@ -107,11 +102,9 @@ class ServoEquations:
         return self._with_slopes(refs, k, f"level_{k}")
 
     def _with_slopes(self, refs: list[Ref], k: int, name: str) -> StraightLineProgram:
-        columns = [forward(self.d.graph, refs, direction) for direction in tangent(self.d)]
-        for i in range(1, k + 1):
-            columns += [forward(self.d.graph, refs, {x: ONE}) for x in self.variables(i)]
-        slopes = [column[i] for i in range(len(refs)) for column in columns]
-        outputs = {"value": ((len(refs),), refs), "slope": ((len(refs), len(columns)), slopes)}
+        directions = [*displacements(self.d), *({x: ONE} for i in range(1, k + 1) for x in self.variables(i))]
+        slopes = [x for row in derivatives(self.d.graph, refs, directions) for x in row]
+        outputs = {"value": ((len(refs),), refs), "slope": ((len(refs), len(directions)), slopes)}
         return program(self.d.graph, self._inputs(k), outputs, name)
 
     def forces(self) -> StraightLineProgram:

@@ -2,7 +2,7 @@
 
     M dvdot - A^T dlambda = -dF          A dvdot = -dG
 
-with the residuals F, G of :mod:`kineta.mechanics.first_variation`. Constraints and outputs vary as well. The linear systems are
+with the residuals F, G of :mod:`kineta.mechanics.tangent`. Constraints and outputs vary as well. The linear systems are
 solved numerically, so that constraints cost no more than bodies.
 """
 
@@ -25,7 +25,7 @@ from kineta.expr.graph import ONE, ZERO, Ref
 from kineta.expr.program import StraightLineProgram
 from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.first_variation import DIRECTIONS, Direction, multiplier_symbols, residuals, turning
+from kineta.mechanics.tangent import DIRECTIONS, Direction, multiplier_symbols, residuals, turning
 from kineta.model.name_inference import contact_rows, response_symbols
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
 from kineta.passes.differentiate import forward

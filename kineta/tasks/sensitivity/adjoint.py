@@ -18,21 +18,19 @@ import numpy as np
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
-from kineta.equations.formulas import simplified
 from kineta.errors import SimulationError
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.integration import loop_abi
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.kernels.integrate import integration_loop
-from kineta.mechanics.first_variation import pulled_back
+from kineta.mechanics.tangent import pulled_back
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
-from kineta.passes.hoist import hoist
 from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.constraint_treatment import FREE
-from kineta.runtime.functions import StateLayout
+from kineta.runtime.functions import StateLayout, state_programs
 from kineta.tasks.sensitivity.variational_equations import Varied
 
 
@@ -51,11 +49,9 @@ def _code(equations: Equations, by: Varied, goal: Expr | None) -> CompiledSystem
     more = g.add(more, g.sum(g.mul(w, rate) for w, rate in zip(weights, s.qdot, strict=False)))
     slopes = pulled_back(d, weights[len(s.q) :], more, {*states, *symbols})
     rate = [*d["state_rate"].refs, *(neg(slopes.get(x, ZERO)) for x in (*states, *symbols))]
-    own, functions = simplified(d, {"rate": rate}, (*s.system.parameter_names, *(f"tau.{n}" for n in s.names)))
-    names = [g.names[g.lhs[x >> 1]] for x in (*states, *weights)] + [f"slope {k}" for k in range(len(symbols))]
-    inputs = {"t": (own.t,), "y": [own.graph.symbol(n) for n in names]}
-    outputs = {"rate": {"rate": ((len(rate),), functions["rate"])}}
-    return CompiledSystem(*hoist(own.graph, inputs, outputs, [*own.p, *own.tau], "adjoint"), StateLayout(0), FREE)
+    y = [*states, *weights, *(g.symbol(f"slope {k}") for k in range(len(symbols)))]
+    constant = (*s.system.parameter_names, *(f"tau.{n}" for n in s.names))
+    return CompiledSystem(*state_programs(d, {"rate": rate}, {"y": y}, constant, "adjoint"), StateLayout(0), FREE)
 
 
 def back(

@@ -15,21 +15,19 @@ import numpy as np
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
-from kineta.equations.formulas import simplified
 from kineta.errors import ArgumentError, did_you_mean, excerpt
-from kineta.expr.graph import ONE, Graph, Ref
+from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.first_variation import Direction, accelerations_along, tangent
+from kineta.mechanics.tangent import Direction, accelerations_along, displacements
 from kineta.model.coercion import records
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
-from kineta.passes.hoist import hoist
 from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.constraint_treatment import FREE, PROJECTED
-from kineta.runtime.functions import StateLayout
+from kineta.runtime.functions import StateLayout, state_programs
 from kineta.runtime.independent_states import Reduction, dependent_changes, reduce_states, state_names
 from kineta.tasks.linear.descriptor_matrices import Near, near
 from kineta.tasks.linear.first_variation import Input, Variation
@@ -123,11 +121,8 @@ def _code(equations: Equations, by: Varied, goals: Sequence[Expr], shown: Sequen
         functions["position"] = [*_with_changes(g, position, directions), *rest]
         functions["velocity"] = [*_with_changes(g, velocity, directions), *rest]
         every += rest
-    own, simple = simplified(d, functions, (*s.system.parameter_names, *(f"tau.{n}" for n in s.names)))
-    names = [g.names[g.lhs[x >> 1]] for x in every]
-    inputs = {"t": (own.t,), "y": [own.graph.symbol(n) for n in names]}
-    outputs_of = {name: {name: ((len(refs),), refs)} for name, refs in simple.items()}
-    setup, programs = hoist(own.graph, inputs, outputs_of, [*own.p, *own.tau], "varied")
+    constant = (*s.system.parameter_names, *(f"tau.{n}" for n in s.names))
+    setup, programs = state_programs(d, functions, {"y": every}, constant, "varied")
     return CompiledSystem(setup, programs, StateLayout(works=0, pivots=len(pivots)), kept)
 
 
@@ -190,12 +185,9 @@ def _stated(system: System, by: Varied, stated: Mapping[str, Expr], values: Mapp
 
 def _turned(d: Derivation, at: Mapping[str, float]) -> FloatArray:
     """Return the derivatives of coordinates along the directions of the joint speeds, (nq, nb)."""
-    directions = tangent(d)
-    D = np.zeros((len(d.symbols.q), len(directions)))
-    for k, direction in enumerate(directions):
-        for q, x in direction.items():
-            D[d.symbols.q.index(q), k] = evaluate(d.graph, [x], at)[0]
-    return D
+    directions = displacements(d)
+    refs = [direction.get(q, ZERO) for q in d.symbols.q for direction in directions]
+    return np.array(evaluate(d.graph, refs, at), dtype=np.float64).reshape(-1, len(directions))
 
 
 def independent(

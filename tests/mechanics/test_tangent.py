@@ -10,7 +10,7 @@ import pytest
 
 import kineta as kn
 from kineta.equations.equations import Equations, derive
-from kineta.mechanics.first_variation import DIRECTIONS
+from kineta.mechanics.tangent import DIRECTIONS
 from kineta.passes.evaluate import evaluate
 from kineta.passes.multiprecision import multiprecision_operations
 from tests.mechanics.random_systems import random_state, random_system

@@ -1,22 +1,23 @@
-"""Partial derivatives of forces and accelerations, by the implicit function theorem.
+"""The tangent of the equations of motion: first derivatives by displacements, speeds, the time, forces and parameters.
 
 Accelerations and multipliers are the zeros of two residuals::
 
     F = inverse(t, q, v, vdot) - tau - A^T lambda          G = A vdot + rest
 
-The derivatives by any variable solve the linearised equations, and the solution itself is never differentiated::
+Derivatives of the solution follow from the implicit function theorem; the solution itself is never differentiated::
 
     M dvdot - A^T dlambda = -dF          A dvdot = -dG          (vdot and lambda constant)
 
-F is linear in the bodies, and so is its directional derivative. Coordinates vary in the directions of the speeds of the
-motions: a quaternion by small rotations about the axes of the body.
+F is linear in the bodies, and so is its directional derivative. Displacements are changes of the coordinates in the directions
+of the speeds of the motions: of a quaternion, small rotations about the axes of the body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from kineta.expr.graph import ONE, ZERO, Ref, neg
+from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
+from kineta.expr.walk import reachable
 from kineta.mechanics.constraints.kkt import KKTFactors, kkt_factors
 from kineta.mechanics.constraints.rows import check_independent
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix, vector
@@ -29,11 +30,25 @@ from kineta.spatial.vector import Vector, skew
 Direction = Mapping[Ref, Ref]
 
 
-def tangent(d: Derivation) -> list[Direction]:
-    """Unit variations of the coordinates, one for every speed of the motions."""
+def displacements(d: Derivation) -> list[Direction]:
+    """Unit displacements, one for every speed of the motions."""
     base = d.unconstrained.symbols
     columns = (forward(d.graph, base.qdot, {u: ONE}) for u in base.v)
     return [{q: x for q, x in zip(base.q, column, strict=True) if x != ZERO} for column in columns]
+
+
+def derivatives(graph: Graph, roots: Sequence[Ref], directions: Sequence[Direction]) -> list[list[Ref]]:
+    """Derivatives of *roots* in each of the *directions*, (roots, directions), by one forward sweep each."""
+    present = set(reachable(graph, roots))
+    still = [ZERO] * len(roots)
+    columns = [forward(graph, roots, x) if any(ref >> 1 in present for ref in x) else still for x in directions]
+    return [[column[i] for column in columns] for i in range(len(roots))]
+
+
+def along(graph: Graph, roots: Sequence[Ref], variables: Sequence[Ref]) -> tuple[list[Ref], list[Ref]]:
+    """Symbols for a change of each of the *variables*, and the derivatives of *roots* along this change."""
+    change = [graph.symbol(f"d {graph.name(x)}") for x in variables]
+    return change, forward(graph, roots, dict(zip(variables, change, strict=True)))
 
 
 def turning(d: Derivation) -> list[list[Ref]]:
@@ -63,7 +78,7 @@ def turning(d: Derivation) -> list[list[Ref]]:
 
 #: Unit variations of each block of variables.
 DIRECTIONS: Mapping[str, Callable[[Derivation], Sequence[Direction]]] = {
-    "q": tangent,
+    "q": displacements,
     "v": lambda d: [{v: ONE} for v in d.symbols.v],
     "tau": lambda d: [{tau: ONE} for tau in d.symbols.tau],
     "t": lambda d: [{d.symbols.t: ONE}],
@@ -76,16 +91,20 @@ def multiplier_symbols(d: Derivation) -> list[Ref]:
     return [d.graph.symbol(f"lambda.{row.constraint}") for row in d.rows]
 
 
+def balance(d: Derivation, forces: Iterable[Ref]) -> list[Ref]:
+    """*forces* - A^T lambda: forces on the speeds less those of the constraints, in :func:`multiplier_symbols`."""
+    g, left = d.graph, list(forces)
+    for row, multiplier in zip(d.rows, multiplier_symbols(d), strict=True):
+        for k, partial in row.gradient.items():
+            left[k] = g.sub(left[k], g.mul(partial, multiplier))
+    return left
+
+
 def residuals(d: Derivation) -> tuple[list[Ref], list[Ref]]:
     """F and G of the module docstring, in the accelerations ``vdot`` and :func:`multiplier_symbols`."""
     g, s = d.graph, d.symbols
-    F = [g.sub(force, tau) for force, tau in zip(d["inverse"].refs, s.tau, strict=True)]
-    G = []
-    for row, multiplier in zip(d.rows, multiplier_symbols(d), strict=True):
-        for k, partial in row.gradient.items():
-            F[k] = g.sub(F[k], g.mul(partial, multiplier))
-        G.append(g.sum([row.rest, *(g.mul(partial, s.vdot[k]) for k, partial in row.gradient.items())]))
-    return F, G
+    F = balance(d, [g.sub(force, tau) for force, tau in zip(d["inverse"].refs, s.tau, strict=True)])
+    return F, [g.sum([row.rest, *(g.mul(x, s.vdot[k]) for k, x in row.gradient.items())]) for row in d.rows]
 
 
 def accelerations_along(d: Derivation, directions: Sequence[Direction]) -> tuple[list[Ref], list[list[Ref]]]:
@@ -155,8 +174,8 @@ def _inverse_by(block: str) -> Rule:
     """The derivatives of the forces by a *block* of variables at given accelerations."""
 
     def rule(d: Derivation) -> Array:
-        columns = [forward(d.graph, d["inverse"].refs, direction) for direction in DIRECTIONS[block](d)]
-        return matrix([[column[i] for column in columns] for i in range(len(d.symbols.v))], len(columns))
+        directions = DIRECTIONS[block](d)
+        return matrix(derivatives(d.graph, d["inverse"].refs, directions), len(directions))
 
     return rule
 
