@@ -87,17 +87,26 @@ def call_wrapper(
     return python_abi.builtin(function.program.name, code["call"], given, code, function, bound, starts, shapes)
 
 
-def state_wrapper(function: NativeFunction) -> Callable[..., FloatArray]:
-    """*function* of one state: of its input blocks as arrays of doubles, a number for the block ``t``."""
-    blocks = function.program.inputs
+def state_wrapper(function: NativeFunction, bound: FloatArray | None = None) -> Callable[..., FloatArray]:
+    """*function* of one state: of its input blocks as arrays of doubles, a number for the block ``t``.
 
-    def checked(*given: Any, **_: Any) -> FloatArray:
-        return function(*(np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in given[: len(blocks)]))
+    The last block is *bound* where it is given: its memory is read at every call.
+    """
+    blocks, fixed = function.program.inputs, () if bound is None else (bound,)
+    free = len(blocks) - len(fixed)
+
+    def checked(*given: Any, out: FloatArray | None = None) -> FloatArray:
+        value = function(*(np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in given[:free]), *fixed)
+        if out is None:
+            return value
+        out[:] = value
+        return out
 
     if not python_abi.available():
         return checked
-    kinds = [ArgumentKind.NUMBER if block.name == "t" else ArgumentKind.ARRAY for block in blocks]
-    return call_wrapper(checked, function, kinds, np.empty(0))
+    kinds = [ArgumentKind.NUMBER if block.name == "t" else ArgumentKind.ARRAY for block in blocks[:free]]
+    kinds += [ArgumentKind.BOUND for _ in fixed]
+    return call_wrapper(checked, function, kinds, np.empty(0) if bound is None else bound)
 
 
 @cache

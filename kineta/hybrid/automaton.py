@@ -15,9 +15,9 @@ from kineta.hybrid.active_set import STILL
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import SwitchGuards, guard_cascade, switch_guards
 from kineta.hybrid.transitions import ContactTransitions
+from kineta.integration.native import NativeRun
 from kineta.integration.problem import ClosedFormImpacts, Problem
 from kineta.integration.segment import Segment
-from kineta.integration.solver import Integration
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.model.parameters import default_value
 from kineta.numerics.tableaux import TABLEAUX
@@ -49,11 +49,12 @@ class HybridRun(SampledRun):
         self,
         task: SimulationProblem,
         problem: Problem,
-        run: Integration,
+        run: NativeRun,
         control: SampledControl,
         touching: ContactTransitions,
     ) -> None:
         super().__init__(problem, run, control)
+        self._loop = run
         self.task, self.transitions = task, touching
         self.changes = [(task.t0, f"{touching.touches[i].name} strikes") for i in touching.struck]
         self._problems: dict[CompiledSystem, Problem] = {}
@@ -92,7 +93,7 @@ class HybridRun(SampledRun):
             if self.ended is not None:
                 yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
                 return
-            self._run.restart(self._posed(self.control.made, t, y, end), self.transitions.flight)
+            self._loop.restart(self._posed(self.control.made, t, y, end), self.transitions.flight)
             self._look_beyond()
             jumped = True
 

@@ -15,7 +15,7 @@ from kineta.calls import call_user_function
 from kineta.errors import SimulationError
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
-from kineta.integration.solver import Integration
+from kineta.integration.solver import Solver
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import normalise
 from kineta.runtime.sampled_forces import sample_forces
@@ -79,14 +79,9 @@ class SampledRun:
     The method restarts at every sample, a native one with its last step size.
     """
 
-    def __init__(self, problem: Problem, run: Integration, control: SampledControl) -> None:
+    def __init__(self, problem: Problem, run: Solver, control: SampledControl) -> None:
         self.problem, self.control = problem, control
         self._run = run
-
-    @property
-    def method(self) -> str:
-        """Method of integration."""
-        return self._run.method
 
     @property
     def evaluations(self) -> int:

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.errors import MissingPackageError
+from kineta.errors import KinetaError, MissingPackageError
 from kineta.integration.error_control import tolerances
 from kineta.integration.problem import Problem
-from kineta.integration.segment import Segment, failed
+from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, failed
 from kineta.numerics.linear_algebra import lstsq
+from kineta.numerics.tableaux import Tableau
 
-Rate = Callable[[float, FloatArray], FloatArray]
+Rate = Callable[..., FloatArray]
 Jacobian = Callable[[float, FloatArray], FloatArray]
 
 SCIPY = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
@@ -36,131 +38,181 @@ MULTISTEP = ("BDF", "LSODA", *CVODE, IDA)
 _ANY = 1e100
 #: The largest order of CVODE.
 _ORDER = 12
-#: Reason for the end of a run with a vanishing step.
-STEP_UNDERFLOW = "the step size became too small to be seen in the time"
 
 
 @dataclass(frozen=True, slots=True)
 class Implicit:
-    """Differential-algebraic equations residual(t, y, rate) = 0 with ``algebraic`` unknowns after the states of y.
+    """Differential-algebraic equations with ``algebraic`` unknowns after the states of y.
 
+    residual : function of t, y and rate, and of an array ``out`` that receives it, (n,) each
     speeds : range of the states whose rates contain these unknowns
     """
 
-    residual: Callable[[float, FloatArray, FloatArray], FloatArray]
+    residual: Callable[..., FloatArray]
     algebraic: int
     speeds: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class SolverSetup:
-    """A problem with its accuracy for an external solver: *rate* and *jacobian* are functions of t and y, (n,) and (n, n);
-    *implicit* gives the differential-algebraic form.
+class MethodFunctions:
+    """What a method takes beside the addresses of a problem, made when it asks for it.
 
-    With ``dense`` the segments have solutions, valid until the next segment; with ``kept`` for ever.
+    loop : the compiled loop of a tableau; rate : with the memory of a block h, the rate as a function of t and y, and of an
+    array ``out`` that receives it; jacobian : of the rate, (n, n), a function of t and y; implicit : the differential-algebraic
+    form
     """
 
-    problem: Problem
-    rate: Rate
+    loop: Callable[[Tableau], Callable[..., int]]
+    rate: Callable[[FloatArray], Rate]
     jacobian: Callable[[], Jacobian]
     implicit: Callable[[], Implicit]
-    rtol: float
-    atol: float
-    max_step: float
-    dense: bool
-    kept: bool
 
-    def options(self, method: str) -> dict[str, Any]:
+
+class ExternalRun:
+    """A method of SciPy or SUNDIALS applied to a problem; iterate over it for its segments, each a step.
+
+    With *dense* the segments have solutions, valid until the next segment; with *kept* for ever. Raises
+    :class:`MissingPackageError` for CVODE and IDA without scikit-sundae.
+    """
+
+    rejected = 0
+
+    def __init__(
+        self,
+        method: str,
+        problem: Problem,
+        functions: MethodFunctions,
+        *,
+        rtol: float,
+        atol: float,
+        max_step: float,
+        max_steps: int,
+        dense: bool,
+        kept: bool,
+    ) -> None:
+        self.method, self.problem, self.functions = method, problem, functions
+        self.rtol, self.atol, self.max_step, self.left = rtol, atol, max_step, max_steps
+        self.dense, self.kept = dense, kept
+        self.evaluations = 0
+        self._h = problem.h.copy()
+        self.rate = functions.rate(self._h)
+
+    def go_on(self, t1: float, h: FloatArray) -> None:
+        """Continue to the time *t1* with another block *h* of the problem; iterate again for the segments."""
+        self._h[:] = h
+        self.problem = replace(self.problem, h=h, t1=t1)
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Segments up to the end, a failure, or the last allowed step. Exceptions of a method end the run."""
+        # Solvers of linear systems refuse empty ones; without states all methods agree.
+        by = _scipy if self.method in SCIPY or not len(self.problem.y0) else _ida if self.method == IDA else _cvode
+        try:
+            for segment in islice(by(self), self.left):
+                self.left -= 1
+                if len(segment.t):
+                    self.problem = replace(self.problem, t0=float(segment.t[-1]), y0=segment.y[-1])
+                yield segment
+                if segment.end is not None:
+                    return
+        except KinetaError:
+            raise
+        except ValueError:  # SciPy's error for linear systems with numbers that are not finite
+            yield failed(self.problem.t0, self.problem.y0, NOT_FINITE)
+        except Exception as error:
+            why = f"{self.method} cannot go on ({type(error).__name__}: {error})"
+            yield failed(self.problem.t0, self.problem.y0, why)
+
+    def options(self) -> dict[str, Any]:
         """Tolerances for a root-mean-square norm over all states: states without error control contribute no error, and the
         tolerances of the others are scaled accordingly. For multistep methods quadratures have loose tolerances.
         """
         n, steering = len(self.problem.y0), self.problem.steering
-        share = 1.0 if method in _MAXIMUM_NORM else np.sqrt(max(steering, 1) / max(n, 1))
+        share = 1.0 if self.method in _MAXIMUM_NORM else np.sqrt(max(steering, 1) / max(n, 1))
         atol = share * tolerances(n, self.problem.integrals, self.rtol, self.atol)[0]
-        if method not in MULTISTEP:
+        if self.method not in MULTISTEP:
             atol[steering:] = _ANY
         return {"rtol": share * self.rtol, "atol": atol, "max_step": self.max_step}
 
 
-def steps(method: str, task: SolverSetup) -> Iterator[Segment]:
-    """The steps of *method*. Raises :class:`MissingPackageError` for CVODE and IDA without scikit-sundae."""
-    if not len(task.problem.y0):  # solvers of linear systems refuse empty ones; without states all methods agree
-        return _scipy("DOP853", task)
-    return (_scipy if method in SCIPY else _ida if method == IDA else _cvode)(method, task)
-
-
-def _scipy(method: str, task: SolverSetup) -> Iterator[Segment]:
+def _scipy(run: ExternalRun) -> Iterator[Segment]:
     import scipy.integrate
 
-    p, options = task.problem, task.options(method)
-    if method in _IMPLICIT:
-        options["jac"] = task.jacobian()
+    p, options, before = run.problem, run.options(), run.evaluations
+    if run.method in _IMPLICIT and len(p.y0):
+        options["jac"] = run.functions.jacobian()
+    method = run.method if len(p.y0) else "DOP853"
     with np.errstate(all="ignore"):  # values that are not finite near a pole are rejected by the method
-        solver = getattr(scipy.integrate, method)(task.rate, p.t0, p.y0, p.t1, **options)
+        solver = getattr(scipy.integrate, method)(run.rate, p.t0, p.y0, p.t1, **options)
     while solver.status == "running":
         t0, y0 = solver.t, solver.y.copy()
-        with np.errstate(all="ignore"):
-            message = solver.step()
+        try:
+            with np.errstate(all="ignore"):
+                message = solver.step()
+        finally:
+            run.evaluations = before + solver.nfev
         if solver.status == "failed" or solver.t == t0:  # LSODA reports success without moving
             yield failed(t0, y0, message or STEP_UNDERFLOW)
             return
-        solution = solver.dense_output() if task.dense else None
+        solution = solver.dense_output() if run.dense else None
+        run.evaluations = before + solver.nfev
         end = "" if solver.status == "finished" else None
         yield Segment(t0, y0, np.array([solver.t]), solver.y[None].copy(), solution, end)
 
 
-def _cvode(method: str, task: SolverSetup) -> Iterator[Segment]:
+def _cvode(run: ExternalRun) -> Iterator[Segment]:
     try:
         from sksundae import cvode
     except ImportError:
         raise MissingPackageError("scikit-sundae", "sundae") from None
-    p, options, jacobian = task.problem, task.options(method), task.jacobian()
+    p, rate, jacobian = run.problem, run.rate, run.functions.jacobian()
 
-    def rate(t: float, y: FloatArray, ydot: FloatArray) -> None:
-        ydot[:] = task.rate(t, y)
+    def counted(t: float, y: FloatArray, ydot: FloatArray) -> None:
+        run.evaluations += 1
+        rate(t, y, out=ydot)
 
     def slope(t: float, y: FloatArray, ydot: FloatArray, J: FloatArray) -> None:
         J[:] = jacobian(t, y)
 
-    kind = "Adams" if method.endswith("ADAMS") else "BDF"
-    solver = cvode.CVODE(rate, method=kind, jacfn=slope, **_sundials(task, options))
+    kind = "Adams" if run.method.endswith("ADAMS") else "BDF"
+    solver = cvode.CVODE(counted, method=kind, jacfn=slope, **_sundials(run.options()))
     solver.init_step(p.t0, p.y0)
-    yield from _stepped("CVODE", solver, task)
+    yield from _stepped("CVODE", solver, run)
 
 
-def _ida(method: str, task: SolverSetup) -> Iterator[Segment]:
+def _ida(run: ExternalRun) -> Iterator[Segment]:
     try:
         from sksundae import ida
     except ImportError:
         raise MissingPackageError("scikit-sundae", "sundae") from None
-    p, options, given = task.problem, task.options(method), task.implicit()
-    n, m, speeds = len(p.y0), given.algebraic, slice(*given.speeds)
+    p, options, given = run.problem, run.options(), run.functions.implicit()
+    n, m, speeds, residual = len(p.y0), given.algebraic, slice(*given.speeds), given.residual
 
-    def residual(t: float, y: FloatArray, rate: FloatArray, out: FloatArray) -> None:
-        out[:] = given.residual(t, y, rate)
+    def counted(t: float, y: FloatArray, rate: FloatArray, out: FloatArray) -> None:
+        run.evaluations += 1
+        residual(t, y, rate, out=out)
 
-    rate = np.concatenate([task.rate(p.t0, p.y0), np.zeros(m)])
-    free, *pushed = (given.residual(p.t0, np.r_[p.y0, e], rate)[speeds] for e in (np.zeros(m), *np.eye(m)))
+    rate = np.concatenate([run.rate(p.t0, p.y0), np.zeros(m)])
+    free, *pushed = (residual(p.t0, np.r_[p.y0, e], rate)[speeds] for e in (np.zeros(m), *np.eye(m)))
     unknown = (
         lstsq(np.array([x - free for x in pushed]).T, -free, what="the multipliers of the start") if m else np.empty(0)
     )
     options["atol"] = np.r_[options["atol"], np.full(m, _ANY)]
     places = list(range(n, n + m)) or None
-    solver = ida.IDA(residual, algebraic_idx=places, **_sundials(task, options))
+    solver = ida.IDA(counted, algebraic_idx=places, **_sundials(options))
     solver.init_step(p.t0, np.r_[p.y0, unknown], rate)
-    yield from _stepped("IDA", solver, task)
+    yield from _stepped("IDA", solver, run)
 
 
-def _sundials(task: SolverSetup, options: dict[str, Any]) -> dict[str, Any]:
+def _sundials(options: dict[str, Any]) -> dict[str, Any]:
     """The *options* in the words of SUNDIALS, with its logging turned off: the run reports failures."""
     for level in ("WARNING", "ERROR"):
         os.environ.setdefault(f"SUNLOGGER_{level}_FILENAME", os.devnull)
-    return {**options, "max_step": 0.0 if np.isinf(task.max_step) else task.max_step}
+    return options if np.isfinite(options["max_step"]) else options | {"max_step": 0.0}
 
 
-def _stepped(name: str, solver: Any, task: SolverSetup) -> Iterator[Segment]:
+def _stepped(name: str, solver: Any, run: ExternalRun) -> Iterator[Segment]:
     """The steps of an initialised *solver* of SUNDIALS, without algebraic unknowns."""
-    p, n = task.problem, len(task.problem.y0)
+    p, n = run.problem, len(run.problem.y0)
     t0, y0 = p.t0, p.y0.copy()
     while t0 != p.t1:
         with redirect_stdout(StringIO()):  # at a failure scikit-sundae prints the message that the run reports
@@ -170,7 +222,7 @@ def _stepped(name: str, solver: Any, task: SolverSetup) -> Iterator[Segment]:
             yield failed(t0, y0, STEP_UNDERFLOW if state.success else f"{name}: {state.message}")
             return
         between = SundialsInterpolant(solver, t0, y0, t1, y1, p.t1)
-        solution = between.kept() if task.kept else between
+        solution = between.kept() if run.kept else between
         yield Segment(t0, y0, np.array([t1]), y1[None], solution, "" if t1 == p.t1 else None)
         between.done()
         t0, y0 = t1, y1

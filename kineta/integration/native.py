@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
 from kineta.integration.error_control import first_steps, tolerances
 from kineta.integration.problem import Events, Problem, perturbation_signs
+from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment
 from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau
 
@@ -23,33 +24,12 @@ CHUNK, CHUNK_BYTES, PAUSE = 4096, 2**26, 0.1
 _ZEROS = 64
 #: Smallest number of steps between two pauses.
 _FEW = 16
-
-
-@dataclass(frozen=True, slots=True)
-class RunPiece:
-    """Accepted steps between two pauses: times (k,) and states (k, n) at their ends, and interpolants (k, coefficients, n) or
-    None.
-
-    ``t0`` and ``y0`` are the start of the first step. ``zeros`` are event zeros: event index (m,), times (m,) and states (m,
-    n), in the order of the steps, unordered within a step. ``status`` is the return value of the loop, ``odd`` marks
-    ambiguous events in the last step, whose zeros are then missing. ``sizes`` (k,) are step sizes; ``changed`` are discrete
-    transitions: their events, the rows of the states after them, which are no steps, approach speeds, and mode numbers.
-    """
-
-    t0: float
-    y0: FloatArray
-    t: FloatArray
-    y: FloatArray
-    sizes: FloatArray
-    dense: FloatArray | None
-    zeros: tuple[IntArray, FloatArray, FloatArray]
-    status: int
-    odd: bool
-    changed: tuple[IntArray, IntArray, FloatArray, FloatArray]
+#: Reasons for a failure, by the return value of the loop.
+FAILURES = {loop_abi.STEP_TOO_SMALL: STEP_UNDERFLOW, loop_abi.NOT_FINITE: NOT_FINITE}
 
 
 class NativeRun:
-    """An integration in progress; iterate over it piece by piece.
+    """A native method applied to a problem; iterate over it for its segments, from one pause of the loop to the next.
 
     *integrate* is the compiled loop of the method *tableau*, a function of addresses as in
     :mod:`kineta.integration.loop_abi`, for at most *max_steps* steps.
@@ -259,15 +239,15 @@ class NativeRun:
         """Choose the number of steps up to the next pause from the duration of the last *steps*."""
         self._steps = int(min(max(_FEW, PAUSE * steps / max(seconds, 1e-9)), self.chunk))
 
-    def __iter__(self) -> Iterator[RunPiece]:
-        """Pieces up to the end, a failure, the last wanted event zero, or the last allowed step."""
+    def __iter__(self) -> Iterator[Segment]:
+        """Segments up to the end, a failure, the last wanted event zero, or the last allowed step."""
         while self.left:
-            piece = self._piece()
-            yield piece
-            if piece.status not in (loop_abi.PAUSED, loop_abi.EVENT) or self._ints[loop_abi.ENDED]:
+            segment = self._segment()
+            yield segment
+            if segment.end is not None or self._ints[loop_abi.ENDED]:
                 return
 
-    def _piece(self) -> RunPiece:
+    def _segment(self) -> Segment:
         t0, y0 = float(self._reals[loop_abi.T]), self._memory["y"][: self.n].copy()
         self._ints[loop_abi.ALLOWED] = min(self._steps, self.left)
         for place in (loop_abi.ACCEPTED, loop_abi.FOUND, loop_abi.LOOK, loop_abi.MADE):
@@ -292,9 +272,14 @@ class NativeRun:
         after = self._memory["flags"][: made * flags].reshape(made, flags).copy()
         which, times, states = (self._memory[name][:found] for name in ("which", "zero_times", "zero_states"))
         zeros = which.copy(), times.copy(), states[:, : self.n].copy()
-        kept = dense[..., : self.n].copy() if self._dense else None
-        rows = t.copy(), y[:, : self.n].copy(), sizes.copy()
-        return RunPiece(t0, y0, *rows, kept, zeros, status, bool(odd), (jumps[0], jumps[1], jumps[2], after))
+        t, y = t.copy(), y[:, : self.n].copy()
+        solution = None
+        if self._dense:
+            ends = np.concatenate([[t0], t]), np.concatenate([y0[None], y])
+            solution = DenseOutput(*ends, sizes.copy(), dense[..., : self.n].copy())
+        end = None if status in (loop_abi.PAUSED, loop_abi.EVENT) else FAILURES.get(status, "")
+        changed = jumps[0], jumps[1], jumps[2], after
+        return Segment(t0, y0, t, y, solution, end, bool(odd), zeros, changed, self.problem)
 
 
 class DenseOutput:
@@ -307,13 +292,14 @@ class DenseOutput:
     """
 
     def __init__(self, t: FloatArray, y: FloatArray, sizes: FloatArray, coefficients: FloatArray) -> None:
-        self._t, self._y, self._sizes, self._F = t, y, sizes, coefficients.swapaxes(0, 1)
+        self._t, self._y, self.sizes, self.coefficients = t, y, sizes, coefficients
+        self._F = coefficients.swapaxes(0, 1)
 
     def __call__(self, t: FloatArray | float) -> FloatArray:
         """States at *t*: (n,) or (n, len(t))."""
         sign = 1.0 if self._t[-1] >= self._t[0] else -1.0
         step = (sign * self._t[1:-1]).searchsorted(sign * t)
-        h = self._sizes[step]
+        h = self.sizes[step]
         x = (t - self._t[step]) / np.where(h == 0, 1.0, h)
         between = interpolate(self._F[:, step], x[:, None] if np.ndim(t) else x) + self._y[step]
         ends = np.equal(t, self._t[step + 1])[..., None]

@@ -11,6 +11,10 @@ import numpy as np
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration.problem import Problem
 
+#: Reasons for a failure of any method.
+STEP_UNDERFLOW = "the step size became too small to be seen in the time"
+NOT_FINITE = "the accelerations are not finite, however small the step"
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:

@@ -9,14 +9,14 @@ from functools import partial
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
-from kineta.integration.solver import Integration
 from kineta.kernels.integrate import integration_loop
+from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem, projected_system
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.functions import StateLayout
-from kineta.runtime.implicit_methods import dae_residual, jacobian
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
 
@@ -49,18 +49,15 @@ class NativeRestart:
             integrals=own.code.layout.integrals,
             manifold=self._manifold,
         )
-        run = Integration(
-            partial(integration_loop, projecting=True),
-            lambda: jacobian(task.equations, own),
-            lambda: dae_residual(task.equations, own),
-            METHOD,
+        run = NativeRun(
+            TABLEAUX[METHOD],
+            integration_loop(TABLEAUX[METHOD], projecting=True),
             problem,
             rtol=task.rtol,
             atol=task.atol,
             max_step=min(longest, task.max_step),
             max_steps=STEP_LIMIT,
             dense=True,
-            kept=True,
         )
         return map(partial(self._seen, y), run)
 

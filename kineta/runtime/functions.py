@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from kineta.algebra.expression import Expr, symbol
 from kineta.equations.formulas import simplified
 from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.op import Op
 from kineta.expr.program import StraightLineProgram
+from kineta.expr.walk import reachable
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.contact import closed_form_impact, mode_projection
@@ -17,11 +19,11 @@ from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation, vector
 from kineta.mechanics.programs import dynamics
 from kineta.model.dimensions import multiplier_units
+from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
-from kineta.runtime.load_monitors import monitored_loads
 
 #: Quantities from which a transition is computed; of locked joints, with matrices for any active set; and of open contacts
 #: alone.
@@ -36,6 +38,8 @@ LOCKING_QUANTITIES = (
     "net_forces",
 )
 OPEN_QUANTITIES = ("gaps", "laws")
+#: Periodic operations.
+PERIODIC = frozenset({Op.SIN, Op.COS, Op.TAN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,7 @@ def run_functions(
     outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
-    loaded = monitored_loads(d, acting)
+    loaded = _monitored_loads(d, acting)
     rate: Sequence[Ref] = (*states, *loaded, *pivots)
     layout = StateLayout(
         works=works,
@@ -207,17 +211,50 @@ def _guard_rates(d: Derivation) -> list[tuple[str, Ref]]:
     return found
 
 
+def _monitored_loads(d: Derivation, acting: Mapping[str, Ref]) -> list[Ref]:
+    """Loads on contacts at rest as quadratures for error control: at rest alone, steps grow without bound.
+
+    Explicitly time-dependent forces on the speeds, with the forces *acting*, and friction limits; and the sines of their
+    periodic arguments, which also vary where the load is switched off. As quadratures they bound the step size by their rate
+    of change.
+    """
+    g, s = d.graph, d.symbols
+    bounds = [x for touch in d.contacts for x in (touch.bound, touch.static)]
+    if not d.contacts or not _time_dependent(d, [*d["forward"].refs, *bounds, *acting.values()]):
+        return []
+    forces = [g.sub(tau, bias) for tau, bias in zip(s.tau, d["bias"].refs, strict=True)]
+    found = [x for x in dict.fromkeys(substitute(g, [*forces, *bounds], acting)) if _time_dependent(d, [x])]
+    alone = {TIME, *s.system.parameter_names}
+    angles = (g.lhs[i] for i in reachable(g, found) if g.op[i] in PERIODIC)
+    found += (
+        g.sin(x) for x in dict.fromkeys(angles) if _time_dependent(d, [x]) and alone.issuperset(Expr(g, x).symbols())
+    )
+    return found
+
+
+def _time_dependent(d: Derivation, refs: Sequence[Ref]) -> bool:
+    """True where one of *refs* depends explicitly on the time."""
+    return d.symbols.t >> 1 in reachable(d.graph, refs)
+
+
 def _closed_form_impacts(d: Derivation) -> list[Ref]:
     """Quantities of all closed-form impacts, in the order of :mod:`kineta.integration.loop_abi`."""
     return [x for b in closed_form_impact.impacts(d) for x in (b.law, b.approach, b.leaving, b.fall, b.work, *b.speeds)]
 
 
 def lowered(
-    d: Derivation, functions: Mapping[str, Sequence[Ref]], layout: StateLayout, direction: Sequence[Ref] = ()
+    d: Derivation,
+    functions: Mapping[str, Sequence[Ref]],
+    layout: StateLayout,
+    direction: Sequence[Ref] = (),
+    unknown: Sequence[Ref] = (),
 ) -> tuple[StraightLineProgram, dict[str, StraightLineProgram]]:
-    """Setup program, and programs of *functions* of t, y and, if there is one, a *direction*, by name."""
+    """Setup program, and programs of *functions* of t, y and, if there is one, a *direction*, by name.
+
+    unknown : symbols behind the states in y
+    """
     states = [x for k in range(layout.order) for x in d.symbols.level(k)]
-    inputs: dict[str, Sequence[Ref]] = {"y": (*states, *_quadrature_symbols(d.graph, layout))}
+    inputs: dict[str, Sequence[Ref]] = {"y": (*states, *_quadrature_symbols(d.graph, layout), *unknown)}
     if direction:
         inputs["direction"] = direction
     system = d.symbols.system

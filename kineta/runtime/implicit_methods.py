@@ -13,8 +13,8 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
+from kineta.codegen.python_call import state_wrapper
 from kineta.equations.equations import Equations
-from kineta.expr.graph import neg
 from kineta.expr.program import StraightLineProgram
 from kineta.integration.external import Implicit, Jacobian
 from kineta.mechanics.tangent import along, multiplier_symbols, residuals
@@ -62,29 +62,22 @@ def dae_residual(equations: Equations, run: BoundSystem) -> Implicit:
     key = ("implicit", forces.none, tuple(forces.expressions.items()))
     setup, program = equations.bounded_memo(key, lambda: _residual_programs(equations, forces))
     h = reference.compile(setup)(np.concatenate([run.p, forces.constant]))
-    value = llvm.compile([program]).function(program.name)
     nq, nv = equations.system.nq, equations.system.nv
-    n = nq + nv + run.code.layout.integrals
-    unknown = program.n_outputs - n
-
-    def residual(t: float, y: FloatArray, rate: FloatArray) -> FloatArray:
-        found = value(np.array([t]), np.array(y[:n]), np.concatenate([rate[nq : nq + nv], y[n:]]), h)
-        found[:nq] += rate[:nq]
-        found[nq + nv : n] += rate[nq + nv : n]
-        return np.asarray(found)
-
-    return Implicit(residual, unknown, (nq, nq + nv))
+    unknown = program.n_outputs - nq - nv - run.code.layout.integrals
+    return Implicit(state_wrapper(llvm.compile([program]).function(program.name), h), unknown, (nq, nq + nv))
 
 
 def _residual_programs(equations: Equations, forces: AppliedForces) -> tuple[StraightLineProgram, StraightLineProgram]:
-    """Setup program, and the left sides as functions of t, y, accelerations and multipliers, without the rates of y other than
-    the accelerations.
-    """
+    """Setup program, and the left sides as functions of t, of y with the multipliers, and of their rates."""
     d = run_derivation(equations, SOLVED)
     _, layout = run_functions(d, forces, ())
-    work = [neg(x) for x in d["power"].refs] * layout.works
-    left = [*(neg(x) for x in d.symbols.qdot), *residuals(d)[0], *work, *(r.levels[-1] for r in d.rows)]
+    g, s, unknown = d.graph, d.symbols, multiplier_symbols(d)
+    moving = [g.symbol(f"rate of {name}") for name in s.system.q_names]
+    other = [g.symbol("rate of the work")] * layout.works
+    rates = [g.sub(own, x) for own, x in zip((*moving, *other), (*s.qdot, *d["power"].refs), strict=False)]
+    left = [*rates[: len(moving)], *residuals(d)[0], *rates[len(moving) :], *(r.levels[-1] for r in d.rows)]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
-    left = list(substitute(d.graph, left, acting)) if acting else left
-    setup, programs = lowered(d, {"implicit": left}, layout, [*d.symbols.vdot, *multiplier_symbols(d)])
+    left = list(substitute(g, left, acting)) if acting else left
+    beside = [g.symbol(f"rate of a multiplier {k}") for k in range(len(unknown))]
+    setup, programs = lowered(d, {"implicit": left}, layout, [*moving, *s.vdot, *other, *beside], unknown)
     return setup, programs["implicit"]

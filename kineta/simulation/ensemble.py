@@ -13,10 +13,10 @@ import numpy as np
 from kineta.arrays import FloatArray, IntArray, Mask
 from kineta.errors import SimulationError, warn
 from kineta.hybrid.automaton import has_modes
-from kineta.integration import ensemble_abi, loop_abi
+from kineta.integration import ensemble_abi
 from kineta.integration.native_ensemble import Ensemble, EnsembleRun, EventZeros, cores
 from kineta.integration.problem import evaluation_errors, perturbed_starts
-from kineta.integration.solver import FAILURES
+from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW
 from kineta.kernels.ensemble import ensemble_loop
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.results import outcomes as status
@@ -76,10 +76,7 @@ _STATUS = {
     ensemble_abi.OUT_OF_STEPS: OUT_OF_STEPS,
     ensemble_abi.GIVEN_UP: INTERRUPTED,
 }
-_FAILURE = {
-    ensemble_abi.STEP_TOO_SMALL: FAILURES[loop_abi.STEP_TOO_SMALL],
-    ensemble_abi.NOT_FINITE: FAILURES[loop_abi.NOT_FINITE],
-}
+_FAILURE = {ensemble_abi.STEP_TOO_SMALL: STEP_UNDERFLOW, ensemble_abi.NOT_FINITE: NOT_FINITE}
 
 
 def _in_lanes(task: SimulationProblem, bar: Progress) -> IntegratedEnsemble:

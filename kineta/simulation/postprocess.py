@@ -130,7 +130,7 @@ def result(task: SimulationProblem, motion: IntegratedRun, seconds: float) -> Re
         warn(f"Model '{system.name}': {message}; energy balance {balance:.1e}.")
     return Result(
         model=system.name,
-        method=run.method,
+        method=task.method,
         t=t,
         y=np.ascontiguousarray(y[:, : record.states].T),
         q_names=system.q_names,

@@ -8,14 +8,17 @@ from functools import partial
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.codegen.python_call import state_wrapper
 from kineta.consistency.definition_domain import domain_violation
 from kineta.consistency.redundancy import SINGULAR_END, SINGULAR_START, singular_configuration
 from kineta.errors import SimulationError, reworded
 from kineta.hybrid.automaton import HybridRun, has_modes, start_automaton
 from kineta.hybrid.sampling import SampledControl, SampledRun
+from kineta.integration.external import MethodFunctions
+from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
-from kineta.integration.solver import Integration
+from kineta.integration.solver import Solver, start
 from kineta.kernels.integrate import integration_loop
 from kineta.programs.controllability_watch import ControllabilityWatch
 from kineta.programs.native_restart import NativeRestart
@@ -45,7 +48,7 @@ NODES, WEIGHTS = ((x / 2 + shift) for x, shift in zip(np.polynomial.legendre.leg
 class IntegratedRun:
     """Integrated motion: solver, record, events, distances from the domain of definition, termination status and message."""
 
-    run: Integration | SampledRun
+    run: Solver | SampledRun
     record: Recorder
     watch: EventWatch
     domain: DomainWatch
@@ -69,7 +72,7 @@ class IntegratedRun:
 
     def sampled_forces(self, t: FloatArray) -> FloatArray | None:
         """Sampled forces (k, nv) held from the times *t* (k,) on; None without any."""
-        control = None if isinstance(self.run, Integration) else self.run.control
+        control = self.run.control if isinstance(self.run, SampledRun) else None
         return control.at(t) if control is not None and control.times else None
 
 
@@ -85,9 +88,9 @@ def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
         raise SimulationError(why)
     settled = Projection(task.quaternions, task.made)
     if code.treatment == PROJECTED:
-        start = task.y0[None].copy()
-        settled(np.array([task.t0]), start)
-        task = replace(task, y0=start[0])  # what it misses constraints by is rounding
+        rows = task.y0[None].copy()
+        settled(np.array([task.t0]), rows)
+        task = replace(task, y0=rows[0])  # what it misses constraints by is rounding
     changing, change = has_modes(task), None
     if changing:
         task, change = start_automaton(task, control)
@@ -107,12 +110,16 @@ def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
         if change is None
         else change.trials(made, len(task.watched) + len(task.system.switches), task.states),
     )
-    run = Integration(
-        partial(integration_loop, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),
-        lambda: jacobian(task.equations, control.made),
-        lambda: dae_residual(task.equations, control.made),
+    functions = MethodFunctions(
+        loop=partial(integration_loop, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),
+        rate=lambda h: state_wrapper(code.rate, h),
+        jacobian=lambda: jacobian(task.equations, control.made),
+        implicit=lambda: dae_residual(task.equations, control.made),
+    )
+    run = start(
         task.method,
         problem if first is None else replace(problem, t1=first),
+        functions,
         rtol=task.rtol,
         atol=task.atol,
         max_step=task.max_step,
@@ -124,8 +131,9 @@ def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
     forwards = float(np.sign(task.t1 - task.t0))
     record = Recorder(task.grid, forwards, task.states, settled, keep=task.dense_output, worked=worked)
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
-    whole: Integration | SampledRun = run if first is None else SampledRun(problem, run, control)
+    whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
     if change is not None:
+        assert isinstance(run, NativeRun)
         whole = HybridRun(task, problem, run, control, change)
     gradients = ControllabilityWatch(task, NativeRestart(task)) if task.system.programs else None
     return IntegratedRun(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, gradients, bar))
@@ -182,7 +190,7 @@ def singular_mass_matrix_text(task: SimulationProblem, t: float, y: FloatArray) 
 
 def _integrate(
     task: SimulationProblem,
-    run: Integration | SampledRun,
+    run: Solver | SampledRun,
     record: Recorder,
     watch: EventWatch,
     domain: DomainWatch,
@@ -192,7 +200,7 @@ def _integrate(
     """Integrate to the end; termination status and message."""
     problem = run.problem
     pace = StallWatch(problem.t0, problem.t1)
-    record.start(problem.t0, problem.y0.copy(), None if isinstance(run, Integration) else run.control.made)
+    record.start(problem.t0, problem.y0.copy(), run.control.made if isinstance(run, SampledRun) else None)
     domain.process(np.array([problem.t0]), problem.y0[None])
     try:
         for segment in run:

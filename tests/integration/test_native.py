@@ -9,7 +9,7 @@ import pytest
 import scipy.integrate
 
 from kineta.integration import loop_abi
-from kineta.integration.native import DenseOutput, NativeRun
+from kineta.integration.native import FAILURES, NativeRun
 from kineta.integration.problem import Problem
 from kineta.kernels.integrate import integration_loop
 from kineta.numerics.tableaux import DOP853, DOPRI5, Tableau
@@ -30,11 +30,11 @@ def start(tableau: Tableau, problem: Problem, **options: Any) -> NativeRun:
     return NativeRun(tableau, integration_loop(tableau), problem, **options)
 
 
-def steps(run: NativeRun) -> tuple[FloatArray, FloatArray, int]:
-    """Times and states at all steps, the start included, and the last status."""
+def steps(run: NativeRun) -> tuple[FloatArray, FloatArray, str | None]:
+    """Times and states at all steps, the start included, and the end."""
     pieces = list(run)
     t = np.concatenate([[run.problem.t0], *(p.t for p in pieces)])
-    return t, np.vstack([run.problem.y0, *(p.y for p in pieces)]), pieces[-1].status
+    return t, np.vstack([run.problem.y0, *(p.y for p in pieces)]), pieces[-1].end
 
 
 def rotation(t: float, y: FloatArray) -> FloatArray:
@@ -52,12 +52,12 @@ def test_steps_are_those_of_scipy(tableau: Tableau, peer: Any, seed: int) -> Non
     run = start(tableau, problem(rate, t0, t1, y0), rtol=rtol, atol=atol, dense=True)
     (piece,) = run
     theirs = scipy.integrate.solve_ivp(rate, (t0, t1), y0, method=peer, rtol=rtol, atol=atol, dense_output=True)
-    assert piece.status == loop_abi.DONE
+    assert piece.end == ""
     assert np.r_[t0, piece.t] == pytest.approx(theirs.t, abs=noise)
     assert piece.y == pytest.approx(theirs.y.T[1:], abs=10 * noise)
     extra = len(tableau.extra) * len(piece.t)
     assert run.evaluations - extra == theirs.nfev - (extra if tableau is DOP853 else 0)
-    dense = DenseOutput(np.r_[t0, piece.t], np.vstack([y0, piece.y]), piece.sizes, piece.dense)  # type: ignore[arg-type]
+    dense = piece.solution
     times = np.linspace(t0, t1, 57)
     assert dense(times) == pytest.approx(theirs.sol(times), abs=10 * noise)
     assert dense(times[5]) == pytest.approx(dense(times)[:, 5], abs=1e-15)
@@ -80,7 +80,7 @@ def test_error_falls_with_the_order_of_the_method(tableau: Tableau) -> None:
 @EACH
 def test_interpolant_is_as_good_as_the_tolerance(tableau: Tableau) -> None:
     (piece,) = start(tableau, problem(rotation, 0.0, 10.0, [1, 0]), rtol=1e-10, atol=1e-10, dense=True)
-    dense = DenseOutput(np.r_[0.0, piece.t], np.vstack([[1, 0], piece.y]), piece.sizes, piece.dense)  # type: ignore[arg-type]
+    dense = piece.solution
     t = np.linspace(0, 10, 301)
     assert dense(t) == pytest.approx(np.array([np.cos(t), -np.sin(t)]), abs=2e-8)
     assert dense(piece.t) == pytest.approx(piece.y.T, abs=1e-15)
@@ -98,7 +98,7 @@ def test_a_pause_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_more_steps_are_made_than_allowed() -> None:
     *_, last = start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8, max_steps=50)
     all_of_them = steps(start(DOPRI5, problem(rotation, 0.0, 40.0, [1, 0]), rtol=1e-8, atol=1e-8))
-    assert (last.status, last.t[-1]) == (loop_abi.PAUSED, all_of_them[0][50])
+    assert (last.end, last.t[-1]) == (None, all_of_them[0][50])
 
 
 def falling(t: float, y: FloatArray) -> FloatArray:
@@ -108,7 +108,7 @@ def falling(t: float, y: FloatArray) -> FloatArray:
 def test_zeros_of_an_event_are_found_on_the_way() -> None:
     (piece,) = start(DOP853, problem(rotation, 0.0, 10.0, [1, 0], events=watched(falling, 2)), rtol=1e-10, atol=1e-10)
     which, times, states = piece.zeros
-    assert (piece.status, piece.odd) == (loop_abi.DONE, False)
+    assert (piece.end, piece.odd) == ("", False)
     assert np.array_equal(which, [0, 0, 0])
     assert times == pytest.approx(np.pi * np.array([0.5, 1.5, 2.5]), abs=1e-9)
     assert states[:, 1] == pytest.approx([-1, 1, -1], abs=1e-9)
@@ -119,7 +119,7 @@ def test_zeros_of_an_event_are_found_on_the_way() -> None:
 def test_the_last_zero_wanted_ends_the_run(direction: int, left: int, zeros: list[float]) -> None:
     events = watched(falling, 2, direction, left)
     *_, last = start(DOP853, problem(rotation, 0.0, 10.0, [1, 0], events=events), rtol=1e-10, atol=1e-10)
-    assert (last.status, last.odd, events.left[0]) == (loop_abi.EVENT, False, 0)
+    assert (last.end, last.odd, events.left[0]) == (None, False, 0)
     assert last.zeros[1] == pytest.approx(np.pi * np.array(zeros), abs=1e-9)
     assert last.t[-2] < last.zeros[1][-1] <= last.t[-1]
 
@@ -127,7 +127,7 @@ def test_the_last_zero_wanted_ends_the_run(direction: int, left: int, zeros: lis
 def test_a_zero_in_the_last_step_ends_the_run_with_it() -> None:
     events = watched(falling, 2, 0, 1)
     *_, last = start(DOP853, problem(rotation, 0.0, np.pi / 2 + 1e-3, [1, 0], events=events), rtol=1e-6, atol=1e-6)
-    assert (last.status, len(last.zeros[0])) == (loop_abi.DONE, 1)
+    assert (last.end, len(last.zeros[0])) == ("", 1)
     assert np.all(np.diff(last.t) > 0)
 
 
@@ -146,7 +146,7 @@ def test_a_pause_where_an_event_has_no_value_at_one_end_of_a_step() -> None:
             return np.sqrt(y[:1]) - 0.5
 
     pieces = list(start(DOP853, problem(rotation, 0.0, 4.0, [1, 0], events=watched(root, 2)), rtol=1e-6, atol=1e-6))
-    assert [(p.status, p.odd) for p in pieces] == [(loop_abi.EVENT, True), (loop_abi.DONE, False)]
+    assert [(p.end, p.odd) for p in pieces] == [(None, True), ("", False)]
     assert pieces[0].y[-2, 0] > 0 > pieces[0].y[-1, 0]
 
 
@@ -181,8 +181,8 @@ def test_quaternions_are_made_units_at_every_step() -> None:
 
 @EACH
 def test_a_pole_ends_the_run_before_it(tableau: Tableau) -> None:
-    t, y, status = steps(start(tableau, problem(lambda t, y: y**2, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
-    assert status in (loop_abi.STEP_TOO_SMALL, loop_abi.NOT_FINITE)
+    t, y, end = steps(start(tableau, problem(lambda t, y: y**2, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
+    assert end in FAILURES.values()
     assert 1 - 1e-6 < t[-1] < 1 + 1e-6
     early = t < 0.9
     assert y[early, 0] == pytest.approx(1 / (1 - t[early]), rel=1e-5)
@@ -194,7 +194,7 @@ def test_a_rate_that_stops_being_finite_ends_the_run(tableau: Tableau) -> None:
         with np.errstate(invalid="ignore"):
             return -1 - 0 * np.sqrt(y)
 
-    t, y, status = steps(start(tableau, problem(rate, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
-    assert status == loop_abi.NOT_FINITE
+    t, y, end = steps(start(tableau, problem(rate, 0.0, 2.0, [1.0]), rtol=1e-8, atol=1e-10))
+    assert end == FAILURES[loop_abi.NOT_FINITE]
     assert t[-1] == pytest.approx(1.0, abs=1e-6)
     assert np.isfinite(y).all()

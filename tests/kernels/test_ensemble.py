@@ -115,7 +115,9 @@ def test_every_case_moves_as_it_would_alone(seed: int, lanes: int, tableau: Tabl
         assert (accepted, rejected) == (len(t), one.rejected)
         assert found.t[i] == span[1]
         assert found.y[i] == pytest.approx(y[-1], abs=1e-13)
-        sizes, interpolants = (np.concatenate([getattr(p, n) for p in pieces]) for n in ("sizes", "dense"))
+        sizes, interpolants = (
+            np.concatenate([getattr(p.solution, n) for p in pieces]) for n in ("sizes", "coefficients")
+        )
         dense = DenseOutput(np.r_[span[0], t], np.vstack([y0[i], y]), sizes, interpolants)
         assert found.samples[i] == pytest.approx(dense(grid).T, abs=1e-13)
         spared = (accepted - found.counts[i, lane_layout.DENSE]) * len(tableau.extra)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.codegen.python_call import state_wrapper
 from kineta.equations.equations import equations_of
 from kineta.errors import MissingPackageError
-from kineta.integration.problem import Problem
 from kineta.integration.solver import METHODS
 from kineta.runtime.compiled import bind_system, parameters
 from kineta.runtime.constraint_treatment import FREE
@@ -312,18 +312,29 @@ def test_an_expression_that_leaves_its_domain_ends_the_run() -> None:
 
 @pytest.mark.parametrize("method", ["Radau", "CVODE"])
 def test_an_error_of_a_method_keeps_what_was_computed(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rate, calls = Problem.rate, iter(range(1000))
+    calls = iter(range(1000))
 
-    def fails(*given: Any) -> Any:
-        if next(calls) > 100:
-            raise OverflowError("too large")
-        return rate(*given)
+    def failing(*given: Any) -> Any:
+        rate = state_wrapper(*given)
 
-    monkeypatch.setattr(Problem, "rate", fails)
+        def fails(*given: Any, **out: Any) -> Any:
+            if next(calls) > 100:
+                raise OverflowError("too large")
+            return rate(*given, **out)
+
+        return fails
+
+    monkeypatch.setattr("kineta.simulation.run.state_wrapper", failing)
     result = kn.simulate(OSCILLATOR, 10.0, method=method)
     assert result.status == -1
     assert len(result.t) > 5
     assert f": {method} cannot go on (OverflowError: too large); " in result.message
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_counts_its_evaluations(method: str) -> None:
+    result = kn.simulate(OSCILLATOR, 10.0, method=method)
+    assert result.nfev > result.steps
 
 
 @pytest.mark.parametrize("method", ["dopri5", "RK45", "CVODE"])

@@ -20,7 +20,6 @@ from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.errors import SimulationError
 from kineta.expr.graph import ZERO, Ref, neg
-from kineta.integration import loop_abi
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.kernels.integrate import integration_loop
@@ -74,9 +73,9 @@ def back(
     for k in range(len(t) - 2, -1, -1):
         if k < len(t) - 2:
             run.go_on(float(t[k]), h, np.concatenate([rows[k + 1], state[n:]]))
-        for piece in run:
-            state = piece.y[-1] if len(piece.y) else state
-        if piece.status != loop_abi.DONE or not np.isfinite(state).all():
+        for segment in run:
+            state = segment.y[-1] if len(segment.y) else state
+        if segment.end != "" or not np.isfinite(state).all():
             raise SimulationError(
                 f"The derivatives cannot be carried back beyond t = {t[k + 1]:g} s: they are not finite there."
             )
