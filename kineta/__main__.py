@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 #: What a shell gives for a command that Ctrl-C ends.
 _INTERRUPTED = 130
+#: Objects made between two collections of garbage: a command ends before its cycles matter, and imports make objects that stay.
+_GARBAGE = 100_000
 #: Work after which a signal is late that Python has not seen [s]: it is within machine code, such as that of a compiler.
 _PATIENCE = 0.5
 
@@ -19,6 +21,7 @@ def main() -> None:
     """Entry point. Ctrl-C and SIGTERM end what is going on in an orderly way, with codes 130 and 143; an import at once."""
     code = _INTERRUPTED
     try:
+        import gc
         import signal
         from threading import Event
 
@@ -38,6 +41,7 @@ def main() -> None:
                 signal.signal(number, interrupt)
         _watch(seen)
         sys.unraisablehook = _lost
+        gc.set_threshold(_GARBAGE)
         from kineta.cli.main import main as run
 
         run()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from typing import TYPE_CHECKING, Any
 
 from kineta.errors import ArgumentError, shown
@@ -74,12 +75,12 @@ def numbers(name: str, value: Any) -> FloatArray:
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value
     if isinstance(value, bytearray | memoryview) or (
-        isinstance(value, list | tuple) and any(isinstance(x, bool) or x is np.ma.masked for x in value)
+        isinstance(value, list | tuple) and any(isinstance(x, bool) or _masked(x) for x in value)
     ):
         raise ArgumentError(f"Expected numbers for {name}, found {shown(value)}.")
     try:
         array = np.asarray(value)
-        kind = "masked ones" if np.ma.is_masked(value) else _KINDS.get(array.dtype.kind)
+        kind = "masked ones" if _masked(value) else _KINDS.get(array.dtype.kind)
     except ValueError:
         raise ArgumentError(f"Expected rows of the same length for {name}, found {shown(value)}.") from None
     except Exception:  # whatever the object raises
@@ -114,6 +115,12 @@ def check_rising(what: str, values: FloatArray) -> None:
         raise ArgumentError(
             f"Expected {what} in rising order, found {values[k + 1]:.9g} after {values[k]:.9g} (number {k + 2} of {len(values)})."
         )
+
+
+def _masked(value: Any) -> bool:
+    """Whether *value* is a masked number, or an array with one. Without the module ``numpy.ma`` there is none."""
+    found = sys.modules.get("numpy.ma")
+    return found is not None and isinstance(value, found.MaskedArray) and bool(found.is_masked(value))
 
 
 def _float(entry: Any) -> float:

@@ -112,7 +112,7 @@ class NativeRun:
             "tried_h": np.empty(0),
             "trials": np.zeros((loop_abi.TRIALS, padded)),
             "energies": np.empty(0),
-            "signs": np.pad(perturbation_signs(loop_abi.DIRECTIONS, self.n), ((0, 0), (0, padded - self.n))),
+            "signs": self._signs(),
             "normals": np.full(events.n, -1),
             "strikes": np.zeros(events.n, dtype=np.int64),
             "partners": np.full(events.n, -1),
@@ -124,6 +124,13 @@ class NativeRun:
             "approaches": np.empty(rows),
             "flags": np.empty(0),
         }
+
+    def _signs(self) -> FloatArray:
+        """Directions of the perturbed states at which events are evaluated."""
+        found = np.zeros((loop_abi.DIRECTIONS, self.padded))
+        if self._events.n:
+            found[:, : self.n] = perturbation_signs(loop_abi.DIRECTIONS, self.n)
+        return found
 
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
         self._ints[loop_abi.EVALUATIONS] += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 from kineta.calls import public
@@ -88,6 +87,8 @@ class SystemGraph:
         return "\n".join([f"bodies {head}", f"arcs {arcs}", *blocks])
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<pre>{escape(str(self))}</pre>"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from html import escape
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.calls import public
@@ -186,6 +185,8 @@ class System(Description):
 
     def _repr_html_(self) -> str:
         """The system in the language ``.kin``, as notebooks show it."""
+        from html import escape
+
         from kineta.model.io.kin_writer import write
 
         return f"<pre>{escape(write(self))}</pre>"
