@@ -7,18 +7,36 @@ that fails with a tolerance ten times as large, or ten times as small; ``docs/de
 
 from __future__ import annotations
 
-#: Spacing of floats above 1: the smallest relative error of a number. Errors of a few operations are small multiples of it.
+#: Spacing of floats above 1. Rounding errors of a few operations are small multiples of it.
 EPS = 2.0**-52
 #: Least divisor of a ratio, in place of zero: numbers up to 1e8 remain finite when they are divided by it.
 LEAST_DIVISOR = 1e-300
-#: Sum relative to its terms that is their rounding error: a few thousand EPS, as after some dozen operations that lose a digit.
+
+#: Sum, relative to its terms, that is their rounding error: what some dozen operations leave, each of which loses a digit.
 ROUNDING_TOLERANCE = 1e-12
-#: Residual relative to the terms of an equation that no iteration reduces any further: 45 EPS.
+#: Residual, relative to the terms of its equation, that no iteration reduces any further.
 RESIDUAL_TOLERANCE = 1e-14
-#: Relative change of the variables at convergence of Newton's method: the square of the last change, 1e-20, is beyond all digits.
+#: Change of the variables, relative to their size, at convergence of Newton's method: the next change is beyond all digits.
 NEWTON_TOLERANCE = 1e-10
-#: Ratio to the largest singular value, or pivot, of scaled rows that counts as zero: half way, on a scale of digits, between
-#: the rounding error of a product of matrices and the least distance of rows that models distinguish, 1e-6.
+#: Residual of a constraint, relative to the size of the state, in a consistent state: what integration may leave at its
+#: finest tolerances, and so little that reactions keep six digits.
+CONSTRAINT_TOLERANCE = 1e-10
+
+#: Ratio to the largest singular value, or pivot, of scaled rows that counts as zero: errors of products of matrices are below
+#: it, distances of rows that models mean are above it.
 RANK_TOLERANCE = 1e-9
-#: Force or acceleration, relative to the largest, that counts as zero: solutions of equations of motion lose up to seven digits.
+#: Least singular value of rows of unit length in a position that is near a singular one, and length of a row there, relative to
+#: its length elsewhere.
+SINGULARITY_TOLERANCE = 1e-3
+#: Distance of a row of unit length from the span of others above which it is independent of them: solutions lose two digits.
+INDEPENDENCE_TOLERANCE = 1e-2
+#: Coefficient of a linear combination, or component of a direction, of unit length that is absent from sentences.
+PARTICIPATION_TOLERANCE = 1e-6
+
+#: Force or acceleration, relative to the largest, that counts as zero.
 FORCE_TOLERANCE = 1e-9
+#: Error of numbers that people write with six digits: of the length of a quaternion, of directions normal to each other.
+WRITTEN_TOLERANCE = 1e-6
+#: Moment of inertia, relative to the largest, by which a tensor may miss symmetry, zero and the triangle inequality: tensors of
+#: plates and rods are at the bounds, and programs write them with as many digits as they like.
+INERTIA_TOLERANCE = 1e-9

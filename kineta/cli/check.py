@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kineta import tolerances
 from kineta.cli.options import Verb, json_, model, settings
 from kineta.cli.values import CHECK_FAILED, Settings, console, print_json, read
 from kineta.errors import readable
@@ -176,11 +177,10 @@ def _controlled(equations: Equations, state: tuple[Any, Any]) -> None:
 
 def _of_mass(equations: Equations, M: Any, size: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
     """Findings for the mass matrix *M*, and the *size* of its diagonal entries, at *state*."""
-    from kineta.mechanics.linear_algebra.ldl import PIVOT_TOLERANCE
     from kineta.runtime.mass_matrix_rank import least_inertia, massless_motion_text, scaling_warning
 
     smallest, motion = least_inertia(M, size)
-    if smallest > PIVOT_TOLERANCE:
+    if smallest > tolerances.ROUNDING_TOLERANCE:
         yield _definite(smallest)
         yield _inverse(_independent(equations, state), M, state)
         if equations.system.constraints:

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
-from kineta.consistency.constraints import CONSTRAINT_TOLERANCE, NumericConstraints
+from kineta.consistency.constraints import NumericConstraints
 from kineta.numerics.linear_algebra import lstsq, norm, svd
 
 #: Largest step [rad or m], number of steps between two states, and number of halvings of a step.
@@ -69,7 +70,7 @@ class AssemblyBranch:
             way, clock = rng.standard_normal(len(place.drift)), rng.uniform(-1.0, 1.0)
             for _ in range(STEPS_BETWEEN):
                 way = place.free.T @ (place.free @ way)
-                way /= max(float(norm(way)), 1e-300)
+                way /= max(float(norm(way)), tolerances.LEAST_DIVISOR)
                 following = self._stride(place, way, clock)
                 if following is None:
                     break
@@ -105,4 +106,4 @@ class AssemblyBranch:
         """True where a position satisfies the position constraints."""
         still = np.zeros(len(self.constraints.system.base_speeds))
         off = self.constraints.residuals(t, q, still)[self.constraints.on_position]
-        return bool(np.abs(off).max(initial=0.0) <= CONSTRAINT_TOLERANCE * self.constraints.scale(q, still))
+        return bool(np.abs(off).max(initial=0.0) <= tolerances.CONSTRAINT_TOLERANCE * self.constraints.scale(q, still))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
-from kineta.consistency.constraints import CONSTRAINT_TOLERANCE, NumericConstraints
+from kineta.consistency.constraints import NumericConstraints
 
 #: Number of perturbed guesses, and the distances of their coordinates and of their speeds from the first guess.
 GUESSES = 8
@@ -94,7 +95,7 @@ def _best_solution(
     rng, best = np.random.default_rng(0), solve(guess)
     least, said = missed(best), ""
     for far in distances:
-        if least <= CONSTRAINT_TOLERANCE:
+        if least <= tolerances.CONSTRAINT_TOLERANCE:
             break
         found = solve(beside(far * rng.standard_normal(n)))
         if (off := missed(found)) < least:

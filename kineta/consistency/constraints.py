@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.codegen.tiered import TieredFunction
 from kineta.consistency.definition_domain import domain_violation, position_text
@@ -14,7 +15,6 @@ from kineta.consistency.derived import Derived
 from kineta.errors import NumericalError
 from kineta.expr.graph import ZERO
 from kineta.expr.program import program
-from kineta.mechanics.constraints.structural_rank import PART
 from kineta.mechanics.derivation import vector
 from kineta.mechanics.formalisms.table import FORMALISMS
 from kineta.mechanics.from_residual import jacobian, levels
@@ -28,10 +28,6 @@ from kineta.threads import once
 PASSIVE_FORMALISM = "newton_euler"
 #: Largest number of Newton steps, and of halvings of a step.
 NEWTON_STEPS, STEP_HALVINGS = 100, 12
-#: Residual, relative to the size of the state, within which a constraint is satisfied.
-CONSTRAINT_TOLERANCE = 1e-10
-#: Residual, relative to the size of the state, at the level of rounding.
-RESIDUAL_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,7 @@ class NumericConstraints:
 
     def violated(self, t: float, q: FloatArray, v: FloatArray) -> set[str]:
         """Names of the constraints with a residual beyond tolerance."""
-        off, allowed = np.abs(self.residuals(t, q, v)), CONSTRAINT_TOLERANCE * self.scale(q, v)
+        off, allowed = np.abs(self.residuals(t, q, v)), tolerances.CONSTRAINT_TOLERANCE * self.scale(q, v)
         return {name.rstrip("'") for name, own in zip(self.labels, off, strict=True) if not own <= allowed}
 
     def jacobian(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
@@ -191,7 +187,7 @@ class NumericConstraints:
         v = np.zeros(len(self.system.base_speeds))
         off = self.residuals(t, q, v)[position]
         for _ in range(NEWTON_STEPS if position else 0):
-            if np.abs(off).max() <= RESIDUAL_ROUNDING * self.scale(q, v):
+            if np.abs(off).max() <= tolerances.RESIDUAL_TOLERANCE * self.scale(q, v):
                 break
             W = self.inverse_root(t, q, v)
             W[list(held)] = 0.0
@@ -199,7 +195,7 @@ class NumericConstraints:
             if not (np.isfinite(A).all() and np.isfinite(off).all()):
                 break
             change = least_change(A, W, off)
-            change *= min(1.0, 1.0 / max(np.abs(change).max(initial=0.0), 1e-300))
+            change *= min(1.0, 1.0 / max(np.abs(change).max(initial=0.0), tolerances.LEAST_DIVISOR))
             for _ in range(STEP_HALVINGS):
                 tried = self.retract(t, q, change)
                 left = self.residuals(t, tried, v)[position]
@@ -220,7 +216,7 @@ class NumericConstraints:
         W[list(held)] = 0.0
         off = self.residuals(t, q, v)[last]
         for _ in range(NEWTON_STEPS if last else 0):
-            if np.abs(off).max() <= RESIDUAL_ROUNDING * self.scale(q, v):
+            if np.abs(off).max() <= tolerances.RESIDUAL_TOLERANCE * self.scale(q, v):
                 break
             A = self.jacobian(t, q, v)
             if not (np.isfinite(A).all() and np.isfinite(off).all()):
@@ -253,7 +249,7 @@ class NumericConstraints:
             share = (
                 lstsq(A[list(kept)].T, A[i], what="the constraints that depend on each other") if kept else np.zeros(0)
             )
-            found[i] = [kept[k] for k in np.flatnonzero(np.abs(share) > PART).tolist()]
+            found[i] = [kept[k] for k in np.flatnonzero(np.abs(share) > tolerances.PARTICIPATION_TOLERANCE).tolist()]
         return found
 
 

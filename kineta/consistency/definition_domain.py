@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import DESCRIPTIONS, Expr
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as reference
@@ -20,8 +21,6 @@ from kineta.mechanics.derivation import Derivation
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.system import System
 
-#: Distance from the edge of a domain, relative to the state and 1, at the level of rounding.
-EDGE_ROUNDING = 4 * 2.0**-52
 #: Largest number of characters of an expression in a sentence.
 SHOWN_LENGTH = 80
 
@@ -127,7 +126,7 @@ def domain_violation(equations: Derived, p: FloatArray, t: float, y: FloatArray,
 
 def edge_tolerance(y: FloatArray) -> Any:
     """Distance from the edge of a domain within which states *y* (..., n) lie on it, up to rounding."""
-    return EDGE_ROUNDING * np.maximum(1.0, np.abs(y).max(axis=-1, initial=0.0))
+    return 4 * tolerances.EPS * np.maximum(1.0, np.abs(y).max(axis=-1, initial=0.0))
 
 
 def position_text(system: System, q: FloatArray) -> str:

@@ -14,29 +14,23 @@ from typing import TypeVar
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.consistency.consistent_state import ConsistentState, consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.derived import Derived
 from kineta.errors import ModelError, NumericalError, warn
 from kineta.mechanics.constraints.rows import check_independent
-from kineta.mechanics.constraints.structural_rank import APART, nearest
+from kineta.mechanics.constraints.structural_rank import nearest
 from kineta.numerics.linear_algebra import lstsq, norm, pivoted_triangle, qr, svd
 
 T = TypeVar("T", bound=Derived)
 #: Coordinates and speeds.
 State = tuple[FloatArray, FloatArray]
 
-#: Pivots of unit rows, relative to the largest, below which constraints are redundant.
-RANK_TOLERANCE = 1e-6
 #: Number of states near the start; size of the displacements, relative to a unit speed, in the mass metric; size of the changes
 #: of speed where rows are nonlinear in them; and time between them: rows that vanish at t = 0 or at rest do not vanish there.
 NEIGHBOURS, POSITION_STEP, SPEED_STEP, TIME_STEP = 3, 0.1, 1.0, 0.01
-#: Least singular value of scaled constraints below which a run has ended in a singular configuration, and below which none can
-#: start.
-SINGULAR_END, SINGULAR_START = 1e-3, 1e-9
-#: Least length of a row, relative to the longest or to its own length in other states, with a gradient.
-LEAST_ROW_LENGTH = 1e-3
 
 
 @dataclass(frozen=True)
@@ -88,7 +82,7 @@ def _find_redundancy(constraints: NumericConstraints, t: float, state: State) ->
     rows = [A for _, _, A in known]
     sizes = np.array([norm(A, axis=1) for A in rows])
     length = sizes.max(axis=0)
-    sloped = sizes > LEAST_ROW_LENGTH * length
+    sloped = sizes > tolerances.SINGULARITY_TOLERANCE * length
     found = [_independent_rows(A, length, sloped.all(axis=0)) for A in rows]
     best = max(range(len(known)), key=lambda i: (len(found[i][0]), sloped[i].sum(), found[i][1]))
     kept = found[best][0]
@@ -167,11 +161,11 @@ def _contradiction(constraints: NumericConstraints, t: float, start: ConsistentS
 
 
 def singular_configuration(
-    equations: Derived, p: FloatArray, t: float, end: State, regular: Sequence[State], part: float = SINGULAR_END
+    equations: Derived, p: FloatArray, t: float, end: State, regular: Sequence[State], part: float | None = None
 ) -> str:
     """Sentence on the constraints that are dependent in the state *end* at the time *t* and independent in *regular* states;
     ``''`` for none. Dependent: the least singular value, of rows scaled by their lengths in regular states, is less than
-    *part*.
+    *part*, SINGULARITY_TOLERANCE by default.
     """
     system, left_out = equations.system, equations.derivation.left_out
     if not system.constraints or system.quasi:
@@ -184,7 +178,7 @@ def singular_configuration(
 def singular_beside_regular(equations: Derived, p: FloatArray, t: float, q: FloatArray, v: FloatArray) -> str:
     """The constraints that depend on each other in the state *q*, *v* but not beside it, in words; ``''`` for none."""
     independent, regular, _ = independent_constraints(equations, t, q, v, p)
-    return singular_configuration(independent, p, t, (q, v), regular, SINGULAR_START)
+    return singular_configuration(independent, p, t, (q, v), regular, tolerances.RANK_TOLERANCE)
 
 
 def dependent_rows(
@@ -193,7 +187,7 @@ def dependent_rows(
     t: float,
     end: State,
     regular: Sequence[State],
-    part: float = SINGULAR_END,
+    part: float | None = None,
 ) -> str:
     """Sentence on the dependent rows among the rows number *kept*; ``''`` for none."""
     elsewhere = [state for state in regular if not all(map(np.array_equal, state, end))]
@@ -202,10 +196,10 @@ def dependent_rows(
         return ""
     length = np.max([norm(rows, axis=1, keepdims=True) for rows in (*others, A)], axis=0)
     A = A / np.where(length > 0, length, 1.0)
-    if nearest(A) > APART:
+    if nearest(A) > tolerances.INDEPENDENCE_TOLERANCE:
         return ""
     left, sizes, _ = svd(A, what="the constraints that depend on each other")
-    if len(sizes) == len(kept) and sizes[-1] > part:
+    if len(sizes) == len(kept) and sizes[-1] > (tolerances.SINGULARITY_TOLERANCE if part is None else part):
         return ""
     shares = np.abs(left[:, -1])
     names = [constraints.rows[kept[k]][0] for k in np.flatnonzero(shares > 0.1 * shares.max())]
@@ -226,7 +220,7 @@ def _independent_rows(A: FloatArray, length: FloatArray, steady: Mask) -> tuple[
             rest = A[own] - A[own] @ Q @ Q.T
             R, order = pivoted_triangle(rest.T, what="the constraints that are independent")
             far = np.abs(R.diagonal())
-            far = far[far > RANK_TOLERANCE]
+            far = far[far > tolerances.RANK_TOLERANCE]
             kept += own[order[: len(far)]].tolist()
             least = min([least, *far.tolist()])
     return kept, least
@@ -237,7 +231,10 @@ def _well_conditioned(A: FloatArray) -> bool:
     if not len(A):
         return True
     length = norm(A, axis=1)
-    return bool(length.min() >= LEAST_ROW_LENGTH * max(1.0, length.max())) and nearest(A / length[:, None]) > APART
+    return (
+        bool(length.min() >= tolerances.SINGULARITY_TOLERANCE * max(1.0, length.max()))
+        and nearest(A / length[:, None]) > tolerances.INDEPENDENCE_TOLERANCE
+    )
 
 
 def _neighbouring_states(
@@ -248,11 +245,11 @@ def _neighbouring_states(
     found = []
     for at in t + TIME_STEP * (1.0 + np.arange(NEIGHBOURS)):
         W = constraints.inverse_root(t, q, v)
-        W = W / max(norm(W, axis=0).max(initial=0.0), 1e-300)
+        W = W / max(norm(W, axis=0).max(initial=0.0), tolerances.LEAST_DIVISOR)
         A = constraints.jacobian(t, q, v) @ W
         x = POSITION_STEP * rng.standard_normal(W.shape[1])
         if np.isfinite(A).all():
-            x -= lstsq(A, A @ x, what="states beside this", rcond=RANK_TOLERANCE)
+            x -= lstsq(A, A @ x, what="states beside this", rcond=tolerances.RANK_TOLERANCE)
         there = constraints.project_position(at, constraints.retract(t, q, W @ x))
         speeds = v if linear else v + SPEED_STEP * W @ rng.standard_normal(W.shape[1])
         speeds = constraints.project_velocity(at, there, speeds)

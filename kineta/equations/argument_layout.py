@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
 from kineta.model.system import System
@@ -17,7 +18,7 @@ from kineta.model.system import System
 #: Defaults of arguments.
 DEFAULTS: Mapping[str, Any] = {"tau": 0.0, "p": None, "out": None}
 #: Largest deviation of a squared quaternion norm from 1 that counts as rounding: a normalised quaternion is unchanged.
-ROUNDING = 2.0**-49
+UNIT_ROUNDING = 8 * tolerances.EPS
 
 
 @cache
@@ -73,7 +74,7 @@ def normalised_quaternions(system: System, q: FloatArray) -> FloatArray:
         square = w * w + x * x + y * y + z * z  # summed in the order of the machine code, for equal bits
         if not square.all():
             raise quaternion_length_error(system, joint, 0.0)
-        off = np.abs(square - 1) > ROUNDING
+        off = np.abs(square - 1) > UNIT_ROUNDING
         if off.any():
             found = q.copy() if found is q else found
             found[..., offset : offset + 4] /= np.where(off, np.sqrt(square), 1.0)[..., np.newaxis]

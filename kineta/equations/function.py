@@ -169,7 +169,7 @@ class Function:
             [kinds[block.name] for block in self.main.inputs],
             self.hoisted(),
             units=tuple(self.system.quaternions.values()),
-            rounding=argument_layout.ROUNDING,
+            rounding=argument_layout.UNIT_ROUNDING,
             wrap=self._tuple,
         )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.equations import case_arguments
 from kineta.equations.argument_layout import quaternion_length_error
@@ -16,9 +17,6 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm
 from kineta.passes.evaluate import evaluate
 from kineta.values import numbers
-
-#: Largest deviation of a quaternion from unit length that is normalised without an error.
-UNIT = 1e-6
 
 
 def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -> tuple[FloatArray, FloatArray]:
@@ -83,7 +81,7 @@ def _values(system: System, what: str, names: Sequence[str], start: Mapping[str,
 def _unit_quaternions(system: System, q: FloatArray) -> FloatArray:
     for joint, offset in system.quaternions.items():
         lengths = norm(q[..., offset : offset + 4], axis=-1, keepdims=True)
-        wrong = np.abs(lengths - 1) > UNIT
+        wrong = np.abs(lengths - 1) > tolerances.WRITTEN_TOLERANCE
         if wrong.any():
             raise quaternion_length_error(system, joint, float(lengths[wrong][0]))
         q[..., offset : offset + 4] /= lengths

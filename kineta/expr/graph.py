@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 
+from kineta import tolerances
 from kineta.errors import ExpressionError
 from kineta.expr.op import COMMUTATIVE, EVEN, FLOAT, ODD, UNARY, Op
 
@@ -38,7 +39,7 @@ def neg(ref: Ref) -> Ref:
     return ref ^ 1 if ref > 1 else ref
 
 
-def snap(value: float, error: float = 3e-16) -> float:
+def snap(value: float, error: float = 1.5 * tolerances.EPS) -> float:
     """*value*, or the exact number within the distance *error*: cos(pi/2) is 0, sin(pi/6) is 1/2."""
     for exact in _SNAPS:
         if abs(abs(value) - exact) < error:
@@ -338,7 +339,7 @@ class Graph:
         try:
             value = function(x) if op in UNARY else function(x, y)
             if op in _SNAPPED:  # up to the rounding error of the angle, which grows with the number of turns
-                value = snap(value, max(3e-16, 2.3e-16 * min(abs(x), 64.0))) if abs(x) > 1e-3 else value
+                value = snap(value, tolerances.EPS * max(1.5, min(abs(x), 64.0))) if abs(x) > 1e-3 else value
             return self._append(op, a, b) if self.exact and not _unrounded(op, x, y, value) else self.const(value)
         except (ValueError, ZeroDivisionError, OverflowError, ExpressionError):
             raise no_number(op, (x,) if op in UNARY else (x, y)) from None

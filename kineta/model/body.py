@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, ModelError, shown
 from kineta.model.coercion import COERCIONS, ModelRecord, Vector3, coerce_fields, entries, records, scalar, vector
@@ -67,7 +68,11 @@ def _of_tensor(J: Sequence[Vector3]) -> tuple[Vector3, Vector3]:
     for i, k in ((0, 1), (0, 2), (1, 2)):
         a, b = J[i][k], J[k][i]
         if a != b:
-            if a.value is None or b.value is None or not abs(a.value - b.value) <= 1e-9 * max(sizes):
+            if (
+                a.value is None
+                or b.value is None
+                or not abs(a.value - b.value) <= tolerances.INERTIA_TOLERANCE * max(sizes)
+            ):
                 names = f"J{'xyz'[i]}{'xyz'[k]} = {shown(a)}", f"J{'xyz'[k]}{'xyz'[i]} = {shown(b)}"
                 raise ArgumentError(f"Expected a symmetric tensor of inertia, found {' and '.join(names)}.")
             a = scalar((a.value + b.value) / 2)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.errors import ExpressionError, Location, did_you_mean, nearest_or_listed
 from kineta.model import constraints, contacts, elements, motion_program, switch
@@ -19,7 +20,7 @@ from kineta.model.diagnostics import CheckError
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.inertia_check import inertia_fault, rotation_axes
 from kineta.model.kind import Kind
-from kineta.model.motion import LONGEST, SHORTEST, Ball, Free, Motion, quaternion_names
+from kineta.model.motion import LONGEST, Ball, Free, Motion, quaternion_names
 from kineta.model.name_inference import IN_ANGLE, smooth_friction, speed_derivatives
 from kineta.model.name_scopes import NAME, check_symbols, listing_advice
 from kineta.model.reserved_symbols import ENERGIES, TIME
@@ -35,8 +36,6 @@ STATEMENTS = (
     *dict.fromkeys((*elements.WORDS, *constraints.WORDS, *contacts.WORDS, switch.KIND.word, motion_program.KIND.word)),
     *(motion_program.CONTROL, "quasi", "initial", "output"),
 )
-#: Deviation of a quaternion from unit length: six digits, as people write them.
-WRITTEN = 1e-6
 _LABEL = re.compile(rf"{NAME.pattern}(\.{NAME.pattern})*'*")
 
 
@@ -246,7 +245,7 @@ def check_directions(system: Description, values: Mapping[str, float]) -> None:
             found = evaluate(axis[0].graph, [a.ref for a in axis], values)
         except ExpressionError as error:
             raise CheckError(word(record), record.name, record.location, f"{text}: {error}") from None
-        if not SHORTEST**2 < sum(a * a for a in found) < LONGEST**2:
+        if not tolerances.ROUNDING_TOLERANCE**2 < sum(a * a for a in found) < LONGEST**2:
             shown = ", ".join(f"{a:g}" for a in found)
             text += f" is ({shown}); expected one of non-zero, finite length."
             raise CheckError(word(record), record.name, record.location, text)
@@ -304,7 +303,7 @@ def _unit_quaternion(
     except ExpressionError:
         return  # some parameter has no value yet
     length = math.hypot(*numbers)
-    if abs(length - 1) > WRITTEN:
+    if abs(length - 1) > tolerances.WRITTEN_TOLERANCE:
         first = next(n for n in given if n in names)
         message = f"the initial quaternion of '{motion.name}' has the length {length:g}; expected 1."
         advice = " Give all of qw, qx, qy, qz of a turn (cos(a/2), e sin(a/2))."

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count, islice
 from typing import Any
 
+from kineta import tolerances
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr, symbol
 from kineta.algebra.functions import cos, sin
 from kineta.errors import ModelError
@@ -211,4 +212,4 @@ class _Numbers:
 
 def _quarter_turn(motion: Rotation | Shift) -> bool:
     angle = motion.argument.value if isinstance(motion, Rotation) and motion.axis in (X, Y, Z) else None
-    return angle is not None and abs(math.remainder(angle, math.pi / 2)) < 1e-12
+    return angle is not None and abs(math.remainder(angle, math.pi / 2)) < tolerances.ROUNDING_TOLERANCE

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.errors import ExpressionError
 from kineta.model.body import GROUND, Inertia
@@ -49,7 +50,7 @@ def inertia_fault(inertia: Inertia, turning: RotationAxes, values: Mapping[str, 
         return ""
     principal = principal_moments(moments, products)
     a, b, c = sorted(principal)
-    slack = 1e-9 * max(c, 0.0)
+    slack = tolerances.INERTIA_TOLERANCE * max(c, 0.0)
     if a < -slack:
         return f"the inertia tensor has the principal moment {a:g} kg*m^2; expected zero or more."
     if a + b < c - slack:
@@ -106,7 +107,7 @@ def rotation_axes(system: Description, values: Mapping[str, float]) -> dict[str,
 
 def _are_parallel(a: Numbers, b: Numbers) -> bool:
     """Whether two unit vectors are parallel or opposite."""
-    return abs(abs(sum(x * y for x, y in zip(a, b, strict=True))) - 1) < 1e-12
+    return abs(abs(sum(x * y for x, y in zip(a, b, strict=True))) - 1) < tolerances.ROUNDING_TOLERANCE
 
 
 def _turned(v: Numbers, axis: Numbers, angle: float) -> Numbers:

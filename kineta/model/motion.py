@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, ModelError, shown
 from kineta.model.coercion import COERCIONS, ModelRecord, Vector3, entries, scalar, vector
@@ -20,8 +21,8 @@ Axis = Numbers | Vector3
 X: Numbers = (1.0, 0.0, 0.0)
 Y: Numbers = (0.0, 1.0, 0.0)
 Z: Numbers = (0.0, 0.0, 1.0)
-#: Lengths between which a direction lies, so that its square is a number with all its digits.
-SHORTEST, LONGEST = 1e-12, 1e150
+#: Largest length of a direction, whose square is still a number.
+LONGEST = 1e150
 LETTERS: dict[str, Numbers] = {"x": X, "y": Y, "z": Z}
 
 
@@ -109,7 +110,7 @@ def direction(axis: Sequence[Scalar]) -> Axis:
         return unit(axis if components is None else components)  # type: ignore[arg-type]  # which says what is no number
     given = vector(components)
     x, y, z = (a.value for a in given)
-    if x is None or y is None or z is None or not SHORTEST < math.hypot(x, y, z) < math.inf:
+    if x is None or y is None or z is None or not tolerances.ROUNDING_TOLERANCE < math.hypot(x, y, z) < math.inf:
         return given
     return unit((x, y, z))
 
@@ -121,9 +122,9 @@ def unit(axis: Sequence[float]) -> Numbers:
         raise ModelError(f"Expected an axis of three components, found {len(components)}: {components}.")
     x, y, z = components
     length = math.hypot(x, y, z)
-    if not SHORTEST < length < math.inf:
+    if not tolerances.ROUNDING_TOLERANCE < length < math.inf:
         raise ModelError(f"Expected an axis of non-zero, finite length, found ({x:g}, {y:g}, {z:g}).")
-    if abs(length - 1) < 1e-15:  # taken as it is, so that what was written reads back the same
+    if abs(length - 1) < 4 * tolerances.EPS:  # taken as it is, so that what was written reads back the same
         length = 1.0
     x, y, z = (_whole(a / length) for a in (x, y, z))
     return x, y, z
@@ -150,7 +151,7 @@ def _floats(axis: object) -> tuple[float, ...]:
 def _whole(a: float) -> float:
     """*a*, or 0 or +-1 where rounding has left it a little beside."""
     nearest = round(a)
-    return float(nearest) if abs(a - nearest) < 4e-16 else a
+    return float(nearest) if abs(a - nearest) < 2 * tolerances.EPS else a
 
 
 COERCIONS["Axis"] = lambda value, *_: direction(value)

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from kineta import tolerances
 from kineta.errors import ModelError, did_you_mean
 
 #: Exponents of metre, kilogram, second, ampere.
@@ -112,7 +113,7 @@ def unit(text: str) -> Unit:
         power = int(exponent or 1) * (-1 if operator == "/" else 1)
         factor *= known.factor**power
         dimension = [d + power * e for d, e in zip(dimension, known.dimension, strict=True)]
-    if not 1e-300 < factor < 1e300:
+    if not tolerances.LEAST_DIVISOR < factor < 1 / tolerances.LEAST_DIVISOR:
         raise ModelError(f"Expected a unit, found '{_short(text)}', which is out of the range of numbers.")
     a, b, c, d = dimension
     return Unit(factor, (a, b, c, d))
@@ -238,7 +239,7 @@ def quantity(text: str) -> tuple[float, Dimension | None]:
     known = unit(written)
     # A factor such as 1/100 is divided by 100: 35 cm is then the same double as 0.35.
     whole = round(1 / known.factor) if known.factor < 1 else 0
-    exact = whole and abs(whole * known.factor - 1) < 1e-15
+    exact = whole and abs(whole * known.factor - 1) < 4 * tolerances.EPS
     value = number / whole if exact else number * known.factor
     if not math.isfinite(value):
         raise ModelError(f"Expected a finite number, found '{_short(text)}'.")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kineta import tolerances
 from kineta.algebra.infix import number
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as reference
@@ -17,7 +18,6 @@ from kineta.equations.function import parameter_values
 from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.algorithms.rounding_bounds import speed_bounds
 from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.linear_algebra.ldl import PIVOT_TOLERANCE
 from kineta.model.scaling_check import mass_spread
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigh
@@ -29,8 +29,6 @@ State = tuple[float, FloatArray, FloatArray]
 _WHOLE, _COLUMNS = 200, 64
 #: Part of its inertia left to a motion where a run ends in a singular position: steps come no closer.
 _LOST = 1e-6
-#: Part of the largest speed of a motion below which a speed is absent from it.
-_PART = 1e-6
 #: The beginning of a sentence on constraints that depend on each other in a state.
 SINGULAR = "the state is singular: "
 #: Number of speeds of a combination in a sentence.
@@ -71,14 +69,14 @@ def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
         return np.inf, np.empty(0)
     scale = np.sqrt(np.where(size > 0, size, 1.0))
     values, vectors = eigh(M / np.outer(scale, scale), what="the least inertia")
-    idle = vectors[:, values <= max(PIVOT_TOLERANCE, values[0])]
+    idle = vectors[:, values <= max(tolerances.ROUNDING_TOLERANCE, values[0])]
     for k in range(idle.shape[1]):  # of several such motions those of few speeds
         i = np.abs(idle[:, k]).argmax()
         idle[:, k] /= idle[i, k]
         others = np.arange(idle.shape[1]) != k
         idle[:, others] -= np.outer(idle[:, k], idle[i, others])
-    fewest = (np.abs(idle) > _PART).sum(axis=0).argmin()
-    motion = np.where(np.abs(idle[:, fewest]) > _PART, idle[:, fewest], 0.0) / scale
+    fewest = (np.abs(idle) > tolerances.PARTICIPATION_TOLERANCE).sum(axis=0).argmin()
+    motion = np.where(np.abs(idle[:, fewest]) > tolerances.PARTICIPATION_TOLERANCE, idle[:, fewest], 0.0) / scale
     return float(values[0]), motion
 
 
@@ -123,7 +121,9 @@ def singular_mass_matrix(equations: Equations, t: float, q: ArrayLike, v: ArrayL
     smallest, motion = least_inertia(M, size)
     system = equations.system
     return (
-        massless_motion_text(system.v_names, motion, scaling_warning(system, p)) if smallest <= PIVOT_TOLERANCE else ""
+        massless_motion_text(system.v_names, motion, scaling_warning(system, p))
+        if smallest <= tolerances.ROUNDING_TOLERANCE
+        else ""
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.numpy import FUNCTIONS
 from kineta.equations.function import checked_directions
@@ -52,5 +53,6 @@ def _implausible(body: Body, values: Mapping[str, FloatArray | float], cases: in
     mass, Jx, Jy, Jz, Jxy, Jxz, Jyz = np.nan_to_num(found)
     tensor = np.array([[Jx, Jxy, Jxz], [Jxy, Jy, Jyz], [Jxz, Jyz, Jz]])
     a, b, c = eigvalsh(np.moveaxis(tensor, -1, 0), what=f"the moments of inertia of '{body.name}'").T
-    least = np.min([mass, a + 1e-9 * c, a + b - c + 1e-9 * c], axis=0)
+    slack = tolerances.INERTIA_TOLERANCE * c
+    least = np.min([mass, a + slack, a + b - c + slack], axis=0)
     return np.where(np.isfinite(found).all(axis=0) & (least >= 0), 0.0, 1.0)

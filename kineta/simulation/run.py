@@ -7,10 +7,11 @@ from functools import partial
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.python_call import state_wrapper
 from kineta.consistency.definition_domain import domain_violation
-from kineta.consistency.redundancy import SINGULAR_END, SINGULAR_START, singular_configuration
+from kineta.consistency.redundancy import singular_configuration
 from kineta.errors import SimulationError, reworded
 from kineta.hybrid.automaton import HybridRun, has_modes, start_automaton
 from kineta.hybrid.sampling import SampledControl, SampledRun
@@ -139,7 +140,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
     return IntegratedRun(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, gradients, bar))
 
 
-def _dependent_constraints(task: SimulationProblem, t: float, y: FloatArray, part: float = SINGULAR_END) -> str:
+def _dependent_constraints(task: SimulationProblem, t: float, y: FloatArray, part: float | None = None) -> str:
     """Sentence on the dependent constraints in the state *y*; ``''`` for none."""
     nq, nv = task.system.nq, task.system.nv
     state = y[:nq], y[nq : nq + nv]
@@ -152,7 +153,7 @@ def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:
     q, v = task.y0[: system.nq], task.y0[system.nq : system.nq + system.nv]
     if why := start_violation(task.equations, task.t0, q, v, task.made.p):
         return why
-    if why := _dependent_constraints(task, task.t0, task.y0, SINGULAR_START):
+    if why := _dependent_constraints(task, task.t0, task.y0, tolerances.RANK_TOLERANCE):
         return f"Model '{system.name}': the start at t = {task.t0:g} s is singular: {why}. Start a little beside it."
     if np.isfinite(rate).all():
         return ""

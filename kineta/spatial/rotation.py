@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kineta import tolerances
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.op import Op
 from kineta.spatial.vector import Matrix, Vector, along, identity, outer, skew
@@ -49,10 +50,10 @@ def turn_matrix(M: Matrix, axis: int, cosine: Ref, sine: Ref) -> Matrix:
     return Matrix(g, A)
 
 
-#: Squared distance from the z axis below which a direction counts as near it.
-_NEAR = 1e-6
+#: Distance of a direction from the z axis below which it counts as near it.
+_NEAR = 1e-3
 #: Component of a unit vector from which on the vector counts as parallel to the axis.
-_ALONG = 1 - 4e-16
+_ALONG = 1 - 2 * tolerances.EPS
 
 
 def normals(e: Vector) -> tuple[Vector, Vector]:
@@ -66,8 +67,8 @@ def normals(e: Vector) -> tuple[Vector, Vector]:
         first, second = _normals(numbers)  # type: ignore[arg-type]  # none of which is None
         return Vector(g, *map(g.const, first)), Vector(g, *map(g.const, second))
     xx, yy, zz = (g.mul(a, a) for a in e.refs)
-    far = _above(g, g.add(xx, yy), _NEAR)
-    h, k = (g.sqrt(g.call(Op.MAX, s, g.const(_NEAR))) for s in (g.add(xx, yy), g.add(yy, zz)))
+    far = _above(g, g.add(xx, yy), _NEAR**2)
+    h, k = (g.sqrt(g.call(Op.MAX, s, g.const(_NEAR**2))) for s in (g.add(xx, yy), g.add(yy, zz)))
     near = Vector(g, ZERO, g.div(e.z, k), neg(g.div(e.y, k)))
     u = Vector(g, neg(g.div(e.y, h)), g.div(e.x, h)) * far + near * g.sub(ONE, far)
     for i in range(3):
@@ -99,7 +100,7 @@ def _normals(axis: Sequence[float]) -> tuple[Sequence[float], Sequence[float]]:
             unit = [[float(i == j) for j in range(3)] for i in range(3)]
             return unit[(k + 1) % 3], [axis[k] * a for a in unit[(k + 2) % 3]]
     h = (x * x + y * y) ** 0.5
-    if h > 1e-3:
+    if h > _NEAR:
         return (-y / h, x / h, 0.0), (-x * z / h, -y * z / h, h)
     h = (y * y + z * z) ** 0.5
     return (0.0, z / h, -y / h), (-h, x * y / h, x * z / h)

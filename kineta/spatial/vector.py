@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from kineta import tolerances
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg, snap
 
 
@@ -143,9 +144,12 @@ class Matrix:
             numbers.append(value)
         rows = numbers[:3], numbers[3:6], numbers[6:]
         for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
-            if abs(sum(x * y for x, y in zip(rows[i], rows[j], strict=True)) - (i == j)) > 1e-14:
+            if (
+                abs(sum(x * y for x, y in zip(rows[i], rows[j], strict=True)) - (i == j))
+                > tolerances.ROUNDING_TOLERANCE
+            ):
                 return self
-        return Matrix(self.graph, [[self.graph.const(snap(x, 1e-15)) for x in row] for row in rows])
+        return Matrix(self.graph, [[self.graph.const(snap(x, 5 * tolerances.EPS)) for x in row] for row in rows])
 
     def scaled(self, factor: Ref) -> Matrix:
         """All components times *factor*."""

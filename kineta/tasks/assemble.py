@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import GUESSES, consistent_state
-from kineta.consistency.constraints import CONSTRAINT_TOLERANCE, NumericConstraints
+from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import singular_configuration
 from kineta.equations import case_arguments
 from kineta.equations.equations import equations_of
@@ -24,8 +25,6 @@ from kineta.runtime.independent_states import state_names
 from kineta.tasks.motions.conditioning import Conditioning, of_constraints
 from kineta.values import finite
 
-#: Singular values of scaled constraint rows below which the rows count as dependent.
-NEARLY = 1e-3
 #: Ratio of speeds to the given state beyond which constraints count as tangent.
 TOUCHING = 1e5
 
@@ -101,13 +100,13 @@ def _assembled(
     else:
         found = consistent_state(constraints, t, q0, v0, held)
         q, v, off = found.q, found.v, np.abs(found.residuals)
-    residual, allowed = float(off.max(initial=0.0)), CONSTRAINT_TOLERANCE * constraints.scale(q, v)
+    residual, allowed = float(off.max(initial=0.0)), tolerances.CONSTRAINT_TOLERANCE * constraints.scale(q, v)
     if not residual <= allowed:
         still = len(set(held[0])) == len(constraints.system.base_speeds)
         raise SimulationError(_unmet(constraints, t, found.residuals, allowed, pinned=any(held), still=still))
     if np.abs(v).max(initial=0.0) > TOUCHING * constraints.scale(q, v0):
         depend = singular_configuration(
-            constraints.equations, constraints.p, t, (q, np.zeros_like(v)), (), NEARLY
+            constraints.equations, constraints.p, t, (q, np.zeros_like(v)), (), tolerances.SINGULARITY_TOLERANCE
         ).removesuffix(" there")
         raise SimulationError(
             f"Model '{system.name}': in the position found {depend or 'constraints nearly depend on each other'}, so that "

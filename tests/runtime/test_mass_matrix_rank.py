@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.mechanics.linear_algebra.ldl import PIVOT_TOLERANCE
+from kineta import tolerances
 from kineta.runtime import mass_matrix_rank
 from kineta.runtime.mass_matrix_rank import least_inertia, massless_motion_text, singular_mass_matrix
 from tests.models import block
@@ -20,9 +20,9 @@ def test_units_do_not_count(units: tuple[float, ...]) -> None:
     scale = np.outer(units, units)
     smallest, _ = least_inertia(DEFINITE * scale, (DEFINITE * scale).diagonal())
     assert smallest == pytest.approx(least_inertia(DEFINITE, DEFINITE.diagonal())[0])
-    assert smallest > PIVOT_TOLERANCE
+    assert smallest > tolerances.ROUNDING_TOLERANCE
     singular, motion = least_inertia(scale, scale.diagonal())
-    assert singular < PIVOT_TOLERANCE
+    assert singular < tolerances.ROUNDING_TOLERANCE
     assert np.array(units) @ motion == pytest.approx(0, abs=1e-9)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from random import Random
 
+from kineta import tolerances
 from kineta.errors import ExpressionError, ModelError
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics, between, carrier
@@ -130,7 +131,7 @@ def _sense(on: Elements, cosine: Ref) -> int:
             (value,) = evaluate(on.graph, [cosine], near)
         except ExpressionError:
             return 0
-        found.add(round(value) if abs(abs(value) - 1) < 1e-12 else 0)
+        found.add(round(value) if abs(abs(value) - 1) < tolerances.ROUNDING_TOLERANCE else 0)
     return found.pop() if len(found) == 1 else 0
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import comb
 from random import Random
 
+from kineta import tolerances
 from kineta.errors import ExpressionError, Location, ModelError
 from kineta.expr.graph import ZERO, Graph, Ref
 from kineta.mechanics.constraints import RESIDUALS
@@ -18,9 +19,6 @@ from kineta.model.constraints.equation import Constraint
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.passes.magnitude import rounding_errors
-
-#: Relative rounding error below which a residual counts as zero.
-ROUNDING = 1e-12
 
 #: Values of symbols by name.
 State = Mapping[str, float]
@@ -158,7 +156,7 @@ def _nothing(graph: Graph, f: Ref, error: Ref, state: State) -> bool:
         (unit,) = evaluate(graph, [error], state)
     except ExpressionError:
         return False
-    return bool(abs(value) <= ROUNDING * max(1.0, unit))
+    return bool(abs(value) <= tolerances.ROUNDING_TOLERANCE * max(1.0, unit))
 
 
 def row_of(symbols: Symbols, name: str, f: Ref, location: Location | None = None, order: int | None = None) -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kineta import tolerances
 from kineta.errors import ExpressionError, ModelError
 from kineta.expr.graph import Graph, Ref
 from kineta.model.motion import quaternion_names
@@ -16,14 +17,8 @@ if TYPE_CHECKING:
 
 #: Name of the computation in error messages.
 CONSTRAINTS = "the constraints that are independent"
-#: Ratio to the largest singular value below which a singular value counts as zero.
-RANK = 1e-9
-#: Distance from which on rows of unit length are certainly independent.
-APART = 1e-2
 #: Number of rows from which on sparse elimination is used.
 LARGE = 100
-#: Weight below which a row does not take part in a linear combination.
-PART = 1e-6
 #: Number of trial states before expressions count as undefined.
 TRIES = 60
 
@@ -49,25 +44,25 @@ def scaled(G: FloatArray) -> FloatArray:
     return np.asarray(G / np.where(size > 0, size, 1.0))
 
 
-def dependent(G: FloatArray, rank: float = RANK) -> list[int]:
+def dependent(G: FloatArray, rank: float | None = None) -> list[int]:
     """The first set of dependent rows of *G*, the dependent row last; [] for independent rows.
 
-    In G^T = Q R with rows of unit length |R_kk| is the distance of row k from the span of the rows before it. Below *rank* it
-    counts as zero.
+    In G^T = Q R with rows of unit length |R_kk| is the distance of row k from the span of the rows before it. Below *rank*,
+    RANK_TOLERANCE by default, it counts as zero.
     """
     import numpy as np
 
     from kineta.numerics.linear_algebra import solve, triangle
 
-    if len(G) > LARGE and nearest(G) > APART:
+    if len(G) > LARGE and nearest(G) > tolerances.INDEPENDENCE_TOLERANCE:
         return []
     R = triangle(G.T, what=CONSTRAINTS)
-    far = np.abs(R.diagonal()) > rank
+    far = np.abs(R.diagonal()) > (tolerances.RANK_TOLERANCE if rank is None else rank)
     k = len(far) if far.all() else int(far.argmin())
     if k == len(G):
         return []
     weights = solve(R[:k, :k], R[:k, k], what=CONSTRAINTS)
-    return [*(i for i in range(k) if abs(weights[i]) > PART), k]
+    return [*(i for i in range(k) if abs(weights[i]) > tolerances.PARTICIPATION_TOLERANCE), k]
 
 
 def nearest(G: FloatArray) -> float:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.algebra.functions import maximum, sign, sqrt, step
 from kineta.expr.graph import ONE, ZERO, Ref
@@ -25,8 +26,6 @@ from kineta.mechanics.contact.mode_dynamics import rows
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
 
-#: Relative rounding error of the work of impulses and of the entries of S.
-ROUNDING = 1e-12
 #: A slip velocity that counts as zero [m/s].
 NOTHING = 1e-200
 
@@ -79,7 +78,7 @@ def impacts(d: Derivation) -> list[ClosedFormImpact]:
         after = [s + _dot(row, x) for s, row in zip(slip, block, strict=True)]
         work = _dot(x, [(s + then) / 2 for s, then in zip(slip, after, strict=True)])
         size = _dot([abs(f) for f in x], [abs(s) for s in slip])
-        law = law * step(x[0]) * step(ROUNDING * size - work)
+        law = law * step(x[0]) * step(tolerances.ROUNDING_TOLERANCE * size - work)
         change = [_dot([Y[i * width + k] for i in places], x) for k in range(n)]
         gained = _dot(change, momenta) + _dot(x, [_dot(row, x) for row in block]) / 2
         speeds = [Expr(d.graph, v) + more for v, more in zip(d.symbols.v, change, strict=True)]
@@ -118,7 +117,7 @@ def _alike(S: Sequence[Sequence[Expr]], b: Sequence[Expr], mu: Expr, held: Seque
     size = maximum(sqrt(_dot(b[1:], b[1:])), NOTHING)
     odd = reduce(maximum, map(abs, (S[0][1], S[0][2], S[1][2], S[1][1] - S[2][2])))
     x = [normal, *(-mu * normal * v / size for v in b[1:])]
-    return x, step(ROUNDING * S[1][1] - odd)
+    return x, step(tolerances.ROUNDING_TOLERANCE * S[1][1] - odd)
 
 
 def _solved(S: Sequence[Sequence[Expr]], b: Sequence[Expr]) -> list[Expr]:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, expr
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
@@ -90,7 +91,7 @@ def _joined(arguments: Sequence[Expr], variables: frozenset[str], *, quarters: b
             constant = constant + rest
     if quarters:
         whole = round(number / (math.pi / 2)) * (math.pi / 2)
-        if abs(number - whole) < 1e-14:
+        if abs(number - whole) < 64 * tolerances.EPS:
             number = 0.0
             if math.remainder(whole, 2 * math.pi):
                 yield expr(whole)

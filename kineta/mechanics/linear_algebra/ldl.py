@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from kineta import tolerances
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.op import Op
-
-#: Ratio of a pivot to the bound of its diagonal entry below which the pivot is a rounding error.
-PIVOT_TOLERANCE = 1e-12
 
 
 class SingularError(ArithmeticError):
@@ -70,7 +68,7 @@ def stands(graph: Graph, pivot: Ref, bound: Ref, *others: Ref) -> Ref:
     """A reference that is positive where *pivot* exceeds a rounding error relative to its *bound*, and all *others* are
     positive.
     """
-    excess = graph.sub(graph.call(Op.ABS, pivot), graph.mul(graph.const(PIVOT_TOLERANCE), bound))
+    excess = graph.sub(graph.call(Op.ABS, pivot), graph.mul(graph.const(tolerances.ROUNDING_TOLERANCE), bound))
     return reduce(graph.guard, others, excess)
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from kineta import tolerances
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
 from kineta.mechanics.linear_algebra.ldl import factored, sparse
 from kineta.passes.expand import SumsOfProducts
-
-#: Magnitude below which a number is no pivot.
-VANISHING = 1e-9
 
 #: Ratio to the largest number of its column from which on a number may be a pivot.
 THRESHOLD = 0.1
@@ -34,9 +32,12 @@ def eliminated(graph: Graph, rows: Sequence[Mapping[int, Ref]], right: Sequence[
     A, b = [dict(row) for row in rows], list(right)
     x = [ZERO] * len(A)
     waiting = set(range(len(A)))
+    least = tolerances.RANK_TOLERANCE * max(
+        (abs(graph.value(a) or 0.0) for row in A for a in row.values()), default=0.0
+    )
     order: list[tuple[int, int]] = []
     while waiting:
-        pivots = _pivots(graph, A, waiting)
+        pivots = _pivots(graph, A, waiting, least)
         if not pivots:
             block = _block(A, waiting)
             waiting -= set(block)
@@ -61,13 +62,13 @@ def eliminated(graph: Graph, rows: Sequence[Mapping[int, Ref]], right: Sequence[
     return x
 
 
-def _pivots(graph: Graph, A: Sequence[Mapping[int, Ref]], waiting: set[int]) -> list[tuple[int, int]]:
-    """Numerical entries that are not small relative to their columns."""
+def _pivots(graph: Graph, A: Sequence[Mapping[int, Ref]], waiting: set[int], least: float) -> list[tuple[int, int]]:
+    """Numerical entries above *least* that are not small relative to their columns."""
     sizes = {(i, k): abs(graph.value(a) or 0.0) for i in sorted(waiting) for k, a in A[i].items()}
     largest: dict[int, float] = {}
     for (_, k), size in sizes.items():
-        largest[k] = max(size, largest.get(k, VANISHING))
-    return [at for at, size in sizes.items() if size > VANISHING and size >= THRESHOLD * largest[at[1]]]
+        largest[k] = max(size, largest.get(k, least))
+    return [at for at, size in sizes.items() if size > least and size >= THRESHOLD * largest[at[1]]]
 
 
 def _shorter(opened: SumsOfProducts, ref: Ref) -> Ref:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, expr, symbol
 from kineta.errors import ModelError, did_you_mean, warn
 from kineta.model.body import GROUND, Body, Inertia
@@ -31,6 +32,9 @@ _GRAVITY = (0.0, 0.0, -9.81)
 #: Number of notes of a file with warnings of their own.
 WARNINGS = 20
 
+#: Deviation of the length of an axis from 1 that is told: axes are written with four digits as often as with six, so that
+#: WRITTEN_TOLERANCE would tell of most files.
+AXIS_LENGTH = 1e-3
 #: Words of the language, avoided as names.
 KEYWORDS = (*STATEMENTS, "on", "in", "at", "between", "and", "axis", "body")
 #: A decimal number as XML writes it.
@@ -288,7 +292,7 @@ class _Robot:
             raise ModelError("<origin>: expected rpy or quat_xyzw, found both.", element.location)
         quaternion = self._numbers(element, "quat_xyzw", 4)
         length = math.hypot(*quaternion)
-        if not 1e-12 < length < math.inf:
+        if not tolerances.ROUNDING_TOLERANCE < length < math.inf:
             found = element.attributes["quat_xyzw"]
             raise ModelError(
                 f"<origin> quat_xyzw: expected a quaternion of length 1, found '{found}'.", element.location
@@ -326,7 +330,8 @@ class _Robot:
     def _impossible(self, element: Element, moments: Sequence[float], products: Sequence[float]) -> bool:
         """Note an inertia tensor that no body can have; it is used unchanged, as in other programs."""
         a, b, c = sorted(principal_moments(moments, products))
-        if a >= -1e-9 * abs(c) and a + b >= c * (1 - 1e-9):
+        slack = tolerances.INERTIA_TOLERANCE * abs(c)
+        if a >= -slack and a + b >= c - slack:
             return False
         self.notes.append(note(element, "used as it stands", "no body has these moments of inertia; correct them"))
         return True
@@ -342,7 +347,7 @@ class _Robot:
             axis = unit(values)
         except ModelError as error:
             raise ModelError(f"joint '{joint.name}': {error}", element.location) from None
-        if abs(math.hypot(*values) - 1) > 1e-3:
+        if abs(math.hypot(*values) - 1) > AXIS_LENGTH:
             self.notes.append(note(element, "normalised", "the axis is used as a direction, its length is not"))
         return axis
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.consistency.assembly_branch import AssemblyBranch
 from kineta.consistency.consistent_state import consistent_state
@@ -27,7 +28,6 @@ from kineta.equations.equations import Equations, equations_of, given_equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, ExpressionError, SimulationError, did_you_mean
 from kineta.expr.graph import Graph, Ref
-from kineta.mechanics.constraints.structural_rank import APART
 from kineta.mechanics.regressor import regrouped_parameters
 from kineta.model.coercion import records
 from kineta.model.system import System
@@ -231,7 +231,8 @@ def _held(e: Equations, p: FloatArray, rng: np.random.Generator) -> Iterator[Mot
         )
     found = find_redundancy(constraints, 0.0, start.q, start.v)
     branch = AssemblyBranch(constraints, 0.0, start.q, start.v, found.left_out)
-    if why := dependent_rows(constraints, branch.rows.tolist(), 0.0, (start.q, start.v), found.states, APART):
+    near, state = tolerances.INDEPENDENCE_TOLERANCE, (start.q, start.v)
+    if why := dependent_rows(constraints, branch.rows.tolist(), 0.0, state, found.states, near):
         raise SimulationError(
             f"Model '{system.name}': the start is singular: {why}, so that base parameters of one assembly are not told from "
             "those of another. Give initial values away from it, in the assembly that is meant."
