@@ -1,8 +1,8 @@
-"""Independent states under constraints, and the dependent ones as functions of them.
+"""Independent states under constraints, and the dependent ones as functions of them and of inputs.
 
-Changes d of the coordinates, in the directions of the speeds, and dv of the speeds satisfy the constraints to first order::
+Displacements d, changes dv of the speeds and w of inputs satisfy the constraints to first order::
 
-    H d = 0          f_q d + f_v dv = 0
+    H d + H_w w = 0          f_q d + f_v dv + f_w w = 0
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
 from kineta.model.motion import Free, speed_names
 from kineta.model.system import System
-from kineta.numerics.linear_algebra import norm, pivoted_triangle, solve, svdvals
+from kineta.numerics.linear_algebra import norm, pivoted_triangle, svdvals
+from kineta.runtime.tangent import Linearisation, Matrix, MatrixAlgebra, Tangent
 
 #: Name of the computation in error messages.
 DEPENDENT_STATES = "the states that follow from others"
@@ -28,18 +29,36 @@ PREFERENCE = 1e6
 
 @dataclass(frozen=True)
 class Reduction:
-    """*places* of the independent states among all states, coordinates then speeds; Z (..., all, independent), the change of
-    all states by a change of the independent ones; and indices of the dependent coordinates and speeds.
+    """*places* of the independent states among all states, displacements then speeds; and indices of the dependent
+    displacements and speeds.
     """
 
     places: tuple[int, ...]
-    Z: FloatArray
-    dependent_coordinates: tuple[int, ...]
-    dependent_speeds: tuple[int, ...]
+    coordinates: tuple[int, ...]
+    speeds: tuple[int, ...]
 
-    def applied(self, A: FloatArray) -> FloatArray:
-        """A Z: the columns of *A* (..., rows, all) reduced to the independent states."""
-        return A if self.Z.shape[-1] == self.Z.shape[-2] else A @ self.Z
+    def all_states(self, algebra: MatrixAlgebra, at: Linearisation) -> Matrix:
+        """Changes of all states (..., all, independent + inputs) by unit changes of the independent ones, then of inputs."""
+        nb, n = at.f_q.shape[-1], at.X.shape[-2]
+        free, loose = [k for k in self.places if k < nb], [k - nb for k in self.places if k >= nb]
+        still = [np.full((*x.shape[:-1], len(y)), algebra.zero) for x, y in ((at.H, loose), (at.f_q, free))]
+        Z = np.full((*at.X.shape[:-2], n, len(self.places) + at.H_w.shape[-1]), algebra.zero, dtype=at.X.dtype)
+        Z[..., list(self.places), range(len(self.places))] = algebra.one
+        held = np.concatenate([at.H[..., free], still[0], at.H_w], axis=-1)
+        Z[..., list(self.coordinates), :] = algebra.solve(at.H[..., list(self.coordinates)], algebra.negate(held))
+        held = np.concatenate([still[1], at.f_v[..., loose], at.f_w], axis=-1)
+        held = algebra.add(algebra.product(at.f_q, Z[..., :nb, :]), held)
+        Z[..., [nb + k for k in self.speeds], :] = algebra.solve(at.f_v[..., list(self.speeds)], algebra.negate(held))
+        return Z
+
+    def matrices(self, algebra: MatrixAlgebra, at: Linearisation) -> dict[str, Matrix]:
+        """A, B, C, D of x' = A x + B w, y = C x + D w for the independent states x, and Z, all states from these."""
+        Z, n, k = self.all_states(algebra, at), at.X.shape[-2], len(self.places)
+        found = {"Z": Z[..., :k]}
+        for (by_state, by_input), rows in (("AB", at.X[..., list(self.places), :]), ("CD", at.Y)):
+            through = algebra.product(rows[..., :n], Z)
+            found |= {by_state: through[..., :k], by_input: algebra.add(rows[..., n:], through[..., k:])}
+        return found
 
 
 def state_names(system: System) -> tuple[str, ...]:
@@ -55,46 +74,29 @@ def state_names(system: System) -> tuple[str, ...]:
     return (*(changes[n] for n in system.base_speeds), *system.v_names)
 
 
-def reduce_states(
-    system: System, H: FloatArray, f_q: FloatArray, f_v: FloatArray, rows: Sequence[str], kept: Collection[str] = ()
-) -> Reduction:
-    """Independent states of *system* at states with these matrices (..., rows, columns), including *kept* ones where possible.
-    The choice is made at the first state. Raises :class:`ArgumentError` for dependent constraints.
+def independent_states(tangent: Tangent, at: Linearisation, kept: Collection[str] = ()) -> Reduction:
+    """Independent states at the first state of *at*, including *kept* ones where possible. Raises :class:`ArgumentError` for
+    constraints that are dependent at one of the states.
     """
+    system = tangent.equations.system
     names = state_names(system)
-    nb, nv = f_q.shape[-1], f_v.shape[-1]
+    H, f_v, nb = at.H, at.f_v, at.f_q.shape[-1]
     first = tuple(0 for _ in H.shape[:-2])
     wanted = np.array([name in kept for name in names])
     tied = _pivot_columns(H[first], np.where(wanted[:nb], 1 / PREFERENCE, 1.0))
     weights = np.where(wanted[nb:], 1 / PREFERENCE, 1.0)
-    if nb == nv:
+    if nb == f_v.shape[-1]:
         weights[tied] *= PREFERENCE**2
     bound = _pivot_columns(f_v[first], weights)
-    free, loose = ([k for k in range(n) if k not in taken] for n, taken in ((nb, tied), (nv, bound)))
-    lead = H.shape[:-2]
-    Z = np.zeros((*lead, nb + nv, len(free) + len(loose)))
-    Z[..., free, : len(free)] = np.eye(len(free))
-    Z[..., tied, : len(free)] = -_solved_columns(system, H, tied, H[..., free], rows)
-    Z[..., [nb + k for k in loose], len(free) :] = np.eye(len(loose))
-    held = np.concatenate([f_q @ Z[..., :nb, : len(free)], f_v[..., loose]], axis=-1)
-    Z[..., [nb + k for k in bound], :] = -_solved_columns(system, f_v, bound, held, rows)
-    return Reduction((*free, *(nb + k for k in loose)), Z, tuple(tied), tuple(bound))
-
-
-def dependent_changes(
-    found: Reduction, H: FloatArray, f_q: FloatArray, f_v: FloatArray, H_w: FloatArray, f_w: FloatArray
-) -> FloatArray:
-    """Changes (all, m) of the dependent states where constraints change by *H_w* and *f_w* (rows, m) and the independent states
-    are fixed.
-    """
-    nb, m = f_q.shape[-1], H_w.shape[-1]
-    change = np.zeros((nb + f_v.shape[-1], m))
-    tied, bound = list(found.dependent_coordinates), list(found.dependent_speeds)
-    if tied:
-        change[tied] = -solve(H[:, tied], H_w, what=DEPENDENT_STATES)
-    if bound:
-        change[[nb + k for k in bound]] = -solve(f_v[:, bound], f_q @ change[:nb] + f_w, what=DEPENDENT_STATES)
-    return change
+    for A, columns, start in ((H, tied, 0), (f_v, bound, nb)):
+        if not _regular(A, columns):
+            rows, states = ", ".join(tangent.constraints), ", ".join(names[start + k] for k in columns)
+            raise ArgumentError(
+                f"Model '{system.name}': at this state the constraints {rows} depend on each other, so that the states {states} "
+                "cannot be reduced to the others. Linearise beside it, or name other states to keep."
+            )
+    dependent = {*tied, *(nb + k for k in bound)}
+    return Reduction(tuple(k for k in range(len(names)) if k not in dependent), tuple(tied), tuple(bound))
 
 
 def _pivot_columns(A: FloatArray, weights: FloatArray) -> list[int]:
@@ -104,19 +106,10 @@ def _pivot_columns(A: FloatArray, weights: FloatArray) -> list[int]:
     return sorted(pivoted_triangle(np.nan_to_num(A) * weights, what=DEPENDENT_STATES)[1][: len(A)].tolist())
 
 
-def _solved_columns(
-    system: System, A: FloatArray, columns: Sequence[int], right: FloatArray, rows: Sequence[str]
-) -> FloatArray:
-    """Solution x of A[:, columns] x = right. Raises for singular columns."""
-    if not len(columns):
-        return np.zeros((*right.shape[:-2], 0, right.shape[-1]))
-    own = A[..., columns]
+def _regular(A: FloatArray, columns: Sequence[int]) -> bool:
+    """Whether the *columns* of *A*, one for each row, are independent at all states."""
     length = norm(A, axis=-1, keepdims=True)
-    unit = own / np.where(length > 0, length, 1.0)
-    if not np.isfinite(unit).all() or svdvals(unit, what=DEPENDENT_STATES)[..., -1].min() < SINGULAR_PIVOT:
-        raise ArgumentError(
-            f"Model '{system.name}': at this state the constraints {', '.join(rows)} depend on each other, so that the states "
-            f"{', '.join(state_names(system)[k] for k in columns)} cannot be reduced to the others. "
-            "Linearise beside it, or name other states to keep."
-        )
-    return np.asarray(solve(own, right, what=DEPENDENT_STATES))
+    unit = A[..., columns] / np.where(length > 0, length, 1.0)
+    if not len(columns):
+        return True
+    return bool(np.isfinite(unit).all() and svdvals(unit, what=DEPENDENT_STATES)[..., -1].min() >= SINGULAR_PIVOT)

@@ -23,12 +23,12 @@ from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import parameters
 from kineta.runtime.ignored_parts import warn_ignored
-from kineta.runtime.independent_states import reduce_states, state_names
+from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix
 from kineta.runtime.start_check import projected_start, start_violation
+from kineta.runtime.tangent import NUMBERS, Input, Tangent
 from kineta.tasks.linear.descriptor_matrices import near
-from kineta.tasks.linear.first_variation import Input, Variation
 from kineta.tasks.linear.linear_system import Linear
 from kineta.tasks.linear.operating_point import about_of, beside
 from kineta.values import numbers
@@ -75,32 +75,26 @@ def linearize(
     if len(set(at[0].ravel().tolist())) == 1:
         at[1], at[2], _ = projected_start(equations, float(t0[0]), at[1], at[2], at[4])
     _check_met(equations, *at)
-    variation = Variation(equations, given, taken)
+    tangent = Tangent(equations, given, taken)
     try:
-        found = near(variation, *at)
+        found = near(tangent, *at)
     except ArgumentError:
         _check_inertia(equations, *at)
         raise
-    rows = variation.rows or tuple(c.name for c in model.constraints)
-    chosen = reduce_states(model, found.H, found.f_q, found.f_v, rows, {*kept, *(f"{n}'" for n in kept)})
-    places = list(chosen.places)
+    chosen = independent_states(tangent, found, {*kept, *(f"{n}'" for n in kept)})
     names = state_names(model)
     t_, q, v, _, p_ = at
     linear = Linear(
         model=model.name,
-        A=chosen.applied(found.A[..., places, :]),
-        B=found.B[..., places, :],
-        C=chosen.applied(found.C),
-        D=found.D,
-        states=tuple(names[k] for k in places),
+        **chosen.matrices(NUMBERS, found),
+        states=tuple(names[k] for k in chosen.places),
         inputs=tuple(i.label for i in given),
         outputs=tuple(taken),
         t=t_[..., 0],
         q=q,
         v=v,
-        rate=found.rate[..., places],
+        rate=found.rate[..., list(chosen.places)],
         all_states=names,
-        Z=chosen.Z,
         parameters=dict(zip(model.parameter_names, np.moveaxis(p_, -1, 0), strict=True)),
         units=varied_units(model) | expression_units(model, taken),
     )

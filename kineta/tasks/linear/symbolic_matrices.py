@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +21,10 @@ from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
 from kineta.runtime.ignored_parts import warn_ignored
-from kineta.runtime.independent_states import reduce_states, state_names
+from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.start_check import start_violation
+from kineta.runtime.tangent import Blocks, Matrix, MatrixAlgebra, Tangent, matrix
 from kineta.tasks.linear.descriptor_matrices import near
-from kineta.tasks.linear.first_variation import Block, Variation
 from kineta.tasks.linear.linearize import put_in, put_out
 from kineta.tasks.linear.operating_point import named
 
@@ -134,38 +134,27 @@ def linear_formulas(
     p = np.array([number(graph.symbol(n)) for n in model.parameter_names])
     equations, _, _ = independent_constraints(equations, 0.0, q, v, p)
     _check_met(equations, graph, state)
-    variation = Variation(equations, given, taken)
-    found = near(variation, np.zeros(1), q, v, np.zeros(model.nv), p)
-    rows = variation.rows or tuple(c.name for c in model.constraints)
-    chosen = reduce_states(model, found.H, found.f_q, found.f_v, rows)
+    tangent = Tangent(equations, given, taken)
+    chosen = independent_states(tangent, near(tangent, np.zeros(1), q, v, np.zeros(model.nv), p))
+    made = _Elimination(graph, state, number)
     try:
-        made = _StateBlocks(variation, graph, state, number)
+        found = tangent.solved(made.algebra, lambda table, *values: made.placed(tangent, table, *values))
+        matrices = chosen.matrices(made.algebra, found)
     except ExpressionError as error:
         raise ArgumentError(
             f"Model '{model.name}': entries have no expression at this state, only a limit ({str(error).rstrip('.')}); ask for "
             "numbers (linearize)."
         ) from None
-    Z = made.following(list(chosen.places), list(chosen.dependent_coordinates), list(chosen.dependent_speeds))
-    X, Y = made.motion(), made.shown()
-    n = len(state_names(model))
-    places = list(chosen.places)
-    matrices = {
-        "A": made.product([X[k][:n] for k in places], Z),
-        "B": [X[k][n:] for k in places],
-        "C": made.product([row[:n] for row in Y], Z),
-        "D": [row[n:] for row in Y],
-    }
-    refs = [ref for block in matrices.values() for row in block for ref in row]
+    refs = [ref for letter in "ABCD" for ref in matrices[letter].flat]
     if len(reachable(graph, refs)) > LARGE:
         raise ArgumentError(
             f"Model '{model.name}': the entries have {len(reachable(graph, refs))} parts; ask for numbers."
         )
     short = iter(substitute(graph, [*map(made.opened.shorter, refs)], {}, number=lambda x: graph.const(_decimal(x))))
-    matrices = {letter: [[next(short) for _ in row] for row in block] for letter, block in matrices.items()}
+    entries = {letter: [[next(short) for _ in row] for row in matrices[letter]] for letter in "ABCD"}
     names = state_names(model)
-    return LinearFormulas(
-        model, graph, tuple(names[k] for k in places), tuple(i.label for i in given), tuple(taken), matrices
-    )
+    states = tuple(names[k] for k in chosen.places)
+    return LinearFormulas(model, graph, states, tuple(i.label for i in given), tuple(taken), entries)
 
 
 def _decimal(x: float) -> float:
@@ -225,40 +214,36 @@ def _numbers(system: System, graph: Graph, factors: Iterable[float] | None = Non
     return number
 
 
-class _StateBlocks:
-    """The blocks of a variation at a state, in *graph*."""
+class _Elimination:
+    """Elimination in matrices of references into *graph* at a *state*, whose entries stay short."""
 
-    def __init__(self, variation: Variation, graph: Graph, state: Mapping[str, Ref], number: Any) -> None:
-        self.system, self.graph, self.number = variation.equations.system, graph, number
+    def __init__(self, graph: Graph, state: Mapping[str, Ref], number: Callable[[Ref], float]) -> None:
+        self.graph, self.number = graph, number
         self._lengths: dict[Ref, int] = {}
-        d = variation.derivation
         # Numbers of the state enter as symbols, replaced where sums are expanded, so that cancellation is seen.
         at = {f"{n} at": x for n, ref in state.items() if (x := graph.value(ref))}
-        state = {n: graph.symbol(f"{n} at") if f"{n} at" in at else ref for n, ref in state.items()}
-        numbers = {n: graph.const(x) for n, x in at.items()}
-        self.n, self.opened = len(d.symbols.v), SumsOfProducts(graph, at, CANCELLED)
+        self._state = {n: graph.symbol(f"{n} at") if f"{n} at" in at else ref for n, ref in state.items()}
+        self._numbers = {n: graph.const(x) for n, x in at.items()}
+        self.opened = SumsOfProducts(graph, at, CANCELLED)
+        add, negate = np.frompyfunc(graph.add, 2, 1), np.frompyfunc(neg, 1, 1)
+        self.algebra = MatrixAlgebra(ZERO, ONE, self._solved, self._product, add, negate)
+
+    def placed(self, tangent: Tangent, table: str, vdot: Matrix, multipliers: Matrix) -> Blocks:
+        """The blocks of a *table* at the state, with accelerations and multipliers, and without forces."""
+        d, blocks = tangent.derivation, tangent.blocks(table)
+        names = (*(f"{n}'" for n in d.symbols.names), *(f"lambda.{name}" for name in tangent.rows))
+        values = dict(zip(names, (*vdot.tolist(), *multipliers.tolist()), strict=True))
         still = dict.fromkeys((f"tau.{n}" for n in d.symbols.names), ZERO)
-        held = [f"{n}'" for n in d.symbols.names] + [f"lambda.{name}" for name in variation.rows]
+        refs = [ref for block in blocks.values() for ref in block.flat]
+        symbolic = substitute(d.graph, refs, {**self._state, **still, **values}, self.graph)
+        plain = substitute(self.graph, symbolic, self._numbers)
+        placed = iter(substitute(self.graph, self.opened.shortest(symbolic, plain), self._numbers))
+        return {name: matrix([next(placed) for _ in block.flat], block.shape) for name, block in blocks.items()}
 
-        def placed(blocks: Mapping[str, Block], more: Mapping[str, Ref]) -> dict[str, Rows]:
-            refs = [r for rows, _ in blocks.values() for row in rows for r in row]
-            symbolic = substitute(d.graph, refs, {**state, **still, **more}, graph)
-            plain = substitute(graph, symbolic, numbers)
-            moved = iter(substitute(graph, self.opened.shortest(symbolic, plain), numbers))
-            return {name: [[next(moved) for _ in row] for row in rows] for name, (rows, _) in blocks.items()}
-
-        rest = placed(variation.blocks("state"), dict.fromkeys(held, ZERO))
-        A = rest["A"]
-        top = [[*row, *(A[i][k] for i in range(len(A)))] for k, row in enumerate(rest["M"])]
-        self.K = [*top, *([*row, *([ZERO] * len(A))] for row in A)]
-        solved = [x for (x,) in self.solved(self.K, [[neg(row[0])] for row in (*rest["F"], *rest["G"])])]
-        values = dict(zip(held, (*solved[: self.n], *map(neg, solved[self.n :])), strict=True))
-        self.s = placed(variation.blocks("slopes"), values)
-
-    def solved(self, rows: Rows, right: Rows) -> Rows:
-        """Return the solution X of rows X = right, by pivots that are short, and not small at the state."""
+    def _solved(self, rows: Matrix, right: Matrix) -> Matrix:
+        """The solution X of rows X = right, by pivots that are short, and not small at the state."""
         g, n = self.graph, len(rows)
-        work = [[*a, *b] for a, b in zip(rows, right, strict=True)]
+        work = [[*a, *b] for a, b in zip(rows.tolist(), right.tolist(), strict=True)]
         place: dict[int, int] = {}
         for _ in range(n):
             i, k = self._pivot(work, n, place)
@@ -273,10 +258,10 @@ class _StateBlocks:
                     ]
                     work[j][k] = ZERO
         found = {k: work[i][n:] for i, k in place.items()}
-        return [found[k] for k in range(n)]
+        return matrix([found[k] for k in range(n)], right.shape)
 
     def _pivot(self, work: Rows, n: int, place: Mapping[int, int]) -> tuple[int, int]:
-        """Return row and column of the shortest entry above the pivot threshold. Raises :class:`ExpressionError` without one."""
+        """Row and column of the shortest entry above the pivot threshold. Raises :class:`ExpressionError` without one."""
         left = [(i, k) for i, row in enumerate(work) if i not in place for k, x in enumerate(row[:n]) if x != ZERO]
         sizes = {at: abs(self.number(work[at[0]][at[1]])) for at in left}
         if not sizes or not np.isfinite([*sizes.values()]).all():
@@ -285,52 +270,12 @@ class _StateBlocks:
         return min((at for at in left if sizes[at] >= least), key=lambda at: self._length(work[at[0]][at[1]]))
 
     def _length(self, ref: Ref) -> int:
-        """Return the number of nodes below *ref*."""
+        """The number of nodes below *ref*."""
         if ref not in self._lengths:
             self._lengths[ref] = len(reachable(self.graph, [ref]))
         return self._lengths[ref]
 
-    def product(self, rows: Rows, Z: Rows) -> Rows:
-        """Return the product of two matrices."""
-        columns = list(zip(*Z, strict=True))
-        return [[self.opened.product(row, column) for column in columns] for row in rows]
-
-    def motion(self) -> Rows:
-        """Return the derivatives of the rates of all states by all states and inputs."""
-        s = self.s
-        changes = [[*s["Fq"][i], *s["Fv"][i], *s["Fw"][i]] for i in range(self.n)]
-        changes += [[*a, *b, *c] for a, b, c in zip(s["Gq"], s["Gv"], s["Gw"], strict=True)]
-        self.moved = self.solved(self.K, [[neg(x) for x in row] for row in changes])
-        U = [[*a, *b, *c] for a, b, c in zip(s["uq"], s["uv"], s["uw"], strict=True)]
-        return [*U, *self.moved[: self.n]]
-
-    def shown(self) -> Rows:
-        """Return the derivatives of the outputs by all states and inputs, through accelerations and multipliers; after
-        :meth:`motion`.
-        """
-        g, s = self.graph, self.s
-        V, L = self.moved[: self.n], [[neg(x) for x in row] for row in self.moved[self.n :]]
-        through = [self.product([a], V)[0] for a in s["ya"]]
-        if L:
-            forced = [self.product([a], L)[0] for a in s["yl"]]
-            through = [[g.add(x, y) for x, y in zip(a, b, strict=True)] for a, b in zip(through, forced, strict=True)]
-        direct = [[*a, *b, *c] for a, b, c in zip(s["yq"], s["yv"], s["yw"], strict=True)]
-        return [[g.add(x, y) for x, y in zip(a, b, strict=True)] for a, b in zip(direct, through, strict=True)]
-
-    def following(self, places: Sequence[int], tied: Sequence[int], bound: Sequence[int]) -> Rows:
-        """Return Z, all states from the independent ones."""
-        s, nb = self.s, len(self.s["u"])
-        Z = [[ONE if k == place else ZERO for place in places] for k in range(nb + self.n)]
-        right = [[neg(row[place]) if place < nb else ZERO for place in places] for row in s["Hq"]]
-        for k, row in zip(tied, self.solved([[row[k] for k in tied] for row in s["Hq"]], right), strict=True):
-            Z[k] = row
-        right = [
-            [
-                neg(self.graph.add(x, row[place - nb] if place >= nb else ZERO))
-                for x, place in zip(moved, places, strict=True)
-            ]
-            for moved, row in zip(self.product(s["fq"], Z[:nb]), s["fv"], strict=True)
-        ]
-        for k, row in zip(bound, self.solved([[row[k] for k in bound] for row in s["fv"]], right), strict=True):
-            Z[nb + k] = row
-        return Z
+    def _product(self, rows: Matrix, columns: Matrix) -> Matrix:
+        """The product of two matrices."""
+        found = [self.opened.product(row, column) for row in rows.tolist() for column in columns.T.tolist()]
+        return matrix(found, (len(rows), columns.shape[1]))

@@ -28,9 +28,9 @@ from kineta.passes.evaluate import evaluate
 from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.constraint_treatment import FREE, PROJECTED
 from kineta.runtime.functions import StateLayout, state_programs
-from kineta.runtime.independent_states import Reduction, dependent_changes, reduce_states, state_names
-from kineta.tasks.linear.descriptor_matrices import Near, near
-from kineta.tasks.linear.first_variation import Input, Variation
+from kineta.runtime.independent_states import Reduction, independent_states, state_names
+from kineta.runtime.tangent import NUMBERS, Input, Linearisation, Tangent
+from kineta.tasks.linear.descriptor_matrices import near
 
 
 @dataclass(frozen=True)
@@ -162,9 +162,9 @@ def start(
     if system.constraints:
         found, chosen = independent(equations, by, t, q, v, p)
         stay = tuple(names[k] for k in chosen.places if names[k] not in by.states)
-        X = chosen.Z @ X[list(chosen.places)]
-        columns = [k for k, name in enumerate(by.names) if name in by.parameters]
-        X[:, columns] += dependent_changes(chosen, found.H, found.f_q, found.f_v, found.H_w, found.f_w)
+        Z, independents = chosen.all_states(NUMBERS, found), list(chosen.places)
+        X = Z[:, : len(independents)] @ X[independents]
+        X[:, [k for k, name in enumerate(by.names) if name in by.parameters]] += Z[:, len(independents) :]
     S = np.concatenate([D @ X[:nb], X[nb:]])
     if not system.constraints:
         fixed = [k for k, name in enumerate(by.names) if name not in by.states]
@@ -192,13 +192,13 @@ def _turned(d: Derivation, at: Mapping[str, float]) -> FloatArray:
 
 def independent(
     equations: Equations, by: Varied, t: float, q: FloatArray, v: FloatArray, p: FloatArray
-) -> tuple[Near, Reduction]:
+) -> tuple[Linearisation, Reduction]:
     """Return the independent states at a state: first the varied and kept ones, by default the stated speeds with their
     coordinates. Raises for a varied or kept state that is dependent.
     """
     system = equations.system
-    variation = Variation(equations, [Input(n, False) for n in by.names if n in by.parameters], {})
-    found = near(variation, np.array([t]), q, v, np.zeros(system.nv), p)
+    tangent = Tangent(equations, [Input(n, False) for n in by.names if n in by.parameters])
+    found = near(tangent, np.array([t]), q, v, np.zeros(system.nv), p)
     wanted = [*(name for name in by.names if name in by.states), *by.kept]
     places = state_names(system)
     stated = [n for n, _ in system.expanded.initial if n in system.v_names]
@@ -206,8 +206,7 @@ def independent(
     chosen_first = wanted or stated * (len(stated) <= found.f_v.shape[-1] - found.f_v.shape[-2])
     if not set(chosen_first) & {*places[: len(system.base_speeds)]}:
         chosen_first = [*chosen_first, *(n.removesuffix("'") for n in chosen_first)]
-    rows = variation.rows or tuple(c.name for c in system.constraints)
-    chosen = reduce_states(system, found.H, found.f_q, found.f_v, rows, chosen_first)
+    chosen = independent_states(tangent, found, chosen_first)
     names = [places[k] for k in chosen.places]
     for name in wanted:
         if name not in names:

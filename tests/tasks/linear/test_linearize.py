@@ -53,6 +53,28 @@ MOTIONS = (
 )
 
 
+@pytest.mark.parametrize("name", ["a", "d", "bx", "mb"])
+def test_dependent_states_follow_parameters_that_are_inputs(name: str) -> None:
+    system, h = example("fourbar"), 1e-6
+    at = kn.assemble(system, {"theta": 0.7}, {"theta'": 1.3}, pinned=["theta", "theta'"])
+    linear = kn.linearize(system, at, inputs=[name], outputs=["beta", "gamma"], states=["theta"])
+    p = np.array([x.value for x in system.parameters], dtype=float)
+    ends = []
+    for sign in (1, -1):
+        moved = p + sign * h * (np.array(system.parameter_names) == name)
+        beside = kn.assemble(system, at.q, at.v, moved, pinned=["theta", "theta'"])
+        ends.append([*kn.derive(system).function("forward")(0.0, beside.q, beside.v, p=moved)[:1], *beside.q[1:3]])
+    slope = (np.array(ends[0]) - ends[1]) / (2 * h)
+    assert np.allclose([linear.B[1, 0], *linear.D[:, 0]], slope, rtol=1e-6, atol=1e-8)
+    with pytest.warns(kn.KinetaWarning, match="misses the constraint"):
+        formulas = kn.linear_formulas(system, at, inputs=[name], outputs=["beta", "gamma"])
+    linear = kn.linearize(system, at, inputs=[name], outputs=["beta", "gamma"])
+    assert formulas.states == linear.states
+    entries = [ref for letter in "BD" for row in formulas.matrices[letter] for ref in row]
+    shown = evaluate(formulas.graph, entries, dict(zip(system.parameter_names, p, strict=True)))
+    assert np.allclose(shown, [*linear.B[:, 0], *linear.D[:, 0]], rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", MOTIONS)
 def test_small_deviations_from_a_motion_follow_its_linearisation(name: str) -> None:
     system = moving(name)
