@@ -52,7 +52,7 @@ def export(
     from kineta.codegen.c import identifier, source
     from kineta.equations.equations import derive
     from kineta.mechanics.quantities import DERIVATIVES
-    from kineta.runtime.ignored_parts import warn_ignored
+    from kineta.tasks.ignored_parts import warn_ignored
 
     system = read(model, settings)
     warn_ignored(system, "the code", whole=True)

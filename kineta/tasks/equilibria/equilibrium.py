@@ -22,10 +22,10 @@ from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero, 
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import parameters
 from kineta.runtime.domain_watch import check_defined
-from kineta.runtime.ignored_parts import warn_ignored
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.runtime.steady_motion import SteadyConditions, SteadyState
 from kineta.tasks.equilibria.stiffness import Stiffness, named
+from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.linear.stability import Stability, stability
 from kineta.values import finite, whole
 

@@ -35,8 +35,8 @@ from kineta.notation.text import lines
 from kineta.numerics.linear_algebra import lstsq, norm, null_space, pinv
 from kineta.passes.evaluate import evaluate
 from kineta.runtime.compiled import parameters
-from kineta.runtime.ignored_parts import warn_ignored
 from kineta.tasks.identification.regressor import parameter_names
+from kineta.tasks.ignored_parts import warn_ignored
 from kineta.values import whole
 
 #: What errors call what is computed here.

@@ -22,12 +22,12 @@ from kineta.model.system import System
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import parameters
-from kineta.runtime.ignored_parts import warn_ignored
 from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix
 from kineta.runtime.start_check import projected_start, start_violation
 from kineta.runtime.tangent import NUMBERS, Input, Tangent
+from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.linear.descriptor_matrices import near
 from kineta.tasks.linear.linear_system import Linear
 from kineta.tasks.linear.operating_point import about_of, beside

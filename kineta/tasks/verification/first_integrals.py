@@ -19,7 +19,7 @@ from kineta.passes.differentiate import forward
 from kineta.passes.magnitude import magnitude
 from kineta.passes.substitute import substitute
 from kineta.results.result import Result
-from kineta.runtime.ignored_parts import warn_ignored
+from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.verification.random_states import States, quantity, values
 from kineta.tasks.verification.regular_states import regular_states
 
