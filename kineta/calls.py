@@ -34,10 +34,12 @@ def public(value: T, name: str = "") -> T:
 
 def call_user_function(what: str, kind: type[KinetaError], function: Callable[..., T], *args: Any) -> T:
     """The result of a *function* of the user, called *what*; an exception in it becomes an error of *kind* at the user's
-    line.
+    line. An error of kineta is a sentence already, and passes unchanged.
     """
     try:
         return function(*args)
+    except KinetaError:
+        raise
     except Exception as error:
         told = kind(f"{what} raised {type(error).__name__}: {error}")
         raise told.with_traceback(error.__traceback__) from None

@@ -114,6 +114,12 @@ def test_errors_in_a_function_of_the_user_are_one_sentence(found: Callable[..., 
     assert caught.value.__cause__ is None
 
 
+def test_an_error_of_kineta_in_a_function_of_the_user_passes_unchanged() -> None:
+    system = kn.loads("A | Rz(a) = 1; B ~ A | Sx(1), Rz(b), Sx(1) = 1; constraint c : B.x^2 + B.y^2 = 1;")
+    with pytest.raises(kn.SimulationError, match=r"^Model 'text': no motion of this kind meets"):
+        kn.extremes(lambda t: kn.inverse(system, {"a": t, "b": t}, t=t), [0.0, 1.0])
+
+
 def test_a_run_has_extremes() -> None:
     run = kn.simulate(SYSTEM, 0.1, dense_output=True)
     assert kn.extremes(run.at, run.sol.steps)["q"] == kn.extremes(lambda t: run.at(t).series, run.sol.steps)["q"]

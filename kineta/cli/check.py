@@ -103,14 +103,13 @@ def notes(system: System) -> list[str]:
     doubtful = [*unused_declarations(system), *without_effect(system), *degrees(system)]
     if not system.constraints or any(p.value is None for p in system.parameters):
         return doubtful
-    from kineta.consistency.redundancy import independent_constraints
+    from kineta.consistency.consistent_start import consistent, start_violation
     from kineta.equations.equations import equations_of
     from kineta.equations.function import parameter_values
     from kineta.equations.initial_values import initial_state
-    from kineta.runtime.start_check import start_violation
 
     at = equations_of(system), 0.0, *initial_state(system), parameter_values(system)
-    return doubtful if start_violation(*at) else [*doubtful, *independent_constraints(*at)[2]]
+    return doubtful if start_violation(*at) else [*doubtful, *consistent(*at, reach=0.0).notes]
 
 
 def without_effect(system: System) -> list[str]:
@@ -191,12 +190,10 @@ def _of_mass(equations: Equations, M: Any, size: Any, state: tuple[Any, Any]) ->
 
 def _independent(equations: Equations, state: tuple[Any, Any]) -> Equations:
     """*equations* without the constraints that are redundant in *state*."""
-    if not equations.system.constraints:
-        return equations
-    from kineta.consistency.redundancy import independent_constraints
+    from kineta.consistency.consistent_start import consistent
     from kineta.equations.function import parameter_values
 
-    return independent_constraints(equations, 0.0, *state, parameter_values(equations.system))[0]
+    return consistent(equations, 0.0, *state, parameter_values(equations.system), reach=0.0).equations
 
 
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:
@@ -245,13 +242,13 @@ def _why(equations: Equations, state: tuple[Any, Any]) -> str:
 
 def _met(equations: Equations, state: tuple[Any, Any]) -> dict[str, Any]:
     """Whether the start meets the constraints."""
+    from kineta.consistency.consistent_start import largest_violation, start_violation
     from kineta.consistency.constraints import NumericConstraints
     from kineta.equations.function import parameter_values
-    from kineta.runtime.start_check import largest_violation, start_violation
 
     p = parameter_values(equations.system)
     fault = start_violation(equations, 0.0, *state, p).partition(": ")[2].rstrip(".")
-    _, residual = largest_violation(equations, NumericConstraints(equations, p), 0.0, *state)
+    _, residual = largest_violation(NumericConstraints(equations, p), 0.0, *state)
     return _finding("the start meets the constraints", "largest residual", abs(residual), fault)
 
 

@@ -72,7 +72,7 @@ def evaluate(
     """
     import numpy as np
 
-    from kineta.consistency.redundancy import independent_constraints
+    from kineta.consistency.consistent_start import consistent
     from kineta.equations.equations import derive
     from kineta.equations.function import parameter_values
     from kineta.equations.initial_values import initial_state, initial_values
@@ -102,9 +102,10 @@ def evaluate(
     state, at = at, (at[0], equations.function("momentum", backend)(t, *at)) if "momentum" in takes else at
     parts = _parts(function(t, *at, **extra), quantity)
     if system.constraints and not all(np.isfinite(x).all() for x in parts.values()):
-        equations, _, notes = independent_constraints(equations, t, *at, parameter_values(system))
+        begin = consistent(equations, t, *at, parameter_values(system), reach=0.0)
+        equations = begin.equations
         parts = _parts(equations.function(quantity, backend)(t, *at, **extra), quantity)
-        for note in notes:
+        for note in begin.notes:
             click.echo(f"kineta: warning: {note}.", err=True)
     if note := _off(equations, t, state):
         click.echo(f"kineta: warning: {note}", err=True)
@@ -143,7 +144,7 @@ def _off(equations: Equations, t: float, state: tuple[Any, Any]) -> str:
         return ""
     import numpy as np
 
-    from kineta.runtime.start_check import START_TOLERANCE
+    from kineta.consistency.consistent_start import START_TOLERANCE
 
     off, labels = equations.function("constraints", "numpy")(t, *state), equations.expressions("constraints").labels
     missed = np.abs(off) > START_TOLERANCE * max(1.0, *(np.abs(x).max(initial=0.0) for x in state))

@@ -20,20 +20,30 @@ POSITION_DISTANCES, SPEED_DISTANCES = np.geomspace(1e-2, 1.0, GUESSES), np.geoms
 class ConsistentState:
     """State *q*, *v* on the constraints, or of least residual.
 
-    residuals, satisfied : residuals of the constraints, and True where all are within tolerance
+    residuals, scale : residuals of the constraints, and the scale of their tolerance
     distances : distances of the successful guesses of coordinates and of speeds from the first, in words; ``''`` for the first
     """
 
     q: FloatArray
     v: FloatArray
     residuals: FloatArray
-    satisfied: bool
+    scale: float
     distances: tuple[str, str]
 
     @property
     def worst(self) -> int:
         """Index of the largest residual."""
         return int(np.abs(self.residuals).argmax())
+
+    @property
+    def violation(self) -> float:
+        """Largest residual; infinite where one is not finite."""
+        return _largest(self.residuals)
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether all residuals are within tolerance."""
+        return self.violation <= tolerances.CONSTRAINT_TOLERANCE * self.scale
 
 
 def consistent_state(
@@ -43,13 +53,13 @@ def consistent_state(
     v: FloatArray,
     held: tuple[Sequence[int], Sequence[int]] = ((), ()),
 ) -> ConsistentState:
-    """Consistent state at the time *t* near the guess *q*, *v*, speeds of the motions; *held*: speeds that do not move
-    coordinates, and fixed speeds.
+    """Consistent state at the time *t* near the guess *q*, *v*; *held*: speeds that do not move coordinates, and fixed speeds.
+    Quasi-velocities satisfy the constraints on the speeds, and stay.
 
     Where Newton's method fails from the guess, as at a vanishing gradient, it restarts from perturbed guesses; for speeds
     only where a constraint is nonlinear in them.
     """
-    on_position, still = constraints.on_position, np.zeros(len(v))
+    on_position, still = constraints.on_position, np.zeros(len(constraints.system.base_speeds))
     others = [k for k in range(len(constraints.labels)) if k not in set(on_position)]
 
     def moved(change: FloatArray) -> FloatArray:
@@ -62,12 +72,17 @@ def consistent_state(
 
     there, far = _best_solution(
         q,
-        len(v),
+        len(still),
         moved,
         lambda guess: constraints.project_position(t, guess, held[0]),
         lambda x: _largest(constraints.residuals(t, x, still)[on_position]) / constraints.scale(x, still),
         POSITION_DISTANCES if on_position else (),
     )
+    if constraints.system.quasi:
+        off = np.where(
+            np.isin(range(len(constraints.labels)), on_position), constraints.residuals(t, there, still), 0.0
+        )
+        return ConsistentState(there, v, off, constraints.scale(there, v), (far, ""))
     speeds, fast = _best_solution(
         v,
         len(v),
@@ -76,9 +91,8 @@ def consistent_state(
         lambda x: _largest(constraints.residuals(t, there, x)[others]) / constraints.scale(there, x),
         () if constraints.compiled.linear else SPEED_DISTANCES,
     )
-    return ConsistentState(
-        there, speeds, constraints.residuals(t, there, speeds), constraints.satisfied(t, there, speeds), (far, fast)
-    )
+    off = constraints.residuals(t, there, speeds)
+    return ConsistentState(there, speeds, off, constraints.scale(there, speeds), (far, fast))
 
 
 def _best_solution(

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
-from kineta.consistency.consistent_state import ConsistentState, consistent_state
+from kineta.consistency.consistent_state import ConsistentState
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.derived import Derived
-from kineta.errors import ModelError, NumericalError, warn
-from kineta.mechanics.constraints.rows import check_independent
 from kineta.mechanics.constraints.structural_rank import nearest
+from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq, norm, pivoted_triangle, qr, svd
 
-T = TypeVar("T", bound=Derived)
 #: Coordinates and speeds.
 State = tuple[FloatArray, FloatArray]
 
@@ -56,17 +53,9 @@ class Redundancy:
         return f"{k} of {total} rows of constraints {verb} redundant and left out ({groups}): their reactions are indeterminate"
 
 
-def find_redundancy(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray) -> Redundancy:
-    """Redundancy of the constraints around the consistent state near *q*, *v*. Raises :class:`NumericalError` for a constraint
-    without a value or gradient there.
-    """
-    found = consistent_state(constraints, t, q, v)
-    return _find_redundancy(constraints, t, (found.q, found.v))
-
-
-def _find_redundancy(constraints: NumericConstraints, t: float, state: State) -> Redundancy:
-    """Redundancy around a *state*, over its consistent neighbours if there are any. Raises :class:`NumericalError` where the
-    rows are not finite in any of them.
+def find_redundancy(constraints: NumericConstraints, t: float, state: State) -> Redundancy:
+    """Redundancy of the constraints around a consistent *state*, over its consistent neighbours if there are any. Raises
+    :class:`NumericalError` where the rows are not finite in any of them.
     """
     own = constraints.weighted_jacobian(t, *state)
     if _well_conditioned(own):
@@ -101,56 +90,11 @@ def _find_redundancy(constraints: NumericConstraints, t: float, state: State) ->
     )
 
 
-def redundant_constraints(equations: Derived, p: FloatArray, start: State) -> tuple[str, ...]:
-    """Names of the redundant constraints around the *start* of a system, projected onto them."""
-    system = equations.system
-    if system.quasi or not system.constraints:
-        return ()
-    constraints = NumericConstraints(equations, p)
-    return find_redundancy(constraints, 0.0, *start).left_out
-
-
-def without_redundant_rows(equations: T, p: FloatArray, initial: State) -> T:
-    """*equations* without the constraints redundant around the *initial* state of the model, projected onto them, with a
-    warning that names them; unchanged where no consistent state is found near it.
-
-    Raises :class:`ModelError` for constraints that contradict each other in any position.
-    """
-    system, d = equations.system, equations.derivation
-    constraints = NumericConstraints(equations, p)
-    start = consistent_state(constraints, 0.0, *initial)
-    if why := _contradiction(constraints, 0.0, start):
-        try:
-            check_independent(d.symbols, d.rows)
-        except ModelError as error:
-            raise ModelError(f"Model '{system.name}': {why}", error.location) from None
-        return equations
-    try:
-        found = _find_redundancy(constraints, 0.0, (start.q, start.v))
-    except NumericalError:
-        return equations
-    if not start.satisfied:
-        k = start.worst
-        warn(
-            f"Model '{system.name}': no state near the start meets {constraints.described(k)}; the nearest misses it by "
-            f"{abs(start.residuals[k]):.3g}. Which constraints are redundant may differ where all are met: give initial values "
-            f"near such a state, as in initial {(system.q_names if k in constraints.on_position else system.v_names)[0]} = 1."
-        )
-    if found.left_out:
-        warn(f"Model '{system.name}': {found.sentence(len(constraints.rows))}.")
-    return equations.without(found.left_out)
-
-
-def contradiction(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray) -> str:
-    """Sentence on constraints that contradict each other at the state of least residual near *q*, *v*; ``''`` for none."""
-    return _contradiction(constraints, t, consistent_state(constraints, t, q, v))
-
-
-def _contradiction(constraints: NumericConstraints, t: float, start: ConsistentState) -> str:
-    """Sentence on constraints that contradict each other at the state *start*; ``''`` for none."""
+def contradiction(constraints: NumericConstraints, t: float, start: ConsistentState) -> str:
+    """Sentence on constraints that contradict each other at the state *start* of least residual; ``''`` for none."""
     if start.satisfied or not np.isfinite(start.residuals).all():
         return ""
-    off, k, found = start.residuals, start.worst, _find_redundancy(constraints, t, (start.q, start.v))
+    off, k, found = start.residuals, start.worst, find_redundancy(constraints, t, (start.q, start.v))
     for name, others in zip(found.left_out, found.others, strict=True):
         if others and constraints.labels[k].rstrip("'") in (name, *others):
             return (
@@ -175,10 +119,10 @@ def singular_configuration(
     return dependent_rows(constraints, kept, t, end, regular, part)
 
 
-def singular_beside_regular(equations: Derived, p: FloatArray, t: float, q: FloatArray, v: FloatArray) -> str:
-    """The constraints that depend on each other in the state *q*, *v* but not beside it, in words; ``''`` for none."""
-    independent, regular, _ = independent_constraints(equations, t, q, v, p)
-    return singular_configuration(independent, p, t, (q, v), regular, tolerances.RANK_TOLERANCE)
+def singular_text(system: System, t: float, why: str, what: str = "start") -> str:
+    """Sentence on a singular *what*, a start, state or position at *t*, for the reason *why*."""
+    advice = "Start" if what == "start" else "Take one"
+    return f"Model '{system.name}': the {what} at t = {t:g} s is singular: {why}. {advice} a little beside it."
 
 
 def dependent_rows(
@@ -256,20 +200,3 @@ def _neighbouring_states(
         if np.isfinite(there).all() and np.isfinite(speeds).all():
             found.append((at, (there, speeds)))
     return found
-
-
-def independent_constraints(
-    equations: T, t: float, q: FloatArray, v: FloatArray, p: FloatArray
-) -> tuple[T, tuple[State, ...], tuple[str, ...]]:
-    """*equations* without the constraints redundant at the start of a motion, regular states of it, and notes for the result;
-    of several cases those of the first.
-    """
-    system = equations.system
-    if not system.constraints or system.quasi:
-        return equations, (), ()
-    q, v, p = (np.atleast_2d(x)[0] for x in (q, v, p))
-    constraints = NumericConstraints(equations, p)
-    constraints.check_finite(t, q, v, constraints.weighted_jacobian(t, q, v))
-    found = _find_redundancy(constraints, t, (q, v))
-    said = found.sentence(len(constraints.rows))
-    return equations.without(found.left_out), found.states, (said,) * bool(said)

@@ -152,7 +152,7 @@ class Equations:
 
         def decided() -> Equations:
             # The decision is numeric, at the start: derivations are independent of it.
-            from kineta.consistency.redundancy import without_redundant_rows
+            from kineta.consistency.consistent_start import without_redundant_rows
             from kineta.equations.function import parameter_values
             from kineta.equations.initial_values import initial_state
 

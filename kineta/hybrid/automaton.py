@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
+from kineta.consistency.consistent_start import PRINTED_TOLERANCE, START_TOLERANCE, largest_violation
 from kineta.consistency.constraints import NumericConstraints
 from kineta.errors import ModelError, SimulationError, reworded
 from kineta.hybrid.active_set import STILL
@@ -26,7 +27,6 @@ from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import EventStep
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.problem import SimulationProblem
-from kineta.runtime.start_check import PRINTED_TOLERANCE, START_TOLERANCE, largest_violation
 
 #: Contact tolerance of gaps, in tolerances of the run.
 SAME = 10.0
@@ -314,7 +314,7 @@ class HybridRun(SampledRun):
             np.split(y[: self.task.states], [self.task.system.nq]),
             NumericConstraints(self.task.equations, made.p),
         )
-        k, off = largest_violation(self.task.equations, closing, t, q, v)
+        k, off = largest_violation(closing, t, q, v)
         if not abs(off) <= PRINTED_TOLERANCE * closing.scale(q, v):
             raise SimulationError(
                 f"at t = {t:g} s, when '{switch}' switches, the motion is thrown off {closing.described(k)}; expected values "

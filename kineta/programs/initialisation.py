@@ -9,6 +9,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, Mask
 from kineta.codegen import llvm
+from kineta.consistency.consistent_start import PRINTED_TOLERANCE, START_TOLERANCE
 from kineta.errors import SimulationError
 from kineta.expr.graph import Ref
 from kineta.expr.program import program
@@ -20,7 +21,6 @@ from kineta.model.motion_program import LEAST
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigh, lstsq, norm, null_space, pinv, svdvals
 from kineta.numerics.weighted_least_change import inverse_root, least_change
-from kineta.runtime.start_check import PRINTED_TOLERANCE, START_TOLERANCE
 
 #: Name of the computation in error messages.
 START = "the start"

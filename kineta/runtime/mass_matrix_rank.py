@@ -11,8 +11,9 @@ from kineta import tolerances
 from kineta.algebra.infix import number
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as reference
+from kineta.consistency.consistent_start import consistent
 from kineta.consistency.definition_domain import domain_violation
-from kineta.consistency.redundancy import singular_beside_regular
+from kineta.consistency.redundancy import singular_configuration
 from kineta.equations.equations import Equations
 from kineta.equations.function import parameter_values
 from kineta.expr.program import StraightLineProgram, program
@@ -134,7 +135,8 @@ def why_infinite(equations: Equations, t: float, q: FloatArray, v: FloatArray, p
     why = singular_mass_matrix(equations, t, q, v, p)
     if why:
         return f"the mass matrix is singular: {why}"
-    why = singular_beside_regular(equations, p, t, q, v)
+    found = consistent(equations, t, q, v, p, reach=0.0)
+    why = singular_configuration(found.equations, p, t, (q, v), found.regular, tolerances.RANK_TOLERANCE)
     return f"{SINGULAR}{why}; start a little beside it" if why else "check the state and the parameters"
 
 

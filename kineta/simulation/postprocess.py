@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
+from kineta.consistency.consistent_start import START_TOLERANCE
 from kineta.errors import warn
 from kineta.integration.error_control import tolerances
 from kineta.integration.external import MULTISTEP
@@ -23,7 +24,6 @@ from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import EventWatch
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import Recorder
-from kineta.runtime.start_check import START_TOLERANCE
 from kineta.simulation.energy_balance import Energies, assess_balance
 from kineta.simulation.run import IntegratedRun
 

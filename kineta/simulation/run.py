@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.python_call import state_wrapper
+from kineta.consistency.consistent_start import refusal
 from kineta.consistency.definition_domain import domain_violation
 from kineta.consistency.redundancy import singular_configuration
 from kineta.errors import SimulationError, reworded
@@ -36,7 +36,6 @@ from kineta.runtime.nonsmooth import contact_kink
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
 from kineta.runtime.recorder import Recorder
-from kineta.runtime.start_check import start_violation
 from kineta.simulation.progress import Progress
 
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
@@ -140,21 +139,19 @@ def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
     return IntegratedRun(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, gradients, bar))
 
 
-def _dependent_constraints(task: SimulationProblem, t: float, y: FloatArray, part: float | None = None) -> str:
+def _dependent_constraints(task: SimulationProblem, t: float, y: FloatArray) -> str:
     """Sentence on the dependent constraints in the state *y*; ``''`` for none."""
     nq, nv = task.system.nq, task.system.nv
     state = y[:nq], y[nq : nq + nv]
-    return singular_configuration(task.equations, task.made.p, t, state, task.regular, part)
+    return singular_configuration(task.equations, task.made.p, t, state, task.regular)
 
 
 def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:
     """Reason why the motion of *task*, with this *rate* at its start, cannot start; ``''`` where it can."""
     system = task.system
     q, v = task.y0[: system.nq], task.y0[system.nq : system.nq + system.nv]
-    if why := start_violation(task.equations, task.t0, q, v, task.made.p):
+    if why := refusal(task.equations, task.t0, q, v, task.made.p, task.regular):
         return why
-    if why := _dependent_constraints(task, task.t0, task.y0, tolerances.RANK_TOLERANCE):
-        return f"Model '{system.name}': the start at t = {task.t0:g} s is singular: {why}. Start a little beside it."
     if np.isfinite(rate).all():
         return ""
     if why := singular_mass_matrix(task.equations, task.t0, q, v, task.made.p):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kineta.algebra.expression import Expr
-from kineta.consistency.redundancy import independent_constraints
+from kineta.consistency.consistent_start import consistent
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
@@ -26,7 +26,6 @@ from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
-from kineta.runtime.start_check import projected_start
 from kineta.simulation import postprocess
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
@@ -93,8 +92,9 @@ def simulate(
         watched = run_arguments.watched(model, events)
         q0, v0 = initial_state(model, q, v, p)
         values = parameters(model, p)
-        q0, v0, brought = projected_start(equations, t0, q0, v0, values)
-        equations, regular, notes = independent_constraints(equations, t0, q0, v0, values)
+        case_arguments.case_count({"q": q0, "v": v0, "p": values})
+        start = consistent(equations, t0, q0, v0, values)
+        equations, q0, v0 = start.equations, start.q, start.v
         made = bind_system(equations, values, tau, [e.value for e in watched], treatment(equations, method))
         q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), levels)
         cases = case_arguments.case_count({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
@@ -120,8 +120,8 @@ def simulate(
             max_step=max_step,
             max_steps=run_arguments.steps(max_steps, kept),
             dense_output=dense_output,
-            regular=regular,
-            notes=(*brought, *notes, *said),
+            regular=start.regular,
+            notes=(*start.notes, *said),
         )
         carry, result = _ensemble_functions() if lead else (integrate, postprocess.result)
         moved = carry(task, bar)

@@ -94,14 +94,9 @@ def _assembled(
 ) -> Assembly:
     """Return one case of :func:`assemble`; *held*: the speeds that must not move coordinates, and the speeds that stay."""
     system = constraints.system
-    if system.quasi:  # quasi-velocities satisfy the velocity constraints identically
-        found = consistent_state(constraints, t, q0, np.zeros(len(system.base_speeds)), held)
-        q, v, off = found.q, v0, np.abs(found.residuals[constraints.on_position])
-    else:
-        found = consistent_state(constraints, t, q0, v0, held)
-        q, v, off = found.q, found.v, np.abs(found.residuals)
-    residual, allowed = float(off.max(initial=0.0)), tolerances.CONSTRAINT_TOLERANCE * constraints.scale(q, v)
-    if not residual <= allowed:
+    found = consistent_state(constraints, t, q0, v0, held)
+    q, v, allowed = found.q, found.v, tolerances.CONSTRAINT_TOLERANCE * found.scale
+    if not found.satisfied:
         still = len(set(held[0])) == len(constraints.system.base_speeds)
         raise SimulationError(_unmet(constraints, t, found.residuals, allowed, pinned=any(held), still=still))
     if np.abs(v).max(initial=0.0) > TOUCHING * constraints.scale(q, v0):
@@ -119,7 +114,7 @@ def _assembled(
     speeds = found.v if not system.quasi else np.zeros(len(system.base_speeds))
     measured = of_constraints(constraints, t, q, speeds, held[0])
     moved = float(np.abs(q - q0).max(initial=0.0))
-    return Assembly(q, v, initial, moved, residual, notes, () if measured is None else (measured,))
+    return Assembly(q, v, initial, moved, found.violation, notes, () if measured is None else (measured,))
 
 
 def _unmet(

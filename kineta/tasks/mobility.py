@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from kineta.consistency.constraints import NumericConstraints
-from kineta.consistency.redundancy import find_redundancy
+import numpy as np
+
+from kineta.consistency.consistent_start import consistent
 from kineta.equations.equations import Equations
 from kineta.equations.function import parameter_values
 from kineta.equations.initial_values import initial_state
@@ -19,6 +20,6 @@ def freedom(equations: Equations) -> int:
     if system.quasi or not system.constraints:
         return system.nv
     values = parameter_values(system, {p.name: 1.0 for p in system.parameters if p.value is None and not p.fixed})
-    constraints, (q, v) = NumericConstraints(equations, values), initial_state(system, p=values)
+    found = consistent(equations, 0.0, *initial_state(system, p=values), values, reach=np.inf)
     # Inconsistent rows are never dropped, and may outnumber the speeds.
-    return max(0, system.nv - len(constraints.rows) + len(find_redundancy(constraints, 0.0, q, v).left_out))
+    return max(0, system.nv - len(found.equations.derivation.rows))

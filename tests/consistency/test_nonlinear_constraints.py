@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.consistency.constraints import NumericConstraints
-from kineta.consistency.redundancy import find_redundancy
+from kineta.consistency.consistent_start import consistent
 from kineta.equations.equations import equations_of
 from tests.mechanics.random_systems import random_system
 
@@ -103,8 +102,8 @@ def test_what_no_state_found_meets_is_not_redundant(value: str) -> None:
         forward = equations.function("forward")
     assert "redundant and left out" not in "".join(str(w.message) for w in said)
     assert forward(0, np.zeros(3), np.array([600.0, 0, 0])) == pytest.approx([0, 2, 3], abs=1e-12)
-    closing = NumericConstraints(equations, np.array([0.5]))
-    assert find_redundancy(closing, 0.0, np.zeros(3), np.zeros(3)).left_out == ()
+    found = consistent(equations, 0.0, np.zeros(3), np.zeros(3), np.array([0.5]), reach=np.inf)
+    assert found.equations is equations
 
 
 @pytest.mark.parametrize(
@@ -176,5 +175,5 @@ def test_a_given_motion_finds_the_speeds_that_it_leaves_to_nonlinear_constraints
 def test_rows_that_vanish_at_the_first_instant_or_place_are_kept() -> None:
     for text in ("x'*sin(t) + y'*t = 0", "x^2 + y^2 = 0", "x^2 + y^2 = 1"):
         equations = equations_of(kn.loads(f"{PARTICLE} constraint c : {text};"))
-        closing = NumericConstraints(equations, np.array([0.5]))
-        assert find_redundancy(closing, 0.0, np.zeros(3), np.zeros(3)).left_out == ()
+        found = consistent(equations, 0.0, np.zeros(3), np.zeros(3), np.array([0.5]), reach=np.inf)
+        assert found.equations is equations

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import Redundancy, find_redundancy
 from kineta.equations.initial_values import initial_state
@@ -399,7 +400,9 @@ def test_a_drift_that_tolerances_do_not_explain_is_a_status() -> None:
 
 
 def rank_of(system: kn.System) -> Redundancy:
-    return find_redundancy(NumericConstraints(kn.derive(system), np.empty(0)), 0.0, *initial_state(system))
+    constraints = NumericConstraints(kn.derive(system), np.empty(0))
+    start = consistent_state(constraints, 0.0, *initial_state(system))
+    return find_redundancy(constraints, 0.0, (start.q, start.v))
 
 
 def test_a_long_row_is_as_regular_as_its_windows() -> None:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.consistency.constraints import NumericConstraints
+from kineta.consistency.consistent_start import consistent
 from kineta.consistency.definition_domain import domain_violation
-from kineta.consistency.redundancy import find_redundancy
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, excerpt
@@ -214,15 +213,13 @@ def searched(
     found = _places(model, free, [model.v_names[k] for k in going], "steady speed", "to be found")
     held = _places(model, pinned, model.q_names, "coordinate", "to pin")
     v0 = np.where(np.isin(np.arange(model.nv), going), v0, 0.0)
-    if model.constraints and not model.quasi:
-        constraints = NumericConstraints(equations, values)
-        q0 = constraints.project_position(t, q0)
-        equations = equations.without(find_redundancy(constraints, t, q0, v0).left_out)
+    begin = consistent(equations, t, q0, v0, values, reach=np.inf)
+    equations = begin.equations
     conditions = SteadyConditions(equations, acting)
-    start = SteadyState(t, q0, v0, np.zeros(len(conditions.multipliers)), values)
+    start = SteadyState(t, begin.q, v0, np.zeros(len(conditions.multipliers)), values)
     parts = conditions.parts
     if not np.isfinite(conditions.residuals(start)).all():
-        check_defined(equations, acting, values, t, np.concatenate([q0, v0]))
+        check_defined(equations, acting, values, t, np.concatenate([begin.q, v0]))
     tangents = np.abs(conditions.tangents(start))
     motion = [k for k in parts["motion"] if not tangents[k, held].any()]
     speeds = [parts["speed"][going[k]] for k in found]

@@ -229,7 +229,7 @@ def _held(e: Equations, p: FloatArray, rng: np.random.Generator) -> Iterator[Mot
             f"Model '{system.name}': no state near the start meets {constraints.described(start.worst)}, so that its base "
             "parameters are not found. Give initial values near one that does."
         )
-    found = find_redundancy(constraints, 0.0, start.q, start.v)
+    found = find_redundancy(constraints, 0.0, (start.q, start.v))
     branch = AssemblyBranch(constraints, 0.0, start.q, start.v, found.left_out)
     near, state = tolerances.INDEPENDENCE_TOLERANCE, (start.q, start.v)
     if why := dependent_rows(constraints, branch.rows.tolist(), 0.0, state, found.states, near):

@@ -9,7 +9,7 @@ import numpy as np
 
 from kineta.algebra.expression import Expr, symbol
 from kineta.arrays import FloatArray
-from kineta.consistency.redundancy import independent_constraints
+from kineta.consistency.consistent_start import Consistent, consistent, singular_start, start_violation
 from kineta.equations import case_arguments
 from kineta.equations.argument_layout import flat_rows
 from kineta.equations.equations import Equations, given_equations
@@ -25,7 +25,6 @@ from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.runtime.mass_matrix_rank import singular_mass_matrix
-from kineta.runtime.start_check import projected_start, start_violation
 from kineta.runtime.tangent import NUMBERS, Input, Tangent
 from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.linear.descriptor_matrices import near
@@ -70,18 +69,16 @@ def linearize(
     given, taken, kept = put_in(model, inputs), put_out(model, outputs), _states(model, states)
     at = _rows(model, about, t, p, tau)
     warn_ignored(model, "a linearisation", reached=LimitDistances(equations).reached(at[0], at[1], at[4]))
-    t0, q0, v0, _, p0 = (flat_rows(x)[0] for x in at)
-    equations, _, _ = independent_constraints(equations, float(t0[0]), q0, v0, p0)
-    if len(set(at[0].ravel().tolist())) == 1:
-        at[1], at[2], _ = projected_start(equations, float(t0[0]), at[1], at[2], at[4])
+    start = consistent(equations, at[0][..., 0], at[1], at[2], at[4])
+    equations, at[1], at[2] = start.equations, start.q, start.v
     _check_met(equations, *at)
     tangent = Tangent(equations, given, taken)
     try:
         found = near(tangent, *at)
+        chosen = independent_states(tangent, found, {*kept, *(f"{n}'" for n in kept)})
     except ArgumentError:
-        _check_inertia(equations, *at)
+        _check_regular(start, *at)
         raise
-    chosen = independent_states(tangent, found, {*kept, *(f"{n}'" for n in kept)})
     names = state_names(model)
     t_, q, v, _, p_ = at
     linear = Linear(
@@ -180,26 +177,22 @@ def _states(system: System, names: Iterable[str] | None) -> list[str]:
     return list(found)
 
 
-def _check_inertia(
-    equations: Equations, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray
-) -> None:
-    """Raise :class:`ArgumentError` for a state with a singular mass matrix."""
-    for row in zip(*map(flat_rows, (t, q, v, p)), strict=True):
-        if why := singular_mass_matrix(equations, float(row[0][0]), *row[1:]):
-            name, time = equations.system.name, float(row[0][0])
+def _check_regular(start: Consistent[Equations], *at: FloatArray) -> None:
+    """Raise :class:`ArgumentError` for a state with dependent constraints or a singular mass matrix."""
+    equations = start.equations
+    for t, q, v, _, p in zip(*map(flat_rows, at), strict=True):
+        time = float(t[0])
+        if why := singular_start(equations, time, q, v, p, start.regular, "state"):
+            raise ArgumentError(why) from None
+        if why := singular_mass_matrix(equations, time, q, v, p):
+            name = equations.system.name
             raise ArgumentError(f"Model '{name}': the mass matrix is singular at t = {time:g} s: {why}.") from None
 
 
-def _check_met(
-    equations: Equations, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray
-) -> None:
+def _check_met(equations: Equations, *at: FloatArray) -> None:
     """Raise :class:`ArgumentError` for an inconsistent state."""
     if not equations.system.constraints:
         return
-    for row in zip(*map(flat_rows, (t, q, v, p)), strict=True):
-        if why := start_violation(equations, float(row[0][0]), *row[1:]):
-            raise ArgumentError(
-                why.replace("the start misses", "the state misses").replace(
-                    "initial values that meet", "a state that meets"
-                )
-            )
+    for t, q, v, _, p in zip(*map(flat_rows, at), strict=True):
+        if why := start_violation(equations, float(t[0]), q, v, p, "state"):
+            raise ArgumentError(why)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.algebra.expression import Expr, expr
-from kineta.consistency.redundancy import independent_constraints
+from kineta.consistency.consistent_start import consistent, singular_start, start_violation
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.formulas import aligned, kinds, readable
 from kineta.errors import ArgumentError, ExpressionError, did_you_mean, shown, warn
@@ -21,7 +21,6 @@ from kineta.passes.evaluate import evaluate
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
 from kineta.runtime.independent_states import independent_states, state_names
-from kineta.runtime.start_check import start_violation
 from kineta.runtime.tangent import Blocks, Matrix, MatrixAlgebra, Tangent, matrix
 from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.linear.descriptor_matrices import near
@@ -132,10 +131,16 @@ def linear_formulas(
     number = _numbers(model, graph)
     q, v = (np.array([number(state[n]) for n in names]) for names in (model.q_names, model.v_names))
     p = np.array([number(graph.symbol(n)) for n in model.parameter_names])
-    equations, _, _ = independent_constraints(equations, 0.0, q, v, p)
+    start = consistent(equations, 0.0, q, v, p, reach=0.0)
+    equations = start.equations
     _check_met(equations, graph, state)
     tangent = Tangent(equations, given, taken)
-    chosen = independent_states(tangent, near(tangent, np.zeros(1), q, v, np.zeros(model.nv), p))
+    try:
+        chosen = independent_states(tangent, near(tangent, np.zeros(1), q, v, np.zeros(model.nv), p))
+    except ArgumentError:
+        if why := singular_start(equations, 0.0, q, v, p, start.regular, "state"):
+            raise ArgumentError(why) from None
+        raise
     made = _Elimination(graph, state, number)
     try:
         found = tangent.solved(made.algebra, lambda table, *values: made.placed(tangent, table, *values))
@@ -187,16 +192,17 @@ def _check_met(equations: Equations, graph: Graph, state: Mapping[str, Ref]) -> 
     for factors in (np.ones(len(spread)), spread) if system.constraints else ():
         number = _numbers(system, graph, factors)
         q, v = (np.array([number(state[n]) for n in names]) for names in (system.q_names, system.v_names))
-        why = start_violation(equations, 0.0, q, v, np.array([number(graph.symbol(n)) for n in system.parameter_names]))
+        p = np.array([number(graph.symbol(n)) for n in system.parameter_names])
+        why = start_violation(equations, 0.0, q, v, p, "state")
         if why and factors is spread:
-            what = why.partition(": it is")[0].replace("the start misses", "with other parameters this state misses")
+            what = why.partition(": it is")[0].replace("the state misses", "with other parameters this state misses")
             warn(
                 f"{what}: the formulas hold with the values of the model alone. Give coordinates and speeds as expressions of "
                 "parameters that meet it."
             )
             return
         if why:
-            raise ArgumentError(why.replace("the start misses", "the state misses"))
+            raise ArgumentError(why)
 
 
 def _numbers(system: System, graph: Graph, factors: Iterable[float] | None = None) -> Any:

@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import find_redundancy
 from kineta.model.dimensions import variable_units
@@ -117,14 +118,14 @@ def of_constraints(
     """
     n, slope = len(v), constraints.jacobian(t, q, v)
     chance = BESIDE * np.random.default_rng(0).standard_normal(n) / np.sqrt(max(n, 1))
-    beside = constraints.project_position(t, constraints.retract(t, q, chance))
+    beside = consistent_state(constraints, t, constraints.retract(t, q, chance), v)
     if (
         not constraints.rows
         or not np.isfinite(slope).all()
-        or not np.isfinite(constraints.jacobian(t, beside, v)).all()
+        or not np.isfinite(constraints.jacobian(t, beside.q, v)).all()
     ):
         return None
-    left_out = find_redundancy(constraints, t, beside, v).left_out
+    left_out = find_redundancy(constraints, t, (beside.q, beside.v)).left_out
     kept = [k for k, (name, _) in enumerate(constraints.rows) if name not in left_out]
     levels = {label: k for k, label in enumerate(constraints.labels)}
     # A dimensionless constraint is a rotation, or its cosine.

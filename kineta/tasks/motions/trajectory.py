@@ -11,9 +11,9 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.codegen import llvm
+from kineta.consistency.consistent_start import consistent
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.definition_domain import domain_violation, position_text
-from kineta.consistency.redundancy import find_redundancy
 from kineta.equations.equations import Equations, equations_of, given_equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, excerpt, shown
@@ -144,11 +144,8 @@ def _of_run(equations: Equations, run: Result, t: Any, p: Any) -> Trajectory:
 
 def regular(equations: Equations, t: float, q: FloatArray, p: FloatArray) -> Equations:
     """Return *equations* without the constraints that are redundant at the start of a motion, near *q*."""
-    system = equations.system
-    if system.quasi or not system.constraints:
-        return equations
-    constraints, (_, v) = NumericConstraints(equations, p), initial_state(system, p=p)
-    return equations.without(find_redundancy(constraints, t, q, v).left_out)
+    v = initial_state(equations.system, p=p)[1]
+    return consistent(equations, t, q, v, p, reach=np.inf).equations
 
 
 # -- what is given -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.consistency.redundancy import independent_constraints
+from kineta.consistency.consistent_start import consistent, refusal
 from kineta.equations.equations import Equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError
@@ -17,7 +17,6 @@ from kineta.runtime.applied_forces import applied_forces
 from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import state_names
 from kineta.runtime.parameter_checks import check_parameters
-from kineta.runtime.start_check import projected_start, start_violation
 from kineta.tasks.assemble import assemble
 from kineta.tasks.sensitivity.sensitivity import Begun, unstated
 from kineta.tasks.sensitivity.variational_equations import Varied, independent, varied
@@ -81,10 +80,10 @@ def starting(
     x0 = np.array([float(known[n]) for n in names.names])
     pinned: tuple[str, ...] = ()
     if system.constraints:
-        kept, _, _ = independent_constraints(equations, t, q0, v0, values)
-        if met and (why := start_violation(kept, t, *projected_start(kept, t, q0, v0, values)[:2], values)):
+        found = consistent(equations, t, q0, v0, values)
+        if met and (why := refusal(found.equations, t, found.q, found.v, values, found.regular)):
             raise SimulationError(why)
-        _, chosen = independent(kept, names, t, q0, v0, values)
+        _, chosen = independent(found.equations, names, t, found.q, found.v, values)
         pinned = tuple(state_names(system)[k] for k in chosen.places)
         # The choice of the first start holds for all others, so that derivatives are consistent with values.
         names = replace(names, kept=tuple(n for n in pinned if n not in names.states))

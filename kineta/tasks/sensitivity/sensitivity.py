@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.calls import public
-from kineta.consistency.redundancy import independent_constraints
+from kineta.consistency.consistent_start import consistent, refusal
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
-from kineta.errors import ArgumentError, did_you_mean, one_of, shown
+from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
 from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
@@ -26,7 +26,6 @@ from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import BoundSystem, parameters
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
-from kineta.runtime.start_check import projected_start
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
 from kineta.tasks.sensitivity.smooth_part import alone
@@ -178,8 +177,10 @@ def carried(
 ) -> tuple[Sensitivity, Equations]:
     """Return :func:`sensitivity` of checked arguments, with series *shown*, and the equations without redundant rows."""
     model, t0 = equations.system, span[0]
-    equations, regular, notes = independent_constraints(equations, t0, begun.q, begun.v, begun.p)
-    q0, v0, _ = projected_start(equations, t0, begun.q, begun.v, begun.p)
+    begin = consistent(equations, t0, begun.q, begun.v, begun.p)
+    equations, q0, v0 = begin.equations, begin.q, begin.v
+    if why := refusal(equations, t0, q0, v0, begun.p, begin.regular):
+        raise SimulationError(why)
     seen = {o.name: o.value for o in model.expanded.outputs} | dict(shown)
     made = code(equations, by, list(goals.values()), list(seen.values()))
     S, stay = start(equations, by, t0, q0, v0, begun.p, begun.stated)
@@ -200,8 +201,8 @@ def carried(
         max_step=np.inf,
         max_steps=run_arguments.steps(limits.max_steps, bytes_per_step(len(y0), every=grid is None, keep=False)),
         dense_output=False,
-        regular=regular,
-        notes=notes,
+        regular=begin.regular,
+        notes=begin.notes,
     )
     with Progress(*span, shown=False) as bar:
         moved = integrate(task, bar)

@@ -10,6 +10,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen import llvm
+from kineta.consistency.consistent_start import START_TOLERANCE
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SimulationError
 from kineta.expr.program import StraightLineProgram
@@ -18,7 +19,6 @@ from kineta.numerics.differentiation_index import RankStructure, determined, equ
 from kineta.numerics.linear_algebra import lstsq, qr
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero
 from kineta.programs.initialisation import derivative_text
-from kineta.runtime.start_check import START_TOLERANCE
 
 #: Most Newton steps along a motion.
 STEPS = 25

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.interpolate import make_interp_spline
 
 from kineta.arrays import ComplexArray, FloatArray
+from kineta.consistency.consistent_start import PRINTED_TOLERANCE
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
@@ -28,7 +29,6 @@ from kineta.results.result import force_name
 from kineta.results.series import Series
 from kineta.runtime import run_arguments
 from kineta.runtime.compiled import parameters
-from kineta.runtime.start_check import PRINTED_TOLERANCE
 from kineta.tasks.motions.conditioning import ANSWER, Conditioning, mean_arm, motions, of_responses
 from kineta.tasks.servo import zero_dynamics as internal
 from kineta.tasks.servo.derivative_array import DerivativeArray, Hold, Jet, held

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
+from kineta.consistency.consistent_start import consistent
+from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
-from kineta.consistency.redundancy import contradiction, redundant_constraints, singular_configuration
+from kineta.consistency.redundancy import contradiction, singular_configuration
 from kineta.equations.equations import Equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import SimulationError
@@ -43,9 +45,8 @@ def regular_states(equations: Equations, n: int, *, seed: int = 0, enough: int =
         met = len(sampled[TIME])
         if not met:
             continue
-        equations = equations.without(
-            {*whole.left_out, *redundant_constraints(equations, p, initial_state(equations.system, p=p))}
-        )
+        start = consistent(equations, 0.0, *initial_state(system, p=p), p, reach=np.inf)
+        equations = equations.without({*whole.left_out, *start.equations.derivation.left_out})
         (finite, apart), moved = _regular(equations, sampled), sampled
         found = chosen(sampled, np.flatnonzero(finite & apart)[:n])
         sampled = chosen(sampled, np.flatnonzero(finite)[:n])
@@ -61,11 +62,9 @@ def regular_states(equations: Equations, n: int, *, seed: int = 0, enough: int =
             f"{next(filter(None, named))}. Start a little beside it, or change the model where it closes in no other position."
         )
     if not met:
-        why = (
-            contradiction(NumericConstraints(equations, p), 0.0, *initial_state(system, p=p))
-            if not system.quasi
-            else ""
-        )
+        constraints = NumericConstraints(equations, p)
+        start_state = consistent_state(constraints, 0.0, *initial_state(system, p=p))
+        why = "" if system.quasi else contradiction(constraints, 0.0, start_state)
         raise SimulationError(
             f"Model '{system.name}': none of {tried} random states could be moved onto its constraints "
             f"({', '.join(c.name for c in system.constraints)}){': ' * bool(why)}"

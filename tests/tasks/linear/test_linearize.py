@@ -329,16 +329,17 @@ def test_what_makes_no_sense_gets_a_sentence(given: dict[str, Any], message: str
     assert message in str(caught.value)
 
 
-def test_states_that_cannot_be_reduced_are_named() -> None:
+def test_a_dead_centre_is_named() -> None:
     rods = kn.loads(
         "model rods; A | Rz(a), Sx(1) = 1; B ~ A | Rz(b), Sx(1) = 1;\n"
         "point E on B = (0, 0, 0); constraint end : E.x = 2; initial a = 0;"
     )
     message = (
-        r"at this state the constraints end depend on each other, so that the states . cannot be reduced to the others"
+        r"'rods': the state at t = 0 s is singular: the constraint end changes with no motion there\. Take one a little"
     )
-    with pytest.raises(kn.ArgumentError, match=message):
-        kn.linearize(rods)
+    for task in (kn.linearize, kn.linear_formulas):
+        with pytest.raises(kn.ArgumentError, match=message):
+            task(rods)
 
 
 def test_names_are_given_once() -> None:

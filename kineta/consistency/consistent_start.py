@@ -1,0 +1,197 @@
+"""Consistent start: a state on the constraints, the equations that are independent there, and what is wrong with the state.
+
+Every task begins with :func:`consistent`, in one order: the state is projected onto the constraints, the rank is found where
+they hold, and :func:`refusal` says why a task cannot go on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from kineta import tolerances
+from kineta.arrays import FloatArray
+from kineta.consistency.consistent_state import consistent_state
+from kineta.consistency.constraints import NumericConstraints
+from kineta.consistency.derived import Derived
+from kineta.consistency.redundancy import (
+    State,
+    contradiction,
+    find_redundancy,
+    singular_configuration,
+    singular_text,
+)
+from kineta.errors import ModelError, NumericalError, warn
+from kineta.mechanics.constraints.rows import check_independent
+
+T = TypeVar("T", bound=Derived)
+
+#: Tolerance of a consistent start, relative to the size of the state; and of a start that is projected: the six digits of
+#: printed results.
+START_TOLERANCE, PRINTED_TOLERANCE = 1e-9, 1e-4
+
+
+@dataclass(frozen=True)
+class Consistent(Generic[T]):
+    """Start of a task.
+
+    equations : without the constraints redundant there, of several cases in the first
+    q, v : coordinates and speeds, with the axes given
+    regular : regular states of the motion; notes : what was moved and left out, for the result
+    """
+
+    equations: T
+    q: FloatArray
+    v: FloatArray
+    regular: tuple[State, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def consistent(
+    equations: T,
+    t: float | FloatArray,
+    q: FloatArray,
+    v: FloatArray,
+    p: FloatArray,
+    *,
+    reach: float = PRINTED_TOLERANCE,
+) -> Consistent[T]:
+    """Consistent start near *q*, *v*, of one motion or with a leading axis of cases.
+
+    A state that violates the constraints by up to *reach*, relative to its size, is projected onto them; one that is a guess has
+    an infinite reach, and becomes the state of least residual near it. Raises :class:`NumericalError` for a constraint without a
+    value or gradient in a given state, or anywhere near a guess.
+    """
+    system = equations.system
+    if not system.constraints:
+        return Consistent(equations, q, v)
+    lead = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, p)))
+    states, worst = list[State](), 0.0
+    rows = zip(*(np.broadcast_to(x, (*(lead or (1,)), x.shape[-1])) for x in (q, v, p)), strict=True)
+    for at, (one, speeds, own) in zip(np.broadcast_to(t, lead or 1).tolist(), rows, strict=True):
+        state, off = _brought_back(NumericConstraints(equations, own), at, one, speeds, reach)
+        states.append(state)
+        worst = max(worst, off)
+    notes: tuple[str, ...] = ()
+    if worst:
+        q, v = (np.array(x).reshape(*lead, -1) for x in zip(*states, strict=True))
+        notes = (f"the start missed constraints by up to {worst:.1e} and was brought back onto them",)
+    if system.quasi:
+        return Consistent(equations, q, v, (), notes)
+    constraints, at = NumericConstraints(equations, np.atleast_2d(p)[0]), float(np.ravel(t)[0])
+    if np.isfinite(reach):
+        constraints.check_finite(at, *states[0], constraints.weighted_jacobian(at, *states[0]))
+    found = find_redundancy(constraints, at, states[0])
+    said = found.sentence(len(constraints.rows))
+    return Consistent(equations.without(found.left_out), q, v, found.states, (*notes, *((said,) if said else ())))
+
+
+def _brought_back(
+    constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray, reach: float
+) -> tuple[State, float]:
+    """State of :func:`consistent`, and the violation that was brought back; zero for a state that was not moved."""
+    _, off = largest_violation(constraints, t, q, v)
+    size = constraints.scale(q, v)
+    if START_TOLERANCE * size < abs(off) <= reach * size or np.isinf(reach):
+        found = consistent_state(constraints, t, q, v)
+        if np.isinf(reach) or (not any(found.distances) and found.violation <= START_TOLERANCE * size):
+            return (found.q, found.v), abs(off)
+    return (q, v), 0.0
+
+
+def start_violation(
+    equations: Derived, t: float, q: FloatArray, v: FloatArray, p: FloatArray, what: str = "start"
+) -> str:
+    """Sentence on the constraint, or rate of a constraint, that *what* violates, a state at *t*; ``''`` for none."""
+    system = equations.system
+    if not system.constraints:
+        return ""
+    constraints = NumericConstraints(equations, p)
+    k, value = largest_violation(constraints, t, q, v)
+    if abs(value) <= START_TOLERANCE * constraints.scale(q, v):
+        return ""
+    if not system.quasi and (why := contradiction(constraints, t, consistent_state(constraints, t, q, v))):
+        return f"Model '{system.name}': {why}"
+    size = f"{value:.3g} {constraints.unit(k)}".rstrip()
+    values = "initial values that meet" if what == "start" else f"a {what} that meets"
+    return (
+        f"Model '{system.name}': the {what} misses {constraints.described(k)}: it is {size} at t = {t:g} s, and has to be 0. "
+        f"Give {values} it, or let kn.assemble (kineta assemble) find some."
+    )
+
+
+def singular_start(
+    equations: Derived,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    p: FloatArray,
+    regular: Sequence[State],
+    what: str = "start",
+) -> str:
+    """Sentence on the constraints that depend on each other in *what*, a state at *t*, and not in *regular* ones; ``''`` for
+    none.
+    """
+    why = singular_configuration(equations, p, t, (q, v), regular, tolerances.RANK_TOLERANCE)
+    return singular_text(equations.system, t, why, what) if why else ""
+
+
+def refusal(
+    equations: Derived,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    p: FloatArray,
+    regular: Sequence[State],
+    what: str = "start",
+) -> str:
+    """Sentence on why nothing can start from the state *what* at *t*: constraints that it violates, or that are dependent there;
+    ``''`` where it can.
+    """
+    return start_violation(equations, t, q, v, p, what) or singular_start(equations, t, q, v, p, regular, what)
+
+
+def largest_violation(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray) -> tuple[int, float]:
+    """Index and value of the largest residual of the state at *t*: on the position, where one of these is violated.
+    Quasi-velocities satisfy all but these.
+    """
+    places, quasi = constraints.on_position, constraints.system.quasi
+    values = constraints.residuals(t, q, np.zeros(len(constraints.system.base_speeds)) if quasi else v)
+    off, allowed = np.where(np.isfinite(values), np.abs(values), np.inf), START_TOLERANCE * constraints.scale(q, v)
+    first = [k for k in places if off[k] > allowed] or (places if quasi else range(len(off)))
+    k = max(first, key=lambda k: float(off[k]), default=0)
+    return k, float(values[k]) if first else 0.0
+
+
+def without_redundant_rows(equations: T, p: FloatArray, initial: State) -> T:
+    """*equations* without the constraints redundant around the *initial* state of the model, projected onto them, with a
+    warning that names them; unchanged where no consistent state is found near it.
+
+    Raises :class:`ModelError` for constraints that contradict each other in any position.
+    """
+    system, d = equations.system, equations.derivation
+    constraints = NumericConstraints(equations, p)
+    start = consistent_state(constraints, 0.0, *initial)
+    if why := contradiction(constraints, 0.0, start):
+        try:
+            check_independent(d.symbols, d.rows)
+        except ModelError as error:
+            raise ModelError(f"Model '{system.name}': {why}", error.location) from None
+        return equations
+    try:
+        found = find_redundancy(constraints, 0.0, (start.q, start.v))
+    except NumericalError:
+        return equations
+    if not start.satisfied:
+        k = start.worst
+        warn(
+            f"Model '{system.name}': no state near the start meets {constraints.described(k)}; the nearest misses it by "
+            f"{abs(start.residuals[k]):.3g}. Which constraints are redundant may differ where all are met: give initial values "
+            f"near such a state, as in initial {(system.q_names if k in constraints.on_position else system.v_names)[0]} = 1."
+        )
+    if found.left_out:
+        warn(f"Model '{system.name}': {found.sentence(len(constraints.rows))}.")
+    return equations.without(found.left_out)
