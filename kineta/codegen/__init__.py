@@ -4,5 +4,5 @@ A backend knows neither mechanics nor the other backends. LLVM compiles machine 
 is called from Python without an interpreter in between, and cached on disk by content. Reading
 order: ``schedule``, ``scalar_ir``, ``simd``, ``sincos``, ``spilling``, ``target``, ``module``, ``llvm``, ``tiered``; the call:
 ``python_abi``, ``python_entry``, ``python_call``, ``scipy_callable``; the others: ``numpy``, ``c``; ``builder`` writes
-functions instruction by instruction.
+functions instruction by instruction, and ``kernels`` holds the backends of loops.
 """

@@ -60,6 +60,21 @@ def object_code(ir: str) -> bytes:
     return bytes(machine().emit_object(parsed))
 
 
+def optimised_object_code(ir: str) -> bytes:
+    """Machine code of a module with loops: variables in registers, calls inlined, what does not change moved out of loops.
+
+    Loops are neither unrolled nor vectorised: states are short, and compiling would take twice as long.
+    """
+    target = machine()
+    parsed = binding.parse_assembly(ir)
+    parsed.triple, parsed.data_layout = host().triple, str(target.target_data)
+    options = binding.create_pipeline_tuning_options(1)
+    options.loop_vectorization, options.slp_vectorization, options.loop_unrolling = False, False, False
+    passes = binding.create_pass_builder(target, options)
+    passes.getModulePassManager().run(parsed, passes)
+    return bytes(target.emit_object(parsed))
+
+
 def load_object(code: bytes, names: Sequence[str]) -> Any:
     """A loaded object file: maps *names* to addresses and keeps the code alive.
 

@@ -1,0 +1,159 @@
+"""The back end ``c``: kernels as a unit of C99. With ``-ffp-contract=off`` it gives the bits of the others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from kineta.codegen.kernels.tree import (
+    BINARY,
+    UNARY,
+    AddressCall,
+    Choice,
+    Conditional,
+    Constant,
+    CountingLoop,
+    Entry,
+    Evaluate,
+    Expression,
+    FieldValue,
+    Jump,
+    KernelCall,
+    KernelTree,
+    Leave,
+    Operation,
+    SetEntry,
+    SetField,
+    SetVariable,
+    Statement,
+    Variable,
+    View,
+    WhileLoop,
+    callees_first,
+    parts,
+    records,
+    statements,
+    values,
+)
+from kineta.memory import BOOLEAN, INTEGER, INTEGERS, NOTHING, REAL, REALS, FunctionType, MemoryType, RecordType
+
+_NAMES = {
+    REAL: "double",
+    INTEGER: "int64_t",
+    BOOLEAN: "bool",
+    NOTHING: "void",
+    REALS: "double *",
+    INTEGERS: "int64_t *",
+}
+_HEAD = """\
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline int64_t floordiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && ((a % b) ^ b) < 0); }
+static inline int64_t mod(int64_t a, int64_t b) { return a - b * floordiv(a, b); }
+static inline int64_t min_integer(int64_t a, int64_t b) { return b < a ? b : a; }
+static inline int64_t max_integer(int64_t a, int64_t b) { return b > a ? b : a; }
+static inline double min_real(double a, double b) { return b < a ? b : a; }
+static inline double max_real(double a, double b) { return b > a ? b : a; }
+"""
+
+
+def source(roots: Sequence[KernelTree]) -> str:
+    """A unit of C with the *roots* as public functions."""
+    kernels = callees_first(roots)
+    text = [_HEAD]
+    for kind in records(kernels):
+        # Every field takes eight bytes: a truth value is stored as an integer.
+        fields = "".join(f"    {_declared(INTEGER if f is BOOLEAN else f, n)};\n" for n, f in kind.fields.items())
+        text.append(f"typedef struct {kind.name} {{\n{fields}}} {kind.name};\n")
+    for kernel in kernels:
+        arguments = ", ".join(_declared(t, n) for n, t in kernel.parameters.items()) or "void"
+        head = f"{'' if kernel in roots else 'static '}{_declared(kernel.result, f'{kernel.name}({arguments})')}"
+        # Initialised, since compilers do not see that every variable has a value where it is read.
+        variables = [f"    {_declared(t, n)} = 0;\n" for n, t in kernel.variables.items()]
+        read = {x.name for s in statements(kernel.body) for v in values(s) for x in parts(v) if isinstance(x, Variable)}
+        unused = [f"    (void){n};\n" for n in (*kernel.parameters, *kernel.variables) if n not in read]
+        title = f"/* {kernel.title.replace('*/', '* /')} */\n" if kernel.title else ""
+        body = "".join(_lines(kernel.body, 1))
+        text.append(f"{title}{head} {{\n{''.join([*variables, *unused])}{body}}}\n")
+    return "\n".join(text)
+
+
+def _declared(kind: MemoryType, name: str) -> str:
+    """The declaration of a *name*."""
+    if isinstance(kind, FunctionType):
+        parameters = ", ".join(_declared(p, "") for p in kind.parameters)
+        return f"{_declared(kind.result, '')} (*{name})({parameters})"
+    if isinstance(kind, RecordType):
+        return f"struct {kind.name} *{name}"
+    return f"{_NAMES[kind]} {name}".replace("* ", "*").strip()
+
+
+def _lines(body: Sequence[Statement], depth: int) -> list[str]:
+    return [line for s in body for line in _statement(s, depth)]
+
+
+def _statement(s: Statement, depth: int) -> list[str]:
+    """The lines of a statement."""
+    pad = "    " * depth
+    match s:
+        case SetVariable(name, value):
+            return [f"{pad}{name} = {_value(value)};\n"]
+        case SetEntry(array, index, value):
+            return [f"{pad}{_value(array)}[{_value(index)}] = {_value(value)};\n"]
+        case SetField(record, name, value):
+            return [f"{pad}{_value(record)}->{name} = {_value(value)};\n"]
+        case Evaluate(call):
+            return [f"{pad}{_value(call)};\n"]
+        case Jump(word):
+            return [f"{pad}{word};\n"]
+        case Leave(value):
+            return [f"{pad}return{'' if value is None else ' ' + _value(value)};\n"]
+        case Conditional(test, yes, no):
+            other = [f"{pad}}} else {{\n", *_lines(no, depth + 1)] if no else []
+            return [f"{pad}if ({_value(test)}) {{\n", *_lines(yes, depth + 1), *other, f"{pad}}}\n"]
+        case WhileLoop(test, inner):
+            return [f"{pad}while ({_value(test)}) {{\n", *_lines(inner, depth + 1), f"{pad}}}\n"]
+        case CountingLoop(n, start, stop, inner):
+            head = f"for ({n} = {_value(start)}; {n} < {_value(stop)}; {n}++)"
+            return [f"{pad}{head} {{\n", *_lines(inner, depth + 1), f"{pad}}}\n"]
+
+
+def _value(x: Expression) -> str:
+    """An expression in parentheses where it needs them."""
+    match x:
+        case Constant(_, value):
+            return _number(value)
+        case Variable(_, name):
+            return name
+        case FieldValue(kind, record, name):
+            return f"({_value(record)}->{name} != 0)" if kind is BOOLEAN else f"{_value(record)}->{name}"
+        case Entry(_, array, index):
+            return f"{_value(array)}[{_value(index)}]"
+        case View(_, array, start):
+            return f"({_value(array)} + {_value(start)})"
+        case Choice(_, test, yes, no):
+            return f"({_value(test)} ? {_value(yes)} : {_value(no)})"
+        case KernelCall(_, kernel, arguments):
+            return f"{kernel.name}({', '.join(map(_value, arguments))})"
+        case AddressCall(_, function, arguments):
+            return f"{_value(function)}({', '.join(map(_value, arguments))})"
+        case Operation(kind, name, arguments):
+            given = [_value(a) for a in arguments]
+            if BINARY.get(name):
+                return f"({given[0]} {BINARY[name]} {given[1]})"
+            if name in UNARY:
+                return f"({UNARY[name]}{given[0]})"
+            ending = "" if name not in ("min", "max") else "_real" if kind is REAL else "_integer"
+            return f"{name}{ending}({', '.join(given)})"
+
+
+def _number(value: float | int | bool) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return f"INT64_C({value})"
+    if not math.isfinite(value):
+        return "NAN" if math.isnan(value) else f"({'-' if value < 0 else ''}INFINITY)"
+    return repr(value) if value >= 0 and math.copysign(1.0, value) > 0 else f"({value!r})"

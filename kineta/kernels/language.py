@@ -1,0 +1,74 @@
+"""The language of kernels: what their sources import, beside :mod:`kineta.memory`.
+
+A kernel is a plain typed function. Called, it runs as Python: that is its meaning, it can be stepped through, and compiled code
+gives the same bits; the sign of NaN alone is the machine's. Its parameters are float, int, bool, arrays, records and compiled
+functions, as in :mod:`kineta.memory`. A parameter of any other type is *static*: the kernel is translated anew for each of its
+values, everything that is made of static values alone is evaluated in translation, loops over a static sequence are unrolled,
+and branches of a static test are chosen. Static values are numbers, words, tuples, frozen dataclasses and kernels.
+
+Statements are assignments, ``if``, ``while``, ``for ... in range(...)``, ``break``, ``continue``, ``return`` and calls. Integers
+become reals in arithmetic alone, and index an array from its start. ``x[k:]`` is a view of the same memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, TypeVar, cast
+
+from kineta.errors import KinetaError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+fabs, copysign = math.fabs, math.copysign
+
+
+class KernelError(KinetaError):
+    """A kernel that is no part of the language."""
+
+
+class Kernel:
+    """A function of the language."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it as Python."""
+        return self.function(*arguments)
+
+    def __repr__(self) -> str:
+        return f"{self.__module__}.{self.__name__}"
+
+
+def kernel(function: F) -> F:
+    """*function* as a kernel."""
+    return cast(F, Kernel(function))
+
+
+def sqrt(x: float) -> float:
+    """The square root; NaN of a negative number."""
+    return math.sqrt(x) if x >= 0.0 else math.nan
+
+
+def pow(x: float, y: float) -> float:
+    """X to the power y, as C has it: infinite beyond all numbers, NaN where it is no real number."""
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return math.inf if x > 0.0 or y % 2.0 != 1.0 else -math.inf
+    except ValueError:
+        return math.nan if x != 0.0 else math.copysign(math.inf, x) if y % 2.0 == 1.0 else math.inf
+
+
+def fma(a: float, b: float, c: float) -> float:
+    """A b + c, rounded once."""
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return a * b + c
+    exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
+    try:
+        return float(exact) if exact else a * b + c
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf

@@ -1,0 +1,204 @@
+"""Records in memory: what compiled loops and Python share.
+
+A record is a block of named fields of eight bytes each: numbers, truth values, and addresses of arrays, of other records and of
+compiled functions. Python sees the values, compiled code the memory; nothing is copied between them.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import ctypes
+import inspect
+import typing
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Protocol, overload
+
+import numpy as np
+
+from kineta.errors import ArgumentError, shown
+
+
+class Reals(Protocol):
+    """An array of real numbers, one after the other: an address. ``x[k:]`` is the same memory from entry k on."""
+
+    @overload
+    def __getitem__(self, index: int, /) -> float: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Reals: ...
+    def __setitem__(self, index: int, value: float, /) -> None: ...
+
+
+class Integers(Protocol):
+    """An array of integers of 64 bits, as :class:`Reals`."""
+
+    @overload
+    def __getitem__(self, index: int, /) -> int: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Integers: ...
+    def __setitem__(self, index: int, value: int, /) -> None: ...
+
+
+# -- types ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """A type of numbers, or of nothing."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+REAL, INTEGER, BOOLEAN = ScalarType("a real number"), ScalarType("an integer"), ScalarType("a truth value")
+NOTHING = ScalarType("nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array of numbers of one type."""
+
+    item: ScalarType
+
+    def __str__(self) -> str:
+        return "an array of reals" if self.item is REAL else "an array of integers"
+
+
+REALS, INTEGERS = ArrayType(REAL), ArrayType(INTEGER)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType:
+    """A record: its fields in the order of memory."""
+
+    name: str
+    fields: dict[str, MemoryType] = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"a record '{self.name}'"
+
+    def position(self, name: str) -> int:
+        """Number of the field *name*."""
+        return list(self.fields).index(name)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """A compiled function."""
+
+    parameters: tuple[MemoryType, ...]
+    result: MemoryType
+
+    def __str__(self) -> str:
+        return "a compiled function"
+
+
+MemoryType = ScalarType | ArrayType | RecordType | FunctionType
+
+_PLAIN: tuple[tuple[Any, ScalarType | ArrayType], ...] = (
+    *((float, REAL), (int, INTEGER), (bool, BOOLEAN), (None, NOTHING), (type(None), NOTHING)),
+    *((Reals, REALS), (Integers, INTEGERS)),
+)
+
+
+def memory_type(annotation: Any) -> MemoryType | None:
+    """The type of an annotation, or None for an annotation that describes no memory."""
+    if inspect.isclass(annotation) and issubclass(annotation, Record):
+        return annotation.layout
+    if typing.get_origin(annotation) is collections.abc.Callable:
+        parameters, result = typing.get_args(annotation)
+        types = [memory_type(a) for a in (*parameters, result)]
+        known = [t for t in types if t is not None]
+        return FunctionType(tuple(known[:-1]), known[-1]) if len(known) == len(types) else None
+    return next((kind for python, kind in _PLAIN if annotation is python), None)
+
+
+# -- values ---------------------------------------------------------------------------------------------------------
+
+
+class CompiledFunction:
+    """A compiled function at an *address*, of addresses of arrays; 0 for none."""
+
+    def __init__(self, address: int) -> None:
+        self.address = address
+
+    def __call__(self, *arrays: Any) -> None:
+        """Call it, as compiled code would."""
+        _prototype(len(arrays))(self.address)(*(a.ctypes.data for a in arrays))
+
+
+@cache
+def _prototype(parameters: int) -> Any:
+    return ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * parameters)
+
+
+class Record:
+    """A record; subclasses annotate its fields with float, int, bool, :class:`Reals`, :class:`Integers`, records, or functions
+    ``Callable[[...], ...]``, whose values are :class:`CompiledFunction`.
+
+    ``address`` is that of its memory. Numbers are 0 and arrays missing until they are set.
+    """
+
+    layout: typing.ClassVar[RecordType]
+
+    def __init_subclass__(cls) -> None:
+        hints = {n: h for n, h in typing.get_type_hints(cls).items() if n != "layout"}
+        cls.layout = RecordType(cls.__name__, {})
+        for k, (name, hint) in enumerate(hints.items()):
+            kind = memory_type(hint)
+            if kind is None or kind is NOTHING:
+                raise ArgumentError(
+                    f"Field '{name}' of record '{cls.__name__}': expected float, int, bool, Reals, Integers, a record or"
+                    f" Callable of these, found {shown(hint)}."
+                )
+            cls.layout.fields[name] = kind
+            setattr(cls, name, _accessor(cls.__name__, name, k, kind))
+
+    def __init__(self, **values: Any) -> None:
+        block = ctypes.create_string_buffer(8 * len(self.layout.fields))
+        self.address = ctypes.addressof(block)
+        self._held: dict[str, Any] = {}
+        self._integers, self._reals = (memoryview(block).cast("B").cast(code) for code in ("q", "d"))
+        for name, value in values.items():
+            if name not in self.layout.fields:
+                raise ArgumentError(f"Record '{self.layout.name}' has no field '{name}'. Name one of its fields.")
+            setattr(self, name, value)
+
+
+def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
+    """The field *name*, number k in memory."""
+
+    def value(self: Any) -> Any:
+        return self._held[name]
+
+    def hold(self: Any, new: Any) -> None:
+        self._integers[k] = _address(new, kind, f"Field '{name}' of record '{record}'")
+        self._held[name] = new
+
+    if kind is REAL:
+        return property(lambda self: self._reals[k], lambda self, new: self._reals.__setitem__(k, new))
+    if kind is INTEGER:
+        return property(lambda self: self._integers[k], lambda self, new: self._integers.__setitem__(k, new))
+    if kind is BOOLEAN:
+        return property(
+            lambda self: bool(self._integers[k]), lambda self, new: self._integers.__setitem__(k, bool(new))
+        )
+    return property(value, hold)
+
+
+def _address(value: Any, kind: MemoryType, what: str) -> int:
+    """The address of an array, a record or a function."""
+    if isinstance(kind, ArrayType):
+        wanted = np.float64 if kind.item is REAL else np.int64
+        if not isinstance(value, np.ndarray) or value.dtype != wanted or value.ndim != 1 or value.strides != (8,):
+            found = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else shown(value)
+            raise ArgumentError(
+                f"{what}: expected a contiguous array (n,) of {wanted.__name__}, found {found}. Give 'array.reshape(-1)'."
+            )
+        return int(value.ctypes.data)
+    fits = isinstance(value, CompiledFunction) if isinstance(kind, FunctionType) else isinstance(value, Record)
+    if not fits or (isinstance(kind, RecordType) and value.layout != kind):
+        raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")
+    return int(value.address)

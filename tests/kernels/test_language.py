@@ -1,0 +1,394 @@
+"""Kernels by every back end and by Python: the same bits. Random programs, and every construct of the language."""
+
+from __future__ import annotations
+
+import ctypes
+import linecache
+import random
+import shutil
+import subprocess
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kineta.codegen.kernels import BACKENDS
+from kineta.errors import ArgumentError
+from kineta.kernels import language, machine_code
+from kineta.kernels.language import copysign, fabs, fma, kernel, pow, sqrt
+from kineta.kernels.translation import translate
+from kineta.memory import CompiledFunction, Integers, Reals, Record
+from kineta.numerics.tableaux import DOPRI5, Tableau
+
+Rate = Callable[[Reals, Reals, Reals, Reals], None]
+
+
+class Inner(Record):
+    """A record within another."""
+
+    count: int
+    x: Reals
+
+
+class Outer(Record):
+    """A record with all kinds of fields."""
+
+    t: float
+    on: bool
+    n: int
+    x: Reals
+    k: Integers
+    inner: Inner
+    f: Rate
+
+
+def in_c(function: Callable[..., Any], *static: Any, folder: Path) -> Callable[..., Any]:
+    """The kernel compiled by the machine's C compiler, without fused operations."""
+    tree = translate(function, *static)
+    unit, library = (folder / f"{len(list(folder.iterdir()))}.{ending}" for ending in ("c", "so"))
+    unit.write_text(BACKENDS["c"]([tree]), encoding="utf-8")
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    flags = "-std=c99 -O2 -ffp-contract=off -Wall -Wextra -Werror -Wno-tautological-compare -pedantic -shared -fPIC"
+    command = [compiler, *flags.split(), "-o", str(library), str(unit), "-lm"]
+    subprocess.run(command, check=True, capture_output=True)
+    entry = ctypes.CDLL(str(library))[tree.name]
+    types = list(tree.parameters.values())
+    entry.restype = machine_code._NUMBERS[tree.result]
+    entry.argtypes = [machine_code._NUMBERS.get(t, ctypes.c_void_p) for t in types]
+    return lambda *a: entry(*map(machine_code._given, a, types))
+
+
+def bits(x: Any) -> bytes:
+    """The bits of numbers, of which all that are none are alike."""
+    found = np.array([0.0 if x is None else x])
+    return np.where(np.isnan(found), np.nan, found).tobytes()
+
+
+def agrees(function: Any, make: Callable[[], Sequence[Any]], folder: Path, *static: Any) -> Any:
+    """The result by Python, after comparing it and the arrays among the arguments with those of the back ends."""
+    names = list(typing.get_type_hints(function.function))
+    kinds = [machine_code.memory_type(h) for h in typing.get_type_hints(function.function).values()]
+    spots = [k for k, n in enumerate(names) if n != "return"]
+    found = []
+    for run in (function, machine_code.machine_code(function, *static), in_c(function, *static, folder=folder)):
+        given, values = list(make()), iter(static)
+        whole = [given.pop(0) if kinds[k] is not None else next(values) for k in spots] if run is function else given
+        with np.errstate(all="ignore"):
+            result = run(*whole)
+        found.append((result, [bits(x) for x in (result, *(a for a in whole if isinstance(a, np.ndarray)))]))
+    assert [changed for _, changed in found[1:]] == [found[0][1]] * 2
+    return found[0][0]
+
+
+# -- random programs --------------------------------------------------------------------------------------------------
+
+
+class Writer:
+    """A writer of random kernels of one array, one integer and one record of reals."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng, self.name = random.Random(seed), f"random_{seed}"
+        self.reals, self.integers, self.lines, self.depth, self.made = ["a"], ["n"], [], 1, 0
+
+    def real(self, depth: int = 3) -> str:
+        pick = self.rng.choice
+        if depth == 0 or self.rng.random() < 0.2:
+            choices = [
+                pick(self.reals),
+                f"x[{self.index()}]",
+                repr(self.rng.uniform(-2, 2)),
+                f"float({pick(self.integers)})",
+            ]
+            return pick(choices)
+        a, b = self.real(depth - 1), self.real(depth - 1)
+        return pick(
+            [
+                f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / (2.0 + fabs({b})))", f"(-{a})",
+                f"sqrt(max(0.25, {a}))", f"fma({a}, {b}, {self.real(0)})", f"min({a}, {b})", f"max({a}, {b})",
+                f"({a} if {self.real(0)} < {self.real(0)} else {b})", f"({a} + {self.integer(1)})",
+                f"sqrt(fabs({a}))", f"half({a})", f"copysign({a}, {b})",
+            ]
+        )  # fmt: skip
+
+    def integer(self, depth: int = 2) -> str:
+        if depth == 0:
+            return self.rng.choice([*self.integers, str(self.rng.randint(-7, 7))])
+        a, b = self.integer(depth - 1), self.integer(depth - 1)
+        d = self.rng.choice([-3, -2, 2, 5])
+        return self.rng.choice(
+            [f"({a} + {b})", f"({a} - {b})", f"({a} // {d})", f"({a} % {d})", f"min({a}, {b})", f"(-{a})"]
+        )
+
+    def index(self) -> str:
+        return f"({self.rng.choice(self.integers)} + {self.rng.randint(0, 9)}) % 6"
+
+    def test(self) -> str:
+        sign = self.rng.choice(["<", "<=", ">", ">=", "==", "!="])
+        plain = f"{self.real(1)} {sign} {self.real(1)}"
+        other = f"{self.integer(1)} {sign} {self.integer(1)}"
+        return self.rng.choice([plain, other, f"({plain} and {other})", f"({plain} or not {other})"])
+
+    def put(self, line: str) -> None:
+        self.lines.append("    " * self.depth + line)
+
+    def block(self, statements: int) -> None:
+        for _ in range(statements):
+            self.statement()
+
+    def inner(self, *head: str) -> None:
+        """A block of its own; names that it sets are forgotten behind it."""
+        known = list(self.reals), list(self.integers)
+        for line in head:
+            self.put(line)
+        self.depth += 1
+        self.block(self.rng.randint(1, 3))
+        self.depth -= 1
+        self.reals, self.integers = known
+
+    def statement(self) -> None:
+        kind = self.rng.random() if self.depth < 4 else 0.3 * self.rng.random()
+        self.made += 1
+        if kind < 0.15:
+            self.put(f"x[{self.index()}] {self.rng.choice(['=', '+=', '*='])} {self.real()}")
+        elif kind < 0.3:
+            self.put(f"r{self.made} = {self.real()}")
+            self.reals.append(f"r{self.made}")
+        elif kind < 0.5:
+            self.put(f"i{self.made} = {self.integer()} % 11")
+            self.integers.append(f"i{self.made}")
+        elif kind < 0.7:
+            self.inner(f"if {self.test()}:")
+            if self.rng.random() < 0.5:
+                self.inner("else:")
+        elif kind < 0.85:
+            self.inner(f"for j{self.made} in range({self.rng.choice(self.integers)} % 5):")
+        else:
+            w = f"w{self.made}"
+            self.put(f"{w} = {self.rng.randint(0, 3)}")
+            self.inner(f"while {w} < 6 and {self.test()}:", f"    {w} += 1")
+            self.put("    " + self.rng.choice([f"if {w} == 4: break", f"if {w} < 3: continue", "pass"]))
+
+    def text(self) -> str:
+        self.block(8)
+        head = f"def {self.name}(x: Reals, n: int, a: float) -> float:"
+        return "\n".join([head, *self.lines, f"    return {self.real()}", ""])
+
+
+@kernel
+def half(x: float) -> float:
+    """A part of random programs."""
+    return 0.5 * x
+
+
+def written(text: str, name: str) -> Any:
+    """The kernel *name* of a *text*, as if it stood in a file of this name."""
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    scope = dict(globals())
+    exec(compile(text, name, "exec"), scope)
+    return kernel(scope[name])
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_random_programs(seed: int, tmp_path: Path) -> None:
+    writer = Writer(seed)
+    f = written(writer.text(), writer.name)
+    rng = np.random.default_rng(seed)
+    for k in range(2):
+        given = rng.normal(size=6)
+        agrees(f, lambda g=given, n=k + 3: (g.copy(), n, float(g[0])), tmp_path)
+
+
+# -- constructs -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def primes(found: Integers, n: int) -> int:
+    """The number of primes below n, which are put into an array."""
+    count = 0
+    for k in range(2, n):
+        prime, d = True, 2
+        while d * d <= k:
+            if k % d == 0:
+                prime = False
+                break
+            d += 1
+        if not prime:
+            continue
+        found[count] = k
+        count += 1
+    return count
+
+
+def test_loops_and_jumps(tmp_path: Path) -> None:
+    assert agrees(primes, lambda: (np.zeros(40, dtype=np.int64), 100), tmp_path) == 25
+
+
+@kernel
+def combined(method: Tableau, n: int, h: float, k: Reals, out: Reals) -> None:
+    """Increments of all stages of a method."""
+    for s, row in enumerate(method.A):
+        for i in range(n):
+            total = 0.0
+            for r, weight in enumerate(row):
+                if weight != 0.0:
+                    total += weight * k[r * n + i]
+            out[s * n + i] = h * total
+
+
+def test_static_values_are_known_in_translation(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    k = rng.normal(size=18)
+    agrees(combined, lambda: (3, 0.1, k.copy(), np.zeros(15)), tmp_path, DOPRI5)
+    assert "0.0 *" not in BACKENDS["c"]([translate(combined, DOPRI5)])
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A static record of kernels."""
+
+    before: Callable[[float], float]
+    slope: float
+
+
+@kernel
+def doubled(x: float) -> float:
+    """2 x."""
+    return x + x
+
+
+@kernel
+def composed(parts: Parts, x: float) -> float:
+    """Kernels in a static record."""
+    return parts.before(x) * parts.slope if parts.slope > 1.0 else parts.before(x)
+
+
+def test_kernels_are_static_values(tmp_path: Path) -> None:
+    assert agrees(composed, lambda: (3.0,), tmp_path, Parts(doubled, 1.0)) == 6.0
+    assert agrees(composed, lambda: (3.0,), tmp_path, Parts(half, 4.0)) == 6.0
+
+
+@kernel
+def filled(x: Reals, n: int) -> None:
+    """Numbers by views of views."""
+    rest = x[2:]
+    for i in range(n - 2):
+        rest[i] = float(i)
+    last = rest[n - 3 :]
+    last[0] *= 0.1
+
+
+def test_views_are_the_same_memory(tmp_path: Path) -> None:
+    agrees(filled, lambda: (np.ones(7), 7), tmp_path)
+    x = np.ones(5)
+    filled(x, 5)
+    assert x == pytest.approx([1, 1, 0, 1, 0.2])
+
+
+@kernel
+def numbers(x: Reals, n: int) -> None:
+    """Functions of all kinds of numbers."""
+    for i in range(n):
+        a = x[i]
+        x[n + i] = sqrt(a) if a >= 0.0 else pow(a, 3.0)
+        x[2 * n + i] = pow(a, -0.125)
+        x[3 * n + i] = max(a, 1.0)
+        x[4 * n + i] = max(1.0, a)
+        x[5 * n + i] = copysign(2.0, a) + fma(a, a, -a)
+        x[6 * n + i] = fabs(min(a, 0.0))
+
+
+def test_numbers_that_are_not_finite(tmp_path: Path) -> None:
+    given = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-310, 1e308, -1.5])
+    agrees(numbers, lambda: (np.concatenate([given, np.zeros(6 * 8)]), 8), tmp_path)
+
+
+def turning(address: int) -> CompiledFunction:
+    return CompiledFunction(address)
+
+
+_pointer = ctypes.POINTER(ctypes.c_double)
+
+
+@ctypes.CFUNCTYPE(None, *[_pointer] * 4)
+def rate(t: Any, y: Any, h: Any, out: Any) -> None:
+    out[0], out[1] = y[1] + t[0], -y[0] * h[0]
+
+
+@kernel
+def used(o: Outer, time: Reals) -> float:
+    """A record, the record in it, and a compiled function."""
+    inner = o.inner
+    o.t = 0.5 if o.on else 0.25
+    o.on = not o.on
+    o.f(time, o.x, inner.x, o.x[2:])
+    inner.count += o.n + 1
+    o.k[0] = inner.count
+    return o.x[2] + o.x[3]
+
+
+def test_records_are_shared_with_compiled_code() -> None:
+    address = ctypes.cast(rate, ctypes.c_void_p).value
+    assert address is not None
+    found = []
+    for run in (used, machine_code.machine_code(used)):
+        inner = Inner(count=3, x=np.array([7.0]))
+        o = Outer(
+            t=1.0,
+            on=True,
+            n=2,
+            x=np.array([1.0, 2, 0, 0]),
+            k=np.zeros(1, dtype=np.int64),
+            inner=inner,
+            f=turning(address),
+        )
+        found.append((run(o, np.array([4.0])), o.t, o.on, o.n, inner.count, int(o.k[0]), o.x.tolist()))
+    assert found[0] == found[1] == (-1.0, 0.5, False, 2, 6, 6, [1.0, 2.0, 6.0, -7.0])
+
+
+def test_fields_of_a_record_are_checked() -> None:
+    with pytest.raises(ArgumentError, match=r"Record 'Inner' has no field 'cuont'\. Name one of its fields\."):
+        Inner(cuont=1)
+    with pytest.raises(
+        ArgumentError, match=r"Field 'x' of record 'Inner': expected a contiguous array \(n,\) of float64, found int64"
+    ):
+        Inner(x=np.zeros(3, dtype=np.int64))
+    with pytest.raises(ArgumentError, match=r"found float64 of shape \(2, 2\)\. Give 'array.reshape\(-1\)'\."):
+        Inner(x=np.zeros((2, 2)))
+    with pytest.raises(ArgumentError, match=r"Field 'inner' of record 'Outer': expected a record 'Inner', found 3\."):
+        Outer(inner=3)
+    with pytest.raises(ArgumentError, match=r"Field 'name' of record 'Bad': expected float, int, bool, Reals"):
+        type("Bad", (Record,), {"__annotations__": {"name": str}})
+
+
+def test_python_is_what_a_debugger_sees() -> None:
+    """A kernel that is called is the function itself."""
+    assert primes.function.__code__.co_name == "primes"
+    assert doubled(2.0) == 4.0
+    assert repr(doubled).endswith("test_language.doubled")
+
+
+def test_code_is_kept_by_source_and_static_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = []
+    monkeypatch.setattr(machine_code, "stored", lambda key, make: keys.append(key) or make())
+    machine_code.machine_code.__wrapped__(composed, Parts(half, 1.0))
+    machine_code.machine_code.__wrapped__(composed, Parts(half, 1.0))
+    machine_code.machine_code.__wrapped__(composed, Parts(half, 2.0))
+    machine_code.machine_code.__wrapped__(composed, Parts(doubled, 1.0))
+    monkeypatch.setattr(machine_code, "_neighbours", lambda module: "another source")
+    machine_code.machine_code.__wrapped__(composed, Parts(half, 1.0))
+    assert keys[0] == keys[1]
+    assert len(set(keys)) == 4
+
+
+def test_a_static_value_without_a_text_is_refused() -> None:
+    with pytest.raises(
+        language.KernelError,
+        match="Expected a static value of numbers, words, tuples, dataclasses and kernels, found one of type 'object'",
+    ):
+        machine_code.machine_code(composed, object())
