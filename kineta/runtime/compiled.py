@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kineta.algebra.expression import Expr
+from kineta.algebra.expression import LOCK, Expr
 from kineta.arrays import FloatArray
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
@@ -24,10 +24,14 @@ from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 from kineta.runtime.functions import StateLayout, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
-from kineta.threads import once
+from kineta.threads import memo, once
 
 #: Machine code called with arrays.
 NativeCall = Callable[..., FloatArray]
+
+#: The block h among the functions; and the functions of transitions between modes of contacts.
+SETUP = "h"
+TRANSITION = (SETUP, "position", "velocity", "touch", "bounce")
 
 #: Contact flags of code without closed contacts.
 NO_FLAGS: FloatArray = np.zeros(0)
@@ -42,8 +46,8 @@ class CompiledSystem:
         self, setup: StraightLineProgram, programs: Mapping[str, StraightLineProgram], layout: StateLayout, kept: str
     ) -> None:
         self.layout, self.treatment = layout, kept
-        self._setup_program, self._setup = setup, reference.compile(setup)
-        self._programs = programs
+        self._setup = reference.compile(setup)
+        self._programs = {SETUP: setup, **programs}
         pressed = [touch.name in layout.pressed for touch in layout.touches]
         #: Closed contacts, True where one locks a single speed, and their rows among those of all contacts.
         self.closed = np.array(pressed, dtype=bool)
@@ -58,10 +62,24 @@ class CompiledSystem:
         rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, flags, constant)]
         return self._setup(np.concatenate(rows, axis=-1))
 
+    def _function(self, name: str) -> llvm.NativeFunction:
+        """Function *name*, compiled with the others of its group."""
+        group = self._group(name)
+        programs = {n: program for n, program in self._programs.items() if self._group(n) == group}
+        return memo(self, group, lambda: llvm.compile(tuple(programs.values()))).function(programs[name].name)
+
+    def _group(self, name: str) -> str:
+        """Functions of a motion, and with contacts those of a transition, since some modes have no motion; by themselves the
+        events, which change from run to run, and the block h, which few runs without contacts evaluate again.
+        """
+        if name == "events" or (name == SETUP and not self.layout.touches):
+            return name
+        return "transition" if self.layout.touches and name in TRANSITION else "motion"
+
     @once
     def setup_function(self) -> llvm.NativeFunction:
         """Compiled block h of parameters, flags of closed contacts and constant forces."""
-        return llvm.compile([self._setup_program]).function(self._setup_program.name)
+        return self._function(SETUP)
 
     @once
     def setup_call(self) -> NativeCall:
@@ -71,7 +89,7 @@ class CompiledSystem:
     @once
     def rate(self) -> llvm.NativeFunction:
         """Rate of the state."""
-        return llvm.compile([self._programs["rate"]]).function("rate")
+        return self._function("rate")
 
     @once
     def ensemble_rate(self) -> llvm.NativeFunction:
@@ -81,36 +99,33 @@ class CompiledSystem:
     @once
     def projections(self) -> tuple[llvm.NativeFunction, llvm.NativeFunction]:
         """State after a Newton step of the coordinates, and of the speeds, towards the constraints."""
-        made = llvm.compile([self._programs["position"], self._programs["velocity"]])
-        return made.function("position"), made.function("velocity")
+        return self._function("position"), self._function("velocity")
 
     @once
     def regularity(self) -> llvm.NativeFunction:
         """Gradients of programs of motion, their input distribution, quantities that vanish where a gradient is undefined, and
         kinks.
         """
-        return llvm.compile([self._programs["regularity"]]).function("regularity")
+        return self._function("regularity")
 
     @once
     def events(self) -> llvm.NativeFunction | None:
         """Values of the event functions; None without events."""
-        found = self._programs.get("events")
-        return None if found is None else llvm.compile([found]).function("events")
+        return self._function("events") if "events" in self._programs else None
 
     @once
     def contact_call(self) -> NativeCall:
         """Contact quantities of a time, a state and h, in the order of ``CONTACT_QUANTITIES``, ``LOCKING_QUANTITIES`` or
         ``OPEN_QUANTITIES`` of :mod:`~kineta.runtime.functions`.
         """
-        return state_wrapper(llvm.compile([self._programs["touch"]]).function("touch"))
+        return state_wrapper(self._function("touch"))
 
     @once
     def closed_form_impact(self) -> llvm.NativeFunction | None:
         """Closed-form impact of every single contact, laid out as in :mod:`kineta.integration.loop_abi`; None without a closed
         form.
         """
-        found = self._programs.get("bounce")
-        return None if found is None else llvm.compile([found]).function("bounce")
+        return self._function("bounce") if "bounce" in self._programs else None
 
     @once
     def projection_calls(self) -> tuple[NativeCall, NativeCall]:
@@ -136,13 +151,7 @@ class CompiledSystem:
 
     def switch_function(self, k: int) -> llvm.NativeFunction:
         """New values set by the switch number *k*."""
-        return self._settings[k]
-
-    @once
-    def _settings(self) -> list[llvm.NativeFunction]:
-        named = [n for n in self._programs if n.startswith("switch")]
-        made = llvm.compile([self._programs[n] for n in named])
-        return [made.function(n) for n in named]
+        return self._function(f"switch_{k}")
 
     @property
     def event_address(self) -> int:
@@ -157,7 +166,7 @@ class CompiledSystem:
     @once
     def observed(self) -> llvm.NativeFunction:
         """:attr:`observe` for one state."""
-        return llvm.compile([self._programs["observed"]]).function("observed")
+        return self._function("observed")
 
 
 @dataclass(frozen=True)
@@ -210,7 +219,11 @@ def bind_system(equations: Equations, p: FloatArray, tau: Any, watched: Sequence
     treatment *kept* of constraints.
     """
     acting = applied_forces(equations.system, tau)
-    made = compile_system(equations, acting, watched, kept, _permanent_contacts(equations, kept))
+    pressed = frozenset[str]()
+    if equations.system.contacts:
+        with LOCK:
+            pressed = permanently_active(equations.derivation.contacts)
+    made = compile_system(equations, acting, watched, kept, pressed)
     flags = np.zeros(len(made.layout.flags))
     return BoundSystem(made, p, made.parameter_block(p, acting.constant, flags), acting, flags)
 
@@ -220,15 +233,6 @@ def projected_system(equations: Equations, run: BoundSystem) -> BoundSystem:
     made = compile_system(equations, run.forces, (), PROJECTED)
     return BoundSystem(
         made, run.p, made.parameter_block(run.p, run.forces.constant, np.zeros(len(made.layout.flags))), run.forces
-    )
-
-
-def _permanent_contacts(equations: Equations, kept: str) -> frozenset[str]:
-    """Names of the permanently closed contacts of a run, memoised."""
-    if not equations.system.contacts:
-        return frozenset()
-    return equations.memo(
-        (permanently_active, kept), lambda: permanently_active(run_derivation(equations, kept).contacts)
     )
 
 

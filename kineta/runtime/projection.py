@@ -50,6 +50,6 @@ def manifold(task: SimulationProblem, made: BoundSystem, y: FloatArray) -> Manif
     for q, v in task.regular:
         rate = code.rate(np.array([task.t0]), np.concatenate([q, v, y[len(q) + len(v) :]]), made.h)
         largest = np.maximum(largest, np.abs(rate[len(rate) - len(largest) :]))
-    order = code.layout.order
-    steps = order if system.programs else 1 if NumericConstraints(task.equations, made.p).compiled.linear else 2
+    linear = not system.constraints or NumericConstraints(task.equations, made.p).compiled.linear
+    steps = code.layout.order if system.programs else 1 if linear else 2
     return Manifold(position.address, velocity.address, largest, (system.nq, task.states), steps)
