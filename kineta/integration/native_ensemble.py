@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration import ensemble_abi as layout
 from kineta.integration.error_control import error_controlled, first_steps, tolerances
+from kineta.integration.segment import EventZeros
 from kineta.numerics.roots import MOST, PARTS
 from kineta.numerics.tableaux import Tableau
 
@@ -54,39 +55,6 @@ class Ensemble:
     left: IntArray
     noise: FloatArray
     directions: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class EventZeros:
-    """Event zeros of an ensemble: case and event (m,), time (m,) and state (m, n)."""
-
-    case: IntArray
-    event: IntArray
-    t: FloatArray
-    y: FloatArray
-
-    @classmethod
-    def listed(cls, rows: Sequence[tuple[int, int, float, FloatArray]], n: int) -> EventZeros:
-        """The event zeros in *rows*, with states (n,)."""
-        which = np.array([row[:2] for row in rows], dtype=np.int64).reshape(len(rows), 2)
-        return cls(
-            which[:, 0],
-            which[:, 1],
-            np.array([r[2] for r in rows]),
-            np.array([r[3] for r in rows]).reshape(len(rows), n),
-        )
-
-    def without(self, cases: Sequence[int]) -> EventZeros:
-        """The event zeros of all *cases* but these."""
-        rows = ~np.isin(self.case, cases)
-        return EventZeros(self.case[rows], self.event[rows], self.t[rows], self.y[rows])
-
-    def and_also(self, others: EventZeros) -> EventZeros:
-        """The union of two sets of event zeros, sorted by case; the order within a case is preserved."""
-        pairs = ((getattr(self, name), getattr(others, name)) for name in ("case", "event", "t", "y"))
-        case, event, t, y = map(np.concatenate, pairs)
-        order = np.argsort(case, kind="stable")
-        return EventZeros(case[order], event[order], t[order], y[order])
 
 
 class EnsembleRun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,36 @@ class Segment:
         for start, end, mode in zip([0, *ends], ends, modes, strict=False):
             if end > start:
                 yield slice(start, end), mode()
+
+
+@dataclass(frozen=True, slots=True)
+class EventZeros:
+    """Event zeros of an ensemble: case and event (m,), time (m,) and state (m, n)."""
+
+    case: IntArray
+    event: IntArray
+    t: FloatArray
+    y: FloatArray
+
+    @classmethod
+    def listed(cls, rows: Sequence[tuple[int, int, float, FloatArray]], n: int) -> EventZeros:
+        """The event zeros in *rows*, with states (n,)."""
+        which = np.array([row[:2] for row in rows], dtype=np.int64).reshape(len(rows), 2)
+        return cls(
+            which[:, 0],
+            which[:, 1],
+            np.array([r[2] for r in rows]),
+            np.array([r[3] for r in rows]).reshape(len(rows), n),
+        )
+
+    def replaced(self, others: Mapping[int, EventZeros]) -> EventZeros:
+        """These event zeros, with those of some cases replaced by the only case of *others*; the order within a case stays."""
+        kept = ~np.isin(self.case, [*others])
+        names = ("event", "t", "y")
+        parts = [np.concatenate([getattr(self, n)[kept], *(getattr(z, n) for z in others.values())]) for n in names]
+        case = np.concatenate([self.case[kept], *(np.full(len(z.t), i) for i, z in others.items())])
+        order = np.argsort(case, kind="stable")
+        return EventZeros(case[order], *(part[order] for part in parts))
 
 
 def failed(t0: float, y0: FloatArray, why: str) -> Segment:

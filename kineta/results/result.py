@@ -207,7 +207,7 @@ class Result:
         def row(name: str, values: FloatArray) -> FloatArray:
             return np.append(values[i, :k], cases.end[name][i]) if beyond else values[i, :k].copy()
 
-        names = (*self.q_names, *self.v_names)
+        names = self.states
         rows = [row(n, self.y[:, j]) for j, n in enumerate(names)]
         return replace(
             self,

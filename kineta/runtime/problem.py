@@ -46,6 +46,11 @@ class SimulationProblem:
         return self.equations.system
 
     @property
+    def cases(self) -> int | None:
+        """Number of cases, None for one motion."""
+        return None if self.y0.ndim == 1 else len(self.y0)
+
+    @property
     def states(self) -> int:
         """Number of coordinates, speeds and derivatives of speeds at the head of y."""
         return self.made.code.layout.states(self.system)

@@ -120,14 +120,14 @@ class Recorder:
             self.project(t, y, mode)
             self.rows.append((t, y, mode))
 
-    def solution(self, sampled: Callable[..., Any]) -> Solution | None:
+    def solution(self, sampled: Callable[..., Any]) -> DenseSolution | None:
         """Dense solution up to a terminal event, with the function *sampled* that evaluates a run at other times."""
         if not self.segments:
             return None
-        return Solution(self.segments, self._until, self.states, self.project, self.add_work, sampled)
+        return DenseSolution(self.segments, self._until, self.states, self.project, self.add_work, sampled)
 
 
-class Solution:
+class DenseSolution:
     """Coordinates and speeds as a function of the time: t -> (states,) or (states, len(t)).
 
     It holds from ``t_min`` to ``t_max``: over all steps, or up to the event that ended the run. Raises :class:`ArgumentError`

@@ -1,4 +1,4 @@
 """Simulation: from a problem through a solver to a result, for one case or many.
 
-Reading order: ``simulate``, ``run``, ``ensemble``, ``postprocess``, ``energy_balance``, ``progress``.
+Reading order: ``simulate``, ``solution``, ``run``, ``ensemble``, ``postprocess``, ``energy_balance``, ``progress``.
 """

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray, Mask
+from kineta.arrays import FloatArray, IntArray, Mask
 from kineta.consistency.consistent_start import START_TOLERANCE
 from kineta.errors import warn
 from kineta.integration.error_control import tolerances
@@ -17,20 +19,27 @@ from kineta.mechanics.programs.dynamics import CONTROL
 from kineta.model.dimensions import output_units, variable_units
 from kineta.model.reserved_symbols import ENERGIES
 from kineta.model.system import System
-from kineta.results.outcomes import DONE, EVENT, UNBALANCED, missed, unbalanced
+from kineta.results.cases import Cases
+from kineta.results.outcomes import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS, UNBALANCED, missed, unbalanced
 from kineta.results.result import Result, force_name
-from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.constraint_treatment import PROJECTED
-from kineta.runtime.events import EventWatch
 from kineta.runtime.problem import SimulationProblem
-from kineta.runtime.recorder import Recorder
-from kineta.simulation.energy_balance import Energies, assess_balance
-from kineta.simulation.run import IntegratedRun
+from kineta.simulation.energy_balance import Energies, assess_balance, within_tolerance
+from kineta.simulation.solution import Solution, observe, observe_record
 
 #: Residual of stabilised constraints in units of the tolerance, and its largest part of the states.
 BAUMGARTE_TOLERANCE, LARGEST_VIOLATION = 1e4, 1e-3
 #: Name of the work of controls.
 CONTROL_WORK = f"{CONTROL}work"
+#: Words on the cases of each status, the best first.
+_SUMMARY = {
+    DONE: "reached t = {t:g} s",
+    EVENT: "stopped by an event",
+    UNBALANCED: "out of balance",
+    OUT_OF_STEPS: "out of steps",
+    FAILED: "failed",
+    INTERRUPTED: "interrupted",
+}
 #: Units of the force on a speed, by that of the speed.
 _FORCES = {"m/s": "N", "rad/s": "N*m"}
 
@@ -107,89 +116,148 @@ def energy_balance(
     return assess_balance(energies, energy, power, t, y, task.steering, steps=steps, **each)
 
 
-def result(task: SimulationProblem, motion: IntegratedRun, seconds: float) -> Result:
-    """Result of *motion*; a success requires the energy balance."""
-    system, record, watch, run = task.system, motion.record, motion.watch, motion.run
-    t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
-    y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
-    found = run_series(task, t, y, motion.sampled_forces(t), observe_record(task, record))
-    energies, events = found.energies, list(_events(watch, record))
-    balance = float(energies.balance)
-    status, message = motion.status, motion.message
-    residual = float(found.residual.max(initial=0.0))
-    if status in (DONE, EVENT):
-        beyond = ~(found.off.max(axis=1, initial=0.0) <= residual_tolerances(task, t, y))
-        if beyond.any():
-            what = "programs" if beyond[len(beyond) - len(task.made.code.layout.programs) :].any() else "constraints"
-            status, message = UNBALANCED, missed(message, what, residual)
-        else:
-            balance, explained = energy_balance(task, energies, t, y, record.steps)
-            if not explained:
-                status, message = UNBALANCED, unbalanced(message, motion.domain.edge(last=False))
-    if status == UNBALANCED:
-        warn(f"Model '{system.name}': {message}; energy balance {balance:.1e}.")
+def result(task: SimulationProblem, solution: Solution, seconds: float) -> Result:
+    """Result of a *solution*; a success requires small residuals and the energy balance."""
+    system, made, alone = task.system, task.made, task.cases is None
+    t, y, record = solution.t, solution.y, solution.record
+    values = solution.values if record is None else observe_record(task, record)[None]
+    forces = solution.forces if record is None else _sampled_forces(solution, t[0])
+    found = run_series(task, t, y, forces, observe(made, t, y) if values is None else values)
+    kept = np.ones(t.shape, dtype=np.bool_)
+    if not alone:  # the end of a case belongs to its record where an event has ended it
+        kept[:, :-1] = np.arange(t.shape[1] - 1) < solution.recorded[:, None]
+        kept[:, -1] = solution.status == EVENT
+    balances, codes, messages = _judged(task, solution, found, kept)
+    ended = Counter(codes.tolist())
+    good = balances[np.isin(codes, (DONE, EVENT))]
+    balance = float(max(good if len(good) else balances))
+    said = ", ".join(f"{ended[code]} {text.format(t=task.t1)}" for code, text in _SUMMARY.items() if ended[code])
+    said = messages[0] if alone else f"{len(t)} case{'s' * (len(t) > 1)}: {said}"
+    places, zeros = range(len(task.watched)), solution.zeros
+    # One motion without the axis of cases, of many the rows without those of the ends.
+    row: Any = 0 if alone else np.s_[:, :-1]
+    outputs = {n: x[row] for n, x in found.outputs.items()}
+    names = (*system.q_names, *system.v_names, *(name for name, *_ in task.levels))
     return Result(
         model=system.name,
         method=task.method,
-        t=t,
-        y=np.ascontiguousarray(y[:, : record.states].T),
+        t=t[row] if alone else t[0, :-1].copy(),
+        y=np.ascontiguousarray(np.swapaxes(y[row][..., : task.states], -1, -2)),
         q_names=system.q_names,
         v_names=system.v_names,
-        level_names=tuple(name for name, *_ in task.levels),
+        level_names=names[len(system.q_names) + len(system.v_names) :],
         units=units_of(task),
-        outputs=found.outputs,
-        kinetic_energy=energies.kinetic,
-        potential_energy=energies.potential,
-        work=energies.work,
+        outputs=outputs,
+        kinetic_energy=found.energies.kinetic[row],
+        potential_energy=found.energies.potential[row],
+        work=found.energies.work[row],
         energy_balance=balance,
-        residual=residual,
-        parameters=dict(zip(system.parameter_names, task.made.p.tolist(), strict=True)),
-        status=status,
-        message=f"{message}; energy balance {balance:.1e}",
-        nfev=run.evaluations,
-        steps=record.steps,
-        rejected=run.rejected,
+        residual=float(np.where(kept, found.residual, 0.0).max(initial=0.0)),
+        parameters=_parameters(system.parameter_names, made.p),
+        status=max(ended, key=list(_SUMMARY).index),
+        message=f"{said}; energy balance {balance:.1e}",
+        nfev=int(solution.nfev.sum()),
+        steps=int(solution.steps.sum()),
+        rejected=int(solution.rejected.sum()),
         seconds=seconds,
-        t_events=tuple(e[0] for e in events),
-        y_events=tuple(e[1] for e in events),
-        event_names=tuple(e.name for e in watch.events),
-        sol=record.solution(partial(_resampled, task, motion)),
+        t_events=tuple(zeros.t[zeros.event == e] for e in places),
+        y_events=tuple(zeros.y[zeros.event == e, : task.states] for e in places),
+        event_names=tuple(e.name for e in task.watched),
+        sol=None if record is None else record.solution(partial(_resampled, task, solution)),
         notes=(
             *task.notes,
-            *motion.notes,
-            *control_work(t, found.outputs),
-            *undefined_outputs(system, t, found.outputs, np.ones(len(t), dtype=np.bool_)),
+            *(solution.notes[0] if alone else ()),
+            *control_work(t[0], outputs),
+            *undefined_outputs(system, t, found.outputs, kept, alone=alone),
         ),
-        changes=motion.changes,
-        impacts=motion.impacts,
+        changes=solution.changes[0] if alone else (),
+        impacts=solution.impacts[0] if alone else (),
+        cases=None
+        if alone
+        else Cases(
+            status=codes,
+            messages=tuple(
+                f"{m}; energy balance {b:.1e}" if n else m
+                for m, b, n in zip(messages, balances, solution.nfev, strict=True)
+            ),
+            t=t[:, -1].copy(),
+            end={n: y[:, -1, i].copy() for i, n in enumerate(names)}
+            | {n: x[:, -1].copy() for n, x in found.by_name.items()},
+            recorded=solution.recorded,
+            nfev=solution.nfev,
+            steps=solution.steps,
+            rejected=solution.rejected,
+            energy_balance=balances,
+            events=tuple(zeros.case[zeros.event == e] for e in places),
+            changes=tuple(solution.changes),
+            impacts=tuple(solution.impacts),
+            notes=tuple(solution.notes),
+        ),
     )
 
 
-def _resampled(task: SimulationProblem, motion: IntegratedRun, run: Result, times: FloatArray) -> Result:
+def _judged(
+    task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask
+) -> tuple[FloatArray, IntArray, list[str]]:
+    """Energy balance of every case at the times *kept*, (cases, k); and status and messages, where a success requires the
+    balance, and small residuals.
+    """
+    t, y, e = solution.t, solution.y, found.energies
+    held = e if kept.all() else Energies(*(_held(x, kept) for x in (e.kinetic, e.potential, e.work)))
+    balances, codes, messages = held.balance.copy(), solution.status.copy(), list(solution.messages)
+    succeeded = np.isin(codes, (DONE, EVENT))
+    doubtful = succeeded & ~within_tolerance(held.balance, solution.steps, task.rtol)
+    for i in np.flatnonzero(succeeded if len(found.off) else doubtful).tolist():
+        own, rows, off = task if task.cases is None else task.case(i), kept[i], found.off[:, i, kept[i]]
+        beyond = ~(off.max(axis=1, initial=0.0) <= residual_tolerances(own, t[i, rows], y[i, rows]))
+        if beyond.any():
+            what = "programs" if beyond[len(beyond) - len(task.made.code.layout.programs) :].any() else "constraints"
+            codes[i], messages[i] = UNBALANCED, missed(messages[i], what, float(off.max()))
+        elif doubtful[i]:
+            steps = int(solution.steps[i])
+            balances[i], explained = energy_balance(own, held.case(i), t[i, rows], y[i, rows], steps)
+            if not explained:
+                edge = solution.edge(own, i, last=False)
+                codes[i], messages[i] = UNBALANCED, unbalanced(messages[i], edge)
+    lost = np.flatnonzero(codes == UNBALANCED)
+    if len(lost):
+        many = f"{len(lost)} of {len(codes)} cases do not keep the balance of energy. Case {lost[0]} "
+        of = "" if task.cases is None else many
+        warn(f"Model '{task.system.name}': {of}{messages[lost[0]]}; energy balance {balances[lost[0]]:.1e}.")
+    return balances, codes, messages
+
+
+def _held(values: FloatArray, kept: Mask) -> FloatArray:
+    """*values* (cases, k), replaced by the first kept one where not *kept*."""
+    first = np.take_along_axis(values, kept.argmax(axis=1)[:, None], axis=1)
+    return np.where(kept, values, np.where(kept.any(axis=1, keepdims=True), first, 0.0))
+
+
+def _parameters(names: Sequence[str], p: FloatArray) -> Mapping[str, float | FloatArray]:
+    """Parameters by name: a number, or a column (cases, 1) where the cases differ."""
+    if p.ndim == 1:
+        return dict(zip(names, p.tolist(), strict=True))
+    columns = (p[:, [j]] for j in range(len(names)))
+    return {n: float(c[0, 0]) if (c == c[0]).all() else c for n, c in zip(names, columns, strict=True)}
+
+
+def _sampled_forces(solution: Solution, t: FloatArray) -> FloatArray | None:
+    """Sampled forces (1, k, nv) of one motion at the times *t* (k,)."""
+    forces = solution.sampled_forces(t)
+    return None if forces is None else forces[None]
+
+
+def _resampled(task: SimulationProblem, solution: Solution, run: Result, times: FloatArray) -> Result:
     """*run* at other times."""
     record = run.sol.record(times)
     t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
     y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
-    found = run_series(task, t, y, motion.sampled_forces(t), observe_record(task, record))
+    found = run_series(task, t, y, solution.sampled_forces(t), observe_record(task, record))
     e, states = found.energies, np.ascontiguousarray(y[:, : record.states].T)
     kinetic, potential = e.kinetic, e.potential
     return replace(
         run, t=t, y=states, outputs=found.outputs, kinetic_energy=kinetic, potential_energy=potential, work=e.work
     )
-
-
-def observe(made: BoundSystem, t: FloatArray, y: FloatArray) -> FloatArray:
-    """Observed quantities at times *t* (..., k) in states *y* (..., k, n), of one case or many."""
-    if made.h.ndim > 1:
-        return np.array([made.code.observe(t[i, :, None], y[i], made.h[i]) for i in range(len(t))])
-    rows = made.code.observe(t.reshape(-1, 1), y.reshape(t.size, y.shape[-1]), made.h)
-    return np.asarray(rows.reshape(*t.shape, rows.shape[-1]))
-
-
-def observe_record(task: SimulationProblem, record: Recorder) -> FloatArray:
-    """Observed quantities at all times of a *record*, each in its mode."""
-    none = observe(task.made, np.empty(0), np.empty((0, len(task.y0))))
-    return np.concatenate([none, *(observe(mode or task.made, t, y) for t, y, mode in record.rows)])
 
 
 def residual_tolerances(task: SimulationProblem, t: FloatArray, y: FloatArray) -> FloatArray:
@@ -225,25 +293,17 @@ def _units_of(system: System) -> dict[str, str]:
     return known
 
 
-def _events(watch: EventWatch, record: Recorder) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Times (m,) and states (m, states) of every event."""
-    for found in watch.found:
-        times = np.array([t for t, _ in found])
-        rows = np.array([y for _, y in found]).reshape(len(found), len(record.end[1]))
-        yield times, rows[:, : record.states]
-
-
 def undefined_outputs(
-    system: System, t: FloatArray, outputs: Mapping[str, FloatArray], recorded: Mask
+    system: System, t: FloatArray, outputs: Mapping[str, FloatArray], recorded: Mask, *, alone: bool
 ) -> Iterator[str]:
-    """Sentences on the outputs of *system* that are not finite at some of the *recorded* times *t* (..., k), with the first
-    such time; of several cases, the earliest.
+    """Sentences on the outputs of *system* that are not finite at some of the *recorded* times *t* (cases, k), with the first
+    such time, which is that of a case unless there is one motion *alone*.
     """
     for name in (o.name for o in system.outputs):
         bad = recorded & ~np.isfinite(outputs[name])
         if bad.any():
             first = np.unravel_index(np.where(bad, t, np.inf).argmin(), bad.shape)
-            where = f"in case {first[0]} " if bad.ndim > 1 else ""
+            where = "" if alone else f"in case {first[0]} "
             yield (
                 f"The output '{name}' is not finite at {bad.sum()} of {recorded.sum()} times, first {where}at "
                 f"t = {t[first]:g} s: an expression in it has left its domain."
@@ -251,7 +311,7 @@ def undefined_outputs(
 
 
 def control_work(t: FloatArray, outputs: Mapping[str, FloatArray]) -> Iterator[str]:
-    """Sentence on the work and the peak power of controls along a run."""
+    """Sentence on the work and the peak power of controls along a motion."""
     if CONTROL_WORK in outputs and len(t):
         power = outputs[f"{CONTROL}power"]
         k = int(np.abs(power).argmax())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,13 +18,12 @@ from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.integration.external import MethodFunctions
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
-from kineta.integration.segment import Segment
+from kineta.integration.segment import EventZeros, Segment
 from kineta.integration.solver import Solver, start
 from kineta.kernels.integrate import integration_loop
 from kineta.programs.controllability_watch import ControllabilityWatch
 from kineta.programs.native_restart import NativeRestart
-from kineta.results import outcomes as status
-from kineta.results.impacts import Impact
+from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.constraint_treatment import PROJECTED
@@ -37,6 +36,7 @@ from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
 from kineta.runtime.recorder import Recorder
 from kineta.simulation.progress import Progress
+from kineta.simulation.solution import Solution
 
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
 CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
@@ -44,40 +44,8 @@ CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
 NODES, WEIGHTS = ((x / 2 + shift) for x, shift in zip(np.polynomial.legendre.leggauss(8), (0.5, 0.0), strict=True))
 
 
-@dataclass(frozen=True, eq=False)
-class IntegratedRun:
-    """Integrated motion: solver, record, events, distances from the domain of definition, termination status and message."""
-
-    run: Solver | SampledRun
-    record: Recorder
-    watch: EventWatch
-    domain: DomainWatch
-    status: int
-    message: str
-
-    @property
-    def changes(self) -> tuple[tuple[float, str], ...]:
-        """Changes of mode, with their times."""
-        return tuple(self.run.changes) if isinstance(self.run, HybridRun) else ()
-
-    @property
-    def impacts(self) -> tuple[Impact, ...]:
-        """Impulses of all impacts, in order."""
-        return tuple(self.run.transitions.blows) if isinstance(self.run, HybridRun) else ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Contacts at rest after an accumulation of impacts."""
-        return self.run.transitions.notes() if isinstance(self.run, HybridRun) else ()
-
-    def sampled_forces(self, t: FloatArray) -> FloatArray | None:
-        """Sampled forces (k, nv) held from the times *t* (k,) on; None without any."""
-        control = self.run.control if isinstance(self.run, SampledRun) else None
-        return control.at(t) if control is not None and control.times else None
-
-
-def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
-    """Integrate the motion of *task*. Raises :class:`SimulationError` where it cannot start."""
+def integrate(task: SimulationProblem, bar: Progress) -> Solution:
+    """The solution of *task*, one motion. Raises :class:`SimulationError` where it cannot start."""
     control = SampledControl(task)
     try:
         first = control.take(task.y0)
@@ -136,7 +104,28 @@ def integrate(task: SimulationProblem, bar: Progress) -> IntegratedRun:
         assert isinstance(run, NativeRun)
         whole = HybridRun(task, problem, run, control, change)
     gradients = ControllabilityWatch(task, NativeRestart(task)) if task.system.programs else None
-    return IntegratedRun(whole, record, watch, domain, *_integrate(task, whole, record, watch, domain, gradients, bar))
+    status, message = _integrate(task, whole, record, watch, domain, gradients, bar)
+    hybrid = whole if isinstance(whole, HybridRun) else None
+    t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
+    y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
+    zeros = [(0, i, *zero) for i, found in enumerate(watch.found) for zero in found]
+    return Solution(
+        t=t[None],
+        y=y[None],
+        status=np.array([status]),
+        messages=[message],
+        recorded=np.array([len(t)]),
+        nfev=np.array([whole.evaluations]),
+        steps=np.array([record.steps]),
+        rejected=np.array([whole.rejected]),
+        zeros=EventZeros.listed(zeros, len(task.y0)),
+        changes=[tuple(hybrid.changes) if hybrid else ()],
+        impacts=[tuple(hybrid.transitions.blows) if hybrid else ()],
+        notes=[hybrid.transitions.notes() if hybrid else ()],
+        domains={0: domain},
+        record=record,
+        control=whole.control if isinstance(whole, SampledRun) else None,
+    )
 
 
 def _dependent_constraints(task: SimulationProblem, t: float, y: FloatArray) -> str:
@@ -209,33 +198,33 @@ def _integrate(
                 for last in lost.segments:
                     record.segment(last, None)
                 watch.truncate(lost.t)
-                return FAILED, (status.refused if lost.jumps else status.unguided)(record.reached, lost.why)
+                return FAILED, (outcomes.refused if lost.jumps else outcomes.unguided)(record.reached, lost.why)
             if len(segment.t):
                 domain.process(segment.t, segment.y)
                 record.segment(segment, end)
                 bar.at(record.reached, record.steps, record.last_step)
                 if left := pace.steps_left(record.reached, record.steps):
                     made = record.steps, record.last_step
-                    return OUT_OF_STEPS, status.out_of_steps(record.reached, *made, domain.edge(last=True), left)
+                    return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, *made, domain.edge(last=True), left)
             if end is not None:
-                return EVENT, status.stopped(end[0], watch.ended or "")
+                return EVENT, outcomes.stopped(end[0], watch.ended or "")
             if segment.end:
                 edge = domain.edge(last=True) or singular_mass_matrix_text(task, *record.end)
                 if not edge and (depend := _dependent_constraints(task, *record.end)):
                     edge = f"{depend}: it may be that they cannot be met beyond"
                 edge = edge or contact_kink(task.equations, task.made.p, *record.end)
-                return FAILED, status.failed(record.reached, segment.end, edge)
+                return FAILED, outcomes.failed(record.reached, segment.end, edge)
     except SimulationError as error:
         bent = contact_kink(task.equations, task.made.p, *record.end)
-        return FAILED, status.refused(record.reached, f"{error}{'; ' * bool(bent)}{bent}")
+        return FAILED, outcomes.refused(record.reached, f"{error}{'; ' * bool(bent)}{bent}")
     except KeyboardInterrupt:
-        return INTERRUPTED, status.interrupted(record.reached)
+        return INTERRUPTED, outcomes.interrupted(record.reached)
     if isinstance(run, HybridRun) and run.ended is not None:
-        return EVENT, status.stopped(record.reached, run.ended)
+        return EVENT, outcomes.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
         edge = domain.edge(last=True)
-        return OUT_OF_STEPS, status.out_of_steps(record.reached, record.steps, record.last_step, edge)
-    return DONE, status.done(problem.t1)
+        return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, record.steps, record.last_step, edge)
+    return DONE, outcomes.done(problem.t1)
 
 
 class WorkQuadrature:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,10 @@ from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
-from kineta.simulation import postprocess
+from kineta.simulation.postprocess import result
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
+from kineta.simulation.solution import Solution
 from kineta.values import flag
 
 
@@ -123,15 +124,14 @@ def simulate(
             regular=start.regular,
             notes=(*start.notes, *said),
         )
-        carry, result = _ensemble_functions() if lead else (integrate, postprocess.result)
-        moved = carry(task, bar)
-    return result(task, moved, time.perf_counter() - began)
+        solution = solve(task, bar)
+    return result(task, solution, time.perf_counter() - began)
 
 
-def _ensemble_functions() -> tuple[
-    Callable[[SimulationProblem, Progress], Any], Callable[[SimulationProblem, Any, float], Result]
-]:
-    """Integration and result of an ensemble, imported for several cases alone."""
-    from kineta.simulation import ensemble
+def solve(task: SimulationProblem, bar: Progress) -> Solution:
+    """The solution of *task*, of one motion or many. Raises :class:`SimulationError` where none can start."""
+    if task.cases is None:
+        return integrate(task, bar)
+    from kineta.simulation.ensemble import integrate_cases  # with what only lanes and threads need
 
-    return ensemble.integrate, ensemble.result
+    return integrate_cases(task, bar)

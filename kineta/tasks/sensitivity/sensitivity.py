@@ -206,8 +206,8 @@ def carried(
     )
     with Progress(*span, shown=False) as bar:
         moved = integrate(task, bar)
-    check_complete(model.name, moved.status, moved.message)
-    times, rows = (np.concatenate(x) for x in zip(*(row[:2] for row in moved.record.rows), strict=True))
+    check_complete(model.name, int(moved.status[0]), moved.messages[0])
+    times, rows = moved.t[0], moved.y[0]
     states = rows[:, : (n + g) * (m + 1)].reshape(len(rows), m + 1, n + g)
     change = np.moveaxis(states[:, 1:], 1, -1)
     series = made.observe(times[:, None], rows, task.made.h).reshape(len(rows), m + 1, len(seen))
@@ -227,8 +227,8 @@ def carried(
         v_by=change[:, model.nq : n],
         outputs=outputs,
         outputs_by=by_output,
-        nfev=moved.run.evaluations,
-        steps=moved.record.steps,
+        nfev=int(moved.nfev[0]),
+        steps=int(moved.steps[0]),
         units=varied_units(model) | expression_units(model, seen),
         kept=stay,
     )

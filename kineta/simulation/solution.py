@@ -1,0 +1,137 @@
+"""The solution of a simulation problem: its motions, one or many, as they were integrated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kineta.arrays import FloatArray, IntArray
+from kineta.hybrid.automaton import has_modes
+from kineta.hybrid.sampling import SampledControl
+from kineta.integration.segment import EventZeros
+from kineta.results import outcomes
+from kineta.results.impacts import Impact
+from kineta.runtime.compiled import BoundSystem
+from kineta.runtime.domain_watch import DomainWatch
+from kineta.runtime.problem import SimulationProblem
+from kineta.runtime.recorder import Recorder
+
+
+@dataclass(eq=False)
+class Solution:
+    """Integrated motions, with a leading axis of cases also for one alone.
+
+    t, y : times (cases, k) and states (cases, k, n): of one motion those recorded; of an ensemble those at the times of the
+        grid, NaN where a case has not been, and those at its end
+    status, recorded, nfev, steps, rejected : (cases,) integers, ``recorded`` without the end
+    zeros : zeros of events, in the order of the cases and of their motions
+    domains : distances from the domain of definition, of cases that were watched
+    values, forces : of an ensemble of motions with modes, observed quantities (cases, k, m), and sampled forces (cases, k, nv);
+        None for none
+    record, control : of one motion, its record and its sampled control, if any
+    """
+
+    t: FloatArray
+    y: FloatArray
+    status: IntArray
+    messages: list[str]
+    recorded: IntArray
+    nfev: IntArray
+    steps: IntArray
+    rejected: IntArray
+    zeros: EventZeros
+    changes: Sequence[tuple[tuple[float, str], ...]]
+    impacts: Sequence[tuple[Impact, ...]]
+    notes: Sequence[tuple[str, ...]]
+    domains: dict[int, DomainWatch] = field(default_factory=dict)
+    values: FloatArray | None = None
+    forces: FloatArray | None = None
+    record: Recorder | None = None
+    control: SampledControl | None = None
+
+    def edge(self, task: SimulationProblem, i: int, *, last: bool) -> str:
+        """Sentence on the domain that case *i* has left, at its *last* time or at any; ``''`` for none."""
+        domain = self.domains.get(i)
+        if domain is None:
+            domain = DomainWatch(task.equations, task.made.case(i))
+            reached = np.isfinite(self.y[i]).all(axis=1)
+            reached[-1] = True
+            domain.process(self.t[i, reached], self.y[i, reached])
+        return domain.edge(last=last)
+
+    def sampled_forces(self, t: FloatArray) -> FloatArray | None:
+        """Sampled forces (k, nv) of one motion held from the times *t* (k,) on; None without any."""
+        return self.control.at(t) if self.control is not None and self.control.times else None
+
+    def put(self, i: int, task: SimulationProblem, one: Solution) -> None:
+        """Put the solution *one* of the *task* of case *i* in its place, without the zeros of its events."""
+        record = one.record
+        assert record is not None
+        k, (t, y) = record.on_grid, record.end
+        self.t[i, -1], self.y[i], self.y[i, -1], self.y[i, :k] = t, np.nan, y, one.y[0, :k]
+        self.recorded[i], self.domains[i] = k, one.domains[0]
+        for own, other in ((x, getattr(one, name)) for name, x in vars(self).items() if name in _OF_CASES):
+            own[i] = other[0]
+        if self.forces is not None:
+            self.forces[i] = one.sampled_forces(self.t[i])
+            self.forces[i, k:-1] = np.nan
+        if self.values is not None:
+            self.values[i] = np.nan
+            self.values[i, :k] = observe_record(task, record)[:k]
+            self.values[i, -1:] = observe(record.mode or task.made, np.array([t]), y[None])
+
+
+#: Fields of which a solution has one entry for each case.
+_OF_CASES = ("status", "messages", "nfev", "steps", "rejected", "changes", "impacts", "notes")
+
+
+def unmoved(task: SimulationProblem) -> Solution:
+    """All cases of an ensemble at their initial states."""
+    assert task.grid is not None
+    (cases, n), k = task.y0.shape, len(task.grid)
+    t, y = np.empty((cases, k + 1)), np.full((cases, k + 1, n), np.nan)
+    t[:, :k], t[:, -1], y[:, -1] = task.grid, task.t0, task.y0
+    recorded, nfev, steps, rejected = np.zeros((4, cases), dtype=np.int64)
+    if k and task.grid[0] == task.t0:
+        y[:, 0], recorded[:] = task.y0, 1
+    values = None
+    if has_discrete_changes(task):
+        start = observe(task.made, np.full((cases, 1), task.t0), task.y0[:, None])
+        values = np.where(np.isfinite(y[..., :1]), start, np.nan)
+    return Solution(
+        t=t,
+        y=y,
+        status=np.full(cases, outcomes.INTERRUPTED),
+        messages=[outcomes.interrupted(task.t0)] * cases,
+        recorded=recorded,
+        nfev=nfev,
+        steps=steps,
+        rejected=rejected,
+        zeros=EventZeros.listed([], n),
+        changes=[()] * cases,
+        impacts=[()] * cases,
+        notes=[()] * cases,
+        values=values,
+        forces=np.full((cases, k + 1, task.system.nv), np.nan) if task.made.forces.sampled else None,
+    )
+
+
+def has_discrete_changes(task: SimulationProblem) -> bool:
+    """True where the code or its parameters change during a motion."""
+    return bool(task.made.forces.sampled) or has_modes(task)
+
+
+def observe(made: BoundSystem, t: FloatArray, y: FloatArray) -> FloatArray:
+    """Observed quantities at times *t* (..., k) in states *y* (..., k, n), of one case or many."""
+    if made.h.ndim > 1:
+        return np.array([made.code.observe(t[i, :, None], y[i], made.h[i]) for i in range(len(t))])
+    rows = made.code.observe(t.reshape(-1, 1), y.reshape(t.size, y.shape[-1]), made.h)
+    return np.asarray(rows.reshape(*t.shape, rows.shape[-1]))
+
+
+def observe_record(task: SimulationProblem, record: Recorder) -> FloatArray:
+    """Observed quantities at all times of a *record*, each in its mode."""
+    none = observe(task.made, np.empty(0), np.empty((0, len(task.y0))))
+    return np.concatenate([none, *(observe(mode or task.made, t, y) for t, y, mode in record.rows)])
