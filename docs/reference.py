@@ -1,4 +1,6 @@
-"""Writes ``docs/reference.md`` from the docstrings of the public names: ``python docs/reference.py``."""
+"""Writes ``docs/reference.md`` from the docstrings of the public names, and ``kineta/__init__.pyi``, which tells them to type
+checkers: ``python docs/reference.py``.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import kineta as kn
+from kineta.tasks.table import TASKS
 
 PAGE = Path(__file__).with_name("reference.md")
+STUB = Path(kn.__file__).with_suffix(".pyi")
+#: Rows of the table of tasks, by public name.
+ROWS = {name: task for task in TASKS for name in task.public.split()}
 
 HEAD = """# Reference
 
@@ -23,25 +29,20 @@ brackets, `(nq,)`; units are SI and radians. The pages on [the language](languag
 same at work.
 """
 
-#: Titles of the sections, in order, with the modules and packages whose public names they hold; the longest name counts.
+#: Titles of the sections, in order, with the modules and packages whose public names they hold; the longest name counts. Names of
+#: tasks stand in the section of their row.
 SECTIONS = {
     "Models": ("model",),
     "Files": ("model.io",),
     "Expressions": ("algebra", "interop"),
-    "Equations": (
-        "equations",
-        "mechanics",
-        "expr.count",
-        "tasks.augmented_bodies",
-        "tasks.structure_matrices",
-    ),
-    "Verification": ("tasks.verification",),
-    "Runs": ("simulation", "results", "runtime", "hybrid", "programs"),
-    "Motions and forces": ("tasks", "tasks.motions", "tasks.forces"),
-    "Equilibria and small motions": ("tasks.equilibria", "tasks.linear"),
-    "Derivatives of motions and fits": ("tasks.sensitivity",),
-    "Identification": ("tasks.identification",),
-    "Servo-constraints": ("tasks.servo",),
+    "Equations": ("equations", "mechanics", "expr.count"),
+    "Verification": (),
+    "Runs": ("results", "runtime", "hybrid", "programs"),
+    "Motions and forces": (),
+    "Equilibria and small motions": (),
+    "Derivatives of motions and fits": (),
+    "Identification": (),
+    "Servo-constraints": (),
     "Errors": ("errors",),
 }
 #: Special methods that are called by their brackets.
@@ -51,7 +52,7 @@ WIDTH = 110
 
 def page() -> str:
     """The whole page."""
-    titles = {name: _section(module) for name, module in kn._MODULE.items()}
+    titles = {name: _section(name, module) for name, module in kn._modules().items()}
     parts = [HEAD]
     for title in [*SECTIONS, "More"]:
         names = sorted((n for n in kn.__all__ if titles[n] == title), key=lambda n: (n.casefold(), n))
@@ -61,8 +62,28 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _section(module: str) -> str:
-    """The title under which the names of *module* stand."""
+def stub() -> str:
+    """The stub: an import for each public name."""
+    lines = [
+        '"""The public names, for type checkers: this file is written by ``python docs/reference.py``, and a test compares."""',
+        "",
+    ]
+    names = kn._modules().items()
+    imports = (f"from {module} import {kn._RENAMED.get(n, n)} as {'_' * (n in kn._RENAMED)}{n}" for n, module in names)
+    other = [f"{name} = _{name}" for name in kn._RENAMED]
+    return "\n".join([*lines, *sorted(imports, key=_place), "", "__version__: str", *other, ""])
+
+
+def _place(line: str) -> tuple[str, int, str]:
+    """The place of an import in the order of ruff: by module, then constants, classes and functions."""
+    _, module, _, name, *_ = line.split()
+    return module, 0 if name.isupper() and len(name) > 1 else 1 if name[0].isupper() else 2, name
+
+
+def _section(name: str, module: str) -> str:
+    """The title under which a *name* of *module* stands."""
+    if name in ROWS:
+        return ROWS[name].group
     inside = f"{module.removeprefix('kineta.')}."
     found = [(len(own), title) for title, names in SECTIONS.items() for own in names if inside.startswith(f"{own}.")]
     return max(found, default=(0, "More"))[1]
@@ -87,6 +108,8 @@ def _entry(name: str) -> str:
     if not made:
         shown += ["```text", *_call(f"kn.{name}", parameters), "```", ""]
     shown += [*_markdown(value, parameters), ""]
+    if name in ROWS and ROWS[name].source:
+        shown += [f"Source: {ROWS[name].source}.", ""]
     if inspect.isclass(value) and not raised:
         shown += _members(value)
     return "\n".join(shown)
@@ -169,3 +192,4 @@ def _link(name: str) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    STUB.write_text(stub(), encoding="utf-8")

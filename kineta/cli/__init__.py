@@ -1,7 +1,5 @@
-"""The command line: one verb a file, in the order of ``main``.
+"""The command line: verbs of tasks, which follow from :mod:`kineta.tasks.table`, and verbs with manners of their own.
 
-What verbs share: ``options``, ``motion_options``, ``values``, ``csv_columns``. Verbs: ``new``, ``check``, ``derive``,
-``evaluate``, ``assemble``, ``simulate``, ``equilibrium``, ``linearize``, ``modes``, ``response``, ``forces``, ``kinematics``,
-``place``, ``servo``, ``reactions``, ``regressor``, ``identify``, ``sensitivity``, ``fit``, ``verify``, ``integrals``,
-``export``, ``examples``, ``completion``.
+Reading order: ``main``; ``task_verbs``, ``readers``, ``options``, ``values``. Verbs of their own: ``new``, ``check``, ``derive``,
+``evaluate``, ``export``, ``examples``, ``completion``.
 """

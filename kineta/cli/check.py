@@ -13,7 +13,6 @@ from kineta import tolerances
 from kineta.cli.options import Verb, json_, model, settings
 from kineta.cli.values import CHECK_FAILED, Settings, console, print_json, read
 from kineta.errors import readable
-from kineta.model.name_inference import derivative_order
 
 if TYPE_CHECKING:
     from kineta.equations.equations import Equations
@@ -55,6 +54,8 @@ def check(model: Path, settings: Settings, as_json: bool) -> None:
 
 def described(system: System) -> dict[str, Any]:
     """Return the parts of a model."""
+    from kineta.model.name_inference import derivative_order
+
     return {
         "model": system.name,
         "bodies": [b.name for b in system.bodies],

@@ -10,31 +10,15 @@ from io import TextIOWrapper
 import click
 
 from kineta import __version__
-from kineta.cli.assemble import assemble
 from kineta.cli.check import check
 from kineta.cli.completion import COMPLETE, completion
 from kineta.cli.derive import derive
-from kineta.cli.equilibrium import equilibrium
 from kineta.cli.evaluate import evaluate
 from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
-from kineta.cli.fit import fit
-from kineta.cli.forces import inverse, kinetostatics, statics
-from kineta.cli.identify import identify
-from kineta.cli.integrals import integrals
-from kineta.cli.kinematics import kinematics
-from kineta.cli.linearize import linearize
-from kineta.cli.modes import modes
 from kineta.cli.new import new
-from kineta.cli.place import place
-from kineta.cli.reactions import reactions
-from kineta.cli.regressor import regressor
-from kineta.cli.response import response
-from kineta.cli.sensitivity import sensitivity
-from kineta.cli.servo import servo
-from kineta.cli.simulate import simulate
+from kineta.cli.task_verbs import verbs
 from kineta.cli.values import BAD_INPUT, said
-from kineta.cli.verify import verify
 from kineta.errors import readable, suggestion
 
 
@@ -52,35 +36,7 @@ def app() -> None:
     """A compiler for mechanics: equations of motion, derived, counted, compiled and simulated."""
 
 
-for verb in (
-    new,
-    check,
-    derive,
-    evaluate,
-    assemble,
-    simulate,
-    equilibrium,
-    linearize,
-    modes,
-    response,
-    statics,
-    kinematics,
-    place,
-    inverse,
-    kinetostatics,
-    servo,
-    reactions,
-    regressor,
-    identify,
-    sensitivity,
-    fit,
-    verify,
-    integrals,
-    export,
-    import_,
-    examples,
-    completion,
-):
+for verb in (new, check, derive, evaluate, *verbs(), export, import_, examples, completion):
     app.add_command(verb)
 
 

@@ -149,11 +149,6 @@ def whole(least: int, most: int) -> Callable[[str | int], int]:
     return read_whole
 
 
-def names(text: str) -> list[str]:
-    """The names in a list with commas."""
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
 def _quantity(text: str | float, dimension: Dimension) -> float:
     from kineta.model.units import name
     from kineta.model.units import quantity as read_quantity
@@ -221,15 +216,6 @@ def quantity(default: str) -> Callable[[Decorated], Decorated]:
         shell_complete=completing(_quantities),
         help="inverse, forward, mass_matrix, bias, energy, positions, outputs, ...",
     )
-
-
-at_equilibrium = click.option(
-    "--equilibrium", "rest", is_flag=True, help="About the position of rest that is nearest to it."
-)
-
-going_on = click.option(
-    "--steady", default="", metavar="NAME,...", help="About a steady motion with these speeds, from --v or the model."
-)
 
 
 def state(name: str, what: str) -> Callable[[Decorated], Decorated]:

@@ -20,7 +20,6 @@ from kineta.files import write
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from kineta.model.system import System
     from kineta.model.units import Dimension
@@ -31,8 +30,8 @@ BAD_INPUT, CHECK_FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 #: Where kineta lies.
 PACKAGE = Path(__file__).parents[1]
 
-#: Characters in a line of a table, at most.
-_WIDEST = 1000
+#: Rules of tables in ASCII.
+PLAIN_RULES = str.maketrans("━╇┃│", "-+||")
 #: The name of standard input, as a model file and in errors.
 STDIN, STDIN_NAME = Path("-"), "<stdin>"
 
@@ -105,24 +104,13 @@ def console(*, stderr: bool = False) -> Console:
     return PipedConsole(highlight=False, stderr=stderr)
 
 
-def number_table(*columns: str) -> Table:
-    """Return a table without rows: names on the left, numbers under all other *columns*."""
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(show_edge=False, pad_edge=False)
-    for k, column in enumerate(columns):
-        table.add_column(escape(column), justify="right" if k else "left")
-    return table
-
-
-def print_table(out: Console, table: Table) -> None:
-    """Print *table* at its full width: a narrow terminal breaks lines, but no number is cut."""
-    from rich.measure import Measurement
-
-    full = Measurement.get(out, out.options.update(max_width=_WIDEST), table).maximum
-    out.width = max(out.width, full)
-    out.print(table)
+def echo(line: str) -> None:
+    """Print a line on standard output, with plain rules where its encoding has no others."""
+    try:
+        line.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        line = line.translate(PLAIN_RULES)
+    click.echo(readable(line))
 
 
 def _finite(data: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from kineta.arrays import FloatArray
 from kineta.calls import call_user_function
 from kineta.errors import ArgumentError, shown
 from kineta.results.result import Result
-from kineta.results.series import Series
+from kineta.results.series import Extremes, Series
 from kineta.values import numbers
 
 #: Sample points within a bracket, and number of refinements: each shrinks the bracket to a quarter.
@@ -22,15 +21,6 @@ MIN_TIMES, MAX_TIMES = 200, 200_000
 SETTLED = 1e-3
 #: Relative rounding error of an extreme: of equal extremes the first counts.
 SAME = 1e-13
-
-
-class Extremes(NamedTuple):
-    """The least and the largest value of a series, and their times [s]."""
-
-    least: float
-    t_least: float
-    largest: float
-    t_largest: float
 
 
 def extremes(

@@ -14,9 +14,11 @@ def labelled(name: str, rows: Sequence[str], columns: Sequence[str], values: Flo
     """Return the lines of a table of *values* (rows, columns), with *name* in its corner and zeros for rounding errors."""
     size = abs(values).max(initial=0.0)
     cells = [[f"{0.0 if abs(x) <= ROUNDING * size else x:.6g}" for x in row] for row in values.tolist()]
-    heads = [(name, *columns), *((head, *row) for head, row in zip(rows, cells, strict=True))]
-    widths = [max(map(len, column)) for column in zip(*heads, strict=True)]
-    return [
-        "  ".join([first.ljust(widths[0]), *(x.rjust(w) for x, w in zip(rest, widths[1:], strict=True))]).rstrip()
-        for first, *rest in heads
-    ]
+    own = aligned((name, *columns), *((head, *row) for head, row in zip(rows, cells, strict=True)))
+    return [line.rstrip() for line in own]
+
+
+def aligned(*rows: Sequence[str]) -> list[str]:
+    """Return the lines of a table: names on the left, numbers to the right of their columns."""
+    first, *rest = (max(map(len, column)) for column in zip(*rows, strict=True))
+    return ["  ".join([name.ljust(first), *map(str.rjust, cells, rest)]) for name, *cells in rows]

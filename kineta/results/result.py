@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kineta.arrays import FloatArray
 from kineta.calls import public
-from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, shown
+from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, readable, shown
 from kineta.files import path_of, write
 from kineta.model.name_inference import contact_rows
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
@@ -23,6 +23,7 @@ from kineta.results.drawing import draw
 from kineta.results.fingerprint import digest
 from kineta.results.impacts import Impact
 from kineta.results.outcomes import DONE, EVENT
+from kineta.results.ruled_table import ruled
 from kineta.threads import once
 from kineta.values import numbers
 
@@ -175,6 +176,24 @@ class Result:
             "changes": len(self.changes),
             "seconds": self.seconds,
         }
+
+    def lines(self) -> list[str]:
+        """Return the outcome, first and last values of all series, and the impacts of each contact, as text."""
+        work = f"{self.method}: {self.steps} steps, {self.nfev} evaluations, {self.seconds:.3g} s"
+        lines = [f"{self.model}: {self.message}", *(f"  {note}" for note in self.notes), f"  {work}"]
+        if len(self.t):
+            rows = []
+            for name, values in self.series.items():
+                unit = self.units.get(name, "J" if name.endswith("energy") or name == "work" else "")
+                rows.append((readable(f"{name} [{unit}]" if unit else name), f"{values[0]:.6g}", f"{values[-1]:.6g}"))
+            lines += ruled(("", "start", "end"), *rows)
+        return [*lines, *(_impact_table(self.impacts) if self.impacts else ())]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary, the impacts, the parameters and the last values as plain data."""
+        final = {name: float(values[-1]) for name, values in self.series.items() if len(values)}
+        impacts = [x._asdict() for x in self.impacts]
+        return {**self.summary(), "impacts": impacts, "parameters": dict(self.parameters), "final": final}
 
     def at(self, t: Any) -> Result:
         """Return the run at other times *t*, rising or in its order: all series of the dense solution. Raises
@@ -335,6 +354,17 @@ class Result:
     def plot(self, *names: str, ax: Any = None) -> Any:
         """Draw the series *names* (all coordinates, if not given) over time; returns the Matplotlib axes."""
         return draw(self, *names, ax=ax)
+
+
+def _impact_table(impacts: Sequence[Impact]) -> list[str]:
+    """Return a table of the number of impacts on each contact, the largest impulse with its time, and the energy lost."""
+    rows = []
+    for name in dict.fromkeys(x.contact for x in impacts):
+        own = [x for x in impacts if x.contact == name]
+        largest = max(own, key=lambda x: x.size)
+        numbers = (f"{x:.6g}" for x in (largest.size, largest.t, sum(x.energy_lost for x in own)))
+        rows.append((readable(name), str(len(own)), *numbers))
+    return ruled(("impacts of", "", "largest impulse", "at t [s]", "energy lost [J]"), *rows)
 
 
 def _netcdf() -> Any:

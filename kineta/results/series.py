@@ -5,18 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.calls import public
-from kineta.errors import ArgumentError, MissingPackageError, SimulationError, nearest_or_listed, shown
+from kineta.errors import ArgumentError, MissingPackageError, SimulationError, nearest_or_listed, readable, shown
 from kineta.files import path_of, write
 from kineta.results.drawing import draw
+from kineta.results.ruled_table import ruled
 
 if TYPE_CHECKING:
     import pandas
+
+#: Ratio to the largest value of a unit below which a value counts as zero.
+ROUNDING = 1e-12
+
+
+class Extremes(NamedTuple):
+    """The least and the largest value of a series, and their times [s]."""
+
+    least: float
+    t_least: float
+    largest: float
+    t_largest: float
 
 
 @public
@@ -44,6 +57,49 @@ class Series:
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:g} s" if len(self.t) == 1 else f"{len(self.t)} times to t = {self.t[-1]:g} s"
         return f"<{type(self).__name__} of '{self.model}': {len(self.series)} series, {span}>"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks on the whole motion."""
+        return ()
+
+    def findings(self) -> dict[str, Any]:
+        """Return the results that are no series, as plain data."""
+        return {}
+
+    def lines(self, extremes: Mapping[str, Extremes] | None = None) -> list[str]:
+        """Return the remarks, and a table of first and last values and of the *extremes*, by default those of the samples."""
+        several = len(self.t) > 1
+        head = ("", "start", "end", "least", "at t [s]", "largest", "at t [s]") if several else ("", "")
+        size: dict[str, float] = {}
+        for name, x in self.series.items():
+            unit = self.units.get(name, "")
+            size[unit] = max(size.get(unit, 0.0), float(abs(x).max(initial=0.0)))
+        rows = []
+        for name, x in self.series.items():
+            unit, values = self.units.get(name, ""), [x[0]]
+            if several:
+                low, high = x.argmin(), x.argmax()
+                own = (x[low], self.t[low], x[high], self.t[high]) if extremes is None else extremes[name]
+                values += [x[-1], *own]
+            # The times of the extremes stand at 3 and 5.
+            values = [0.0 if k not in (3, 5) and abs(v) <= ROUNDING * size[unit] else v for k, v in enumerate(values)]
+            rows.append((f"{name} [{unit}]" if unit else name, *(f"{float(v) + 0.0:.6g}" for v in values)))
+        table = ruled(head, *((readable(name), *rest) for name, *rest in rows))
+        return [repr(self)[1:-1], *(f"  {note}" for note in self.notes), *table]
+
+    def as_dict(self, extremes: Mapping[str, Extremes] | None = None) -> dict[str, Any]:
+        """Return everything as plain data, with the *extremes* where they were sought."""
+        most = {} if extremes is None else {"extremes": {n: x._asdict() for n, x in extremes.items()}}
+        series = {n: x.tolist() for n, x in self.series.items()}
+        return {
+            "model": self.model,
+            "t": self.t.tolist(),
+            "series": series,
+            "units": dict(self.units),
+            **self.findings(),
+            **most,
+        }
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a table with one row per time and one column per series."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kineta import tolerances
+from kineta.algebra.infix import number
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import GUESSES, consistent_state
 from kineta.consistency.constraints import NumericConstraints
@@ -19,6 +20,7 @@ from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.model.coercion import records
 from kineta.model.motion import coordinate_names, quaternion_names, speed_names
+from kineta.model.name_inference import speed_derivatives
 from kineta.model.system import System, a_system
 from kineta.runtime.compiled import parameters
 from kineta.runtime.independent_states import state_names
@@ -39,6 +41,7 @@ class Assembly:
     notes : remarks, as on a guess from which Newton's method fails
     conditioning : distance from a singular position, in which the mobility of unpinned coordinates rises; one for each case, none
         without constraints
+    system : the model
     """
 
     q: FloatArray
@@ -48,6 +51,22 @@ class Assembly:
     residual: float
     notes: tuple[str, ...] = ()
     conditioning: tuple[Conditioning, ...] = ()
+    system: System = field(kw_only=True, repr=False, compare=False)
+
+    def lines(self) -> list[str]:
+        """Return what was found as text; the last line is a statement of the language with the state."""
+        lines = [f"{note[0].upper()}{note[1:]}." for note in self.notes]
+        lines.append(f"Coordinates moved by at most {self.moved:.3g}; constraints are met to {self.residual:.0e}.")
+        lines += [f"How near it is to a singular position: {measured}." for measured in self.conditioning]
+        values = {name: number(x) for name, x in self.initial.items() if x}
+        values |= {n: str(x) for n, x in self.system.initial if n in speed_derivatives(self.system, [n])}
+        return [*lines, f"initial {', '.join(f'{n} = {x}' for n, x in values.items())};"] if values else lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the state by name and its measures as plain data."""
+        near = self.conditioning[0].as_dict() if self.conditioning else None
+        state = {"model": self.system.name, **self.initial}
+        return {**state, "moved": self.moved, "residual": self.residual, "conditioning": near}
 
 
 def assemble(
@@ -86,6 +105,7 @@ def assemble(
         max(x.residual for x in found),
         tuple(f"case {i}: {note}" for i, x in enumerate(found) for note in x.notes),
         tuple(one for x in found for one in x.conditioning),
+        system=system,
     )
 
 
@@ -114,7 +134,8 @@ def _assembled(
     speeds = found.v if not system.quasi else np.zeros(len(system.base_speeds))
     measured = of_constraints(constraints, t, q, speeds, held[0])
     moved = float(np.abs(q - q0).max(initial=0.0))
-    return Assembly(q, v, initial, moved, found.violation, notes, () if measured is None else (measured,))
+    near = () if measured is None else (measured,)
+    return Assembly(q, v, initial, moved, found.violation, notes, near, system=system)
 
 
 def _unmet(

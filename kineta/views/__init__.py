@@ -4,7 +4,11 @@ fills the table of ``kineta.results.drawing``. Reading order: ``series``, ``line
 
 from __future__ import annotations
 
-from kineta.results.drawing import FIGURES
+from pathlib import Path
+
+import matplotlib as mpl
+
+from kineta.results.drawing import FIGURES, draw
 from kineta.results.result import Result
 from kineta.results.series import Series
 from kineta.tasks.equilibria.branches import Family
@@ -27,3 +31,14 @@ FIGURES.update(
         Fit: linear.fit,
     }
 )
+
+
+def save(record: object, path: Path, *names: str) -> None:
+    """Write the picture of *record* to a file without a display: of the series *names*, or of all that it shows."""
+    mpl.use("agg")
+    if isinstance(record, Result | Series):
+        series.figure(record, path, *names)
+    elif isinstance(record, Family):
+        branches.figure(record, path)
+    else:
+        series.picture(draw(record, *names), path)

@@ -211,7 +211,7 @@ def fit(found: Fit) -> Any:
         ax.plot(found.t, found.model_values[name], color="C0", label="motion")
         ax.set_title(with_unit(name, found.units), fontsize="medium")
     axes[0].legend(fontsize="small")
-    lines = [" ".join(line.split()) for line in found.lines()]
+    lines = [" ".join(line.split()) for line in found.table()]
     fig.suptitle("\n".join([f"{found.model}:", *lines]), fontsize="small")
     return fig
 

@@ -83,3 +83,13 @@ def test_series_choose_what_is_written_and_an_unknown_one_is_told_the_others(kin
         in kineta(*asked, "camber", "--save", "way.csv").err
     )
     assert "--series: expected --plot FILE or --save FILE beside it." in kineta(*asked, "mass.x").err
+
+
+def test_a_motion_comes_from_a_table(kineta: Command, here: Path) -> None:
+    rows = "".join(f"{t},{0.8 + 0.1 * t}\n" for t in (0.0, 0.1, 0.2, 0.3))
+    (here / "way.csv").write_text(f"time,crank\n{rows}")
+    asked = ("kinematics", FOURBAR, "--motion", "@way.csv", "--time", "time", "--column", "theta=crank", "--of", "mass")
+    found = kineta(*asked, "--json").json
+    assert found["t"] == [0.0, 0.1, 0.2, 0.3]
+    assert "extremes" not in found
+    assert "Kinematics of 'fourbar': " in kineta(*asked).out

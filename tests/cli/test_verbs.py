@@ -157,7 +157,7 @@ def test_simulate_writes_what_it_says(kineta: Command, here: Path) -> None:
     assert list(found) == [
         "model", "method", "outcome", "success", "t", "steps", "rejected", "evaluations", "energy_balance",
         "residual", "notes", "changes", "seconds", "impacts",
-        "parameters", "final",
+        "parameters", "final", "files",
     ]  # fmt: skip
     assert (found["t"], found["success"], found["parameters"]["m1"]) == ([0.0, 0.5], True, 2.5)
     assert found["outcome"].startswith("reached t = 0.5 s")

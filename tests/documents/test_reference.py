@@ -30,6 +30,13 @@ def test_the_page_is_made_of_the_docstrings(reference: ModuleType, request: pyte
     assert same, "A docstring or a public name has changed: write the page anew with 'python docs/reference.py'."
 
 
+def test_the_stub_has_the_public_names(reference: ModuleType, request: pytest.FixtureRequest) -> None:
+    if request.config.getoption("--update"):
+        reference.STUB.write_text(reference.stub(), encoding="utf-8")
+    same = reference.STUB.read_text(encoding="utf-8") == reference.stub()
+    assert same, "A public name has changed: write the stub anew with 'python docs/reference.py'."
+
+
 def test_every_public_name_stands_in_the_page_with_a_docstring(reference: ModuleType) -> None:
     lines = set(reference.PAGE.read_text(encoding="utf-8").splitlines())
     assert [n for n in kn.__all__ if reference._heading(n) not in lines] == []

@@ -1,3 +1,3 @@
 """Equilibria and steady motions, and their branches along a parameter. Reading order: ``equilibrium``,
-``stiffness``, ``branches``.
+``stiffness``, ``listing``, ``branches``.
 """

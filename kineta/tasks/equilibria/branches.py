@@ -94,6 +94,35 @@ class Family:
         said = "".join(f"; {note}" for note in self.notes)
         return f"<Family of '{self.model}' along {self.parameter}: {n} branch{'es' * (n > 1)}; {found}{said}>"
 
+    def lines(self) -> list[str]:
+        """Return the branches, the special points and the notes as text."""
+        name, several = self.parameter, len(self.branches) > 1
+        lines = [f"{self.model}: {len(self.branches)} branch{'es' * several} along {name}"]
+        for branch in self.branches:
+            a, b = branch.parameter[[0, -1]]
+            span = f"from {name} = {a:.6g} to {b:.6g}, {branch.verdict}"
+            lines.append(f"  {len(branch.parameter)} equilibria {span}")
+        for point in self.special:
+            values = zip(self.branches[0].names, point.q, strict=False)
+            place = ", ".join(f"{n} = {round(x, 9) + 0.0:.6g}" for n, x in values)
+            lines.append(f"  {point.kind} at {name} = {point.parameter:.9g}: {place}")
+        return [*lines, *(f"  {note}" for note in self.notes)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data."""
+        branches = [
+            {"parameter": b.parameter.tolist(), "stable": b.stable.tolist(), **{n: b[n].tolist() for n in b.names}}
+            for b in self.branches
+        ]
+        return {
+            "model": self.model,
+            "parameter": self.parameter,
+            "branches": branches,
+            "special": [{"kind": s.kind, "parameter": s.parameter, "q": s.q.tolist()} for s in self.special],
+            "notes": list(self.notes),
+            "reached": self.reached,
+        }
+
     def plot(self, name: str | None = None, *, ax: Any = None) -> Any:
         """Draw the coordinate or speed *name* (the first coordinate, if none is given) over the parameter, stable parts full,
         others dashed; returns the Matplotlib axes.

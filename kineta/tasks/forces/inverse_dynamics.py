@@ -76,6 +76,32 @@ class Kinetostatics(Series):
     determinate: Mapping[str, bool]
     redundancy: int
 
+    @property
+    def position(self) -> dict[str, float]:
+        """The coordinates by name, at one time alone."""
+        path = self.trajectory
+        return dict(zip(path.system.q_names, path.q[0].tolist(), strict=True)) if len(path.t) == 1 else {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The position of a closed system at one time alone, and what is indeterminate, in words."""
+        notes = []
+        if self.position and self.trajectory.system.constraints:
+            notes.append(f"at {', '.join(f'{n} = {round(x, 12) + 0.0:.6g}' for n, x in self.position.items())}")
+        if self.redundancy and self.needed:
+            notes.append(f"no others can replace {', '.join(self.needed)}")
+        if self.redundancy:
+            notes.append(f"{self.redundancy} more than the motion tells apart: those of least squares")
+        if unsure := [n for n, told in self.determinate.items() if not told]:
+            notes.append(f"not determinate: {', '.join(unsure)}")
+        return tuple(notes)
+
+    def findings(self) -> dict[str, Any]:
+        """Return the unknown forces, the position at one time alone, and what is indeterminate."""
+        position = {"q": self.position} if self.position else {}
+        names = {"unknown": list(self.unknown), "needed": list(self.needed)}
+        return {**names, **position, "redundancy": self.redundancy, "determinate": dict(self.determinate)}
+
 
 def kinetostatics(
     system: System | Equations,

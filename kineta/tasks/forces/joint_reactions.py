@@ -29,7 +29,7 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, null_space
 from kineta.results.series import Series, check_finite
 from kineta.spatial.vector import Matrix, Vector
-from kineta.tasks.forces.inverse_dynamics import Kinetostatics, solved
+from kineta.tasks.forces.inverse_dynamics import Kinetostatics, inverse, solved
 from kineta.tasks.motions import forces_of_run
 from kineta.tasks.motions.trajectory import Trajectory, trajectory
 from kineta.values import word
@@ -58,6 +58,7 @@ class Reactions(Series):
     wrenches : (k, names, 6) forces [N], then couples [N m]
     shared : names of the indeterminate forces: ``tau.q1'`` of actuators and ``Foot.n`` of contacts and friction, with values by
         least squares; and redundant rows of constraints (``pin.z``), of which the dependent ones were dropped
+    forces : those that produce the motion; None for a run
     indeterminate : names of the joints whose reactions depend on the distribution of these forces
     """
 
@@ -67,6 +68,28 @@ class Reactions(Series):
     wrenches: FloatArray
     shared: tuple[str, ...]
     indeterminate: tuple[str, ...]
+    forces: Kinetostatics | None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The forces that produce the motion, and what is indeterminate, in words."""
+        notes = []
+        if self.forces is not None:
+            every = len(self.forces.unknown) == len(self.trajectory.system.v_names)
+            names = "on all speeds" if every else ", ".join(self.forces.unknown)
+            degree = self.forces.redundancy
+            more = f", {degree} more than the motion tells apart: those of least squares" if degree else ""
+            notes.append(f"produced by the forces {names}{more}" + "; actuators names others" * (every and degree > 0))
+        if self.indeterminate:
+            names = ", ".join(self.indeterminate)
+            notes.append(f"in part indeterminate: {names}; others do the same as {', '.join(self.shared)}")
+        return tuple(notes)
+
+    def findings(self) -> dict[str, Any]:
+        """Return names, frame, what is indeterminate, and the forces that produce the motion."""
+        named = {n: list(getattr(self, n)) for n in ("shared", "indeterminate")}
+        produced = [] if self.forces is None else list(self.forces.unknown)
+        return {"names": list(self.names), "frame": self.frame, **named, "produced_by": produced}
 
 
 def reactions(
@@ -77,6 +100,7 @@ def reactions(
     t: Any = None,
     p: Any = None,
     frame: str = GROUND,
+    actuators: Iterable[str] | None = None,
 ) -> Reactions:
     """Return the joint reactions of *system* along a *motion*.
 
@@ -85,10 +109,14 @@ def reactions(
         :func:`~kineta.tasks.motions.kinematics.kinematics`, produced by forces on all speeds
     of : names of bodies and loops; all by default
     frame : the body in whose axes the components are; ``own`` for the body of each joint
+    actuators : names of the speeds on which the forces act that produce the motion, as for
+        :func:`~kineta.tasks.forces.inverse_dynamics.inverse`
 
     Raises :class:`ArgumentError` for unknown names.
     """
     forces: Kinetostatics | None
+    if actuators is not None:
+        motion, t, p = inverse(system, motion, actuators, t=t, p=p), None, None
     if isinstance(motion, Kinetostatics):
         if t is not None or p is not None:
             raise ArgumentError("Forces along a motion have times and parameters of their own; leave out t and p.")
@@ -130,6 +158,7 @@ def reactions(
         wrenches,
         shared,
         tuple(n for k, n in enumerate(known) if n in names and k in open_ones),
+        forces,
     )
 
 

@@ -78,6 +78,27 @@ class BaseParameters:
     def __len__(self) -> int:
         return len(self.formulas)
 
+    def lines(self) -> list[str]:
+        """Return the values and formulas, and the parameters without influence, as text."""
+        rows = zip(self.values.tolist(), self.formulas, strict=True)
+        return [
+            f"{self.model}: forces depend on {len(self)} of {len(self.names)} inertial parameters",
+            *(f"{k:4}  {round(x, 12) + 0.0:<12.6g}  {formula}" for k, (x, formula) in enumerate(rows, 1)),
+            *([f"in no force: {', '.join(self.none)}"] if self.none else []),
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return names, formulas, values and matrix as plain data."""
+        rows = zip(self.formulas, self.values.tolist(), strict=True)
+        return {
+            "model": self.model,
+            "parameters": list(self.names),
+            "base": [{"formula": f, "value": v} for f, v in rows],
+            "matrix": self.matrix.tolist(),
+            "none": list(self.none),
+            "gap": list(self.gap),
+        }
+
     def __repr__(self) -> str:
         return f"<BaseParameters of '{self.model}': {len(self)} of {len(self.names)} parameters>"
 

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, excerpt, shown
 from kineta.model.contacts.limit import Limit
+from kineta.model.system import System
 from kineta.numerics.linear_algebra import inv, lstsq, norm, null_space, svd
-from kineta.tasks.identification.base_parameters import ALLOWED, BASE, NULL, RANK, BaseParameters, independent
+from kineta.tasks.identification.base_parameters import (
+    ALLOWED,
+    BASE,
+    NULL,
+    RANK,
+    BaseParameters,
+    base_parameters,
+    independent,
+)
 from kineta.tasks.identification.regressor import inertial_parameters
 from kineta.tasks.motions.trajectory import Trajectory, trajectory
 from kineta.values import numbers
@@ -66,6 +76,23 @@ class Excitation:
                 terms += ["-" if x < 0 else "+", f"{size}({name})" if " " in name else f"{size}{name}"]
         return " ".join(terms[1:] if terms[0] == "+" else terms)
 
+    def lines(self) -> list[str]:
+        """Return the findings as text."""
+        return f"{self.base.model}: this motion {self}".splitlines()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the findings as plain data."""
+        rows = zip(self.base.formulas, self.told, strict=True)
+        return {
+            "model": self.base.model,
+            "base": [{"formula": f, "told": x} for f, x in rows],
+            "known": list(self.base.known),
+            "untold": list(self.untold),
+            "together": list(self.together),
+            "combinations": self.combinations.tolist(),
+            "condition": self.condition,
+        }
+
     def __str__(self) -> str:
         return (
             f"tells {sum(self.told)} of {len(self.base)} base parameters by themselves, condition {self.condition:.3g}"
@@ -77,12 +104,16 @@ class Excitation:
         return f"<Excitation of '{self.base.model}': {str(self).partition(chr(10))[0]}>"
 
 
-def excitation(base: BaseParameters, motion: Any, *, t: Any = None, p: Any = None) -> Excitation:
+def excitation(
+    base: BaseParameters | System | Equations, motion: Any, *, t: Any = None, p: Any = None, known: Iterable[str] = ()
+) -> Excitation:
     """Return the identifiability of the base parameters from a *motion*, before any force is measured.
 
+    base, known : the base parameters; or a system, with the bodies and parameters that are *known*
     motion, t, p : as for :func:`~kineta.tasks.motions.kinematics.kinematics`
     """
-    path = trajectory(_checked(base).equations, motion, t, p)
+    base = _base(base, p, known)
+    path = trajectory(base.equations, motion, t, p)
     rows, sizes, _ = _seen(path, base, np.zeros_like(path.v))
     return _excitation(base, rows, sizes)
 
@@ -101,7 +132,10 @@ def _scaled(rows: FloatArray, sizes: FloatArray) -> FloatArray:
     return np.where(sizes > 0, rows / np.where(sizes > 0, sizes, 1.0), 0.0)
 
 
-def _checked(base: BaseParameters) -> BaseParameters:
+def _base(base: BaseParameters | System | Equations, p: Any, known: Iterable[str]) -> BaseParameters:
+    """Return base parameters, or those of a system."""
+    if isinstance(base, System | Equations):
+        return base_parameters(base, p, known=known)
     if not isinstance(base, BaseParameters):
         raise ArgumentError(f"Expected base parameters, as kineta.base_parameters makes them, found {shown(base)}.")
     return base
@@ -122,15 +156,46 @@ class Identification:
     residual: float
     excitation: Excitation
 
+    @property
+    def rows(self) -> Iterator[tuple[str, float, float, float]]:
+        """Formula, estimate, standard deviation and value of the model for each base parameter."""
+        values = (self.values.tolist(), self.deviations.tolist(), self.base.values.tolist())
+        return zip(self.base.formulas, *values, strict=True)
+
+    def lines(self) -> list[str]:
+        """Return estimates, standard deviations and values of the model as text."""
+        head = f"{self.base.model}: {len(self.base)} base parameters, value +- deviation, that of the model"
+        lines = [f"{head}; residual {self.residual:.3g}"]
+        for k, (formula, value, deviation, own) in enumerate(self.rows, 1):
+            shown = f"{round(value, 12) + 0.0:.6g} +- {deviation:.2g}"
+            lines.append(f"{k:4}  {shown:<24}  {round(own, 12) + 0.0:<12.6g}  {formula}")
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return estimates, standard deviations and values of the model as plain data."""
+        keys = ("formula", "value", "deviation", "of_model")
+        base = [dict(zip(keys, row, strict=True)) for row in self.rows]
+        measures = {"residual": self.residual, "condition": self.excitation.condition}
+        return {"model": self.base.model, "base": base, "known": list(self.base.known), **measures}
+
     def __repr__(self) -> str:
         return (
             f"<Identification of '{self.base.model}': {len(self.values)} base parameters, residual {self.residual:.3g}>"
         )
 
 
-def identify(base: BaseParameters, motion: Any, tau: Any = None, *, t: Any = None, p: Any = None) -> Identification:
+def identify(
+    base: BaseParameters | System | Equations,
+    motion: Any,
+    tau: Any = None,
+    *,
+    t: Any = None,
+    p: Any = None,
+    known: Iterable[str] = (),
+) -> Identification:
     """Return the base parameters for which the forces *tau* produce a recorded *motion*, by least squares.
 
+    base, known : the base parameters; or a system, with the bodies and parameters that are *known*
     motion, t, p : as for :func:`~kineta.tasks.motions.kinematics.kinematics`
     tau : (k, nv) forces on the speeds; by default the forces of a run. Forces of elements are computed from the model; forces of
         contacts, limits and dry friction are taken from a run
@@ -139,7 +204,8 @@ def identify(base: BaseParameters, motion: Any, tau: Any = None, *, t: Any = Non
     another shape, for motions of insufficient excitation, with the unidentifiable parameters (:func:`excitation` has all), and
     for prescribed motions of a model with contacts or dry friction, whose forces are unknown.
     """
-    path = trajectory(_checked(base).equations, motion, t, p)
+    base = _base(base, p, known)
+    path = trajectory(base.equations, motion, t, p)
     forces = path.tau if tau is None else numbers("tau", tau)
     if forces is None or forces.shape != path.v.shape:
         given = "none" if forces is None else f"shape {forces.shape}"

@@ -15,10 +15,13 @@ from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, show
 from kineta.model.coercion import records
 from kineta.numerics.linear_algebra import eigvals
 from kineta.results.drawing import draw
+from kineta.results.labelled_matrix import aligned
 from kineta.values import numbers, whole, word
 
 #: Ratio to the largest entry below which an entry counts as zero.
 ROUNDING = 1e-9
+#: Ratio to its size below which a part of a complex number is rounding error.
+PART = 1e-12
 #: Accelerations, relative to the speeds and 1, above which a motion is unsteady.
 STEADY = 1e-6
 
@@ -132,6 +135,28 @@ class Linear:
             raise ArgumentError(f"Expected one state for {what}, found {len(self.A)} of them: choose one, linear[0].")
         return self
 
+    def lines(self) -> list[str]:
+        """Return the matrices of one state with the names of rows and columns, and the eigenvalues, as text."""
+        if not self.states:
+            return [f"Model '{self.model}': nothing in it can move, so that it has no states."]
+        self._one("its lines")
+        sides = {"A": (self.states, self.states), "B": (self.states, self.inputs)}
+        sides |= {"C": (self.outputs, self.states), "D": (self.outputs, self.inputs)}
+        lines = []
+        for letter, (rows, columns) in sides.items():
+            if rows and columns:
+                cells = [[f"{x + 0.0:.6g}" for x in row] for row in getattr(self, letter).tolist()]
+                own = ((name, *row) for name, row in zip(rows, cells, strict=True))
+                lines += aligned((letter, *columns), *own)
+        return [*lines, "eigenvalues: " + ", ".join(map(_complex, self.eigenvalues.tolist()))]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return names, matrices, rates and eigenvalues as plain data."""
+        names = {n: list(getattr(self, n)) for n in ("states", "inputs", "outputs")}
+        matrices = {letter: getattr(self, letter).tolist() for letter in "ABCD"}
+        poles = np.stack([self.eigenvalues.real, self.eigenvalues.imag], axis=-1).tolist()
+        return {"model": self.model, **names, **matrices, "rate": self.rate.tolist(), "eigenvalues": poles}
+
     def plot(self, over: ArrayLike | None = None, name: str = "") -> Any:
         """Draw the eigenvalues of several, real parts and imaginary ones, over the numbers *over* (their order, if not given) of
         this *name*; returns the Matplotlib figure. Raises :class:`ArgumentError` for one alone, and for other numbers.
@@ -153,6 +178,12 @@ class Linear:
         matrices = (self.A, self.B, self.C, self.D)
         named = {n: [plain(x) for x in getattr(self, n)] for n in ("states", "inputs", "outputs")}
         return control.ss(*matrices, **named, name=self.model)
+
+
+def _complex(x: complex) -> str:
+    """Return a complex number without a part that is but the rounding of the other."""
+    real, imag = (0.0 if abs(part) < PART * abs(x) else part for part in (x.real, x.imag))
+    return f"{real:.6g}{imag:+.6g}j" if real and imag else f"{imag:.6g}j" if imag else f"{real:.6g}"
 
 
 def _many(n: int, noun: str) -> str:

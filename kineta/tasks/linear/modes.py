@@ -78,6 +78,8 @@ class Modes:
 
     def lines(self) -> list[str]:
         """Return a table of the modes as text."""
+        if not len(self):
+            return [f"Model '{self.model}': nothing in it can move, so that it has no modes."]
         rows = [("", "frequency, Hz", "damping", "growth, 1/s", "who moves")]
         for i, value in enumerate(self.eigenvalues):
             frequency = f"{value.imag / (2 * np.pi):.6g}" if value.imag else "-"
@@ -95,6 +97,13 @@ class Modes:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return eigenvalues, frequencies, damping and shapes as plain data."""
+        shapes = [{n: [z.real, z.imag] for n, z in self.shape(i).items()} for i in range(len(self))]
+        rows = zip(self.eigenvalues.tolist(), self.frequency.tolist(), self.damping.tolist(), shapes, strict=True)
+        modes = [{"eigenvalue": [s.real, s.imag], "frequency": f, "damping": d, "shape": x} for s, f, d, x in rows]
+        return {"model": self.model, "stable": self.stable, "modes": modes}
 
     def __repr__(self) -> str:
         ends = f"{'stable' if self.stable else 'unstable'}"

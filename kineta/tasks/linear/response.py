@@ -72,6 +72,30 @@ class Response:
             at.append(names.index(name))
         return np.asarray(self.values[:, at[0], at[1]])
 
+    def lines(self) -> list[str]:
+        """Return the largest, the first and the last response of each output to each input, as text."""
+        lines = []
+        for i, name in enumerate(self.inputs):
+            for k, output in enumerate(self.outputs):
+                size = np.abs(self.values[:, k, i])
+                at = int(size.argmax())
+                where = f"after {self.over[at]:.6g} s" if self.frequency is None else f"at {self.over[at]:.6g} Hz"
+                most = f"at most {size[at]:.6g} {where}"
+                lines.append(f"{output} to {name}: {most}, {size[0]:.6g} first, {size[-1]:.6g} last")
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data; complex values as pairs."""
+        values = self.values if self.frequency is None else np.stack([self.values.real, self.values.imag], -1)
+        return {
+            "model": self.model,
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "frequency": None if self.frequency is None else self.frequency.tolist(),
+            "time": None if self.time is None else self.time.tolist(),
+            "values": values.tolist(),
+        }
+
     def plot(self) -> Any:
         """Draw amplitudes and phases over the frequency, or the outputs over time; returns the Matplotlib figure."""
         return draw(self)

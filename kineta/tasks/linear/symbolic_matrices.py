@@ -78,6 +78,15 @@ class LinearFormulas:
         """Return a line for every entry other than 0 and 1, and for every common subexpression."""
         return "\n".join(self._lines(text, str))
 
+    def lines(self) -> list[str]:
+        """Return the lines of :meth:`text`."""
+        return self.text().splitlines()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return names and formulas as plain data."""
+        names = {"states": list(self.states), "inputs": list(self.inputs)}
+        return {"model": self.system.name, **names, "formulas": self.lines()}
+
     def latex(self) -> str:
         """Return :meth:`text` in LaTeX, in ``aligned`` for use within ``$$``."""
         return aligned(self._lines(latex, latex.label), "aligned")

@@ -53,6 +53,33 @@ class Placement:
 
 
 @dataclass(frozen=True)
+class Placements:
+    """The solutions of inverse kinematics of *system*, the nearest first."""
+
+    system: System
+    found: tuple[Placement, ...]
+
+    def lines(self) -> list[str]:
+        """Return the coordinates of each with its conditioning, and the number of self-motions, as text."""
+        lines = []
+        for k, one in enumerate(self.found, 1):
+            lines.append(f"{k}: " + ", ".join(f"{n} = {round(x, 12) + 0.0:.9g}" for n, x in one.initial.items()))
+            lines += [f"   {one.conditioning}"] * (one.conditioning is not None)
+        free = self.found[0].free
+        said = "1 motion is left that moves" if free == 1 else f"{free} motions are left that move"
+        return [*lines, f"{said} none of it"] if free else lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of them as plain data."""
+        rows = [
+            {"initial": x.initial, "distance": x.distance, "turn": x.turn, "free": x.free}
+            | {"conditioning": None if x.conditioning is None else x.conditioning.as_dict()}
+            for x in self.found
+        ]
+        return {"model": self.system.name, "placements": rows}
+
+
+@dataclass(frozen=True)
 class PoseTarget:
     """The target of a body or point: components of its position, by number, and its axes, if prescribed."""
 

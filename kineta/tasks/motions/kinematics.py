@@ -50,6 +50,10 @@ class Kinematics(Series):
     frame: str
     rotation: FloatArray
 
+    def findings(self) -> dict[str, Any]:
+        """Return names and frame."""
+        return {"names": list(self.names), "frame": self.frame}
+
 
 def kinematics(
     system: System | Equations,

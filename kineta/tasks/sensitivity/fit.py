@@ -92,15 +92,39 @@ class Fit:
                 found.append(name)
         return tuple(found)
 
-    def lines(self) -> list[str]:
+    def table(self) -> list[str]:
         """Return a table of the values with their intervals, as text."""
         half = np.abs(self.interval - self.x[:, None]).max(axis=1)
         width = max(map(len, self.by))
         rows = zip(self.by, self.x, half, strict=True)
         return [f"{name.ljust(width)} = {x:.6g} +- {h:.2g} ({100 * self.level:g} %)" for name, x, h in rows]
 
+    def lines(self) -> list[str]:
+        """Return the values, the notes, and the deviation of the data from the motion, as text."""
+        lines = [*self.table(), *self.notes, f"deviation of the data from the motion: {self.deviation:.3g}"]
+        if self.patterned:
+            lines.append(
+                f"the deviations of {', '.join(self.patterned)} follow each other, as errors of measurements do not: the "
+                "intervals mean little; begin elsewhere, or let more vary"
+            )
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the values with their intervals and covariance as plain data."""
+        return {
+            "model": self.model,
+            "values": self.values,
+            "interval": dict(zip(self.by, self.interval.tolist(), strict=True)),
+            "level": self.level,
+            "covariance": self.covariance.tolist(),
+            "deviation": self.deviation,
+            "series": list(self.data),
+            "patterned": list(self.patterned),
+            "notes": list(self.notes),
+        }
+
     def __str__(self) -> str:
-        return "\n".join([*self.lines(), *self.notes])
+        return "\n".join([*self.table(), *self.notes])
 
     def __repr__(self) -> str:
         pairs = ", ".join(f"{n} = {x:.6g}" for n, x in self.values.items())

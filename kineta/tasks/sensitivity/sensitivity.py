@@ -20,6 +20,7 @@ from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.results.drawing import draw
+from kineta.results.labelled_matrix import aligned
 from kineta.results.outcomes import check_complete
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
@@ -85,6 +86,24 @@ class Sensitivity:
 
     def __repr__(self) -> str:
         return f"<Sensitivity of '{self.model}' by {', '.join(self.by)} to t = {self.t[-1]:g} s>"
+
+    @property
+    def series(self) -> tuple[str, ...]:
+        """The names of coordinates, speeds, outputs and goals."""
+        return tuple(dict.fromkeys([*self.q_names, *self.v_names, *self.outputs]))
+
+    def lines(self) -> list[str]:
+        """Return the values at the end of the motion, and their derivatives, as text."""
+        head = ("", f"at {self.t[-1]:g} s", *(f"by {n}" for n in self.by))
+        rows = ((n, *(f"{x + 0.0:.6g}" for x in (self.value(n)[-1], *self[n][-1]))) for n in self.series)
+        kept = [f"kept of the initial values: {', '.join(self.kept)}"] if self.kept else []
+        return [*aligned(head, *rows), *kept, *self.notes]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the values at the end of the motion, and their derivatives, as plain data."""
+        values = {n: {"value": float(self.value(n)[-1]), "by": self[n][-1].tolist()} for n in self.series}
+        data = {"model": self.model, "t": float(self.t[-1]), "by": list(self.by), "series": values}
+        return {**data, "kept": list(self.kept), "notes": list(self.notes)}
 
     def plot(self, *names: str) -> Any:
         """Draw the derivatives of the series *names* (the coordinates, if none are given) over time; returns the figure."""

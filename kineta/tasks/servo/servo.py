@@ -109,6 +109,23 @@ class Servo(Series):
             *self.jumps,
         )
 
+    def findings(self) -> dict[str, Any]:
+        """Return actuators, index, internal dynamics, work and conditioning."""
+        poles = None if self.poles is None else [[s.real, s.imag] for s in self.poles.tolist()]
+        return {
+            "actuators": list(self.actuators),
+            "index": self.index,
+            "inversion": self.inversion,
+            "flat": self.flat,
+            "internal": self.internal,
+            "poles": poles,
+            "stability": self.stability,
+            "residual": self.residual,
+            "work": self.work,
+            "peak_power": self.peak_power,
+            "conditioning": self.conditioning.as_dict(),
+        }
+
 
 def servo(
     system: System | Equations,

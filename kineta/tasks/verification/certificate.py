@@ -198,6 +198,10 @@ class Certificate:
         tables = (table for table in ([head, *rows], laws, forms) if table)
         return "\n".join([*(line for table in tables for line in (*_columns(table), "")), *self.notes(), self.sentence])
 
+    def lines(self) -> list[str]:
+        """Return the tables, the notes and the verdict as text."""
+        return str(self).split("\n")
+
     def __repr__(self) -> str:
         return f"<Certificate: {self.sentence}>"
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
 from kineta.calls import public
 from kineta.equations.equations import Equations, given_equations
-from kineta.errors import ArgumentError, shown
+from kineta.errors import ArgumentError, excerpt, shown
 from kineta.expr.graph import ONE, ZERO
 from kineta.mechanics.derivation import Derivation
 from kineta.model.system import System
@@ -18,7 +20,9 @@ from kineta.numerics.linear_algebra import norm, svd
 from kineta.passes.differentiate import forward
 from kineta.passes.magnitude import magnitude
 from kineta.passes.substitute import substitute
+from kineta.results.outcomes import check_complete
 from kineta.results.result import Result
+from kineta.simulation.simulate import simulate
 from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.verification.random_states import States, quantity, values
 from kineta.tasks.verification.regular_states import regular_states
@@ -27,6 +31,8 @@ from kineta.tasks.verification.regular_states import regular_states
 STATES, CONSTANT = 16, 1e-11
 #: Least number of admissible states among them.
 ENOUGH = 8
+#: Change along a run, relative to the terms of an integral, that the tolerances of the run explain.
+DRIFT = 1e-6
 
 
 @public
@@ -89,6 +95,58 @@ def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
         found.append(integral)
         seen.append(entries)
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Conservation:
+    """First integrals of a model, with their drifts along a run to the time *t* [s].
+
+    left_out : names of contacts and switches, without which the run is
+    """
+
+    model: str
+    integrals: tuple[FirstIntegral, ...]
+    t: float | None
+    drifts: tuple[float, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the tolerances of the run explain all drifts."""
+        return all(drift <= DRIFT for drift in self.drifts)
+
+    def lines(self) -> list[str]:
+        """Return the names of the integrals with their drifts."""
+        if not self.integrals:
+            return [f"Model '{self.model}': no momentum, angular momentum or energy stays constant."]
+        known = zip_longest(self.integrals, self.drifts)
+        lines = [
+            x.name if drift is None else f"{x.name}: changes by {drift:.0e} to t = {self.t:g} s" for x, drift in known
+        ]
+        if self.left_out and self.drifts:
+            lines.append(f"the run is without {excerpt(self.left_out)}, as the integrals are")
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return integrals and drifts as plain data."""
+        rows = [
+            {"name": x.name, "source": x.source, "weights": list(x.weights), "drift": drift}
+            for x, drift in zip_longest(self.integrals, self.drifts)
+        ]
+        return {"model": self.model, "integrals": rows, "without": list(self.left_out)}
+
+
+def conservation(system: System, t: float | None = None) -> Conservation:
+    """Return the first integrals of *system*, followed along a run to the time *t* where it is given."""
+    equations = given_equations(system)
+    found = first_integrals(equations)
+    left_out = tuple(c.name for c in (*system.contacts, *system.switches))
+    drifts: list[float] = []
+    if t is not None:
+        run = simulate(system.replace(contacts=(), switches=(), outputs=()) if left_out else equations, t)
+        check_complete(system.name, run.status, run.message)
+        drifts = [integral.drift(run) for integral in found]
+    return Conservation(system.name, found, t, tuple(drifts), left_out)
 
 
 def _candidates(equations: Equations, sampled: States) -> Iterator[FirstIntegral]:

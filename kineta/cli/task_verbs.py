@@ -1,0 +1,243 @@
+"""Verbs of tasks: each follows from its row of :data:`kineta.tasks.table.TASKS`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
+
+import click
+
+from kineta.cli.options import FILE, Verb, completing, end, hertz, json_, model, real, seconds, settings, whole
+from kineta.cli.readers import GROUPS, READERS, Reading, names
+from kineta.cli.values import CHECK_FAILED, INTERRUPTED, Settings, echo, fail, print_json, read, with_values
+from kineta.errors import ArgumentError, MissingPackageError
+from kineta.tasks.table import TASKS
+from kineta.tasks.task import Option, OptionGroup, Task
+
+if TYPE_CHECKING:
+    from kineta.model.system import System
+    from kineta.results.series import Extremes, Series
+
+#: Endings of the files that an option of a kind may name.
+ENDINGS = {
+    "plot": (".png", ".svg", ".pdf"),
+    "save": (".csv",),
+    "run": (".nc", ".csv"),
+}
+#: Kinds of options that say what is made of a result, and are no arguments of the function.
+TARGETS = (*ENDINGS, "page", "series", "run_series")
+#: What is checked before the model is read, by the kind of option.
+TYPES: dict[str, Any] = {
+    **dict.fromkeys(("file", "plot", "save", "run", "page"), FILE),
+    "time": seconds,
+    "end": end,
+    "hertz": hertz,
+    "real": real,
+}
+
+
+def _methods() -> Iterable[str]:
+    from kineta.integration.solver import METHODS
+
+    return METHODS
+
+
+#: Words that complete an option, by its kind.
+COMPLETIONS = {"method": completing(_methods)}
+
+
+def verbs(tasks: Iterable[Task] = TASKS) -> Iterator[click.Command]:
+    """Yield the verbs of *tasks*."""
+    return (_verb(task) for task in tasks if task.verb)
+
+
+def _verb(task: Task) -> click.Command:
+    """Return the verb of a row."""
+
+    def called(**given: Any) -> None:
+        run(task, **given)
+
+    for option in reversed((model, *map(_parameter, task.flat), settings, json_)):
+        called = option(called)
+    *said, examples = cleandoc(task.help).split("\n\n")
+    return click.command(task.verb, cls=Verb, help="\n\n".join(said), examples=examples)(called)
+
+
+def _parameter(option: Option) -> Callable[[Any], Any]:
+    """Return an option as click has it."""
+    kind = whole(*option.limits) if option.kind == "whole" else TYPES.get(option.kind)
+    if option.positional:
+        return click.argument(option.name, type=kind, help=option.help)
+    if option.kind == "flag":
+        return click.option(option.typed, option.name, is_flag=True, help=option.help)
+    default = {} if option.default is None else {"default": option.default}
+    return click.option(
+        option.typed,
+        option.name,
+        **default,
+        type=kind,
+        show_default=option.shown or option.default is not None,
+        metavar=option.metavar,
+        multiple=option.multiple,
+        required=option.required,
+        help=option.help,
+        shell_complete=COMPLETIONS.get(option.kind),
+    )
+
+
+def run(task: Task, model: Path, settings: Settings, *, as_json: bool, **given: Any) -> None:
+    """Call the function of a *task* with the values *given* as options; say, draw and save its result."""
+    present = [x for x in task.flat if given[x.name] not in (None, (), x.default)]
+    _check(task, present, given)
+    system = read(model, settings)
+    if task.valued:
+        system = with_values(_with_unknown(system, names(given.get("unknown") or "")))
+    series: list[str] = next(
+        (READERS[x.kind](x, given[x.name], system) for x in present if x.kind.endswith("series")), []
+    )
+    reading = _reading(task, present, given, system)
+    function = task.object(next((x.calls for x in present if x.calls), task.function or task.verb))
+    found = function(system, **reading.arguments)
+    # A table and a saved run have no times between theirs.
+    sampled = "motion" not in given or (given["motion"] or "").startswith("@")
+    most = None if sampled else _extremes(function, system, reading.arguments)
+    if not hasattr(found, "lines"):
+        found = task.object(task.record)(system, found)
+    written = [str(path) for path in _written(present, given, found, series)]
+    said = () if most is None else (most,)
+    if as_json:
+        files = {"files": written} if any(x.kind in ENDINGS for x in task.flat) else {}
+        print_json({**found.as_dict(*said), **reading.keys, **files})
+    else:
+        for line in (*reading.lines, *found.lines(*said), *(f"written: {path}" for path in written)):
+            echo(line)
+    _judge(task, found)
+
+
+def _check(task: Task, present: Sequence[Option], given: Mapping[str, Any]) -> None:
+    """Raise :class:`ArgumentError` for options that do not go together, and for files that cannot be written."""
+    by_name = {x.name: x for x in task.flat}
+    there = {x.name for x in present}
+    for option in task.flat:
+        if option.expected and not names(given[option.name] or ""):
+            raise ArgumentError(f"{option.typed}: expected {option.expected}, found none.")
+    for option in present:
+        others, why = option.needs
+        if others and not there & {*others}:
+            wanted = " or ".join(f"{by_name[n].typed} {by_name[n].metavar}" for n in others)
+            raise ArgumentError(f"{option.typed}: expected {wanted} beside it{why}.")
+        others, why = option.excludes
+        if there & {*others}:
+            raise ArgumentError(f"{option.typed}: {why}.")
+        if option.kind in TARGETS and isinstance(given[option.name], Path):
+            _check_target(option, given[option.name])
+
+
+def _check_target(option: Option, path: Path) -> None:
+    """Raise for a file that cannot be written, before anything is computed."""
+    from importlib.util import find_spec
+
+    *first, last = ENDINGS.get(option.kind, (path.suffix,))
+    if path.suffix not in (*first, last):
+        told = f"{', '.join(first)} or {last}" if first else last
+        raise ArgumentError(f"{option.typed}: expected a file {told}, found '{path}'.")
+    if option.kind == "run" and path.suffix == ".nc" and not (find_spec("xarray") and find_spec("h5netcdf")):
+        raise MissingPackageError("xarray", "xarray")
+    if option.kind == "plot" and find_spec("matplotlib") is None:
+        raise MissingPackageError("matplotlib", "plot")
+    if not path.parent.is_dir():
+        raise ArgumentError(f"{option.typed}: there is no folder '{path.parent}'.")
+    if path.is_dir():
+        raise ArgumentError(f"{option.typed}: expected a file, found the folder '{path}'.")
+    if not os.access(path.parent, os.W_OK):
+        raise ArgumentError(f"{option.typed}: nothing can be written to the folder '{path.parent}'.")
+
+
+def _with_unknown(system: System, unknown: Sequence[str]) -> System:
+    """Return *system* with zeros for parameters that are *unknown* forces and have no value."""
+    from dataclasses import replace
+
+    own = [replace(p, value=0.0) if p.value is None and p.name in unknown else p for p in system.parameters]
+    return system.replace(parameters=own) if own != list(system.parameters) else system
+
+
+def _reading(task: Task, present: Sequence[Option], given: Mapping[str, Any], system: System) -> Reading:
+    """Return the arguments of the function, with all that groups have to say."""
+    arguments: dict[str, Any] = {}
+    lines: tuple[str, ...] = ()
+    keys: dict[str, Any] = {}
+    excluded = {n for x in present if x.calls for n in x.excludes[0]}
+    for part in task.options:
+        if isinstance(part, OptionGroup):
+            reading = GROUPS[part.kind](given, system)
+            arguments |= reading.arguments
+            lines, keys = (*lines, *reading.lines), keys | reading.keys
+            continue
+        value = given[part.name]
+        if part.kind in TARGETS or part.name in excluded or value is None or (value in (False, ()) and value != 0):
+            continue
+        if not (part.kind == "flag" and part.calls):
+            arguments[part.name] = READERS[part.kind](part, value, system)
+    return Reading(arguments, lines, keys)
+
+
+def _extremes(function: Any, system: System, given: dict[str, Any]) -> dict[str, Extremes]:
+    """Return the extremes of the series along a motion: over the steps of a run, else between the times."""
+    import numpy as np
+
+    from kineta.results.extremes import extremes
+
+    path, t = given["motion"], given["t"]
+
+    def found(motion: Any, t: Any) -> Series:
+        made: Series = function(system, **{**given, "motion": motion, "t": t})
+        return made
+
+    def between(times: Any) -> dict[str, Any]:
+        every = np.union1d(t[:1], times)  # what is integrated along a motion starts with it
+        return {n: x[np.searchsorted(every, times)] for n, x in found(path, every).series.items()}
+
+    with catch_warnings():  # the result itself has said them
+        simplefilter("ignore")
+        if t is not None:
+            return extremes(between, t)
+        return extremes(lambda times: found(path.at(times), None), np.union1d(path.sol.steps, path.t))
+
+
+def _written(present: Sequence[Option], given: Mapping[str, Any], found: Any, series: Sequence[str]) -> Iterator[Path]:
+    """Write the files of the result, and yield their paths."""
+    for option in present:
+        path = given[option.name]
+        if option.kind == "plot":
+            from kineta.views import save
+
+            save(found, path, *series)
+        elif option.kind == "save":
+            found.save(path, *series)
+        elif option.kind == "run":
+            found.save(path)
+        elif option.kind == "page":
+            from kineta.files import write
+
+            write({path: found.page().encode()})
+        else:
+            continue
+        yield path
+
+
+def _judge(task: Task, found: Any) -> None:
+    """Leave with the exit code of a result that has not passed."""
+    if not task.passed or getattr(found, task.passed, True):
+        return
+    from kineta.results import outcomes
+    from kineta.results.result import Result
+
+    if isinstance(found, Result) and found.status == outcomes.INTERRUPTED:
+        raise SystemExit(INTERRUPTED)
+    if isinstance(found, Result) and found.status != outcomes.UNBALANCED:  # of which a warning has told
+        fail(f"Model '{found.model}': {found.message}.", CHECK_FAILED)
+    raise SystemExit(CHECK_FAILED)

@@ -1,0 +1,22 @@
+"""Tables of numbers as text, with rules below the head and between the columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from unicodedata import east_asian_width
+
+
+def ruled(*rows: Sequence[str]) -> list[str]:
+    """Return the lines of a table: the head, and rows with a name on the left and numbers, which stand to the right."""
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    lines: list[str] = []
+    for row in rows:
+        first, *rest = (" " * (w - _width(x)) for x, w in zip(row, widths, strict=True))
+        cells = [row[0] + first, *(gap + x for gap, x in zip(rest, row[1:], strict=True))]
+        lines.append((" │ " if lines else " ┃ ").join(cells))
+    return [lines[0], "━╇━".join("━" * w for w in widths), *lines[1:]]
+
+
+def _width(text: str) -> int:
+    """Return the columns that *text* takes in a terminal: two for each wide letter."""
+    return sum(2 if east_asian_width(c) in "WF" else 1 for c in text)

@@ -1,0 +1,176 @@
+"""Options that tasks share on the command line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kineta.tasks.task import Option, OptionGroup
+
+#: The metavariable of an option that takes names.
+NAMES = "NAME,..."
+
+
+def state(name: str, meaning: str) -> Option:
+    """Numbers of coordinates or speeds."""
+    return Option("state", name, f"{meaning}: 1,2,3, name=value,..., JSON, or @file.json.", metavar="VALUES")
+
+
+def names(name: str, meaning: str, word: str = "", **more: Any) -> Option:
+    """Names, separated by commas."""
+    return Option("names", name, meaning, word, NAMES, **more)
+
+
+def whole(name: str, least: int, most: int, meaning: str, metavar: str = "N", **more: Any) -> Option:
+    """A whole number from *least* to *most*."""
+    return Option("whole", name, meaning, metavar=metavar, limits=(least, most), **more)
+
+
+def real(name: str, default: float, meaning: str) -> Option:
+    """A number without dimension."""
+    return Option("real", name, meaning, metavar="NUMBER", default=default)
+
+
+def flag(name: str, meaning: str, word: str = "", **more: Any) -> Option:
+    """A word without a value."""
+    return Option("flag", name, meaning, word, default=False, **more)
+
+
+def time(name: str, meaning: str, word: str = "", **more: Any) -> Option:
+    """A time, in seconds or with a unit."""
+    return Option("time", name, meaning, word, "TIME", **more)
+
+
+def end(meaning: str, default: float | None = None) -> Option:
+    """The end ``--to`` of a motion from the time 0."""
+    return Option("end", "t", meaning, "to", "TIME", default)
+
+
+def intervals(name: str, meaning: str, word: str = "") -> Option:
+    """Lowest and highest values by name."""
+    return Option("intervals", name, meaning, word, "NAME=LOW,HIGH", multiple=True)
+
+
+def frame(meaning: str) -> Option:
+    """The body of reference."""
+    return Option("word", "frame", meaning, metavar="BODY", default="ground")
+
+
+def plot(meaning: str = "Write a picture (.png, .svg, .pdf).", **more: Any) -> Option:
+    """The file for a picture of the result."""
+    return Option("plot", "plot", meaning, metavar="FILE", **more)
+
+
+def method(default: str, meaning: str) -> Option:
+    """A method of integration."""
+    return Option("method", "method", meaning, metavar="NAME", default=default)
+
+
+def _table(meaning: str) -> Option:
+    """The file of a table that is read."""
+    return Option("file", "data", meaning, metavar="DATA", positional=True)
+
+
+AT = time("t", "The time, for drives.", "at", default=0.0)
+SAVE = Option("save", "save", "Write a table (.csv).", metavar="FILE")
+SERIES = (
+    plot(),
+    Option("series", "series", "Draw and write just these.", metavar=NAMES, needs=(("plot", "save"), "")),
+    SAVE,
+)
+RUN_SERIES = Option(
+    "run_series",
+    "series",
+    "Draw just these: coordinates, speeds, energies, outputs, multipliers.",
+    metavar=NAMES,
+    needs=(("plot",), ", the picture to draw into"),
+)
+WEIGHTS = Option("weights", "weights", "Of a force among many; one by default.", "weight", "NAME=NUMBER", multiple=True)
+UNKNOWN = names("unknown", "Speeds and parameters of forces; all speeds, if not given.")
+BY = names(
+    "by",
+    "Parameters, coordinates and speeds (initial), forces tau.q1'.",
+    expected="names of parameters, coordinates or speeds, as in --by m1,q1",
+)
+INPUTS = names("inputs", "Speeds, for the forces on them, and parameters.", "input")
+OUTPUTS = names("outputs", "Outputs, coordinates, speeds, and what else is known.", "output")
+STATES = names("states", "The states to keep.", "state")
+COLUMNS = (
+    Option("text", "time", "Column of the times in a table.", metavar="COLUMN", shown="t"),
+    Option(
+        "text",
+        "column",
+        "Column of a table that is meant by a name, as in q1=angle; as often as needed.",
+        metavar="NAME=COLUMN",
+        multiple=True,
+    ),
+)
+#: The state about which a system is linearised.
+ABOUT = OptionGroup(
+    "about",
+    (
+        state("q", "Coordinates about which"),
+        state("v", "Speeds about which"),
+        flag("rest", "About the position of rest that is nearest to it.", "equilibrium"),
+        names("steady", "About a steady motion with these speeds, from --v or the model."),
+    ),
+)
+#: A motion and its times.
+ALONG = OptionGroup(
+    "along",
+    (
+        Option(
+            "text",
+            "motion",
+            'Coordinates as expressions of t, "q1 = 0.3*sin(2*t), q2 = 1", or a run or table @file. Not given: the run from the '
+            "initial state.",
+            metavar="MOTION",
+        ),
+        time("to", "End of the motion.", shown="1"),
+        whole("samples", 1, 10**7, "Equidistant times.", "NUMBER", shown="101"),
+        *COLUMNS,
+    ),
+)
+#: The end of a family of equilibria.
+DESTINATION = OptionGroup(
+    "destination",
+    (
+        Option(
+            "text",
+            "along",
+            "Follow it to this value of a parameter or steady speed.",
+            metavar="NAME=VALUE",
+            calls="tasks.equilibria.branches:family",
+        ),
+    ),
+)
+#: Frequencies, or the times after a step.
+RESPONSE_GRID = OptionGroup(
+    "response_grid",
+    (
+        time("step", "The response to a step, up to this time."),
+        Option("hertz", "low", "The lowest frequency.", "from", "HERTZ"),
+        Option("hertz", "high", "The highest frequency.", "to", "HERTZ"),
+    ),
+)
+#: A recorded motion, with the forces on it unless only its excitation is asked for.
+RECORDED = OptionGroup(
+    "recorded",
+    (
+        _table("Table .csv: t, coordinates, forces tau.q1'; or a run .nc."),
+        flag(
+            "excitation",
+            "Say what the motion tells; its forces are not needed.",
+            calls="tasks.identification.identification:excitation",
+        ),
+        *COLUMNS,
+    ),
+)
+#: Measured series.
+MEASURED = OptionGroup(
+    "measured",
+    (
+        _table("Table .csv: times under t, series under their names, nothing where none."),
+        names("series", "Columns to fit; else all that the model has."),
+        *COLUMNS,
+    ),
+)

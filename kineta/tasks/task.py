@@ -1,0 +1,97 @@
+"""``Task``, a row of the table of tasks, and the options of its verb.
+
+Modules and functions stand in a row as text: the table is read without importing a task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option ``--word`` that becomes the argument *name* of a task's function.
+
+    kind : of the text, a row of ``kineta.cli.readers.READERS``
+    word : of the option, where it is not the name; with ``positional`` an argument without a word
+    default : number or text; ``shown`` is the default of the function, as the help shows it
+    limits : least and largest value of a whole number
+    expected : for an option that must not be empty, the end of the sentence that says so
+    calls : the function ``module:name`` that is called in place of the task's own where the option is given
+    needs : options of which one has to stand beside it, and the reason; excludes : those that may not
+    """
+
+    kind: str
+    name: str
+    help: str
+    word: str = ""
+    metavar: str | None = None
+    default: Any = None
+    shown: str = ""
+    limits: tuple[int, int] = (0, 0)
+    multiple: bool = False
+    required: bool = False
+    positional: bool = False
+    expected: str = ""
+    calls: str = ""
+    needs: tuple[tuple[str, ...], str] = ((), "")
+    excludes: tuple[tuple[str, ...], str] = ((), "")
+
+    @property
+    def typed(self) -> str:
+        """The option as it is typed."""
+        return f"--{self.word or self.name.replace('_', '-')}"
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    """Options that make arguments together, by the reader of this *kind*."""
+
+    kind: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task.
+
+    module : below ``kineta``; public : the public names in it, separated by spaces
+    group : the title of the section of the reference
+    source : the equations of the theory
+    verb : the word on the command line; "" for a task of Python alone
+    function : of the module, called with the system and the arguments of the *options*; by default it has the name of the verb
+    help : of the verb, the last paragraph are examples, which the tests run; the first line stands in the list of verbs
+    record : the class of the module that says the result, made from the system and the result; by default the result is a record
+        that says itself: ``lines()`` of text, ``as_dict()`` for ``--json``, ``plot()``
+    passed : the attribute of the record that is False where the command ends with 2
+    valued : whether all parameters need values
+    """
+
+    module: str
+    public: str
+    group: str
+    source: str = ""
+    verb: str = ""
+    function: str = ""
+    help: str = ""
+    options: tuple[Option | OptionGroup, ...] = ()
+    record: str = ""
+    passed: str = ""
+    valued: bool = True
+
+    @property
+    def path(self) -> str:
+        """The module with its packages."""
+        return f"kineta.{self.module}"
+
+    @property
+    def flat(self) -> tuple[Option, ...]:
+        """All options, those of groups in their places."""
+        return tuple(x for part in self.options for x in (part.options if isinstance(part, OptionGroup) else (part,)))
+
+    def object(self, name: str) -> Any:
+        """Return the object *name* of the module, or of another one, ``module:name``."""
+        module, _, own = name.rpartition(":")
+        return getattr(import_module(f"kineta.{module or self.module}"), own)
