@@ -29,7 +29,7 @@ def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -
     parameters = parameter_values(system, p)
     case_arguments.case_count({"p": parameters})
     start = initial_values(system, parameters)
-    rest = {f"{j}.qw": np.ones(()) for j in system.joints if not any(n.startswith(f"{j}.q") for n in start)}
+    rest = {f"{j}.qw": np.ones(()) for j in system.quaternions if not any(n.startswith(f"{j}.q") for n in start)}
     start = rest | start
     q0 = _values(system, "q", system.q_names, start, q)
     v0 = _values(system, "v", system.v_names, start, v)

@@ -9,7 +9,6 @@ from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.elements.applied_forces import generalized_forces
 from kineta.mechanics.elements.inertia_elements import resistances
-from kineta.model.motion import Ball, Free
 from kineta.spatial.vector import Matrix, Vector
 
 
@@ -135,8 +134,7 @@ def _speeds(d: Derivation) -> Iterator[Step]:
             note="Any quasi-velocities give an admissible motion, and the reactions of the constraints do no work on it.",
             shown=tuple(one(f"v[{n}]", ref) for n, ref in zip(base.names, s.speeds, strict=True)),
         )
-    turns = [m for m in s.system.joints.values() if isinstance(m, Ball | Free)]
-    if turns:
+    if s.system.joints:
         rates = dict(zip(s.system.q_names, s.qdot, strict=True))
         shown = tuple(one(f"rate[{n}]", r) for n, r in rates.items() if n.rpartition(".")[0] in s.system.joints)
         yield Step(

@@ -15,6 +15,7 @@ of the speeds of the motions: of a quaternion, small rotations about the axes of
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import product
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
@@ -24,7 +25,7 @@ from kineta.mechanics.derivation import Array, Derivation, Rule, matrix, vector
 from kineta.mechanics.from_residual import check_regular, orders
 from kineta.passes.differentiate import forward, gradient
 from kineta.passes.substitute import substitute
-from kineta.spatial.vector import Vector, skew
+from kineta.spatial.vector import skew
 
 #: Variations of symbols; absent symbols are constant.
 Direction = Mapping[Ref, Ref]
@@ -57,22 +58,13 @@ def turning(d: Derivation) -> list[list[Ref]]:
     d' = dw - w x d          a shift: s' = dv - w x s - v x d
     """
     g, s = d.graph, d.symbols
-    u = s.speeds
-    W = [[ZERO] * len(u) for _ in u]
-
-    def less(rows: Sequence[int], columns: Sequence[int], w: Sequence[int]) -> None:
-        entries = skew(Vector(g, *(u[k] for k in w))).rows
-        for i, row in zip(rows, entries, strict=True):
-            for k, x in zip(columns, row, strict=True):
-                W[i][k] = g.sub(W[i][k], x)
-
-    for motion in s.system.joints.values():
-        _, k = s.joint(motion)
-        turns, shifts = k[-3:], k[:-3]
-        less(turns, turns, turns)
-        if shifts:
-            less(shifts, shifts, turns)
-            less(shifts, turns, shifts)
+    W = [[ZERO] * len(s.speeds) for _ in s.speeds]
+    for joint in s.system.joints.values():
+        u, w = (skew(x).rows for x in s.twist(joint, s.speeds))
+        entries = list(zip(s.joint(joint)[1], joint.components, strict=True))
+        for (i, (turns, a)), (k, (turning, b)) in product(entries, repeat=2):
+            if turning or not turns:
+                W[i][k] = g.sub(ZERO, (w if turns == turning else u)[a][b])
     return W
 
 

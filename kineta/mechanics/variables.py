@@ -9,14 +9,14 @@ from kineta.algebra.expression import DESCRIPTIONS, Expr
 from kineta.errors import ExpressionError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
 from kineta.expr.walk import reachable
+from kineta.model.axis import Axis, unit
 from kineta.model.coercion import vector
-from kineta.model.motion import Axis, Ball, Free, coordinate_names, speed_names, unit
+from kineta.model.joints.joint import Joint
 from kineta.model.system import System
 from kineta.passes.differentiate import forward, gradient
 from kineta.passes.expand import SumsOfProducts
 from kineta.passes.substitute import substitute
 from kineta.passes.time_derivatives import TimeDerivatives
-from kineta.spatial.rotation import quaternion_matrix, quaternion_rate
 from kineta.spatial.vector import Vector
 from kineta.threads import once
 
@@ -82,10 +82,13 @@ class Symbols:
         length = g.sqrt(square)
         return e if square == ONE else Vector(g, *(g.div(a, length) for a in e.refs))
 
-    def joint(self, motion: Ball | Free) -> tuple[list[Ref], list[int]]:
-        """Coordinates (references) and speeds (indices in ``speeds``) of a ball joint or free motion."""
-        q = [self.by_name[n] for n in coordinate_names(motion)]
-        return q, [self._places[n] for n in speed_names(motion)]
+    def joint(self, joint: Joint) -> tuple[list[Ref], list[int]]:
+        """Coordinates (references) and speeds (indices in ``speeds``) of a joint."""
+        return [self.by_name[n] for n in joint.coordinates], [self._places[n] for n in joint.speeds]
+
+    def twist(self, joint: Joint, row: Sequence[Ref]) -> tuple[Vector, Vector]:
+        """The linear and the angular part of a *joint* in a *row* over the speeds of the motions, in the axes after it."""
+        return joint.vectors(self.graph, [row[self._places[n]] for n in joint.speeds])
 
     @once
     def _places(self) -> dict[str, int]:
@@ -94,16 +97,12 @@ class Symbols:
 
     @once
     def qdot(self) -> tuple[Ref, ...]:
-        """Rates of the coordinates: v itself, and quaternion kinematics."""
+        """Rates of the coordinates: v itself, and the kinematics of joints."""
         s = self.system
         rates = {n: self.by_name[f"{n}'"] for n in s.coordinates if n not in s.joints}
-        for motion in s.joints.values():
-            q, k = self.joint(motion)
-            names, omega = coordinate_names(motion), Vector(self.graph, *(self.speeds[i] for i in k[-3:]))
-            rates.update(zip(names[-4:], quaternion_rate(self.graph, q[-4:], omega), strict=True))
-            if isinstance(motion, Free):
-                velocity = quaternion_matrix(self.graph, q[-4:]) @ Vector(self.graph, *(self.speeds[i] for i in k[:3]))
-                rates.update(zip(names[:3], velocity.refs, strict=True))
+        for joint in s.joints.values():
+            found = joint.rates(self.graph, self.joint(joint)[0], *self.twist(joint, self.speeds))
+            rates.update(zip(joint.coordinates, found, strict=True))
         return tuple(rates[n] for n in s.q_names)
 
     @once

@@ -10,7 +10,7 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, ModelError, shown
 from kineta.model.coercion import COERCIONS, ModelRecord, Vector3, coerce_fields, entries, records, scalar, vector
-from kineta.model.motion import Motion
+from kineta.model.joints.motion import Motion
 from kineta.values import word
 
 #: Name of the fixed frame.

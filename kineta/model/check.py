@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.errors import ExpressionError, Location, did_you_mean, nearest_or_listed
-from kineta.model import constraints, contacts, elements, motion_program, switch
+from kineta.model import constraints, contacts, elements, joints, motion_program, switch
+from kineta.model.axis import LONGEST
 from kineta.model.body import GROUND, Body, topological_order
 from kineta.model.constraints import placement
 from kineta.model.description import Description, Kinded, kinded, of_control, of_model, word
 from kineta.model.diagnostics import CheckError
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.inertia_check import inertia_fault, rotation_axes
+from kineta.model.joints.joint import Joint
 from kineta.model.kind import Kind
-from kineta.model.motion import LONGEST, Ball, Free, Motion, quaternion_names
 from kineta.model.name_inference import IN_ANGLE, smooth_friction, speed_derivatives
 from kineta.model.name_scopes import NAME, check_symbols, listing_advice
 from kineta.model.reserved_symbols import ENERGIES, TIME
@@ -56,13 +57,13 @@ def _names(system: Description) -> None:
         if form.value.name == form.name and form.name in system.q_names:
             text = f"'{form.name}' is a coordinate, no speed; its rate is {form.name}'."
             raise CheckError("Quasi", form.name, form.location, text)
-    joints = [m.name for b in system.bodies for m in b.motions if isinstance(m, Ball | Free)]
-    for name, times in Counter(joints).items():
+    own_names = [m.name for b in system.bodies for m in b.motions if isinstance(m, Joint)]
+    for name, times in Counter(own_names).items():
         if times > 1:
-            text = f"{times} motions have this name; each Ball or Free needs its own."
+            text = f"{times} motions have this name; each {joints.words()} needs its own."
             raise CheckError("Motion", name, None, text, part=f"motion {name}")
     taken: dict[str, str] = {GROUND: "the fixed frame"}
-    taken |= dict.fromkeys(joints, "a Ball or Free motion")
+    taken |= dict.fromkeys(own_names, f"a {joints.words()} motion")
     taken |= dict.fromkeys(STATEMENTS, "a statement of the language")
     frames = [("Body", b.name, b.location) for b in system.bodies]
     frames += [("Point", p.name, p.location) for p in system.points]
@@ -142,7 +143,7 @@ def _cycle(system: Description, body: Body) -> list[str]:
 
 def _coordinates(system: Description) -> None:
     declared = Counter(system.coordinates)
-    used = {n for b in system.expanded.bodies for m in b.motions for n in _argument_symbols(m)}
+    used = {n for b in system.expanded.bodies for m in b.motions for x in m.arguments for n in x.symbols()}
     resisted = [e.coordinate for e in system.expanded.elements if isinstance(e, InertiaElement)]
     rates = [*resisted, *(w.value for w in system.expanded.quasi)] if resisted else []
     used |= {n.rstrip("'") for rate in rates for n in rate.symbols()}
@@ -173,7 +174,8 @@ def check_inferred(system: Description, parameters: Iterable[Parameter]) -> None
     """
     near = {variant: p.name for p in parameters for variant in _variants(p.name)}
     for body in system.bodies:
-        for name in (n for m in body.motions for n in _argument_symbols(m) if system.taken.get(n) == IN_ANGLE):
+        arguments = (x for m in body.motions for x in m.arguments)
+        for name in (n for x in arguments for n in x.symbols() if system.taken.get(n) == IN_ANGLE):
             other = next((near[v] for v in _variants(name) if v in near), None)
             if other is not None:
                 text = f"'{name}' is no declared parameter. Did you mean '{other}'?"
@@ -189,12 +191,6 @@ def _variants(name: str) -> Iterator[str]:
     yield name
     if 2 < len(name) <= 100:
         yield from (name[:i] + name[i + 1 :] for i in range(len(name)))
-
-
-def _argument_symbols(motion: Motion) -> tuple[str, ...]:
-    if isinstance(motion, Ball | Free):
-        return ()
-    return motion.argument.symbols()
 
 
 def _control(system: Description) -> None:
@@ -291,10 +287,8 @@ def _initial(system: Description) -> None:
         _unit_quaternion(system, motion, given, values)
 
 
-def _unit_quaternion(
-    system: Description, motion: Ball | Free, given: dict[str, Expr], values: dict[str, float]
-) -> None:
-    names = quaternion_names(motion)
+def _unit_quaternion(system: Description, motion: Joint, given: dict[str, Expr], values: dict[str, float]) -> None:
+    names = motion.quaternion
     parts = [given.get(n) for n in names]
     if all(p is None for p in parts):
         return

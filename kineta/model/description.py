@@ -8,6 +8,7 @@ from typing import Any
 
 from kineta.algebra.expression import Expr
 from kineta.model import constraints, contacts, elements, motion_program, switch
+from kineta.model.axis import directions
 from kineta.model.body import GROUND, Body, Point, topological_order
 from kineta.model.bounds import Bound
 from kineta.model.coercion import Vector3, records
@@ -15,8 +16,8 @@ from kineta.model.constraints import Condition
 from kineta.model.contacts import Unilateral
 from kineta.model.diagnostics import CheckError
 from kineta.model.elements import Element
+from kineta.model.joints.joint import Joint
 from kineta.model.kind import Kind
-from kineta.model.motion import Ball, Free, coordinate_names, directions, speed_names
 from kineta.model.motion_program import Control, Program
 from kineta.model.named_expressions import Let, Lets, Output, Outputs, expanded_values, substitute_names
 from kineta.model.parameters import Initial, Parameter, Parameters
@@ -81,9 +82,9 @@ class Description:
         return bool(self.__dict__["_inferred"])
 
     @once
-    def joints(self) -> dict[str, Ball | Free]:
+    def joints(self) -> dict[str, Joint]:
         """The motions that bring coordinates of their own, by name."""
-        return {m.name: m for b in self.bodies for m in b.motions if isinstance(m, Ball | Free)}
+        return {m.name: m for b in self.bodies for m in b.motions if isinstance(m, Joint)}
 
     @once
     def frames(self) -> dict[str, None]:
@@ -112,12 +113,12 @@ class Description:
 
     def _block(self, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         joint = self.joints.get(name)
-        return ((name,), (f"{name}'",)) if joint is None else (coordinate_names(joint), speed_names(joint))
+        return ((name,), (f"{name}'",)) if joint is None else (joint.coordinates, joint.speeds)
 
     @once
     def quaternions(self) -> dict[str, int]:
         """Index in q of the first entry of each quaternion, by joint."""
-        return {joint: self.q_names.index(f"{joint}.qw") for joint in self.joints}
+        return {n: self.q_names.index(joint.quaternion[0]) for n, joint in self.joints.items() if joint.quaternion}
 
     @once
     def tree(self) -> tuple[Body, ...]:

@@ -14,12 +14,15 @@ from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr, symbol
 from kineta.algebra.functions import cos, sin
 from kineta.errors import ModelError
 from kineta.expr.graph import Ref
+from kineta.model.axis import X, Y, Z
 from kineta.model.body import GROUND, Body, Point, Station
 from kineta.model.coercion import Vector3, vector
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.force import Force
+from kineta.model.joints.motion import Motion
+from kineta.model.joints.rotation import Rotation, Rx, Rz
+from kineta.model.joints.shift import Sx, Sy, Sz
 from kineta.model.mapping import map_expressions
-from kineta.model.motion import Ball, Free, Motion, Rotation, Rx, Rz, Shift, Sx, Sy, Sz, X, Y, Z
 from kineta.model.named_expressions import substitute_names
 from kineta.model.parameters import Parameter, default_value
 from kineta.model.system import System
@@ -162,8 +165,7 @@ def parametrised(system: System) -> System:
     numbers = _Numbers({*system.parameter_names, *system.q_names, *system.v_names, *lets})
 
     def kept(motion: Motion) -> Motion:
-        plain = isinstance(motion, Ball | Free) or _quarter_turn(motion)
-        return motion if plain else map_expressions(motion, numbers.lifted)
+        return motion if _quarter_turn(motion) else map_expressions(motion, numbers.lifted)
 
     bodies = []
     for body in system.bodies:
@@ -210,6 +212,6 @@ class _Numbers:
         return Expr(DESCRIPTIONS, ref)
 
 
-def _quarter_turn(motion: Rotation | Shift) -> bool:
-    angle = motion.argument.value if isinstance(motion, Rotation) and motion.axis in (X, Y, Z) else None
+def _quarter_turn(motion: Motion) -> bool:
+    angle = motion.angle.value if isinstance(motion, Rotation) and motion.axis in (X, Y, Z) else None
     return angle is not None and abs(math.remainder(angle, math.pi / 2)) < tolerances.ROUNDING_TOLERANCE

@@ -10,7 +10,6 @@ from kineta.calls import public
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.coercion import records
-from kineta.model.motion import Ball, Free
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System, a_system
 from kineta.threads import once
@@ -165,7 +164,7 @@ def _path(bases: Mapping[str, str], name: str) -> list[str]:
 
 def _moves(body: Body, moving: set[str]) -> bool:
     """Whether a joint, a coordinate or the time, one of *moving*, moves *body* on its base."""
-    return any(isinstance(m, Ball | Free) or not moving.isdisjoint(m.argument.symbols()) for m in body.motions)
+    return any(m.moved_by(moving) for m in body.motions)
 
 
 def _no_body(system: System, name: str, names: Sequence[str]) -> str:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.errors import ExpressionError
+from kineta.model.axis import LETTERS, Numbers, unit
 from kineta.model.body import GROUND, Inertia
 from kineta.model.coercion import vector
-from kineta.model.motion import LETTERS, Motion, Numbers, Rotation, Shift, unit
+from kineta.model.joints.motion import Motion
 from kineta.model.reserved_symbols import TIME
 from kineta.passes.evaluate import evaluate
 
@@ -80,18 +81,18 @@ def rotation_axes(system: Description, values: Mapping[str, float]) -> dict[str,
 
     def after(axes: RotationAxes, motion: Motion) -> RotationAxes:
         """Axes of rotation in the frame after *motion*, its own axis included."""
-        if axes is None or isinstance(motion, Shift):
+        if axes is None or not motion.turn_axes:
             return axes
-        if not isinstance(motion, Rotation):
+        if len(motion.turn_axes) > 1:
             return None
-        changes = not changing.isdisjoint(motion.angle.symbols())
+        changes = motion.moved_by(changing)
         if not axes and not changes:
             return ()
         try:
-            axis = unit(tuple(_numbers(vector(motion.axis), values)))
+            axis = unit(tuple(_numbers(vector(motion.turn_axes[0]), values)))
             if not axes or _are_parallel(axes[0], axis):
                 return axes or (axis,)
-            (angle,) = (0.0,) if changes else _numbers([motion.angle], values)
+            (angle,) = (0.0,) if changes else _numbers(motion.arguments, values)
         except ExpressionError:
             return None
         return None if changes else (_turned(axes[0], axis, -angle),)

@@ -10,7 +10,7 @@ from kineta.algebra.expression import Expr
 from kineta.model.body import Body, Point
 from kineta.model.bounds import Bound
 from kineta.model.coercion import ModelRecord
-from kineta.model.motion import Ball, Free
+from kineta.model.joints.joint import Joint
 from kineta.model.parameters import Parameters
 from kineta.model.units import Dimension
 
@@ -52,7 +52,7 @@ class Scope(Protocol):
         """Names of the bodies, and of the ground."""
 
     @property
-    def joints(self) -> Mapping[str, Ball | Free]:
+    def joints(self) -> Mapping[str, Joint]:
         """Motions with coordinates of their own, by name."""
 
     @property

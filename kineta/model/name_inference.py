@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from kineta.algebra.expression import Expr
 from kineta.errors import did_you_mean, excerpt
 from kineta.expr.op import Op
-from kineta.model import constraints, contacts
+from kineta.model import constraints, contacts, joints
+from kineta.model.axis import directions
 from kineta.model.body import Body
 from kineta.model.contacts.contact import Contact, names
 from kineta.model.contacts.limit import Limit
 from kineta.model.elements import kind_of
 from kineta.model.elements.smooth_friction import SmoothFriction
-from kineta.model.motion import Ball, Free, Rotation, coordinate_names, directions, speed_names
+from kineta.model.joints.joint import Joint
+from kineta.model.joints.motion import ElementaryMotion
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
 from kineta.model.vectors import KINDS, Part, part
 
@@ -31,7 +33,7 @@ COORDINATE = re.compile(r"q_?\d*$")
 LISTED = "listed"
 DECLARED = "declared"
 BY_NAME = "by name"
-OF_JOINT = "of a Ball or Free motion"
+OF_JOINT = f"of a {joints.words()} motion"
 MOVES = "a speed or an initial value is named"
 IN_ANGLE = "in an angle"
 IN_SHIFT = "in shifts only"
@@ -52,18 +54,16 @@ def infer_coordinates(
     found: dict[str, str] = {}
     for body in bodies:
         for motion in body.motions:
-            if isinstance(motion, Ball | Free):
+            if isinstance(motion, Joint):
                 found[motion.name] = OF_JOINT
-                continue
-            turns = isinstance(motion, Rotation)
-            for name in _natural_order(motion.argument.symbols()):
+            for name in _natural_order(n for x in motion.arguments for n in x.symbols()):
                 if name == TIME or "." in name or "'" in name or name in parameters:
                     continue
                 if COORDINATE.match(name):
                     found[name] = BY_NAME
                 elif name in moving:
                     found[name] = MOVES
-                elif turns:
+                elif motion.turn_axes:
                     found[name] = IN_ANGLE
     return found
 
@@ -181,9 +181,7 @@ def infer_parameters(system: Description, lets: Iterable[Let] = ()) -> dict[str,
     lets = tuple(lets)
     known = {TIME, *system.q_names, *system.speeds, *ENERGIES, *(let.name for let in lets)}
     constant = {n for e in _constants(system) for n in e.symbols()}
-    shifts = {
-        n for b in system.bodies for m in b.motions if not isinstance(m, Ball | Free) for n in m.argument.symbols()
-    }
+    shifts = {n for b in system.bodies for m in b.motions for x in m.arguments for n in x.symbols()}
     found: dict[str, str] = {}
     switched = (n for s in system.switches for n, _ in (*s.sets, *s.guards))
     every = (expression.symbols() for expression in (*expressions(system), *(let.value for let in lets)))
@@ -205,7 +203,7 @@ def ambiguities(system: Description) -> Iterator[str]:
     shifted = [n for n, rule in system.taken.items() if rule == IN_SHIFT]
     if shifted:
         yield _ambiguity(system, shifted, "in shifts only", "parameter")
-    angles = [m.angle for b in system.bodies for m in b.motions if isinstance(m, Rotation)]
+    angles = [x for b in system.bodies for m in b.motions if m.turn_axes for x in m.arguments]
     factors = {n for a in angles if len(a.symbols()) > 1 for n in set(a.symbols()) - _terms(a)}
     turned = [n for n, rule in system.taken.items() if rule == IN_ANGLE and n in factors]
     if turned:
@@ -278,8 +276,7 @@ def motion_expressions(system: Description) -> Iterable[Expr]:
     """Every expression on which the motion of *system* depends, but for its start."""
     for body in system.bodies:
         for motion in body.motions:
-            if not isinstance(motion, Ball | Free):
-                yield motion.argument
+            yield from motion.arguments
         inertia = body.inertia
         yield from (inertia.mass, *inertia.com, *inertia.moments, *inertia.products)
     yield from system.gravity
@@ -320,12 +317,10 @@ def units(system: Description) -> dict[str, str]:
     coordinates = set(system.coordinates)
     for body in system.expanded.bodies:
         for motion in body.motions:
-            if isinstance(motion, Ball | Free):
-                found |= {n: "" if ".q" in n else "m" for n in coordinate_names(motion)}
-                found |= {n: "rad/s" if ".w" in n else "m/s" for n in speed_names(motion)}
-                continue
-            unit = "rad" if isinstance(motion, Rotation) else "m"
-            for name in motion.argument.symbols():
-                if name in coordinates and (motion.argument.name == name or name not in found):
-                    found |= {name: unit, f"{name}'": f"{unit}/s"}
+            if isinstance(motion, Joint):
+                found |= motion.units
+            elif isinstance(motion, ElementaryMotion):
+                for name in motion.argument.symbols():
+                    if name in coordinates and (motion.argument.name == name or name not in found):
+                        found |= {name: motion.unit, f"{name}'": f"{motion.unit}/s"}
     return found

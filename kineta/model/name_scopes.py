@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from kineta.algebra.expression import Expr
 from kineta.errors import Location, did_you_mean
 from kineta.model import elements
+from kineta.model.axis import directions
 from kineta.model.body import Body, Point
 from kineta.model.description import Description, Kinded, kinded, of_control, word
 from kineta.model.diagnostics import CheckError
 from kineta.model.elements import Element
-from kineta.model.motion import Ball, Free, directions
 from kineta.model.motion_program import Program
 from kineta.model.name_inference import (
     known_forces,
@@ -143,7 +143,7 @@ def _bodies(scope: SymbolTable) -> None:
     arguments = scope.variables - set(system.speeds)
     for body in system.bodies:
         own = body.inertia
-        motions = [m.argument for m in body.motions if not isinstance(m, Ball | Free)]
+        motions = [x for m in body.motions for x in m.arguments]
         advice = partial(listing_advice, system.coordinates, location=body.location)
         scope.only(arguments, "coordinates, parameters and the time", motions, _of(body), advice=advice)
         _directions(scope, body)

@@ -10,7 +10,6 @@ from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.model import contact_checks, units
 from kineta.model.kind import Kind, KindRecord, Production
-from kineta.model.motion import coordinate_names
 from kineta.model.reserved_symbols import TIME
 
 if TYPE_CHECKING:
@@ -117,9 +116,8 @@ def _not_settable(system: Scope, switch: Switch, name: str) -> str:
     if name in parameters:
         constant = parameters[name].fixed
         return f"'{name}' is a constant, folded into the equations; a parameter may be set." if constant else ""
-    joint = next((m for m in system.joints.values() if name in coordinate_names(m) and ".q" in name), None)
-    if joint is not None:
-        whole = [n for n in coordinate_names(joint) if ".q" in n]
+    whole = next((m.quaternion for m in system.joints.values() if name in m.quaternion), ())
+    if whole:
         missing = set(whole) - {n for n, _ in switch.sets}
         return f"a quaternion is set as a whole: {', '.join(whole)}." if missing else ""
     known = (*system.q_names, *system.v_names)

@@ -14,7 +14,6 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
-from kineta.model.motion import Free, speed_names
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, pivoted_triangle, svdvals
 from kineta.runtime.tangent import Linearisation, Matrix, MatrixAlgebra, Tangent
@@ -64,13 +63,11 @@ class Reduction:
 def state_names(system: System) -> tuple[str, ...]:
     """Names of all states: changes of the coordinates in the directions of the speeds of the motions, then the speeds.
 
-    A motion with a quaternion changes by small shifts ``b.Sx`` and turns ``b.Rx`` along and about the axes of the body.
+    A joint changes by small shifts ``b.Sx`` and turns ``b.Rx`` along and about the axes of the body.
     """
     changes = {f"{n}'": n for n in system.q_names}
-    for joint, motion in system.joints.items():
-        letters = ["S"] * 3 * isinstance(motion, Free) + ["R"] * 3
-        for name, letter, axis in zip(speed_names(motion), letters, "xyzxyz", strict=False):
-            changes[name] = f"{joint}.{letter}{axis}"
+    for joint in system.joints.values():
+        changes |= zip(joint.speeds, joint.changes, strict=True)
     return (*(changes[n] for n in system.base_speeds), *system.v_names)
 
 

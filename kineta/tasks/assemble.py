@@ -19,7 +19,6 @@ from kineta.equations.equations import equations_of
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean
 from kineta.model.coercion import records
-from kineta.model.motion import coordinate_names, quaternion_names, speed_names
 from kineta.model.name_inference import speed_derivatives
 from kineta.model.system import System, a_system
 from kineta.runtime.compiled import parameters
@@ -166,10 +165,10 @@ def _held(system: System, pinned: Iterable[str]) -> tuple[list[int], list[int]]:
     names = records(pinned, str, "names of coordinates and speeds", "'q1'")
     blocks: dict[str, tuple[str, ...]] = {}
     for joint, motion in system.joints.items():
-        turns = speed_names(motion)[-3:]
-        blocks[joint] = speed_names(motion)
-        for k, n in enumerate(coordinate_names(motion)):
-            blocks[n] = turns if n in quaternion_names(motion) else (speed_names(motion)[k],)
+        turns = tuple(n for n, (turn, _) in zip(motion.speeds, motion.components, strict=True) if turn)
+        blocks[joint] = motion.speeds
+        for k, n in enumerate(motion.coordinates):
+            blocks[n] = turns if n in motion.quaternion else (motion.speeds[k],)
     places = {n: k for k, n in enumerate(system.base_speeds)}
     changes = state_names(system)[: len(places)]
     coordinates, speeds = [], []

@@ -1,4 +1,4 @@
-"""Formalisms, elements, constraints and backends of other distributions, as those in ``plug_in`` are."""
+"""Formalisms, elements, constraints, joints and backends of other distributions, as those in ``plug_in`` are."""
 
 from __future__ import annotations
 
@@ -92,6 +92,63 @@ def test_a_constraint_is_read_verified_and_run() -> None:
     assert np.all(result.outputs["lambda.R"] < 0)
 
 
+#: A plate that slides, and the same with three coordinates of its own.
+SLIDING = """gravity (0, -9.81, 0);
+Plate | Planar(b) = 1, 0.2, 0.3, 0.4, com = (0.1, 0.05, 0);
+Arm ~ Plate | Sx(0.5), Rz(q1) = 0.5, 0.1, 0.1, 0.1, com = (0.2, 0, 0);
+spring S = 20 between ground at (0, 1, 0) and Arm;
+damper D = 0.3 on q1';
+coordinates b, q1;
+initial b.x = 0.3, b.angle = 20 deg, b.vx = 1 m/s, b.wz = 0.4;"""
+APART = SLIDING.replace("Planar(b)", "Sx(x), Sy(y), Rz(a)").replace("coordinates b", "coordinates x, y, a")
+APART = APART.partition("initial")[0] + "initial x = 0.3, a = 20 deg, x' = cos(20 deg), y' = sin(20 deg), a' = 0.4;"
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_joint_is_read_written_and_pickled() -> None:
+    system = kn.loads(SLIDING)
+    assert (system.q_names, system.v_names) == (("b.x", "b.y", "b.angle", "q1"), ("b.vx", "b.vy", "b.wz", "q1'"))
+    assert "Plate | Planar(b) = " in kn.dumps(system)
+    assert kn.loads(kn.dumps(system)) == system
+    assert pickle.loads(pickle.dumps(system)) == system
+    from kineta_plug_in.planar import Planar  # type: ignore[import-not-found]  # what is installed
+
+    plate = kn.body("Plate", [Planar("b")], kn.inertia(1, (0.2, 0.3, 0.4), com=(0.1, 0.05, 0)))
+    assert kn.System("m", [plate]).bodies == (replace(system.bodies[0], location=None),)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_joint_is_verified_and_runs_as_its_motions_apart() -> None:
+    system, apart = kn.loads(SLIDING), kn.loads(APART)
+    certificate = kn.verify(system, states=3, digits=0)
+    assert certificate.holds
+    assert sum(row.verdict == "agrees" for row in certificate.rows) == 7
+    runs = [kn.simulate(s, 1.0, rtol=1e-11, atol=1e-12) for s in (system, apart)]
+    assert runs[0].q[-1] == pytest.approx(runs[1].q[-1], abs=1e-9)
+    assert kn.linearize(system).states[:4] == ("b.Sx", "b.Sy", "b.Rz", "q1")
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_joint_follows_prescribed_coordinates() -> None:
+    t = np.linspace(0, 1, 6)
+    motion = {"x": "t^2", "y": "sin(t)", "a": "3*t^2", "q1": "cos(t)"}
+    marked = {{"a": "b.angle", "q1": "q1"}.get(n, f"b.{n}"): x for n, x in motion.items()}
+    own, other = kn.inverse(kn.loads(SLIDING), marked, t=t), kn.inverse(kn.loads(APART), motion, t=t)
+    c, s = np.cos(3 * t**2), np.sin(3 * t**2)
+    assert own["tau.b.vx"] == pytest.approx(c * other["tau.x'"] + s * other["tau.y'"], abs=1e-12)
+    assert own["tau.b.wz"] == pytest.approx(other["tau.a'"], abs=1e-12)
+
+
+@pytest.mark.usefixtures("installed")
+def test_errors_know_the_words_of_joints() -> None:
+    with pytest.raises(kn.ModelError, match=r"Ball or Free\. Did you mean 'Planar'\?"):
+        kn.loads("A | Planer(b) = 1;")
+    with pytest.raises(kn.ModelError, match="Planar takes a name, found an expression"):
+        kn.loads("A | Planar(2*b) = 1;")
+    with pytest.raises(kn.ModelError, match=r"the value of force 'F' on a length .* must be a force"):
+        kn.loads("A | Planar(b) = 1, 1, 1, 1; force F = 3 N*m on b.x;")
+
+
 @pytest.mark.usefixtures("installed")
 def test_a_backend_is_found_by_name() -> None:
     equations, states = kn.derive(kn.loads(DRAGGED)), np.arange(12.0).reshape(4, 3) / 10
@@ -144,6 +201,8 @@ def test_an_object_that_is_no_formalism_is_told_what_it_lacks(given: object, lac
             lambda s: kn.loads("A | Sx(x) = 1; winch W = 3 on A;"),
             "expected a subclass of .*CompoundElement, found an ABC",
         ),
+        (lambda s: kn.loads("A | Gimbal(g) = 1;"), "importing kineta_broken.gimbal:Gimbal raises"),
+        (lambda s: kn.loads("A | Hinge(g) = 1;"), "expected a subclass of .*Joint, found an ABC"),
     ],
 )
 def test_a_broken_entry_point_is_a_sentence_that_names_the_distribution(ask: object, text: str) -> None:

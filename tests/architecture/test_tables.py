@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,12 +13,13 @@ import kineta as kn
 from kineta.algebra.expression import Expr, expr
 from kineta.equations import function
 from kineta.errors import Location
+from kineta.expr.graph import Graph, Ref
 from kineta.mechanics.contact import unilateral_rows
 from kineta.mechanics.elements import element_actions
 from kineta.mechanics.formalisms import table
 from kineta.mechanics.kinematics import description_route
 from kineta.mechanics.programs import dynamics
-from kineta.model import constraints, contacts, diagnostics, elements, motion_program, name_scopes, system
+from kineta.model import constraints, contacts, diagnostics, elements, joints, motion_program, name_scopes, system
 from kineta.model.coercion import ModelRecord
 from kineta.model.compound import CompoundConstraint, compound_kind
 from kineta.model.constraints import equation
@@ -26,7 +27,10 @@ from kineta.model.constraints.equation import Constraint
 from kineta.model.contacts.limit import Limit
 from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.io import kin_grammar, kin_reader
+from kineta.model.joints.joint import Joint
 from kineta.model.kind import Kind, Production
+from kineta.spatial.rotation import about
+from kineta.spatial.vector import Matrix, Vector
 from kineta.tasks.verification import program_forms
 
 
@@ -166,6 +170,33 @@ def test_a_contact_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     model = kn.loads("gravity 10; A | Sz(z) = 1; stop S : z - 1; initial z = 2;")
     assert kn.loads(kn.dumps(model)) == model
     assert kn.simulate(model, 1.0).q[-1] == pytest.approx([1.0], abs=1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Cylinder(Joint):
+    """A shift along x and a turn about it."""
+
+    coordinate_units: ClassVar[Mapping[str, str]] = {"x": "m", "angle": "rad"}
+    twist: ClassVar[tuple[str, ...]] = ("vx", "wx")
+
+    name: str
+
+    def frame(self, graph: Graph, q: Sequence[Ref]) -> tuple[Matrix, Vector]:
+        return about(graph, 0, graph.cos(q[1]), graph.sin(q[1])), Vector(graph, q[0])
+
+    def rates(self, graph: Graph, q: Sequence[Ref], u: Vector, w: Vector) -> Sequence[Ref]:
+        return u.x, w.x
+
+
+def test_a_joint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joints, "JOINTS", (*joints.JOINTS, Cylinder))
+    model = kn.loads("A | Cylinder(c) = 2, 4, 3, 3; force F = 3 on c.x; B ~ A | Sy(1), Ball(b) = 1, 1, 2, 3;")
+    assert kn.loads(kn.dumps(model)) == model
+    assert kn.verify(model, states=2, digits=0).holds
+    alone = kn.derive(kn.loads("A | Cylinder(c) = 2, 4, 3, 3; force F = 3 on c.x; force M = 2 on c.angle;"))
+    assert alone.function("forward")(0.0, [0.0, 0.0], [0.0, 0.0], 0.0).tolist() == [1.5, 0.5]
+    with pytest.raises(kn.ModelError, match=r"expected .*S\[x, y, z\], Ball or Free or Cylinder\."):
+        kn.loads("A | Screwed(c) = 1;")
 
 
 def test_a_formalism(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,6 @@ from kineta.errors import ExpressionError
 from kineta.expr.graph import Graph
 from kineta.expr.op import UNARY, Op
 from kineta.interop.sympy import from_sympy, to_sympy
-from kineta.model.motion import coordinate_names
 from kineta.notation import latex, text
 from kineta.notation.typesetting import typeset
 from kineta.passes.evaluate import evaluate
@@ -37,7 +36,7 @@ def values(system: kn.System) -> dict[str, float]:
     names += [f"{n}'" for n in system.v_names] + [f"tau.{n}" for n in system.v_names]
     known = dict(zip(names, np.random.default_rng(1).uniform(0.2, 1.0, len(names)).tolist(), strict=True))
     for motion in system.joints.values():
-        turn = coordinate_names(motion)[-4:]
+        turn = motion.quaternion
         size = math.hypot(*(known[n] for n in turn))
         known |= {n: known[n] / size for n in turn}
     return known

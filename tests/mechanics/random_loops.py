@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import kineta as kn
-from kineta.model.motion import Motion, Rotation, Shift
+from kineta.model.joints.motion import Motion
+from kineta.model.joints.rotation import Rotation
+from kineta.model.joints.shift import Shift
 from tests.mechanics.random_systems import coordinates_of, random_inertia
 
 Motions = list[Motion]

@@ -18,7 +18,11 @@ from kineta.model.elements.generalized import GeneralizedForce, line_force
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring, line_spring
-from kineta.model.motion import Ball, Free, Motion, R, Rotation, Rx, Ry, Rz, S, Sx, Sy, Sz
+from kineta.model.joints.ball import Ball
+from kineta.model.joints.free import Free
+from kineta.model.joints.motion import Motion
+from kineta.model.joints.rotation import R, Rotation, Rx, Ry, Rz
+from kineta.model.joints.shift import S, Sx, Sy, Sz
 from kineta.model.system import System
 
 TIME = symbol("t")

@@ -15,7 +15,7 @@ import pytest
 import kineta as kn
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import Graph
-from kineta.model.motion import unit
+from kineta.model.axis import unit
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
 from kineta.spatial.rotation import normal, normals

@@ -151,7 +151,7 @@ def _on_a_free_base(system: Any) -> Any:
     from dataclasses import replace
 
     from kineta.model.body import body, inertia
-    from kineta.model.motion import Free
+    from kineta.model.joints.free import Free
 
     hull = body("hull", [Free("hullmotion")], inertia(2.0, (0.3, 0.4, 0.5)))
     bodies = [hull, *(replace(b, base="hull") if b.base == "ground" else b for b in system.bodies)]
@@ -171,7 +171,8 @@ def test_the_order_of_bodies_does_not_matter(seed: int) -> None:
 def test_the_choice_of_the_ground_frame_does_not_matter(seed: int) -> None:
     from dataclasses import replace
 
-    from kineta.model.motion import Rx, Rz, Sx
+    from kineta.model.joints.rotation import Rx, Rz
+    from kineta.model.joints.shift import Sx
 
     system = random_system(seed, rheonomic=True)
     turned = [

@@ -12,7 +12,7 @@ import pytest
 import kineta as kn
 from benchmarks.chains import chain
 from kineta.equations.initial_values import initial_state
-from kineta.model.motion import Motion
+from kineta.model.joints.motion import Motion
 from tests.mechanics.random_systems import random_inertia
 
 SEEDS = range(6)

@@ -9,7 +9,10 @@ import numpy as np
 
 from kineta.algebra.expression import symbol
 from kineta.model.body import Body, body, inertia
-from kineta.model.motion import Ball, Motion, Rx, Ry, Rz, Sx, Sy, Sz
+from kineta.model.joints.ball import Ball
+from kineta.model.joints.motion import Motion
+from kineta.model.joints.rotation import Rx, Ry, Rz
+from kineta.model.joints.shift import Sx, Sy, Sz
 from kineta.model.system import System
 from tests.support import TRUTH
 

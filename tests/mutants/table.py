@@ -404,7 +404,7 @@ _QUASI = (
     *_rows(
         "mechanics/kinematics/boltzmann_hamel.py",
         ("u.cross(p_u)", "p_u.cross(u)", "joints"),
-        ("(k[:3], w.cross(p_u))", "(k[:3], u.cross(p_u))", "joints"),
+        ("(False, w.cross(p_u))", "(False, u.cross(p_u))", "joints"),
     ),
 )
 
@@ -553,12 +553,10 @@ _SHARED = (
         ("g.sub(falls.get(q, ZERO), by.get(q, ZERO))", "g.add(falls.get(q, ZERO), by.get(q, ZERO))", "joints"),
     ),
     *_rows(
-        "mechanics/variables.py",
-        (
-            "rates.update(zip(names[:3], velocity.refs, strict=True))",
-            "rates.update(zip(names[:3], (velocity.y, velocity.x, velocity.z), strict=True))",
-            "joints",
-        ),
+        "model/joints/free.py",
+        ("q[3:]) @ u).refs", "q[3:]) @ Vector(graph, u.y, u.x, u.z)).refs", "joints"),
+        ("quaternion_rate(graph, q[3:], w)", "quaternion_rate(graph, q[3:], -w)", "joints"),
+        ("q[3:]), Vector(graph, *q[:3])", "q[3:]).T, Vector(graph, *q[:3])", "joints"),
     ),
 )
 

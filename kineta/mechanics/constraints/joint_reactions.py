@@ -26,7 +26,9 @@ from kineta.mechanics.kinematics.tree import kinematic_tree, moments_of
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.body import GROUND, Body, Inertia, Station
 from kineta.model.constraints import Condition, at, holding, kind_of, place
-from kineta.model.motion import Motion, Rx, Ry, Rz, Sx, Sy, Sz
+from kineta.model.joints.motion import Motion
+from kineta.model.joints.rotation import Rx, Ry, Rz
+from kineta.model.joints.shift import Sx, Sy, Sz
 from kineta.model.motion_program import Control
 from kineta.passes.substitute import substitute
 from kineta.spatial.vector import Vector, zeros

@@ -16,8 +16,9 @@ from kineta.errors import ExpressionError, ModelError
 from kineta.expr.graph import ZERO, Ref, neg
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics, between, carrier
 from kineta.mechanics.elements.applied_forces import Elements
+from kineta.model.axis import Axis
 from kineta.model.constraints.loop import Loop
-from kineta.model.motion import Axis, Ball, Free, Motion, Rotation
+from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.passes.evaluate import evaluate
 from kineta.spatial.rotation import normals, rodrigues
 from kineta.spatial.vector import Vector, along
@@ -103,16 +104,16 @@ def _before(
     on: Elements, motion: Motion, e: Vector, angle: Ref, loop: Loop, ends: tuple[str, str]
 ) -> tuple[Vector, Ref]:
     """The direction *e* and the *angle* about it, before *motion*."""
-    if isinstance(motion, Rotation):
-        (turn,) = on.expression(motion.angle)
+    if not motion.turn_axes:
+        return e, angle
+    if isinstance(motion, ElementaryMotion):
+        (turn,) = on.expression(motion.argument)
         if not on.is_parameter(turn):
             sense = _sense(on, e.dot(on.direction(motion.axis)))
             if sense:
                 return e, on.graph.add(angle, turn if sense > 0 else neg(turn))
         else:
             return rodrigues(on.direction(motion.axis), turn) @ e, angle
-    elif not isinstance(motion, Ball | Free):
-        return e, angle
     body, base = ends
     raise ModelError(
         f"Loop '{loop.name}': expected '{body}' to turn against '{base}' about the axis of its gear only; "

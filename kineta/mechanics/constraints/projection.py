@@ -16,7 +16,6 @@ from kineta.mechanics.constraints.kkt import kkt_factors
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.derivation import Derivation, Rule, vector
 from kineta.mechanics.from_residual import orders
-from kineta.model.motion import coordinate_names
 from kineta.passes.substitute import substitute
 
 
@@ -57,8 +56,7 @@ def retraction(d: Derivation, change: Sequence[Ref]) -> list[Ref]:
     rates = substitute(g, s.qdot, dict(zip(s.names, change, strict=True)))
     still = (s.at_rest(rate) for rate in s.qdot)
     moved = {n: g.add(q, g.sub(x, o)) for n, q, x, o in zip(s.system.q_names, s.q, rates, still, strict=True)}
-    for motion in s.system.joints.values():
-        names = coordinate_names(motion)[-4:]
+    for names in (joint.quaternion for joint in s.system.joints.values() if joint.quaternion):
         inverse = g.div(ONE, g.sqrt(g.sum(g.mul(moved[n], moved[n]) for n in names)))
         moved |= {n: g.mul(moved[n], inverse) for n in names}
     return [moved[n] for n in s.system.q_names]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from kineta import tolerances
 from kineta.errors import ExpressionError, ModelError
 from kineta.expr.graph import Graph, Ref
-from kineta.model.motion import quaternion_names
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 
@@ -103,7 +102,7 @@ def start(system: System) -> dict[str, float]:
     import numpy as np
 
     rng = np.random.default_rng(0)
-    turned = {f"{joint}.qw" for joint in system.joints}
+    turned = {f"{joint}.qw" for joint in system.quaternions}
     state = {n: float(n in turned) for n in (*system.q_names, *system.v_names, "t")}
     state |= {p.name: float(rng.uniform(0.5, 1.5)) if p.value is None else p.value for p in system.parameters}
     given = {name: evaluate(value.graph, [value.ref], state)[0] for name, value in system.expanded.initial}
@@ -123,8 +122,7 @@ def _state(system: System, seed: int, width: float) -> dict[str, float]:
         state[name] = start + width * state.get(
             name, 0.0
         )  # derivatives of speeds are no part of a state and keep their values
-    for motion in system.joints.values():
-        parts = quaternion_names(motion)
+    for parts in (joint.quaternion for joint in system.joints.values()):
         length = float(norm([state[n] for n in parts]))
         state |= {n: state[n] / length for n in parts}
     return state

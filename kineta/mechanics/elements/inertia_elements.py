@@ -100,9 +100,8 @@ def _gamma(d: Variables, element: InertiaElement) -> dict[int, Ref]:
     for q, qdot in zip(base.q, base.qdot, strict=True):
         for j, share in base.by_speed(qdot, slopes.get(q, ZERO)).items():
             found[j] = g.sub(found.get(j, ZERO), share)
-    for places, term in gyroscopic(base, [partials.get(j, ZERO) for j in range(len(base.v))]):
-        for j, x in zip(places, term.refs, strict=True):
-            found[j] = g.add(found.get(j, ZERO), x)
+    for j, x in gyroscopic(base, [partials.get(j, ZERO) for j in range(len(base.v))]):
+        found[j] = g.add(found.get(j, ZERO), x)
     moved = dict(zip(base.names, s.speeds, strict=True)) if s.projected else {}
     return {j: ref for j, ref in zip(found, substitute(g, list(found.values()), moved), strict=True) if ref != ZERO}
 

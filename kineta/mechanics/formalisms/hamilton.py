@@ -75,9 +75,8 @@ def _canonical(d: Derivation) -> Array:
     for q, qdot in zip(s.q, s.qdot, strict=True):
         for k, share in s.by_speed(qdot, slope.get(q, ZERO)).items():
             fall[k] = g.add(fall[k], share)
-    for places, term in gyroscopic(s, s.momenta):
-        for k, x in zip(places, term.refs, strict=True):
-            fall[k] = g.add(fall[k], x)
+    for k, x in gyroscopic(s, s.momenta):
+        fall[k] = g.add(fall[k], x)
     forces = [g.add(Q, tau) for Q, tau in zip(generalized_forces(d.elements), s.tau, strict=True)]
     return vector(_in_momenta(d, [*s.qdot, *(g.sub(Q, f) for Q, f in zip(forces, fall, strict=True))]))
 

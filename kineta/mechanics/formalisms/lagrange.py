@@ -65,9 +65,8 @@ def _left(d: Derivation) -> list[Ref]:
 def _gamma(d: Derivation, momenta: Sequence[Ref]) -> list[Ref]:
     """The Boltzmann-Hamel terms on all speeds."""
     gamma = [ZERO] * len(momenta)
-    for places, term in gyroscopic(d.symbols, momenta):
-        for k, x in zip(places, term.refs, strict=True):
-            gamma[k] = d.graph.add(gamma[k], x)
+    for k, x in gyroscopic(d.symbols, momenta):
+        gamma[k] = d.graph.add(gamma[k], x)
     return gamma
 
 

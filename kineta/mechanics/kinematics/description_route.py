@@ -24,9 +24,10 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
-from kineta.model.motion import Ball, Free, Motion, Rotation
+from kineta.model.joints.joint import Joint
+from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.reserved_symbols import POINT_COMPONENTS
-from kineta.spatial.rotation import quaternion_matrix, rodrigues
+from kineta.spatial.rotation import rodrigues
 from kineta.spatial.vector import Matrix, Vector, identity
 from kineta.spatial.wrench import Wrench
 from kineta.threads import once
@@ -110,9 +111,8 @@ class DirectRoute:
 
     def _moves(self, motion: Motion) -> bool:
         """Return whether a motion is variable."""
-        if isinstance(motion, Ball | Free):
-            return True
-        return self.symbols.levels.of(self.symbols.expression(motion.argument), 1) != [ZERO]
+        rates = self.symbols.levels.of(self.symbols.expression(*motion.arguments), 1)
+        return isinstance(motion, Joint) or rates != [ZERO]
 
     def acting(self) -> Iterator[Pair]:
         """The pairs of all elements."""
@@ -120,24 +120,22 @@ class DirectRoute:
             yield from PAIRS[type(element)](self, element)
 
     def _moved(self, frame: Frame, motion: Motion) -> Frame:
-        if isinstance(motion, Ball | Free):
+        if isinstance(motion, Joint):
             return self._joined(frame, motion)
+        assert isinstance(motion, ElementaryMotion)
         (p,) = self.symbols.expression(motion.argument)
         rate, second = (self.symbols.levels.of([p], k)[0] for k in (1, 2))
         e = self.symbols.direction(motion.axis)
-        if isinstance(motion, Rotation):
+        if motion.turns:
             return frame.turned(rodrigues(e, p), e * rate, e * second)
         return frame.shifted(e * p, e * rate, e * second)
 
-    def _joined(self, frame: Frame, motion: Ball | Free) -> Frame:
+    def _joined(self, frame: Frame, motion: Joint) -> Frame:
         s = self.symbols
-        q, k = s.joint(motion)
-        Q = quaternion_matrix(self.graph, q[-4:])
-        rates = s.levels.of(s.speeds, 1)
-        w, eps = (Vector(self.graph, *(row[i] for i in k[-3:])) for row in (s.speeds, rates))
-        if isinstance(motion, Free):
-            u, udot = (Vector(self.graph, *(row[i] for i in k[:3])) for row in (s.speeds, rates))
-            frame = frame.shifted(Vector(self.graph, *q[:3]), Q @ u, Q @ (udot + w.cross(u)))
+        Q, d = motion.frame(self.graph, s.joint(motion)[0])
+        (u, w), (udot, eps) = (s.twist(motion, row) for row in (s.speeds, s.levels.of(s.speeds, 1)))
+        if not d.is_zero:
+            frame = frame.shifted(d, Q @ u, Q @ (udot + w.cross(u)))
         return frame.turned(Q, w, eps)
 
     def at(self, station: Station) -> Frame:

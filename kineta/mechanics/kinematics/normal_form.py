@@ -15,8 +15,10 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr, expr
 from kineta.expr.graph import Graph, Ref
 from kineta.expr.op import Op
+from kineta.model.axis import Axis
 from kineta.model.body import Body, Inertia
-from kineta.model.motion import Axis, Ball, Free, Motion, Rotation, Shift
+from kineta.model.joints import ELEMENTARY
+from kineta.model.joints.motion import ElementaryMotion, Motion
 
 
 def normal_form(motions: Iterable[Motion], variables: frozenset[str]) -> Iterator[Motion]:
@@ -26,19 +28,19 @@ def normal_form(motions: Iterable[Motion], variables: frozenset[str]) -> Iterato
             yield from run
             continue
         elementary = list(run)
-        for kind in (Shift, Rotation):  # translations do not rotate a mass
+        for kind in sorted(ELEMENTARY, key=lambda k: k.turns):  # shifts first: they do not rotate a mass
             arguments = [_along(line, m) for m in elementary if isinstance(m, kind)]
-            yield from (kind(line, a) for a in _joined(arguments, variables, quarters=kind is Rotation))
+            yield from (kind(line, a) for a in _joined(arguments, variables, quarters=kind.turns))
 
 
-def borrowed(bodies: Sequence[Body], variables: frozenset[str]) -> dict[str, list[Rotation | Shift]]:
+def borrowed(bodies: Sequence[Body], variables: frozenset[str]) -> dict[str, list[ElementaryMotion]]:
     """For a massless frame that carries a single body: the leading constant motions of the body about or along the line of the
     last motion of the frame, with which they commute.
     """
     carried: dict[str, list[Body]] = {}
     for body in bodies:
         carried.setdefault(body.base, []).append(body)
-    found: dict[str, list[Rotation | Shift]] = {}
+    found: dict[str, list[ElementaryMotion]] = {}
     for frame in bodies:
         after = carried.get(frame.name, [])
         if frame.inertia == Inertia() and frame.motions and len(after) == 1 and frame.base not in found:
@@ -48,24 +50,24 @@ def borrowed(bodies: Sequence[Body], variables: frozenset[str]) -> dict[str, lis
     return found
 
 
-def _head(motions: Sequence[Motion], line: Axis | None) -> list[Rotation | Shift]:
+def _head(motions: Sequence[Motion], line: Axis | None) -> list[ElementaryMotion]:
     """The leading *motions* about or along *line*."""
-    head: list[Rotation | Shift] = []
+    head: list[ElementaryMotion] = []
     for motion in motions:
-        if isinstance(motion, Ball | Free) or _line(motion) != line:
+        if not isinstance(motion, ElementaryMotion) or _line(motion) != line:
             break
         head.append(motion)
     return head
 
 
-def inverse(motions: Sequence[Rotation | Shift]) -> list[Motion]:
+def inverse(motions: Sequence[ElementaryMotion]) -> list[Motion]:
     """The inverse of *motions*."""
     return [type(m)(m.axis, -m.argument) for m in reversed(motions)]
 
 
 def _line(motion: Motion) -> Axis | None:
     """The axis of a motion; of two opposite numerical axes, the axis whose first nonzero component is positive."""
-    if isinstance(motion, Ball | Free):
+    if not isinstance(motion, ElementaryMotion):
         return None
     x, y, z = motion.axis
     if isinstance(x, Expr) or isinstance(y, Expr) or isinstance(z, Expr):
@@ -73,7 +75,7 @@ def _line(motion: Motion) -> Axis | None:
     return motion.axis if (x, y, z) > (0.0, 0.0, 0.0) else (-x + 0.0, -y + 0.0, -z + 0.0)
 
 
-def _along(line: Axis, motion: Rotation | Shift) -> Expr:
+def _along(line: Axis, motion: ElementaryMotion) -> Expr:
     """The argument of *motion* about or along *line*."""
     return motion.argument if motion.axis == line else -motion.argument
 

@@ -16,11 +16,12 @@ from kineta.mechanics.exact_arithmetic import exact, rounding
 from kineta.mechanics.kinematics.normal_form import borrowed, inverse, normal_form
 from kineta.mechanics.variables import Symbols
 from kineta.model.body import GROUND, Inertia
-from kineta.model.motion import Ball, Free, Motion, Rotation
+from kineta.model.joints.joint import Joint
+from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.reserved_symbols import TIME
 from kineta.model.scaling_check import mass_spread
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
-from kineta.spatial.rotation import about, conjugated, normal, normals, quaternion_matrix, rodrigues, turn, turn_matrix
+from kineta.spatial.rotation import about, conjugated, normal, normals, rodrigues, turn, turn_matrix
 from kineta.spatial.vector import Matrix, Vector, along, identity, zeros
 from kineta.threads import once
 
@@ -195,10 +196,11 @@ def rounded(mechanism: Mechanism) -> Mechanism:
 def _advance(symbols: Symbols, links: list[Link], place: Place, motion: Motion) -> Place:
     """The placement after *motion*: moved by a constant motion, else at the origin of a new link."""
     graph = symbols.graph
-    if isinstance(motion, Ball | Free):
+    if isinstance(motion, Joint):
         links.append(_joint(symbols, place, motion))
         return Place(len(links) - 1, identity(graph), Vector(graph))
-    turns = isinstance(motion, Rotation)
+    assert isinstance(motion, ElementaryMotion)
+    turns = motion.turns
     (argument,) = symbols.expression(motion.argument)
     (speed,) = symbols.rates([argument])
     e = symbols.direction(motion.axis)
@@ -225,17 +227,16 @@ def _rate(symbols: Symbols, turns: bool, axis: int, speed: Ref) -> Rate:
     return Rate(turns, axis, symbols.tidy(speed), symbols.by_speed(speed), symbols.tidy(by_time), symbols.tidy(bias))
 
 
-def _joint(symbols: Symbols, place: Place, motion: Ball | Free) -> Link:
-    """The link of a ball joint or free motion; its rates are speeds themselves."""
+def _joint(symbols: Symbols, place: Place, motion: Joint) -> Link:
+    """The link of a joint; its rates are speeds themselves."""
     graph = symbols.graph
-    q, k = symbols.joint(motion)
-    Q = quaternion_matrix(graph, q[-4:])
-    d = Vector(graph, *q[:3]) if isinstance(motion, Free) else Vector(graph)
-    turns = [False] * (len(k) - 3) + [True] * 3
+    q, places = symbols.joint(motion)
+    Q, d = motion.frame(graph, q)
     rates = tuple(
-        _rate(symbols, turn, i % 3, symbols.speeds[j]) for i, (turn, j) in enumerate(zip(turns, k, strict=True))
+        _rate(symbols, turns, axis, symbols.speeds[k])
+        for (turns, axis), k in zip(motion.components, places, strict=True)
     )
-    kind: Kind = "free" if isinstance(motion, Free) else "ball"
+    kind: Kind = "ball" if d.is_zero else "free"
     return Link(place.link, place.R, place.r, kind, 0, Q, d, rates, nothing(graph))
 
 

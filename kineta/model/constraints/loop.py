@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location, did_you_mean
 from kineta.model import units
+from kineta.model.axis import Axis, direction
 from kineta.model.body import Station, station
 from kineta.model.bounds import Bound
 from kineta.model.constraints import placement
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, KindRecord, Production
-from kineta.model.motion import Axis, direction
 from kineta.model.units import Dimension
 from kineta.values import word
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class LoopJoint:
     """Arguments required by a joint: axes, and a number.
 
     axes : how many of the two places have an axis; ``one`` where the same axis may serve both
@@ -41,17 +41,17 @@ class Joint:
 
 
 #: The joints that may close a loop.
-JOINTS: Mapping[str, Joint] = {
-    "ball": Joint(),
-    "revolute": Joint(2),
-    "prismatic": Joint(1),
-    "universal": Joint(2, one=False),
-    "cylindrical": Joint(2),
-    "rigid": Joint(),
-    "line": Joint(1),
-    "plane": Joint(1),
-    "distance": Joint(value="a distance", dimension=units.LENGTH),
-    "gear": Joint(2, value="a ratio"),
+JOINTS: Mapping[str, LoopJoint] = {
+    "ball": LoopJoint(),
+    "revolute": LoopJoint(2),
+    "prismatic": LoopJoint(1),
+    "universal": LoopJoint(2, one=False),
+    "cylindrical": LoopJoint(2),
+    "rigid": LoopJoint(),
+    "line": LoopJoint(1),
+    "plane": LoopJoint(1),
+    "distance": LoopJoint(value="a distance", dimension=units.LENGTH),
+    "gear": LoopJoint(2, value="a ratio"),
 }
 
 #: Names of joints in other programs.
@@ -123,13 +123,13 @@ def _axes(
 ) -> tuple[Axis | None, Axis | None]:
     """Both axes of a *joint*: the second is the first, where that may stand for both."""
     own, other = (None if a is None else direction(a) for a in (axis, end_axis))
-    known = JOINTS.get(joint, Joint())
+    known = JOINTS.get(joint, LoopJoint())
     return own, own if other is None and known.axes == 2 and known.one else other
 
 
 def _read(source: Source, name: Token, joint: Token, value: Node | None, start: Node, end: Node) -> Loop:
     (first, axis), (second, end_axis) = placement.read(source, start), placement.read(source, end)
-    kind = JOINTS.get(source.noted(joint), Joint())
+    kind = JOINTS.get(source.noted(joint), LoopJoint())
     found = None if value is None else source.expression(value, kind.dimension, f"{kind.value} of loop '{name}'")
     own, other = _axes(str(joint), axis, end_axis)
     return Loop(str(name), str(joint), first, second, own, other, found, source.location(name))
@@ -160,7 +160,7 @@ def _near(joint: str) -> str:
     return f" Did you mean '{_ALIKE[joint]}'?" if joint in _ALIKE else did_you_mean(joint, JOINTS)
 
 
-def _incomplete(loop: Loop, joint: Joint) -> str:
+def _incomplete(loop: Loop, joint: LoopJoint) -> str:
     """Sentence on a missing or superfluous argument of a *joint*."""
     given = [a is not None for a in (loop.axis, loop.end_axis)]
     if given != [joint.axes > 0, joint.axes > 1]:

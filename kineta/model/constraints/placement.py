@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from kineta.algebra.expression import Expr
 from kineta.errors import ExpressionError
 from kineta.model import phrases
+from kineta.model.axis import Axis, direction
 from kineta.model.body import GROUND, Station
 from kineta.model.bounds import Bound
 from kineta.model.coercion import COERCIONS, scalar, vector
-from kineta.model.motion import Axis, Ball, Free, direction
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
@@ -58,11 +58,10 @@ def carrier(system: Scope, name: str) -> str:
     bodies, changing = {b.name: b for b in system.bodies}, {"t", *system.q_names}
     while name != GROUND:
         body = bodies[name]
-        moves = (
-            isinstance(m, Ball | Free) or not changing.isdisjoint(system.expand(m.argument)[0].symbols())
-            for m in body.motions
-        )
-        if any(moves):
+        arguments = system.expand(*(x for m in body.motions for x in m.arguments))
+        if any(m.moved_by(changing) for m in body.motions) or any(
+            not changing.isdisjoint(x.symbols()) for x in arguments
+        ):
             break
         name = body.base
     return name

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
 from kineta.model import units
+from kineta.model.axis import Axis, direction
 from kineta.model.body import Body, Station, station
 from kineta.model.bounds import Bound
 from kineta.model.coercion import COERCIONS, entries, scalar
 from kineta.model.constraints import placement
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, KindRecord, Production
-from kineta.model.motion import Axis, direction
 from kineta.values import word
 
 if TYPE_CHECKING:

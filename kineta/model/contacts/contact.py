@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
 from kineta.model import contact_checks, units
+from kineta.model.axis import Axis
 from kineta.model.body import GROUND, Station, station
 from kineta.model.bounds import Bound
 from kineta.model.coercion import COERCIONS, entries
@@ -17,7 +18,6 @@ from kineta.model.constraints.rolling import Shape
 from kineta.model.contacts import restitution as options
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, KindRecord, Production
-from kineta.model.motion import Axis
 from kineta.values import word
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from lark.exceptions import UnexpectedInput
 
 from kineta.algebra.expression import Expr, expr
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
-from kineta.model import units
+from kineta.model import joints, units
+from kineta.model.axis import LETTERS
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.coercion import Vector3, vector
 from kineta.model.diagnostics import CheckError
@@ -24,7 +25,8 @@ from kineta.model.io.kin_expressions import Node, Reader
 from kineta.model.io.kin_grammar import GRAMMAR, STARTS, Grammar, extended
 from kineta.model.io.kin_inertia import InertiaList
 from kineta.model.io.kin_source import Source
-from kineta.model.motion import LETTERS, Ball, Free, Motion, Rotation, Shift, coordinate_names, speed_names
+from kineta.model.joints.joint import Joint
+from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.motion_program import Control, read_control
 from kineta.model.name_inference import infer_coordinates
 from kineta.model.named_expressions import Let, Output, dependency_order
@@ -35,6 +37,8 @@ from kineta.model.system import System
 from kineta.model.units import Dimension
 from kineta.threads import once
 
+#: Turns and shifts by their letters.
+_ELEMENTARY: Mapping[str, type[ElementaryMotion]] = {kind.letter: kind for kind in joints.ELEMENTARY}
 #: Statements read first: declarations, then bodies, frames and points.
 _DECLARED = ("parameters", "constants", "let")
 _FRAMES = ("point", "body", "frame", "coordinates")
@@ -307,31 +311,35 @@ class _Statements:
     def _motion(self, node: Node) -> Motion:
         name, axis, argument = node.children
         kind = str(name).replace("_", "")
-        if kind in ("Ball", "Free") and axis is None:
-            if argument.data != "name" or "." in argument.children[0]:
-                raise ModelError(f"{kind} takes a name, found an expression.", self._at(argument))
-            own = str(argument.children[0])
-            self.places[f"motion {own}"] = self.places[f"coordinate {own}"] = self._at(argument)
-            return Ball(own) if kind == "Ball" else Free(own)
-        if (axis is None) == (len(kind) == 1) or kind not in ("R", "S", *(k + a for k in "RS" for a in LETTERS)):
+        elementary, letter = _ELEMENTARY.get(kind[:1]), kind[1:]
+        if elementary is not None and letter in (LETTERS if axis is None else ("",)):
+            direction = LETTERS[letter] if axis is None else self.reader.axis(axis)
+            what = f"the {elementary.argument_name} of {name}"
+            return elementary(direction, self.reader.expression(argument, elementary.dimension, what))
+        try:
+            joint = joints.joint_of(kind) if axis is None and letter else None
+        except ArgumentError as error:
+            raise ModelError(str(error), self._at(node)) from None
+        if joint is None:
             raise self._unknown_motion(str(name), axis is not None, self._at(node))
-        direction = LETTERS[kind[1]] if axis is None else self.reader.axis(axis)
-        if kind[0] == "R":
-            return Rotation(direction, self.reader.expression(argument, units.ANGLE, f"the angle of {name}"))
-        return Shift(direction, self.reader.expression(argument, units.LENGTH, f"the shift of {name}"))
+        if argument.data != "name" or "." in argument.children[0]:
+            raise ModelError(f"{kind} takes a name, found an expression.", self._at(argument))
+        own = str(argument.children[0])
+        self.places[f"motion {own}"] = self.places[f"coordinate {own}"] = self._at(argument)
+        return joint(own)
 
     def _unknown_motion(self, name: str, with_axis: bool, location: Location) -> ModelError:
         if with_axis:
-            return ModelError(
-                f"'{name}' takes no axis in brackets; only R[x, y, z](...) and S[x, y, z](...) do.", location
-            )
-        if name in ("R", "S"):
+            along = " and ".join(f"{letter}[x, y, z](...)" for letter in _ELEMENTARY)
+            return ModelError(f"'{name}' takes no axis in brackets; only {along} do.", location)
+        if name in _ELEMENTARY:
             return ModelError(
                 f"'{name}' needs its axis: {name}x(...), {name}y(...), {name}z(...) or {name}[x, y, z](...).", location
             )
-        known = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Ball", "Free")
-        expected = "Rx, Ry, Rz, Sx, Sy, Sz, R[x, y, z], S[x, y, z], Ball or Free"
-        return ModelError(f"unknown motion '{name}'; expected {expected}.{did_you_mean(name, known)}", location)
+        lettered = [letter + axis for letter in _ELEMENTARY for axis in LETTERS]
+        expected = ", ".join([*lettered, *(f"{letter}[x, y, z]" for letter in _ELEMENTARY), joints.words()])
+        near = did_you_mean(name, (*lettered, *joints.known_words()))
+        return ModelError(f"unknown motion '{name}'; expected {expected}.{near}", location)
 
     def _point(self, node: Node) -> None:
         name, body, position = node.children
@@ -379,10 +387,10 @@ class _Statements:
     def _dimensions(self) -> dict[str, Dimension]:
         """Dimensions of the coordinates that are an angle or a distance themselves; an angle, where one is both."""
         shown: dict[str, Dimension] = {}
-        for kind, dimension in ((Rotation, units.ANGLE), (Shift, units.LENGTH)):
+        for kind in joints.ELEMENTARY:
             for motion in (m for b in self.bodies for m in b.motions if isinstance(m, kind)):
                 if motion.argument.name is not None:
-                    shown.setdefault(motion.argument.name, dimension)
+                    shown.setdefault(motion.argument.name, kind.dimension)
         return shown
 
     def _moving(self) -> dict[str, Dimension]:
@@ -390,17 +398,15 @@ class _Statements:
         declared = {p.name for p in self.parameters or ()}
         listed = self._listed() or infer_coordinates(self.bodies, declared, self.named)
         motions = [m for b in self.bodies for m in b.motions]
-        self.reader.coordinates = set(listed) - declared - {m.name for m in motions if isinstance(m, Ball | Free)}
-        shifted = {m.argument.name for m in motions if isinstance(m, Shift)}
-        turned = {m.argument.name for m in motions if isinstance(m, Rotation)}
+        self.reader.coordinates = set(listed) - declared - {m.name for m in motions if isinstance(m, Joint)}
+        named = [{m.argument.name for m in motions if isinstance(m, kind)} for kind in joints.ELEMENTARY]
         found: dict[str, Dimension] = {}
         for name in set(listed) - declared:
-            if (name in shifted) != (name in turned):  # what is both stands for either
+            if sum(name in own for own in named) == 1:  # a name of both stands for either
                 found |= {n: self._kind(n) or units.NUMBER for n in (name, f"{name}'")}
         for motion in motions:
-            if isinstance(motion, Ball | Free):
-                found |= {n: units.NUMBER if ".q" in n else units.LENGTH for n in coordinate_names(motion)}
-                found |= {n: units.RATE if ".w" in n else units.VELOCITY for n in speed_names(motion)}
+            if isinstance(motion, Joint):
+                found |= {n: units.unit(own).dimension for n, own in motion.units.items()}
         for owner in (*(b.name for b in self.bodies), *self.points):
             found |= {f"{owner}.{c}": units.VELOCITY if c[0] == "v" else units.LENGTH for c in POINT_COMPONENTS}
         return found

@@ -11,9 +11,9 @@ from lark import Token
 from kineta.algebra.expression import Expr
 from kineta.errors import ExpressionError, ModelError, did_you_mean
 from kineta.model import units
+from kineta.model.axis import Axis, direction, unit
 from kineta.model.body import GROUND, Point, Station
 from kineta.model.io.kin_expressions import DimensionedExpr, Node, Reader
-from kineta.model.motion import Axis, direction, unit
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.model.units import Dimension
 from kineta.passes.evaluate import evaluate

@@ -6,18 +6,16 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from kineta.algebra.expression import Expr, expr
+from kineta.algebra.expression import Expr
 from kineta.algebra.infix import number
 from kineta.model import constraints, contacts, elements, motion_program, switch
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.description import Description
 from kineta.model.kind import Kind
-from kineta.model.motion import LETTERS, Axis, Ball, Free, Motion, Rotation
 from kineta.model.motion_program import Control, write_control
 from kineta.model.phrases import vector
 from kineta.model.quasi import Quasi
 
-_LETTER: dict[Axis, str] = {axis: letter for letter, axis in LETTERS.items()}
 _KEYS = ("m", "Jx", "Jy", "Jz", "Jxy", "Jxz", "Jyz")
 
 
@@ -60,22 +58,10 @@ def _form(form: Quasi) -> str:
 
 def _body(body: Body) -> str:
     base = "" if body.base == GROUND else f" ~ {body.base}"
-    motions = ", ".join(map(_motion, body.motions))
+    motions = ", ".join(m.text for m in body.motions)
     if body.inertia == Inertia():
         return f"frame {body.name}{base} | {motions};"
     return f"{body.name}{base} | {motions} = {_inertia(body.inertia)};"
-
-
-def _motion(motion: Motion) -> str:
-    if isinstance(motion, Ball | Free):
-        return f"{type(motion).__name__}({motion.name})"
-    letter = "R" if isinstance(motion, Rotation) else "S"
-    return f"{letter}{_axis(motion.axis)}({motion.argument})"
-
-
-def _axis(axis: Axis) -> str:
-    letter = _LETTER.get(axis)
-    return letter if letter else f"[{', '.join(map(str, map(expr, axis)))}]"
 
 
 def _inertia(inertia: Inertia) -> str:

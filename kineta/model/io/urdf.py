@@ -14,6 +14,7 @@ from pathlib import Path
 from kineta import tolerances
 from kineta.algebra.expression import Expr, expr, symbol
 from kineta.errors import ModelError, did_you_mean, warn
+from kineta.model.axis import Numbers, X, unit
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.check import STATEMENTS
 from kineta.model.coercion import vector
@@ -24,7 +25,10 @@ from kineta.model.io.text_file import read_bytes
 from kineta.model.io.urdf_coverage import Note, grouped, note, survey
 from kineta.model.io.urdf_limits import JointRestriction, frictions, limits, start
 from kineta.model.io.xml import Element, parse
-from kineta.model.motion import Free, Motion, Numbers, Rotation, Rx, Ry, Rz, Shift, Sx, Sy, Sz, X, unit
+from kineta.model.joints.free import Free
+from kineta.model.joints.motion import Motion
+from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz
+from kineta.model.joints.shift import Shift, Sx, Sy, Sz
 from kineta.model.reserved_symbols import ENERGIES, TIME
 from kineta.model.system import System
 

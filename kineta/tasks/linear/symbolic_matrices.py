@@ -186,7 +186,7 @@ def _state(system: System, about: Any, graph: Graph) -> dict[str, Ref]:
             raise ArgumentError(
                 f"Model '{system.name}' has no coordinate or speed {shown(name)} to linearise about.{did_you_mean(name, known)}"
             )
-    rest = {f"{j}.qw": 1.0 for j in system.joints if not any(n.startswith(f"{j}.q") for n in values)}
+    rest = {f"{j}.qw": 1.0 for j in system.quaternions if not any(n.startswith(f"{j}.q") for n in values)}
     fixed = {r.name: graph.const(r.value) for r in system.parameters if r.fixed and r.value is not None}
     found = {}
     for name in known:

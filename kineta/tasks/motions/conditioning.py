@@ -17,7 +17,6 @@ from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import find_redundancy
 from kineta.model.dimensions import variable_units
-from kineta.model.motion import speed_names
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import null_space, svd, svdvals
 
@@ -173,8 +172,7 @@ def of_responses(
 def motions(system: System) -> list[tuple[str, bool]]:
     """Return the speeds of the joints of *system*, and whether they are rotations."""
     units = variable_units(system)
-    turning = {n for motion in system.joints.values() for n in speed_names(motion)[-3:]}
-    return [(n, n in turning or units.get(n.removesuffix("'")) == "rad") for n in system.base_speeds]
+    return [(n, units.get(n) == "rad/s") for n in system.base_speeds]
 
 
 def mean_arm(slope: FloatArray) -> float:

@@ -16,10 +16,12 @@ from kineta.algebra.expression import Expr, symbol
 from kineta.arrays import FloatArray
 from kineta.codegen.numpy import FUNCTIONS
 from kineta.errors import ArgumentError, ExpressionError, did_you_mean, shown
-from kineta.model.motion import coordinate_names, speed_names
+from kineta.expr.graph import ONE, Graph
+from kineta.model.joints.joint import Joint
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
-from kineta.numerics.linear_algebra import norm
+from kineta.numerics.linear_algebra import norm, solve
+from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from kineta.values import numbers
 
@@ -67,7 +69,7 @@ class Course:
     def _of_joints(self) -> list[str]:
         """The speeds of the ball joints and free bodies with prescribed coordinates."""
         joints = self.system.joints.values()
-        return [n for m in joints if coordinate_names(m)[-1] in self.coordinates for n in speed_names(m)]
+        return [n for m in joints if m.coordinates[-1] in self.coordinates for n in m.speeds]
 
     @property
     def _alone(self) -> list[str]:
@@ -79,23 +81,27 @@ class Course:
         own = {n: rates(t) for n, rates in self.coordinates.items()}
         speeds = [own[n][1:] for n in own if f"{n}'" in self.system.base_speeds]
         for joint in self.system.joints.values():
-            names = coordinate_names(joint)
+            names = joint.coordinates
             if names[-1] in own:
-                found = dict(zip(speed_names(joint), _of_joint(np.array([own[n] for n in names])), strict=True))
+                found = dict(zip(joint.speeds, _of_joint(joint, np.array([own[n] for n in names])), strict=True))
                 speeds += (self.speeds[n](t) if n in self.speeds else x for n, x in found.items())
-                turned = np.array([own[n][0] for n in names[-4:]])
-                for n, x in zip(names[-4:], turned / norm(turned, axis=0), strict=True):
+                turned = np.array([own[n][0] for n in joint.quaternion])
+                for n, x in zip(joint.quaternion, turned / norm(turned, axis=0), strict=True):
                     own[n] = x[None]
         speeds += [self.speeds[n](t) for n in self._alone]
         rows = np.array(speeds).reshape(len(speeds), 2, len(t))
         return np.array([own[n][0] for n in own]).reshape(len(own), len(t)).T, rows[:, 0].T, rows[:, 1].T
 
 
-def _of_joint(x: FloatArray) -> Iterator[FloatArray]:
-    """Yield the speeds of a ball joint or free body and their rates, from coordinates with two rates, (coordinates, 3, k)::
+def _of_joint(joint: Joint, x: FloatArray) -> Iterator[FloatArray]:
+    """Yield the speeds of a joint and their rates, from coordinates with two rates, (coordinates, 3, k); for a ball joint or
+    free body::
 
     w = 2 q* q'        v = R^T x'
     """
+    if not joint.quaternion:
+        yield from _by_rates(joint, x)
+        return
     (s, *u), (s1, *u1), (s2, *u2) = (x[-4:, order] for order in range(3))
     q, q1, q2 = (np.array([s, *u]), np.array([s1, *u1]), np.array([s2, *u2]))
     size = (q * q).sum(axis=0)
@@ -106,6 +112,29 @@ def _of_joint(x: FloatArray) -> Iterator[FloatArray]:
         vdot = _seen(q, x[:3, 2]) / size - np.cross(w, v, axis=0)
         yield from np.stack([v, vdot], axis=1)
     yield from np.stack([w, wdot], axis=1)
+
+
+def _by_rates(joint: Joint, x: FloatArray) -> FloatArray:
+    """Return the speeds v of a joint and their rates, (speeds, 2, k), by the rates q' = N v of as many coordinates."""
+    g = Graph()
+    q, rates, v = (
+        [g.symbol(f"{n}{mark}") for n in names]
+        for names, mark in ((joint.coordinates, ""), (joint.coordinates, "'"), (joint.speeds, ""))
+    )
+    found = joint.rates(g, q, *joint.vectors(g, v))
+    columns = [r for u in v for r in forward(g, found, {u: ONE})]
+    known = dict(zip([g.names[g.lhs[r >> 1]] for r in (*q, *rates)], np.concatenate([x[:, 0], x[:, 1]]), strict=True))
+
+    def values(refs: list[int]) -> FloatArray:
+        return np.array([np.broadcast_to(value, x.shape[-1]) for value in evaluate(g, refs, known, FUNCTIONS)])
+
+    what = f"the speeds of '{joint.name}'"
+    N = values(columns).reshape(len(v), len(q), -1).transpose(2, 1, 0)
+    own = solve(N, x[:, 1].T[..., None], what=what)
+    known |= dict(zip(joint.speeds, own[..., 0].T, strict=True))
+    moving = values(forward(g, found, dict(zip(q, rates, strict=True))))
+    more = solve(N, (x[:, 2] - moving).T[..., None], what=what)
+    return np.stack([own[..., 0].T, more[..., 0].T], axis=1)
 
 
 def _vector(q: FloatArray, r: FloatArray) -> FloatArray:
@@ -155,9 +184,9 @@ def _is_array(value: Any) -> bool:
 
 
 def _whole(system: System, given: Mapping[str, Rates]) -> None:
-    """Raise for an incomplete set of coordinates of a ball joint or free body."""
+    """Raise for an incomplete set of coordinates of a joint."""
     for joint in system.joints.values():
-        names = coordinate_names(joint)
+        names = joint.coordinates
         missing = [n for n in names if n not in given]
         if 0 < len(missing) < len(names):
             raise ArgumentError(
@@ -169,8 +198,8 @@ def _whole(system: System, given: Mapping[str, Rates]) -> None:
 def _turned(system: System, given: Mapping[str, Rates], t: FloatArray) -> None:
     """Raise for a quaternion of length zero, which is no rotation."""
     for joint in system.joints.values():
-        names = coordinate_names(joint)[-4:]
-        if names[-1] not in given:
+        names = joint.quaternion
+        if given.keys().isdisjoint(names):
             continue
         sizes = norm([given[n](t)[0] for n in names], axis=0)
         if not sizes.all():

@@ -16,7 +16,6 @@ from kineta.mechanics.constraints.quasi_velocities import definitions
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.variables import Symbols
-from kineta.model.motion import quaternion_names
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, pinv
@@ -99,8 +98,7 @@ def _moved(s: Symbols, rows: Sequence[Row], states: States) -> dict[str, FloatAr
 
 
 def _normalise(system: System, columns: dict[str, FloatArray]) -> None:
-    for motion in system.joints.values():
-        names = quaternion_names(motion)
+    for names in (joint.quaternion for joint in system.joints.values()):
         length = np.sqrt(sum(columns[n] ** 2 for n in names))
         columns |= {n: columns[n] / length for n in names}
 

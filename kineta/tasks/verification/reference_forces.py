@@ -21,7 +21,6 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
-from kineta.model.motion import speed_names
 from kineta.model.name_inference import derivative_order, point_velocities
 from kineta.model.named_expressions import substitute_names
 from kineta.model.reserved_symbols import POINT_COMPONENTS
@@ -165,13 +164,10 @@ def _slope_rates(kin: ReferenceKinematics, e: Expr, velocities: Iterable[str]) -
     slopes = {n: kin.motion.value(e.diff(n)) for n in (*kin.system.base_speeds, *velocities)}
     found = {n: kin.of(rate(x)) for n, x in slopes.items()}
     for joint in kin.system.joints.values():
-        names = [speed_names(joint)[k : k + 3] for k in range(0, len(speed_names(joint)), 3)]
-        parts = [np.array([slopes[n] for n in own], dtype=object) for own in names]
-        moves = [np.array([kin.motion.speeds[n] for n in own], dtype=object) for own in names]
-        terms = [crossed(moves[-1], part) for part in parts]
-        if len(parts) > 1:
-            terms[-1] = terms[-1] + crossed(moves[0], parts[0])
-        for own, term in zip(names, terms, strict=True):
-            for n, x in zip(own, term, strict=True):
-                found[n] = found[n] + kin.of(x)
+        (v, w), (b, a) = (np.zeros((2, 3), dtype=object) for _ in range(2))
+        for n, (turns, axis) in zip(joint.speeds, joint.components, strict=True):
+            (w if turns else v)[axis], (a if turns else b)[axis] = kin.motion.speeds[n], slopes[n]
+        terms = (crossed(w, b), crossed(w, a) + crossed(v, b))
+        for n, (turns, axis) in zip(joint.speeds, joint.components, strict=True):
+            found[n] = found[n] + kin.of(terms[turns][axis])
     return found

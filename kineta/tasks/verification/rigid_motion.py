@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from kineta.algebra.expression import Expr
+from kineta.expr.graph import Graph
 from kineta.model.body import GROUND, Body, Station
 from kineta.model.elements.coordinate import Coordinate, Length
-from kineta.model.motion import Ball, Free, Motion, Rotation, coordinate_names, speed_names
+from kineta.model.joints.joint import Joint
+from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.name_inference import derivative_order
 from kineta.model.reserved_symbols import POINT_COMPONENTS, TIME
 from kineta.model.system import System
@@ -75,22 +77,19 @@ class RigidMotion:
     def _move(self, q: dict[str, TaylorSeries]) -> None:
         for _ in range(self.orders - 1):
             rates = {n: self.speeds[f"{n}'"] for n in q if f"{n}'" in self.speeds}
-            for motion in self.system.joints.values():
-                rates |= self._joint_rates(motion, q)
+            for joint in self.system.joints.values():
+                rates |= self._joint_rates(joint, q)
             for name, own in q.items():
                 integrate(own, rates[name])
         self.named |= q
 
-    def _joint_rates(self, motion: Ball | Free, q: Mapping[str, TaylorSeries]) -> dict[str, TaylorSeries]:
-        """Return the rates of the coordinates of a ball joint or free body: p (0, w)/2 with w in body axes; R u."""
-        names, own = coordinate_names(motion), [self.speeds[n] for n in speed_names(motion)]
-        s, *v = (q[n] for n in names[-4:])
-        p, w = np.array(v, dtype=object), np.array(own[-3:], dtype=object)
-        turned = np.array([s * x for x in w], dtype=object) + np.cross(p, w)
-        rates = dict(zip(names[-4:], [x * 0.5 for x in (-(p @ w), *turned)], strict=True))
-        if isinstance(motion, Free):
-            rates |= dict(zip(names[:3], _by_quaternion(s, p) @ np.array(own[:3], dtype=object), strict=True))
-        return rates
+    def _joint_rates(self, joint: Joint, q: Mapping[str, TaylorSeries]) -> dict[str, TaylorSeries]:
+        """Return the rates of the coordinates of a joint."""
+        g = Graph()
+        vectors = joint.vectors(g, [g.symbol(n) for n in joint.speeds])
+        rates = joint.rates(g, [g.symbol(n) for n in joint.coordinates], *vectors)
+        known = {n: q[n] for n in joint.coordinates} | {n: self.speeds[n] for n in joint.speeds}
+        return dict(zip(joint.coordinates, evaluate(g, rates, known, self.functions), strict=True))
 
     # -- frames -----------------------------------------------------------------------------------------------------------
 
@@ -109,12 +108,14 @@ class RigidMotion:
     def _step(self, motion: Motion) -> Frame:
         """Return rotation and translation of a motion of a joint."""
         still = np.zeros(3).astype(object)
-        if isinstance(motion, Ball | Free):
-            q = [self.named[n] for n in coordinate_names(motion)]
-            shift = np.array(q[:3], dtype=object) if isinstance(motion, Free) else still
-            return _by_quaternion(q[-4], np.array(q[-3:], dtype=object)), shift
+        if isinstance(motion, Joint):
+            g = Graph()
+            Q, d = motion.frame(g, [g.symbol(n) for n in motion.coordinates])
+            found = np.array(evaluate(g, [*Q.refs, *d.refs], self.named, self.functions), dtype=object)
+            return found[:9].reshape(3, 3), found[9:]
+        assert isinstance(motion, ElementaryMotion)
         e, argument = self.direction(motion.axis), self.value(motion.argument)
-        if not isinstance(motion, Rotation):
+        if not motion.turns:
             return np.eye(3).astype(object), e * argument
         c, s = (self.value_of(f, argument) for f in ("cos", "sin"))
         K = _crossing(e)
@@ -221,12 +222,6 @@ def of_derivatives(values: Sequence[Any]) -> TaylorSeries:
         factor *= max(k, 1)
         found.append(x / factor)
     return TaylorSeries(found)
-
-
-def _by_quaternion(s: Any, p: Vector) -> Any:
-    """Return the rotation (s^2 - p . p) E + 2 p p^T + 2 s [p x] of a unit quaternion (s, p)."""
-    E = np.eye(3).astype(object)
-    return E * (s * s - p @ p) + np.outer(p, p) * 2 + _crossing(p) * (s * 2)
 
 
 def _crossing(e: Vector) -> Any:

@@ -15,7 +15,6 @@ from kineta.errors import ArgumentError
 from kineta.mechanics.formalisms.formalism import Formalism
 from kineta.mechanics.formalisms.table import formalisms
 from kineta.mechanics.quantities import COUNTED
-from kineta.model.motion import quaternion_names
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System, a_system
 from kineta.passes.multiprecision import require_mpmath
@@ -174,8 +173,7 @@ def _precise(case: SampledEquations, which: Sequence[int]) -> SampledEquations:
     states = {p.name: np.full(len(which), p.value) for p in equations.system.parameters if p.value is not None}
     states |= chosen(case.states, list(which))
     states = {name: number(column) for name, column in states.items()}
-    for motion in case.system.joints.values():
-        names = quaternion_names(motion)
+    for names in (joint.quaternion for joint in case.system.joints.values()):
         length = np.frompyfunc(mpmath.sqrt, 1, 1)(sum(states[n] ** 2 for n in names))
         states |= {n: states[n] / length for n in names}
     return SampledEquations(equations, states)

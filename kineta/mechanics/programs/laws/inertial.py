@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kineta.expr.graph import Ref
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.programs.laws.law import Law, total
-from kineta.model.motion import Ball, Free
+from kineta.model.joints.joint import Joint
 from kineta.model.system import System
 from kineta.spatial.vector import Vector
 
@@ -23,7 +23,7 @@ def _rate(d: Derivation, r: int) -> list[Ref]:
 
 
 def _applies(system: System, r: int) -> str:
-    moving = [m for b in system.bodies for m in b.motions if isinstance(m, Ball | Free)]
+    moving = [m for b in system.bodies for m in b.motions if isinstance(m, Joint) and m.quaternion]
     if len(system.bodies) == 1 and len(moving) == 1 and len(system.bodies[0].motions) == 1 and not system.quasi:
         return ""
     return "it speaks of one body with a Ball or Free motion alone."

@@ -1,1 +1,1 @@
-"""A plug-in: a formalism, an element, a constraint and a backend of another distribution."""
+"""A plug-in: a formalism, an element, a constraint, a joint and a backend of another distribution."""
