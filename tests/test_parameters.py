@@ -11,8 +11,8 @@ import kineta as kn
 from kineta.cli.check import notes
 from kineta.cli.values import Settings, with_settings
 from kineta.errors import KinetaError
-from kineta.model.equivalents import with_values
-from kineta.model.unused_names import unused_declarations
+from kineta.model.checks.unused_names import unused_declarations
+from kineta.model.transformations.equivalents import with_values
 from tests.mechanics.numbers import State, initial, numbers, same, states, touching
 from tests.support import EXAMPLES, quick_but, reads_back, slow
 

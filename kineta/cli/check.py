@@ -98,8 +98,8 @@ def notes(system: System) -> list[str]:
     """What else is to be known: names that nothing uses; limits that look like degrees; constraints that say what others say at
     the start, where that meets them.
     """
+    from kineta.model.checks.unused_names import unused_declarations
     from kineta.model.contacts.degree_hint import degrees
-    from kineta.model.unused_names import unused_declarations
 
     doubtful = [*unused_declarations(system), *without_effect(system), *degrees(system)]
     if not system.constraints or any(p.value is None for p in system.parameters):

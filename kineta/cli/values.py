@@ -156,8 +156,8 @@ def with_settings(system: System, settings: Settings) -> System:
     """*system* with other values of parameters, and without what is left out. Raises :class:`ArgumentError` for what is no
     ``name=value``.
     """
-    from kineta.model.equivalents import with_values
-    from kineta.model.subset import without_parts
+    from kineta.model.transformations.equivalents import with_values
+    from kineta.model.transformations.subset import without_parts
 
     system = without_parts(system, [name.strip() for name in settings.without.split(",") if name.strip()])
     values: dict[str, float] = {}

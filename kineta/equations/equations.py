@@ -27,9 +27,9 @@ from kineta.mechanics.quantities import DERIVATIVES
 from kineta.mechanics.quantities import quantity as row_of
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.coercion import records
-from kineta.model.equivalents import parametrised
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System, a_system
+from kineta.model.transformations.equivalents import parametrised
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
 from kineta.threads import bounded_memo, memo

@@ -11,7 +11,7 @@ from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Array, Derivation
 from kineta.mechanics.quantities import HIGHEST, quantity
 from kineta.mechanics.variables import Symbols, symbols
-from kineta.model.scaling_check import scaling_diagnosis
+from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.system import System
 from kineta.notation import text
 from kineta.notation.common_subexpressions import common_subexpressions

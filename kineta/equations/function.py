@@ -17,7 +17,7 @@ from kineta.errors import ArgumentError, did_you_mean, nearest_or_listed, one_of
 from kineta.expr.program import StraightLineProgram
 from kineta.mechanics.quantities import DERIVATIVES
 from kineta.mechanics.quantities import quantity as row_of
-from kineta.model.check import check_directions
+from kineta.model.checks.check import check_directions
 from kineta.model.coercion import records
 from kineta.model.system import System
 from kineta.threads import once

@@ -31,9 +31,9 @@ from kineta.mechanics.kinematics.tree import Mechanism, kinematic_tree, regroupe
 from kineta.mechanics.programs.rows import Programs, named_levels, programs, residuals
 from kineta.mechanics.quantities import CONTROLLED, QUANTITIES, ordered, placed
 from kineta.mechanics.variables import Symbols, symbols
+from kineta.model.checks.scaling_check import scaling_diagnosis
 from kineta.model.name_inference import contact_rows, response_symbols, speed_derivatives, vector_parts
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
-from kineta.model.scaling_check import scaling_diagnosis
 from kineta.model.system import System
 from kineta.passes.cancel import cancel
 from kineta.passes.substitute import substitute

@@ -11,10 +11,10 @@ from kineta.model import constraints, contacts, elements, motion_program, switch
 from kineta.model.axis import directions
 from kineta.model.body import GROUND, Body, Point, topological_order
 from kineta.model.bounds import Bound
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import Vector3, records
 from kineta.model.constraints import Condition
 from kineta.model.contacts import Unilateral
-from kineta.model.diagnostics import CheckError
 from kineta.model.elements import Element
 from kineta.model.joints.joint import Joint
 from kineta.model.kind import Kind

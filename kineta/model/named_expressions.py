@@ -8,8 +8,8 @@ from graphlib import CycleError, TopologicalSorter
 
 from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
 from kineta.errors import Location
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import ModelRecord
-from kineta.model.diagnostics import CheckError
 from kineta.model.parameters import ByName
 from kineta.passes.substitute import substitute
 

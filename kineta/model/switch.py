@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location, ModelError, did_you_mean
-from kineta.model import contact_checks, units
+from kineta.model import units
+from kineta.model.checks import contact_checks
 from kineta.model.kind import Kind, KindRecord, Production
 from kineta.model.reserved_symbols import TIME
 

@@ -9,7 +9,7 @@ from kineta.algebra.expression import Expr, Scalar
 from kineta.calls import public
 from kineta.errors import ArgumentError, did_you_mean, nearest_or_listed, shown, warn
 from kineta.model.body import Body, Point
-from kineta.model.check import check, check_inferred
+from kineta.model.checks.check import check, check_inferred
 from kineta.model.coercion import entries, named_pairs, record, records, scalar, vector
 from kineta.model.compound import Compound, primitive
 from kineta.model.constraints import Condition
@@ -18,7 +18,6 @@ from kineta.model.description import Description
 from kineta.model.elements import Element
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.smooth_friction import SmoothFriction
-from kineta.model.mapping import map_expressions
 from kineta.model.motion_program import Control, Program
 from kineta.model.name_inference import (
     DECLARED,
@@ -33,6 +32,7 @@ from kineta.model.named_expressions import Let, Lets, Output, Outputs
 from kineta.model.parameters import Initial, Parameter, Parameters, valid_defaults
 from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch
+from kineta.model.transformations.mapping import map_expressions
 from kineta.threads import once
 from kineta.values import word
 
@@ -66,7 +66,7 @@ class System(Description):
     switches : discrete transitions in runs
     programs : programs of motion, kept by controls in runs; control : the law of control
 
-    Raises :class:`~kineta.errors.ModelError` for errors found by :func:`kineta.model.check.check`.
+    Raises :class:`~kineta.errors.ModelError` for errors found by :func:`kineta.model.checks.check.check`.
     """
 
     def __init__(

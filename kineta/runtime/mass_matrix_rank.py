@@ -19,7 +19,7 @@ from kineta.equations.function import parameter_values
 from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.algorithms.rounding_bounds import speed_bounds
 from kineta.mechanics.derivation import Derivation
-from kineta.model.scaling_check import mass_spread
+from kineta.model.checks.scaling_check import mass_spread
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigh
 

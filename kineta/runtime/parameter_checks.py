@@ -12,9 +12,9 @@ from kineta.codegen.numpy import FUNCTIONS
 from kineta.equations.function import checked_directions
 from kineta.model.body import Body
 from kineta.model.bounds import Bound
-from kineta.model.check import check_inertias
+from kineta.model.checks.check import check_inertias
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.description import Kinded, word
-from kineta.model.diagnostics import CheckError
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigvalsh
 from kineta.passes.evaluate import evaluate

@@ -19,7 +19,8 @@ from kineta.mechanics.elements import element_actions
 from kineta.mechanics.formalisms import table
 from kineta.mechanics.kinematics import description_route
 from kineta.mechanics.programs import dynamics
-from kineta.model import constraints, contacts, diagnostics, elements, joints, motion_program, name_scopes, system
+from kineta.model import constraints, contacts, elements, joints, motion_program, system
+from kineta.model.checks import diagnostics, name_scopes
 from kineta.model.coercion import ModelRecord
 from kineta.model.compound import CompoundConstraint, compound_kind
 from kineta.model.constraints import equation

@@ -10,8 +10,8 @@ import pytest
 
 import kineta as kn
 from kineta.mechanics.formalisms.table import FORMALISMS
-from kineta.model.mapping import map_expressions
 from kineta.model.named_expressions import substitute_names
+from kineta.model.transformations.mapping import map_expressions
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.random_systems import random_state, random_system
 

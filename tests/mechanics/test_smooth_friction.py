@@ -15,7 +15,7 @@ import kineta as kn
 from kineta.mechanics.formalisms.table import FORMALISMS
 from kineta.model.joints.ball import Ball
 from kineta.model.joints.free import Free
-from kineta.model.subset import without_parts
+from kineta.model.transformations.subset import without_parts
 from tests.codegen.test_backends import compiled_c
 from tests.mechanics.random_systems import random_state, random_system
 from tests.support import slow

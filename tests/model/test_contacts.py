@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import kineta as kn
-from kineta.model.equivalents import parametrised, reframed, renumbered, respelled
 from kineta.model.name_inference import contact_rows
+from kineta.model.transformations.equivalents import parametrised, reframed, renumbered, respelled
 from tests.support import reads_back
 
 MODEL = """

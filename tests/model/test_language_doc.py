@@ -12,7 +12,7 @@ import pytest
 import kineta as kn
 from kineta.expr.op import FUNCTIONS
 from kineta.model import constraints, contacts, elements
-from kineta.model.check import STATEMENTS
+from kineta.model.checks.check import STATEMENTS
 from kineta.model.units import UNITS
 from tests.support import EXAMPLES, ROOT
 

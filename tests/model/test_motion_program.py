@@ -9,8 +9,8 @@ import pytest
 import kineta as kn
 from kineta.model import name_inference
 from kineta.model.dimensions import output_units
-from kineta.model.equivalents import parametrised, reframed, renumbered, respelled
 from kineta.model.motion_program import LAWS, Control
+from kineta.model.transformations.equivalents import parametrised, reframed, renumbered, respelled
 from kineta.runtime import run_arguments
 from tests.support import reads_back
 

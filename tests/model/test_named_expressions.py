@@ -11,7 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.model import name_inference
-from kineta.model.unused_names import unused_declarations
+from kineta.model.checks.unused_names import unused_declarations
 
 NAMED = """
 model swing;

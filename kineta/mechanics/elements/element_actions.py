@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.elements.applied_forces import Elements
-from kineta.model.diagnostics import CheckError
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.elements import Element, kind_of
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple

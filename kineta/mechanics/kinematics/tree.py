@@ -16,10 +16,10 @@ from kineta.mechanics.exact_arithmetic import exact, rounding
 from kineta.mechanics.kinematics.normal_form import borrowed, inverse, normal_form
 from kineta.mechanics.variables import Symbols
 from kineta.model.body import GROUND, Inertia
+from kineta.model.checks.scaling_check import mass_spread
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
 from kineta.model.reserved_symbols import TIME
-from kineta.model.scaling_check import mass_spread
 from kineta.spatial.inertia import Moments, nothing, second_moments, symmetric
 from kineta.spatial.rotation import about, conjugated, normal, normals, rodrigues, turn, turn_matrix
 from kineta.spatial.vector import Matrix, Vector, along, identity, zeros

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, shown
-from kineta.model import contact_checks, units
+from kineta.model import units
 from kineta.model.axis import Axis
 from kineta.model.body import GROUND, Station, station
 from kineta.model.bounds import Bound
+from kineta.model.checks import contact_checks
 from kineta.model.coercion import COERCIONS, entries
 from kineta.model.constraints import placement, rolling
 from kineta.model.constraints.rolling import Shape

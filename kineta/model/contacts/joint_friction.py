@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, ModelError
-from kineta.model import contact_checks, units
+from kineta.model import units
 from kineta.model.bounds import Bound
+from kineta.model.checks import contact_checks
 from kineta.model.contacts import restitution
 from kineta.model.elements.smooth_friction import SmoothFriction, coordinate_fault
 from kineta.model.kind import Kind, KindRecord, Production

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import Location, ModelError
-from kineta.model import contact_checks
 from kineta.model.bounds import Bound
+from kineta.model.checks import contact_checks
 from kineta.model.constraints import placement
 from kineta.model.contacts import restitution as options
 from kineta.model.kind import Kind, KindRecord, Production

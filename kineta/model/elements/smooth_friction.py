@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr
 from kineta.errors import Location
-from kineta.model import contact_checks
 from kineta.model.bounds import Bound
+from kineta.model.checks import contact_checks
 from kineta.model.kind import Kind, KindRecord
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.model import units
-from kineta.model.check import STATEMENTS
+from kineta.model.checks.check import STATEMENTS
 
 #: Name of the unit of a model text.
 STATEMENT = "a statement"

@@ -18,8 +18,8 @@ from kineta.errors import ArgumentError, Location, ModelError, did_you_mean
 from kineta.model import joints, units
 from kineta.model.axis import LETTERS
 from kineta.model.body import GROUND, Body, Inertia, Point
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import Vector3, vector
-from kineta.model.diagnostics import CheckError
 from kineta.model.io.kin_diagnostics import check_depth, syntax_error
 from kineta.model.io.kin_expressions import Node, Reader
 from kineta.model.io.kin_grammar import GRAMMAR, STARTS, Grammar, extended

@@ -16,10 +16,10 @@ from kineta.algebra.expression import Expr, expr, symbol
 from kineta.errors import ModelError, did_you_mean, warn
 from kineta.model.axis import Numbers, X, unit
 from kineta.model.body import GROUND, Body, Inertia
-from kineta.model.check import STATEMENTS
+from kineta.model.checks.check import STATEMENTS
+from kineta.model.checks.inertia_check import principal_moments
 from kineta.model.coercion import vector
 from kineta.model.elements.damper import Damper
-from kineta.model.inertia_check import principal_moments
 from kineta.model.io.foreign_formats import root_element_advice
 from kineta.model.io.text_file import read_bytes
 from kineta.model.io.urdf_coverage import Note, grouped, note, survey

@@ -11,7 +11,7 @@ from kineta.equations.equations import Equations, derive
 from kineta.errors import ArgumentError, excerpt
 from kineta.model.name_inference import contact_rows
 from kineta.model.reserved_symbols import MULTIPLIER
-from kineta.model.subset import without_parts
+from kineta.model.transformations.subset import without_parts
 from kineta.results.outcomes import check_complete
 from kineta.results.result import Result
 from kineta.simulation.simulate import simulate

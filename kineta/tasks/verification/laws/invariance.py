@@ -9,9 +9,9 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.equations.equations import derive
 from kineta.mechanics.quantities import COUNTED
-from kineta.model.equivalents import reframed, renumbered, respelled
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
+from kineta.model.transformations.equivalents import reframed, renumbered, respelled
 from kineta.passes.magnitude import magnitude
 from kineta.tasks.verification.laws.law import MechanicalLaw
 from kineta.tasks.verification.random_states import quantity, values

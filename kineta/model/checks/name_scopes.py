@@ -12,8 +12,8 @@ from kineta.errors import Location, did_you_mean
 from kineta.model import elements
 from kineta.model.axis import directions
 from kineta.model.body import Body, Point
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.description import Description, Kinded, kinded, of_control, word
-from kineta.model.diagnostics import CheckError
 from kineta.model.elements import Element
 from kineta.model.motion_program import Program
 from kineta.model.name_inference import (

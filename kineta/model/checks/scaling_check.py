@@ -13,10 +13,10 @@ from kineta.algebra.infix import number
 from kineta.errors import ExpressionError
 from kineta.expr.op import Op
 from kineta.expr.walk import reachable
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.description import word
-from kineta.model.diagnostics import CheckError
-from kineta.model.mapping import map_expressions
 from kineta.model.system import System
+from kineta.model.transformations.mapping import map_expressions
 from kineta.passes.evaluate import evaluate
 
 #: Ratio of masses, or of moments of inertia, above which the smaller are lost in rounding.

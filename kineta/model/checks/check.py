@@ -15,15 +15,15 @@ from kineta.errors import ExpressionError, Location, did_you_mean, nearest_or_li
 from kineta.model import constraints, contacts, elements, joints, motion_program, switch
 from kineta.model.axis import LONGEST
 from kineta.model.body import GROUND, Body, topological_order
+from kineta.model.checks.diagnostics import CheckError
+from kineta.model.checks.inertia_check import inertia_fault, rotation_axes
+from kineta.model.checks.name_scopes import NAME, check_symbols, listing_advice
 from kineta.model.constraints import placement
 from kineta.model.description import Description, Kinded, kinded, of_control, of_model, word
-from kineta.model.diagnostics import CheckError
 from kineta.model.elements.inertia import InertiaElement
-from kineta.model.inertia_check import inertia_fault, rotation_axes
 from kineta.model.joints.joint import Joint
 from kineta.model.kind import Kind
 from kineta.model.name_inference import IN_ANGLE, smooth_friction, speed_derivatives
-from kineta.model.name_scopes import NAME, check_symbols, listing_advice
 from kineta.model.reserved_symbols import ENERGIES, TIME
 from kineta.passes.evaluate import evaluate
 

@@ -22,10 +22,10 @@ from kineta.model.elements.force import Force
 from kineta.model.joints.motion import Motion
 from kineta.model.joints.rotation import Rotation, Rx, Rz
 from kineta.model.joints.shift import Sx, Sy, Sz
-from kineta.model.mapping import map_expressions
 from kineta.model.named_expressions import substitute_names
 from kineta.model.parameters import Parameter, default_value
 from kineta.model.system import System
+from kineta.model.transformations.mapping import map_expressions
 from kineta.passes.substitute import substitute
 
 #: Fields of a system that hold expressions.
