@@ -234,9 +234,11 @@ class NumericConstraints:
 
     # -- dependencies ----------------------------------------------------------------------------
 
-    def weighted_jacobian(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
-        """Constraint Jacobian in the mass metric, by changes of speeds of unit kinetic energy, (rows, nv)."""
-        A = self.jacobian(t, q, v)
+    def weighted_jacobian(self, t: float, q: FloatArray, v: FloatArray, driven: Sequence[int] = ()) -> FloatArray:
+        """Constraint Jacobian in the mass metric, by changes of speeds of unit kinetic energy, (rows, nv), with a row for each
+        speed number *driven*.
+        """
+        A = np.vstack([self.jacobian(t, q, v), np.eye(len(v))[list(driven)]])
         for block, own in self._roots(t, q, v):
             A[:, block] = np.swapaxes(np.swapaxes(A[:, block], 0, 1) @ own, 0, 1)
         return A

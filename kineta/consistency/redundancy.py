@@ -132,10 +132,12 @@ def dependent_rows(
     end: State,
     regular: Sequence[State],
     part: float | None = None,
+    driven: Sequence[int] = (),
 ) -> str:
-    """Sentence on the dependent rows among the rows number *kept*; ``''`` for none."""
+    """Sentence on the dependent rows among the rows number *kept* and the prescribed speeds number *driven*; ``''`` for none."""
     elsewhere = [state for state in regular if not all(map(np.array_equal, state, end))]
-    *others, A = (constraints.weighted_jacobian(t, *state)[kept] for state in (*elsewhere, end))
+    own = [*kept, *(len(constraints.rows) + k for k in range(len(driven)))]
+    *others, A = (constraints.weighted_jacobian(t, *state, driven)[own] for state in (*elsewhere, end))
     if not np.isfinite(A).all():
         return ""
     length = np.max([norm(rows, axis=1, keepdims=True) for rows in (*others, A)], axis=0)
@@ -143,13 +145,17 @@ def dependent_rows(
     if nearest(A) > tolerances.INDEPENDENCE_TOLERANCE:
         return ""
     left, sizes, _ = svd(A, what="the constraints that depend on each other")
-    if len(sizes) == len(kept) and sizes[-1] > (tolerances.SINGULARITY_TOLERANCE if part is None else part):
+    if (driven or len(sizes) == len(A)) and sizes[-1] > (tolerances.SINGULARITY_TOLERANCE if part is None else part):
         return ""
-    shares = np.abs(left[:, -1])
-    names = [constraints.rows[kept[k]][0] for k in np.flatnonzero(shares > 0.1 * shares.max())]
-    if len(names) == 1:
-        return f"the constraint {names[0]} changes with no motion there"
-    return f"the constraints {', '.join(names)} depend on each other there"
+    shares = np.abs(left[:, len(sizes) - 1 if driven else -1])
+    present = np.flatnonzero(shares > 0.1 * shares.max()).tolist()
+    names = [constraints.rows[kept[k]][0] for k in present if k < len(kept)]
+    moves = [constraints.system.base_speeds[driven[k - len(kept)]].removesuffix("'") for k in present if k >= len(kept)]
+    rows = f"the constraint{'s' * (len(names) > 1)} {', '.join(names)}" if names else ""
+    if len(present) == 1 and names:
+        return f"{rows} changes with no motion there"
+    motion = f"the motion of {', '.join(moves)}" if moves else ""
+    return f"{' and '.join(filter(None, (rows, motion)))} depend on each other there"
 
 
 def _independent_rows(A: FloatArray, length: FloatArray, steady: Mask) -> tuple[list[int], float]:

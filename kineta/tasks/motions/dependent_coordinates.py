@@ -8,14 +8,16 @@ from the initial values of the model. Rates and accelerations follow from the pr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 from scipy.integrate import DOP853
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
+from kineta.consistency.redundancy import dependent_rows, singular_text
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError
 from kineta.model.system import System
@@ -34,6 +36,10 @@ FARTHEST = 1000 * LONGEST
 NONLINEAR = 20
 #: Part of the largest below which a pivot counts as nothing.
 RANK = 1e-8
+#: Singular value, relative to that beside it, at a dead centre: positions there are known to the root of a residual, 1e-7.
+DEAD_CENTRE = 1e-5
+#: Positions, and their distance [rad or m], by which a dead centre is told from rows that depend on each other everywhere.
+NEIGHBOURS, BESIDE = 3, 0.1
 #: Least component of a speed that takes part in a free motion of unit length, far above rounding errors.
 MOVES = 1e-6
 #: Most steps of the integration from one time to the next: half a minute of work.
@@ -59,13 +65,15 @@ def beginning(course: Course, constraints: NumericConstraints, t0: float, q: Flo
 
 
 def completed(
-    course: Course, constraints: NumericConstraints, t: FloatArray, q: FloatArray
+    course: Course, constraints: NumericConstraints, t: FloatArray, q: FloatArray, left_out: Collection[str]
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return coordinates, joint speeds and accelerations at the times *t* of a *course* that begins at *q*.
+    """Return coordinates, joint speeds and accelerations at the times *t* of a *course* that begins at *q*; the constraints
+    *left_out* are redundant.
 
-    Raises :class:`SimulationError` for an underdetermined motion, and for one that violates constraints.
+    Raises :class:`SimulationError` for an underdetermined motion, for one through a dead centre, and for one that violates
+    constraints.
     """
-    motion = _Motion(course, constraints, np.zeros(len(course.system.base_speeds)))
+    motion = _Motion(course, constraints, np.zeros(len(course.system.base_speeds)), left_out)
     values, rates, second = course.at(t)
     if not constraints.compiled.linear:
         motion.v = _guess(course, constraints, float(t[0]), q, rates[0])
@@ -73,6 +81,7 @@ def completed(
     kept, before = [], float(t[0])
     for k, time in enumerate(t.tolist()):
         q = follow(before, time, q, values[k])
+        motion.check_position(time, q)
         v, vdot = motion.rates(time, q, rates[k], second[k])
         _meets(constraints, time, q, v)
         kept.append((q, v, vdot))
@@ -84,11 +93,14 @@ def completed(
 class _Motion:
     """The motion from one time to the next: ``v`` are the last speeds."""
 
-    def __init__(self, course: Course, constraints: NumericConstraints, v: FloatArray) -> None:
+    def __init__(
+        self, course: Course, constraints: NumericConstraints, v: FloatArray, left_out: Collection[str]
+    ) -> None:
         self.course, self.constraints, self.v = course, constraints, v
         self.system = course.system
         self.places, self.held = course.places, course.held
         self.E = np.eye(len(v))[course.driven]
+        self.kept = [k for k, (name, _) in enumerate(constraints.rows) if name not in left_out]
 
     def open(self, t: float, q: FloatArray) -> bool:
         """Return whether prescribed coordinates and position constraints leave motions at *q* undetermined."""
@@ -97,6 +109,25 @@ class _Motion:
         on_position = [k for k, (_, order) in enumerate(self.constraints.rows) if order == 0]
         A = np.vstack([self.constraints.linearised(t, q, self.v)[0][on_position], self.E[: len(self.held)]])
         return bool(matrix_rank(_scaled(A)[0], RANK, what=FOLLOWING) < A.shape[1])
+
+    def check_position(self, t: float, q: FloatArray) -> None:
+        """Raise :class:`SimulationError` for coordinates that violate the position constraints."""
+        off = np.abs(self.constraints.residuals(t, q, self.v))
+        off[[k for k in range(len(off)) if k not in self.constraints.on_position]] = 0.0
+        _check_residuals(
+            self.constraints, t, q, self.v, off, lambda: self.dead_centre(t, q, tolerances.SINGULARITY_TOLERANCE)
+        )
+
+    def dead_centre(self, t: float, q: FloatArray, part: float) -> str:
+        """Sentence on the constraints and prescribed motions that depend on each other at *q* and not beside it, up to a *part*;
+        ``''`` for none.
+        """
+        rows, driven = self.constraints, self.course.driven
+        steps = BESIDE * np.random.default_rng(0).uniform(-1.0, 1.0, (NEIGHBOURS, len(self.v)))
+        beside = [(rows.project_position(t, rows.retract(t, q, step)), self.v) for step in steps]
+        if all(dependent_rows(rows, self.kept, t, state, beside, driven=driven) for state in beside):
+            return ""
+        return dependent_rows(rows, self.kept, t, (q, self.v), beside, part, driven)
 
     def followed(self, before: float, t: float, q: FloatArray, given: FloatArray) -> FloatArray:
         """Return coordinates determined by the constraints, by steps short enough to stay on their branch."""
@@ -131,19 +162,23 @@ class _Motion:
         """Return the speeds, some of them *given*."""
         for _ in range(1 if self.constraints.compiled.linear else NONLINEAR):
             A, last, _ = self.constraints.linearised(t, q, self.v)
-            self.v = self._solved(t, A, np.concatenate([A @ self.v - last, given]))
+            self.v = self._solved(t, q, A, np.concatenate([A @ self.v - last, given]))
         return self.v
 
     def rates(self, t: float, q: FloatArray, v: FloatArray, vdot: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return speeds and accelerations from the prescribed ones."""
         found = self.speeds(t, q, v)
         A, _, rest = self.constraints.linearised(t, q, found)
-        return found, self._solved(t, A, np.concatenate([-rest, vdot]))
+        return found, self._solved(t, q, A, np.concatenate([-rest, vdot]))
 
-    def _solved(self, t: float, A: FloatArray, b: FloatArray) -> FloatArray:
+    def _solved(self, t: float, q: FloatArray, A: FloatArray, b: FloatArray) -> FloatArray:
         """Return the solution of all rows for speeds, or accelerations. Raises for an underdetermined one."""
         rows, lengths = _scaled(np.vstack([A, self.E]))
-        found, count = ranked_lstsq(rows, b / lengths, what=FOLLOWING, rcond=RANK)
+        found, count = ranked_lstsq(rows, b / lengths, what=FOLLOWING, rcond=DEAD_CENTRE)
+        if count < rows.shape[1] or lengths.min() < DEAD_CENTRE * lengths.max():
+            if why := self.dead_centre(t, q, DEAD_CENTRE):
+                raise SimulationError(singular_text(self.system, t, why, "position"))
+            found, count = ranked_lstsq(rows, b / lengths, what=FOLLOWING, rcond=RANK)
         if count < rows.shape[1]:
             raise SimulationError(_left_open(self.system, t, self.course.names, svd(rows, what=FOLLOWING)[2][count:]))
         return np.asarray(found)
@@ -229,15 +264,28 @@ def _left_open(system: System, t: float, given: Sequence[str], free: FloatArray)
 
 
 def _meets(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray) -> None:
-    off = np.abs(constraints.residuals(t, q, v))
+    _check_residuals(constraints, t, q, v, np.abs(constraints.residuals(t, q, v)))
+
+
+def _check_residuals(
+    constraints: NumericConstraints,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    off: FloatArray,
+    dead_centre: Callable[[], str] = str,
+) -> None:
+    """Raise for residuals *off* beyond tolerance, with the sentence on a *dead_centre* that the motion leads beyond."""
     off = np.where(np.isfinite(off), off, np.inf)
     if not len(off) or off.max() <= MISSED * constraints.scale(q, v):
         return
     k = int(off.argmax())
     size = f"{off[k]:.3g} {constraints.unit(k)}".rstrip()
+    why = dead_centre()
     raise SimulationError(
         f"Model '{constraints.system.name}': no motion of this kind meets {constraints.described(k)} at t = {t:g} s: the "
-        f"nearest one misses it by {size}. Give the motion of fewer coordinates, or one within reach."
+        f"nearest one misses it by {size}{f', and {why}' if why else ''}. Give the motion of fewer coordinates, or one within "
+        "reach."
     )
 
 

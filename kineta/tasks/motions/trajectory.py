@@ -212,7 +212,8 @@ def _of_course(equations: Equations, given: Course, t: FloatArray, p: FloatArray
     constraints = NumericConstraints(equations, p)
     start = dependent_coordinates.beginning(given, constraints, float(t[0]), initial_state(system, p=p)[0])
     own = regular(equations, float(t[0]), start, p)
-    return _in_speeds(own, p, t, *dependent_coordinates.completed(given, constraints, t, start))
+    left_out = own.derivation.left_out
+    return _in_speeds(own, p, t, *dependent_coordinates.completed(given, constraints, t, start, left_out))
 
 
 def _in_speeds(

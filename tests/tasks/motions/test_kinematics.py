@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -180,3 +181,46 @@ def test_outputs_of_a_model_are_series_of_a_given_motion() -> None:
     along = kn.kinematics(arm, run)
     for name in run.outputs:
         assert along[name] == pytest.approx(run[name], abs=1e-12), name
+
+
+CRANK = """model crank; A | Rz(a) = m(1), Jz(0.1); R ~ A | Sx(1), Rz(b), Sx(2) = m(1), Jz(0.1); S | Sx(x) = 1;
+constraint cx : R.x = x; constraint cy : R.y = 0; initial a = 0.5, b = -0.8, x = 2.8;"""
+FOLDED = "model folded; A | Rz(a), Sx(0.5) = 1; B ~ A | Rz(b), Sx(1) = 1; C | Sx(1), Rz(c), Sx(0.5) = 1; "
+
+
+@pytest.mark.parametrize(
+    ("text", "motion", "times", "words"),
+    [
+        (
+            CRANK,
+            {"x": "2.8 + 0.2*t"},
+            (0.0, 1.0),
+            "the position at t = 1 s is singular: the constraint cx and the motion of x",
+        ),
+        (
+            CRANK,
+            {"x": "3 - 0.2*cos(t)^2"},
+            (0.0, np.pi / 2),
+            "is singular: the constraint cx and the motion of x depend on",
+        ),
+        (
+            CRANK,
+            {"x": "2.8 + 0.2*t"},
+            (0.0, 1.5),
+            "misses it by .* m, and the constraint cx and the motion of x depend on",
+        ),
+        (
+            FOLDED + "constraint u : B.x = C.x; constraint v : B.y = C.y;",
+            {"a": "t - 0.5"},
+            (0.0, 0.5),
+            "at t = 0.5 s is sing",
+        ),
+    ],
+)
+@pytest.mark.parametrize("task", [kn.kinematics, kn.inverse])
+def test_a_motion_into_a_dead_centre_is_named(
+    task: Any, text: str, motion: dict[str, str], times: tuple[float, float], words: str
+) -> None:
+    """Speeds are without bound there, or their branch is a matter of rounding."""
+    with pytest.raises(kn.SimulationError, match=words):
+        task(kn.loads(text), motion, t=np.linspace(*times, 6))
