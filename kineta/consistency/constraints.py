@@ -9,7 +9,7 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
-from kineta.codegen.tiered import TieredFunction
+from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.consistency.definition_domain import domain_violation, position_text
 from kineta.consistency.derived import Derived
 from kineta.errors import NumericalError
@@ -40,7 +40,7 @@ class CompiledConstraints:
     linear : True where all rows are linear in the speeds
     """
 
-    functions: TieredFunction
+    functions: CompiledFunctions
     places: Mapping[str, tuple[tuple[int, ...], IntArray]]
     blocks: tuple[IntArray, ...]
     rows: tuple[tuple[str, int], ...]
@@ -273,7 +273,7 @@ def _compiled_constraints(system: System) -> CompiledConstraints:
         program(d.graph, inputs, {n: ((len(own),), [arrays[n].refs[k] for k in own])}, n) for n, own in places.items()
     ]
     return CompiledConstraints(
-        TieredFunction(programs),
+        CompiledFunctions(programs),
         {n: (a.shape, np.array(places[n], dtype=np.int64)) for n, a in arrays.items()},
         _diagonal_blocks(len(s.v), places["mass_matrix"]),
         tuple((r.constraint, r.order) for r in closures),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kineta.algebra.expression import LOCK
 from kineta.calls import public
 from kineta.codegen.c import identifier
+from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.equations.formulas import Formulas, aligned, formulas
 from kineta.errors import ArgumentError, did_you_mean, one_of, shown
 from kineta.expr.count import Operations
@@ -201,6 +202,14 @@ class Equations:
     def bounded_memo(self, key: Hashable, make: Callable[[], T]) -> T:
         """As :meth:`memo`, for unbounded sets of keys: only the keys last used are retained."""
         return bounded_memo(self, key, make, MEMO_SIZE)
+
+    def compiled(
+        self, key: Hashable, programs: Callable[[Derivation], Iterable[StraightLineProgram]]
+    ) -> CompiledFunctions:
+        """The functions that *programs* makes from a derivation of its own, for one state and for rows of states; made once
+        for a *key*.
+        """
+        return self.bounded_memo(key, lambda: CompiledFunctions(programs(self.alone()), batch=True))
 
     def formulas(self, quantity: str) -> Formulas:
         """*quantity* after all passes, as printed, counted and compiled."""

@@ -11,6 +11,7 @@ import numpy as np
 from kineta import entry_points
 from kineta.arrays import FloatArray
 from kineta.calls import public
+from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.equations import argument_layout
 from kineta.equations.result_arrays import filled, shaped, tuple_of
 from kineta.errors import ArgumentError, did_you_mean, nearest_or_listed, one_of, shown
@@ -100,9 +101,7 @@ class Function:
         """The machine code. Raises :class:`ArgumentError` for other backends."""
         if self.backend != "llvm":
             raise ArgumentError(f"Expected a function compiled by llvm, found {self!r}: it has no machine code.")
-        from kineta.codegen import llvm
-
-        return llvm.compile([self.main]).function(self.main.name)
+        return CompiledFunctions([self.main])[self.main.name]
 
     @property
     def address(self) -> int:
@@ -123,9 +122,7 @@ class Function:
         """The compiled program for rows of states."""
         if self.backend != "llvm":
             return self._scalar
-        from kineta.codegen import llvm
-
-        return llvm.compile([self.main], batch=True).function(self.main.name).batch
+        return CompiledFunctions([self.main], batch=True)[self.main.name].batch
 
     def _checked(self, *given: Any, **named: Any) -> Any:
         """The quantity for one state or for rows of states, with conversion and checks of all arguments."""
@@ -258,9 +255,7 @@ class Function:
 
     @once
     def _compiled_setup(self) -> Callable[..., FloatArray]:
-        from kineta.codegen import llvm
-
-        return llvm.compile([self.setup], batch=True).function(self.setup.name).batch
+        return CompiledFunctions([self.setup], batch=True)[self.setup.name].batch
 
 
 def known_backend(name: str) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
-from kineta.codegen import llvm
+from kineta.codegen.compiled_functions import CompiledFunctions
+from kineta.codegen.llvm import NativeFunction
 from kineta.consistency.consistent_start import PRINTED_TOLERANCE, START_TOLERANCE
 from kineta.errors import SimulationError
 from kineta.expr.graph import Ref
@@ -55,12 +56,12 @@ class StartFunctions:
     notes: tuple[str, ...]
     names: tuple[tuple[str, ...], ...]
     labels: tuple[tuple[str, ...], ...]
-    uncontrolled: tuple[llvm.NativeFunction, ...]
-    rows: tuple[llvm.NativeFunction, ...]
-    mass_matrix: llvm.NativeFunction
-    retract: llvm.NativeFunction
-    regularity: llvm.NativeFunction
-    gradient_answers: llvm.NativeFunction
+    uncontrolled: tuple[NativeFunction, ...]
+    rows: tuple[NativeFunction, ...]
+    mass_matrix: NativeFunction
+    retract: NativeFunction
+    regularity: NativeFunction
+    gradient_answers: NativeFunction
 
 
 def compile_start(d: Derivation) -> StartFunctions:
@@ -86,7 +87,7 @@ def compile_start(d: Derivation) -> StartFunctions:
     change = [g.symbol(f"change of {name}") for name in s.names]
     inputs["change"] = change
     functions["moved"] = projection.retraction(d, change)
-    made = llvm.compile([program(g, inputs, {n: ((len(x),), x)}, n) for n, x in functions.items()])
+    made = CompiledFunctions(program(g, inputs, {n: ((len(x),), x)}, n) for n, x in functions.items())
     names = tuple(tuple(g.name(x) or "" for x in row) for row in levels)
     actuators = dict(s.system.control.actuators)
     return StartFunctions(
@@ -96,12 +97,12 @@ def compile_start(d: Derivation) -> StartFunctions:
         tuple(_program_notes(d)),
         names,
         tuple(labels),
-        tuple(made.function(f"natural_{k}") for k in range(2, order)),
-        tuple(made.function(f"rows_{k}") for k in range(order)),
-        made.function("mass_matrix"),
-        made.function("moved"),
-        made.function("regularity"),
-        made.function("gradient_response"),
+        tuple(made[f"natural_{k}"] for k in range(2, order)),
+        tuple(made[f"rows_{k}"] for k in range(order)),
+        made["mass_matrix"],
+        made["moved"],
+        made["regularity"],
+        made["gradient_response"],
     )
 
 
@@ -126,7 +127,7 @@ class Initialisation:
     levels: FloatArray
     p: FloatArray
 
-    def value(self, function: llvm.NativeFunction, change: FloatArray | None = None) -> FloatArray:
+    def value(self, function: NativeFunction, change: FloatArray | None = None) -> FloatArray:
         """Value of a *function* at the state."""
         moved = np.zeros(self.levels.shape[1]) if change is None else change
         return function(np.array([self.t]), self.q, self.levels.ravel(), self.p, moved)

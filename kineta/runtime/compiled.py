@@ -10,8 +10,8 @@ import numpy as np
 
 from kineta.algebra.expression import LOCK, Expr
 from kineta.arrays import FloatArray
-from kineta.codegen import llvm
-from kineta.codegen import numpy as reference
+from kineta.codegen.compiled_functions import CompiledFunctions
+from kineta.codegen.llvm import NativeFunction
 from kineta.codegen.python_call import state_wrapper
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations
@@ -24,14 +24,13 @@ from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 from kineta.runtime.functions import StateLayout, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
-from kineta.threads import memo, once
+from kineta.threads import once
 
 #: Machine code called with arrays.
 NativeCall = Callable[..., FloatArray]
 
-#: The block h among the functions; and the functions of transitions between modes of contacts.
-SETUP = "h"
-TRANSITION = (SETUP, "position", "velocity", "touch", "bounce")
+#: Functions of transitions between modes of contacts, beside the block h.
+TRANSITION = ("position", "velocity", "touch", "bounce")
 
 #: Contact flags of code without closed contacts.
 NO_FLAGS: FloatArray = np.zeros(0)
@@ -46,8 +45,8 @@ class CompiledSystem:
         self, setup: StraightLineProgram, programs: Mapping[str, StraightLineProgram], layout: StateLayout, kept: str
     ) -> None:
         self.layout, self.treatment = layout, kept
-        self._setup = reference.compile(setup)
-        self._programs = {SETUP: setup, **programs}
+        self._setup, self._programs = setup.name, programs
+        self._functions = CompiledFunctions([setup, *programs.values()], group=self._group)
         pressed = [touch.name in layout.pressed for touch in layout.touches]
         #: Closed contacts, True where one locks a single speed, and their rows among those of all contacts.
         self.closed = np.array(pressed, dtype=bool)
@@ -60,26 +59,20 @@ class CompiledSystem:
         """
         lead = np.broadcast_shapes(p.shape[:-1], constant.shape[:-1])
         rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, flags, constant)]
-        return self._setup(np.concatenate(rows, axis=-1))
-
-    def _function(self, name: str) -> llvm.NativeFunction:
-        """Function *name*, compiled with the others of its group."""
-        group = self._group(name)
-        programs = {n: program for n, program in self._programs.items() if self._group(n) == group}
-        return memo(self, group, lambda: llvm.compile(tuple(programs.values()))).function(programs[name].name)
+        return self._functions.interpreted(self._setup)(np.concatenate(rows, axis=-1))
 
     def _group(self, name: str) -> str:
         """Functions of a motion, and with contacts those of a transition, since some modes have no motion; by themselves the
         events, which change from run to run, and the block h, which few runs without contacts evaluate again.
         """
-        if name == "events" or (name == SETUP and not self.layout.touches):
+        if name == "events" or (name == self._setup and not self.layout.touches):
             return name
-        return "transition" if self.layout.touches and name in TRANSITION else "motion"
+        return "transition" if self.layout.touches and name in (self._setup, *TRANSITION) else "motion"
 
     @once
-    def setup_function(self) -> llvm.NativeFunction:
+    def setup_function(self) -> NativeFunction:
         """Compiled block h of parameters, flags of closed contacts and constant forces."""
-        return self._function(SETUP)
+        return self._functions[self._setup]
 
     @once
     def setup_call(self) -> NativeCall:
@@ -87,45 +80,45 @@ class CompiledSystem:
         return state_wrapper(self.setup_function)
 
     @once
-    def rate(self) -> llvm.NativeFunction:
+    def rate(self) -> NativeFunction:
         """Rate of the state."""
-        return self._function("rate")
+        return self._functions["rate"]
 
     @once
-    def ensemble_rate(self) -> llvm.NativeFunction:
+    def ensemble_rate(self) -> NativeFunction:
         """Rate of many states: by rows, and by SIMD lanes."""
-        return llvm.compile([self._programs["rate"]], batch=True).function("rate")
+        return CompiledFunctions([self._programs["rate"]], batch=True)["rate"]
 
     @once
-    def projections(self) -> tuple[llvm.NativeFunction, llvm.NativeFunction]:
+    def projections(self) -> tuple[NativeFunction, NativeFunction]:
         """State after a Newton step of the coordinates, and of the speeds, towards the constraints."""
-        return self._function("position"), self._function("velocity")
+        return self._functions["position"], self._functions["velocity"]
 
     @once
-    def regularity(self) -> llvm.NativeFunction:
+    def regularity(self) -> NativeFunction:
         """Gradients of programs of motion, their input distribution, quantities that vanish where a gradient is undefined, and
         kinks.
         """
-        return self._function("regularity")
+        return self._functions["regularity"]
 
     @once
-    def events(self) -> llvm.NativeFunction | None:
+    def events(self) -> NativeFunction | None:
         """Values of the event functions; None without events."""
-        return self._function("events") if "events" in self._programs else None
+        return self._functions.get("events")
 
     @once
     def contact_call(self) -> NativeCall:
         """Contact quantities of a time, a state and h, in the order of ``CONTACT_QUANTITIES``, ``LOCKING_QUANTITIES`` or
         ``OPEN_QUANTITIES`` of :mod:`~kineta.runtime.functions`.
         """
-        return state_wrapper(self._function("touch"))
+        return state_wrapper(self._functions["touch"])
 
     @once
-    def closed_form_impact(self) -> llvm.NativeFunction | None:
+    def closed_form_impact(self) -> NativeFunction | None:
         """Closed-form impact of every single contact, laid out as in :mod:`kineta.integration.loop_abi`; None without a closed
         form.
         """
-        return self._function("bounce") if "bounce" in self._programs else None
+        return self._functions.get("bounce")
 
     @once
     def projection_calls(self) -> tuple[NativeCall, NativeCall]:
@@ -149,9 +142,9 @@ class CompiledSystem:
         """:attr:`observed` of a time, a state and h."""
         return state_wrapper(self.observed)
 
-    def switch_function(self, k: int) -> llvm.NativeFunction:
+    def switch_function(self, k: int) -> NativeFunction:
         """New values set by the switch number *k*."""
-        return self._function(f"switch_{k}")
+        return self._functions[f"switch_{k}"]
 
     @property
     def event_address(self) -> int:
@@ -164,9 +157,9 @@ class CompiledSystem:
         return self.observed.batch
 
     @once
-    def observed(self) -> llvm.NativeFunction:
+    def observed(self) -> NativeFunction:
         """:attr:`observe` for one state."""
-        return self._function("observed")
+        return self._functions["observed"]
 
 
 @dataclass(frozen=True)

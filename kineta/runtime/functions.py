@@ -38,6 +38,8 @@ LOCKING_QUANTITIES = (
     "net_forces",
 )
 OPEN_QUANTITIES = ("gaps", "laws")
+#: Name of the program of the block h.
+SETUP = "run_setup"
 #: Periodic operations.
 PERIODIC = frozenset({Op.SIN, Op.COS, Op.TAN})
 

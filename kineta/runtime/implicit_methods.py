@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.codegen import llvm
-from kineta.codegen import numpy as reference
+from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.python_call import state_wrapper
 from kineta.equations.equations import Equations
 from kineta.expr.program import StraightLineProgram
@@ -22,7 +21,7 @@ from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.constraint_treatment import FREE, SOLVED, STABILISED, run_derivation
-from kineta.runtime.functions import lowered, run_functions
+from kineta.runtime.functions import SETUP, lowered, run_functions
 
 
 def jacobian(equations: Equations, run: BoundSystem) -> Jacobian:
@@ -32,9 +31,10 @@ def jacobian(equations: Equations, run: BoundSystem) -> Jacobian:
     """
     forces = run.forces
     key = ("jacobian", forces.none, tuple(forces.expressions.items()))
-    setup, slope = equations.bounded_memo(key, lambda: _slope_programs(equations, forces))
-    h = reference.compile(setup)(np.concatenate([run.p, forces.constant]))
-    rows = llvm.compile([slope], batch=True).function(slope.name).batch
+    made = equations.bounded_memo(
+        key, lambda: CompiledFunctions(_slope_programs(equations, forces), batch=True, group=str)
+    )
+    h, rows = made.interpreted(SETUP)(np.concatenate([run.p, forces.constant])), made["slope"].batch
 
     def at(t: float, y: FloatArray) -> FloatArray:
         J = np.zeros((len(y), len(y)))
@@ -60,11 +60,11 @@ def dae_residual(equations: Equations, run: BoundSystem) -> Implicit:
     """Residual of the equations of *run* as a DAE."""
     forces = run.forces
     key = ("implicit", forces.none, tuple(forces.expressions.items()))
-    setup, program = equations.bounded_memo(key, lambda: _residual_programs(equations, forces))
-    h = reference.compile(setup)(np.concatenate([run.p, forces.constant]))
+    made = equations.bounded_memo(key, lambda: CompiledFunctions(_residual_programs(equations, forces), group=str))
+    h, residual = made.interpreted(SETUP)(np.concatenate([run.p, forces.constant])), made["implicit"]
     nq, nv = equations.system.nq, equations.system.nv
-    unknown = program.n_outputs - nq - nv - run.code.layout.integrals
-    return Implicit(state_wrapper(llvm.compile([program]).function(program.name), h), unknown, (nq, nq + nv))
+    unknown = residual.program.n_outputs - nq - nv - run.code.layout.integrals
+    return Implicit(state_wrapper(residual, h), unknown, (nq, nq + nv))
 
 
 def _residual_programs(equations: Equations, forces: AppliedForces) -> tuple[StraightLineProgram, StraightLineProgram]:

@@ -7,13 +7,13 @@ with v = 0 at rest. Derivatives by motions, speeds, multipliers and parameters a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.codegen import llvm
+from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.equations.equations import Equations
 from kineta.expr.graph import ZERO, Ref
 from kineta.expr.program import program
@@ -48,7 +48,7 @@ class CompiledConditions:
     binds speeds without binding the position.
     """
 
-    functions: Mapping[str, llvm.NativeFunction]
+    functions: CompiledFunctions
     multipliers: tuple[str, ...]
     levels: tuple[str, ...]
     on_speeds: bool
@@ -172,9 +172,8 @@ def _compiled(equations: Equations, tau: AppliedForces) -> CompiledConditions:
         "going": (plain, s.qdot),
     }
     made = [program(g, inputs, {n: ((len(refs),), refs)}, n) for n, (inputs, refs) in functions.items()]
-    library = llvm.compile(made, batch=True)
     names, on_speeds = tuple(r.constraint for r in d.rows), any(r.order for r in d.rows)
-    return CompiledConditions({n: library.function(n) for n in functions}, names, levels, on_speeds)
+    return CompiledConditions(CompiledFunctions(made, batch=True), names, levels, on_speeds)
 
 
 def _conditions(d: Derivation, tau: AppliedForces) -> tuple[list[Ref], tuple[str, ...]]:

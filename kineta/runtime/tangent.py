@@ -20,6 +20,7 @@ import numpy as np
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as reference
+from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.equations.argument_layout import flat_rows
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SingularMatrixError
@@ -204,11 +205,10 @@ class _Table:
     @once
     def _function(self) -> Callable[..., FloatArray]:
         """The compiled function, for rows of states and of parameters."""
-        from kineta.codegen import llvm
-
         parameters = self.d.symbols.system.parameter_names
         setup, programs = state_programs(self.d, {self.name: self.refs}, self._inputs, parameters, self.name)
-        rows, constants = llvm.compile([programs[self.name]]).function(self.name).batch, reference.compile(setup)
+        made = CompiledFunctions([setup, programs[self.name]], group=str)
+        rows, constants = made[self.name].batch, made.interpreted(setup.name)
         return lambda *blocks: rows(*blocks[:-1], constants(blocks[-1]))
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from kineta.codegen import c, llvm, spilling
 from kineta.codegen import numpy as reference
+from kineta.codegen.compiled_functions import CALLS, CompiledFunctions
 from kineta.codegen.module import module
 from kineta.codegen.spilling import WHOLE
 from kineta.codegen.target import host
-from kineta.codegen.tiered import CALLS, TieredFunction
 from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph
 from kineta.expr.op import Op
@@ -261,7 +261,7 @@ def test_golden_c(request: pytest.FixtureRequest) -> None:
 
 def test_what_is_called_often_is_compiled() -> None:
     p = random_program(1, 200)
-    called, expected = TieredFunction([p]), reference.compile(p)
+    called, expected = CompiledFunctions([p]), reference.compile(p)
     one = blocks(p, None)
     for _ in range(CALLS + 2):
         close(called(p.name, *one), expected(*one))

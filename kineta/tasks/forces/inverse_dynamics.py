@@ -9,20 +9,21 @@ G is the constraint Jacobian. Indeterminate forces on speeds have the least weig
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kineta.arrays import FloatArray, Mask
-from kineta.codegen import llvm
 from kineta.consistency.constraints import NumericConstraints
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
 from kineta.expr.graph import ONE
-from kineta.expr.program import program
+from kineta.expr.program import StraightLineProgram, program
+from kineta.mechanics.derivation import Derivation
 from kineta.model.coercion import records
 from kineta.model.dimensions import multiplier_units, varied_units
 from kineta.model.reserved_symbols import MULTIPLIER
@@ -328,16 +329,19 @@ def _shares(path: Trajectory, unknown: Unknown, p: FloatArray) -> FloatArray:
         A[k, i] = 1.0
     if not unknown.free:
         return A
-    made = path.equations.bounded_memo((Unknown, unknown.free), lambda: _by_parameters(path.equations, unknown))
-    rows = made.batch(path.t[:, None], path.q, path.v, path.vdot, p).reshape(len(path.t), len(unknown.free), system.nv)
+    made = path.equations.compiled((Unknown, unknown.free), partial(_by_parameters, unknown))
+    rows = (
+        made["shares"]
+        .batch(path.t[:, None], path.q, path.v, path.vdot, p)
+        .reshape(len(path.t), len(unknown.free), system.nv)
+    )
     A = np.tile(A, (len(path.t), 1, 1))
     A[:, :, [i for i, k in enumerate(unknown.speeds) if k is None]] = -np.swapaxes(rows, 1, 2)
     return A
 
 
-def _by_parameters(e: Equations, unknown: Unknown) -> llvm.NativeFunction:
-    """Return the derivatives of inverse dynamics by the unknown parameters, (m, nv)."""
-    d = e.alone()
+def _by_parameters(unknown: Unknown, d: Derivation) -> Iterator[StraightLineProgram]:
+    """Yield the derivatives of inverse dynamics by the unknown parameters, (m, nv)."""
     g, s = d.graph, d.symbols
     own = [s.p[k] for k in unknown.free]
     refs = [x for r in own for x in forward(g, d["inverse"].refs, {r: ONE})]
@@ -345,8 +349,7 @@ def _by_parameters(e: Equations, unknown: Unknown) -> llvm.NativeFunction:
         if found := gradient(g, ref, dict.fromkeys(own)):
             raise _no_force(s.system, g.names[g.lhs[next(iter(found)) >> 1]])
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "vdot": s.vdot, "p": s.p}
-    made = program(g, inputs, {"shares": ((len(own), len(s.v)), refs)}, "shares")
-    return llvm.compile([made], batch=True).function("shares")
+    yield program(g, inputs, {"shares": ((len(own), len(s.v)), refs)}, "shares")
 
 
 def _no_force(system: System, names: str) -> ArgumentError:

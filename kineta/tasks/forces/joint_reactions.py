@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kineta.arrays import FloatArray
-from kineta.codegen import llvm
 from kineta.equations.equations import Equations
 from kineta.equations.formulas import simplified
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.expr.graph import Ref
-from kineta.expr.program import program
+from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.constraints import joint_reactions as joints
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.from_residual import moving, transmitted
@@ -195,16 +195,15 @@ def _at(
 ) -> tuple[FloatArray, FloatArray]:
     """Return the same, and the arms from the origins of the bodies to the hinge points, (k, bodies, 3)."""
     e, touching = path.equations, path.touching is not None
-    made = e.memo(("what joints pass on", touching), lambda: _compiled(e, touching=touching))
+    made = e.compiled(("what joints pass on", touching), partial(_programs, touching=touching))
     t, *rest = motion
-    found = made.batch(t[:, None], *rest, multipliers, p).reshape(len(t), -1)
+    found = made["passed"].batch(t[:, None], *rest, multipliers, p).reshape(len(t), -1)
     joints = found.shape[1] - 3 * len(path.system.bodies)
     return found[:, :joints].reshape(len(t), -1, 6), found[:, joints:].reshape(len(t), -1, 3)
 
 
-def _compiled(e: Equations, *, touching: bool) -> llvm.NativeFunction:
-    """Return the compiled reactions as a function of t, q, v, vdot, multipliers and p."""
-    d = e.alone()
+def _programs(d: Derivation, *, touching: bool) -> Iterator[StraightLineProgram]:
+    """Yield the reactions as a function of t, q, v, vdot, multipliers and p."""
     rows = [row.constraint for row in d.constraint_rows]
     rows += [row.constraint for touch in d.contacts for row in touch.rows] if touching else []
     given = [f"{MULTIPLIER}{row}" for row in rows]
@@ -215,8 +214,7 @@ def _compiled(e: Equations, *, touching: bool) -> llvm.NativeFunction:
     own, functions = simplified(d, {"passed": refs}, ())
     inputs: dict[str, Sequence[Ref]] = {"t": (own.t,), "q": own.q, "v": own.v, "vdot": own.vdot}
     inputs |= {"multipliers": [own.graph.symbol(n) for n in given], "p": own.p}
-    outputs = {"passed": ((len(refs),), functions["passed"])}
-    return llvm.compile([program(own.graph, inputs, outputs, "passed")], batch=True).function("passed")
+    yield program(own.graph, inputs, {"passed": ((len(refs),), functions["passed"])}, "passed")
 
 
 def _at_hinges(d: Derivation, passed: Sequence[Ref]) -> tuple[list[Ref], list[Ref]]:

@@ -4,18 +4,18 @@ have changed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from kineta.algebra.expression import symbol
 from kineta.arrays import FloatArray
-from kineta.codegen import llvm
 from kineta.equations.equations import Equations
 from kineta.equations.formulas import simplified
 from kineta.errors import ArgumentError, excerpt
 from kineta.expr.graph import ZERO
-from kineta.expr.program import program
+from kineta.expr.program import StraightLineProgram, program
+from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.programs.dynamics import CONTROL
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
@@ -55,17 +55,16 @@ def touching(equations: Equations, run: Result) -> FloatArray | None:
 
 def on_speeds(equations: Equations, t: FloatArray, q: FloatArray, v: FloatArray, p: FloatArray) -> FloatArray:
     """Return the Jacobian of the rows of contacts, limits and dry friction, (k, rows, nv)."""
-    made = equations.memo("forces of touches on the speeds", lambda: _on_speeds(equations))
-    return np.asarray(made.batch(t[:, None], q, v, p).reshape(len(t), -1, equations.system.nv))
+    made = equations.compiled("forces of touches on the speeds", _programs)
+    return np.asarray(made["shares"].batch(t[:, None], q, v, p).reshape(len(t), -1, equations.system.nv))
 
 
-def _on_speeds(equations: Equations) -> llvm.NativeFunction:
-    d, n = equations.alone(), equations.system.nv
-    refs = [row.gradient.get(k, ZERO) for touch in d.contacts for row in touch.rows for k in range(n)]
+def _programs(d: Derivation) -> Iterator[StraightLineProgram]:
+    speeds = range(len(d.symbols.v))
+    refs = [row.gradient.get(k, ZERO) for touch in d.contacts for row in touch.rows for k in speeds]
     own, made = simplified(d, {"shares": refs}, ())
     inputs = {"t": (own.t,), "q": own.q, "v": own.v, "p": own.p}
-    outputs = {"shares": ((len(refs),), made["shares"])}
-    return llvm.compile([program(own.graph, inputs, outputs, "shares")], batch=True).function("shares")
+    yield program(own.graph, inputs, {"shares": ((len(refs),), made["shares"])}, "shares")
 
 
 def parameters(system: System, run: Result) -> FloatArray:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
-from kineta.codegen import llvm
-from kineta.equations.equations import Equations
 from kineta.equations.formulas import simplified
-from kineta.expr.program import program
+from kineta.expr.program import StraightLineProgram, program
+from kineta.mechanics.derivation import Derivation
 from kineta.model.name_inference import highest_derivative, smooth_friction
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System
@@ -19,7 +20,7 @@ def outputs(path: Trajectory) -> dict[str, FloatArray]:
     names = list(_of_motions(path.system))
     if not names:
         return {}
-    made = path.equations.memo("outputs along a motion", lambda: _compiled(path.equations))
+    made = path.equations.compiled("outputs along a motion", _programs)["outputs"]
     found = made.batch(path.t[:, None], path.q, path.v, path.vdot, path.p)
     return dict(zip(names, found.T, strict=True))
 
@@ -38,9 +39,8 @@ def _held(system: System, e: Expr) -> bool:
     return any(n.startswith(MULTIPLIER) and n not in smooth_friction(system) for n in e.symbols())
 
 
-def _compiled(equations: Equations) -> llvm.NativeFunction:
-    d = equations.alone()
-    own, made = simplified(d, {"outputs": d.expression_of_levels(*_of_motions(equations.system).values())}, ())
+def _programs(d: Derivation) -> Iterator[StraightLineProgram]:
+    own, made = simplified(d, {"outputs": d.expression_of_levels(*_of_motions(d.symbols.system).values())}, ())
     inputs = {"t": (own.t,), "q": own.q, "v": own.v, "vdot": own.vdot, "p": own.p}
     shape = {"outputs": ((len(made["outputs"]),), made["outputs"])}
-    return llvm.compile([program(own.graph, inputs, shape, "outputs")], batch=True).function("outputs")
+    yield program(own.graph, inputs, shape, "outputs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.codegen import llvm
+from kineta.codegen.llvm import NativeFunction
 from kineta.consistency.consistent_start import consistent
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.definition_domain import domain_violation, position_text
 from kineta.equations.equations import Equations, equations_of, given_equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, excerpt, shown
-from kineta.expr.program import program
+from kineta.expr.program import StraightLineProgram, program
 from kineta.files import path_of
+from kineta.mechanics.derivation import Derivation
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import pinv
 from kineta.results.csv_table import table
@@ -263,15 +264,13 @@ def _allowed(system: System, t: FloatArray, qd: FloatArray, possible: FloatArray
         )
 
 
-def _rates(equations: Equations) -> llvm.NativeFunction:
+def _rates(equations: Equations) -> NativeFunction:
     """Return the first and second rates of the coordinates."""
-    return equations.memo("rates of coordinates", lambda: _compiled(equations))
+    return equations.compiled("rates of coordinates", _programs)["rates"]
 
 
-def _compiled(equations: Equations) -> llvm.NativeFunction:
-    d = equations.alone()
+def _programs(d: Derivation) -> Iterator[StraightLineProgram]:
     s = d.symbols
     refs = (*s.qdot, *s.levels.of(s.qdot, 1))
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "vdot": s.vdot, "p": s.p}
-    made = program(d.graph, inputs, {"rates": ((len(refs),), refs)}, "rates")
-    return llvm.compile([made], batch=True).function("rates")
+    yield program(d.graph, inputs, {"rates": ((len(refs),), refs)}, "rates")

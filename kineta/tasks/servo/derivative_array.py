@@ -9,11 +9,11 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
-from kineta.codegen import llvm
+from kineta.codegen.compiled_functions import CompiledFunctions
+from kineta.codegen.llvm import NativeFunction
 from kineta.consistency.consistent_start import START_TOLERANCE
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SimulationError
-from kineta.expr.program import StraightLineProgram
 from kineta.mechanics.programs.derivative_array import ServoEquations
 from kineta.numerics.differentiation_index import RankStructure, determined, equilibrated, least_change, rank_structure
 from kineta.numerics.linear_algebra import lstsq, qr
@@ -128,9 +128,9 @@ class _ArrayFunctions:
 
     def __init__(self, servo: ServoEquations) -> None:
         self.servo = servo
-        made = (servo.forces(), servo.branches(), servo.moved(), servo.qdot())
-        self.forces, self.branches, self.moved, self.qdot = map(_compiled, made)
-        self._levels: list[llvm.NativeFunction] = []
+        made = CompiledFunctions([servo.forces(), servo.branches(), servo.moved(), servo.qdot()])
+        self.forces, self.branches, self.moved, self.qdot = (made[name] for name in made.programs)
+        self._levels: list[NativeFunction] = []
         self._sizes = [0]
         self._labels: list[list[tuple[str, int]]] = []
 
@@ -144,14 +144,11 @@ class _ArrayFunctions:
             self._labels.append(self.servo.labels(len(self._labels)))
         return self._labels[k]
 
-    def level(self, k: int) -> llvm.NativeFunction:
+    def level(self, k: int) -> NativeFunction:
         while len(self._levels) <= k:
-            self._levels.append(_compiled(self.servo.level(len(self._levels))))
+            own = self.servo.level(len(self._levels))
+            self._levels.append(CompiledFunctions([own])[own.name])
         return self._levels[k]
-
-
-def _compiled(made: StraightLineProgram) -> llvm.NativeFunction:
-    return llvm.compile([made]).function(made.name)
 
 
 @dataclass(frozen=True)
