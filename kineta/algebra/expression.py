@@ -30,16 +30,18 @@ LOCK = RLock()
 hold_forks(LOCK)
 
 
-def _without(sign: str) -> Callable[[Expr, object], NoReturn]:
-    """An operator for the *sign*, which raises, since expressions do not have it."""
+#: What to write for operators of Python that expressions do not have.
+_REMAINDER = "of an angle x, atan2(sin(x), cos(x)) is the part within half a turn"
+_CONDITION = "step(x) is 1 where x is positive, and products of steps tell where all of them are"
 
-    def undefined(own: Expr, other: object) -> NoReturn:
+
+def _without(sign: str, advice: str) -> Callable[..., NoReturn]:
+    """An operator for the *sign*, which raises with *advice*, since expressions do not have it."""
+
+    def undefined(own: Expr, other: object = 0) -> NoReturn:
         if not isinstance(other, Expr | Real):
             return NotImplemented  # type: ignore[misc]  # only operators may give it
-        raise OperationError(
-            f"Expressions have no {sign}, found it with '{own._brief}'; of an angle x, atan2(sin(x), cos(x)) is the part within "
-            "half a turn."
-        )
+        raise OperationError(f"Expressions have no {sign}, found it with '{own._brief}'; {advice}.")
 
     return undefined
 
@@ -139,9 +141,18 @@ class Expr:
             )
 
         __len__ = __getitem__ = __iter__ = __contains__ = _single
-        __mod__ = __rmod__ = _without("%")
-        __floordiv__ = __rfloordiv__ = _without("//")
-        __divmod__ = __rdivmod__ = _without("divmod")
+        __mod__ = __rmod__ = _without("%", _REMAINDER)
+        __floordiv__ = __rfloordiv__ = _without("//", _REMAINDER)
+        __divmod__ = __rdivmod__ = _without("divmod", _REMAINDER)
+        __matmul__ = __rmatmul__ = _without("@", "a product is x*y")
+        __xor__ = __rxor__ = _without("^", "a power is x**y")
+        __and__ = __rand__ = _without("&", _CONDITION)
+        __or__ = __ror__ = _without("|", _CONDITION)
+        __invert__ = _without("~", "the negative is -x")
+
+        def __call__(self, *_: object, **__: object) -> NoReturn:
+            """Raise :class:`OperationError`."""
+            raise OperationError(f"Expressions are no functions, found a call of '{self._brief}'; a product is x*y.")
 
         def __getattr__(self, name: str) -> Callable[..., Expr]:
             """Methods for NumPy's functions of arrays of expressions: ``np.arcsin(array)`` calls ``x.arcsin()``."""

@@ -236,6 +236,11 @@ def quantity(text: str) -> tuple[float, Dimension | None]:
         raise ModelError(f"Expected a finite number, found '{_short(text)}'.")
     if written is None:
         return number, None
+    first = re.split(r"[\^*/·]", written)[0]
+    if first not in UNITS and match.end(1) == match.start(2):
+        raise ModelError(
+            f"Expected a unit, found '{first}'.{_advice(first, behind='')} A product is written {match[1]}*{first}."
+        )
     known = unit(written)
     # A factor such as 1/100 is divided by 100: 35 cm is then the same double as 0.35.
     whole = round(1 / known.factor) if known.factor < 1 else 0

@@ -82,7 +82,7 @@ def _checked_samples(samples: SampledForces, speeds: tuple[str, ...]) -> Sampled
 
 
 def _reject_function(what: str, value: Any) -> None:
-    if callable(value):
+    if callable(value) and not isinstance(value, Expr):
         raise ArgumentError(
             f"Expected {what} as numbers or expressions, found a Python function; kineta.sampled(f, rate) calls it at a rate."
         )

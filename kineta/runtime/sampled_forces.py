@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
 from kineta.values import check_rising, numbers
@@ -75,7 +76,7 @@ def sampled(values: Function | ArrayLike, rate: float | ArrayLike) -> SampledFor
     For all speeds a sample is (nv,), one number for all, or a mapping of some speeds to numbers; for the force on one speed, a
     number. Raises :class:`ArgumentError` for a rate that is not positive and a table that is none.
     """
-    if callable(values):
+    if callable(values) and not isinstance(values, Expr):
         return SampledForces(values, _rate(rate), None)
     first, second = numbers("the samples", values), numbers("the rate or the samples", rate)
     if second.ndim == 0:

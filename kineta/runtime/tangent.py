@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as reference
@@ -62,9 +63,9 @@ class MatrixAlgebra:
     zero: Any
     one: Any
     solve: Callable[[Matrix, Matrix], Matrix]
-    product: Callable[[Matrix, Matrix], Matrix] = np.matmul
-    add: Callable[[Matrix, Matrix], Matrix] = np.add
-    negate: Callable[[Matrix], Matrix] = np.negative
+    product: Callable[[Matrix, Matrix], Matrix]
+    add: Callable[[Matrix, Matrix], Matrix]
+    negate: Callable[[Matrix], Matrix]
 
 
 @dataclass(frozen=True)
@@ -156,16 +157,31 @@ class Tangent:
 def _solution(K: FloatArray, right: FloatArray) -> FloatArray:
     """The solution x of K x = right; NaN where K is singular."""
     finite = np.isfinite(K).all(axis=(-2, -1), keepdims=True) & np.isfinite(right).all(axis=(-2, -1), keepdims=True)
-    safe = np.where(finite, K, np.eye(K.shape[-1]))
+    unit = np.broadcast_to(np.eye(K.shape[-1]), K.shape)
+    K, right = np.where(finite, K, unit), np.where(finite, right, 0.0)
     try:
-        found = solve(safe, np.where(finite, right, 0.0), what="the changes of the accelerations")
-        return np.asarray(np.where(finite, found, np.nan))
+        found = solve(K, np.concatenate([right, unit], axis=-1), what="the changes of the accelerations")
     except SingularMatrixError:
         return np.full(right.shape, np.nan)
+    x, inverse = np.split(found, [right.shape[-1]], axis=-1)
+    terms = np.abs(inverse) @ (np.abs(K) @ np.abs(x) + np.abs(right))
+    return np.asarray(np.where(finite, _without_rounding(x, terms), np.nan))
+
+
+def _without_rounding(x: FloatArray, terms: FloatArray) -> FloatArray:
+    """*x* with zero for what is the rounding error of its *terms*."""
+    return np.where(np.abs(x) <= tolerances.ROUNDING_TOLERANCE * terms, 0.0, x)
 
 
 #: Matrices of numbers.
-NUMBERS = MatrixAlgebra(0.0, 1.0, _solution)
+NUMBERS = MatrixAlgebra(
+    0.0,
+    1.0,
+    _solution,
+    lambda A, B: _without_rounding(A @ B, np.abs(A) @ np.abs(B)),
+    lambda A, B: _without_rounding(A + B, np.abs(A) + np.abs(B)),
+    np.negative,
+)
 
 
 class _Table:

@@ -6,6 +6,7 @@ import copy
 import math
 import operator
 import pickle
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -170,6 +171,32 @@ def test_expressions_have_no_remainder(op: Callable[[Any, Any], Any]) -> None:
         assert isinstance(error.value, TypeError)
     with pytest.raises(ExpressionError, match="NumPy's"):
         op(X, np.array([1.0]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: X @ Y, "Expressions have no @, found it with 'x'; a product is x*y."),
+        (lambda: 2 ^ X, "Expressions have no ^, found it with 'x'; a power is x**y."),
+        (
+            lambda: X & True,
+            "Expressions have no &, found it with 'x'; step(x) is 1 where x is positive, and products of steps ",
+        ),
+        (
+            lambda: X | Y,
+            "Expressions have no |, found it with 'x'; step(x) is 1 where x is positive, and products of steps ",
+        ),
+        (lambda: ~X, "Expressions have no ~, found it with 'x'; the negative is -x."),
+        (
+            lambda: X(1),
+            "Expressions are no functions, found a call of 'x'; a product is x*y.",
+        ),
+    ],
+)
+def test_operations_that_expressions_do_not_have_are_named(wrong: Callable[[], object], said: str) -> None:
+    with pytest.raises(ExpressionError, match="^" + re.escape(said)) as error:
+        wrong()
+    assert isinstance(error.value, TypeError)
 
 
 def test_an_expression_that_is_a_number_may_be_rounded() -> None:

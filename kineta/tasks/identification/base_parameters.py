@@ -11,6 +11,7 @@ Forms are taken link by link outwards. In a closed system Y is projected onto th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,6 +26,7 @@ from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import dependent_rows, find_redundancy
 from kineta.equations.equations import Equations, equations_of, given_equations
+from kineta.equations.formulas import readable
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, ExpressionError, SimulationError, did_you_mean
 from kineta.expr.graph import Graph, Ref
@@ -34,6 +36,7 @@ from kineta.model.system import System
 from kineta.notation.text import lines
 from kineta.numerics.linear_algebra import lstsq, norm, null_space, pinv
 from kineta.passes.evaluate import evaluate
+from kineta.passes.expand import expand
 from kineta.runtime.compiled import parameters
 from kineta.tasks.identification.regressor import parameter_names
 from kineta.tasks.ignored_parts import warn_ignored
@@ -47,6 +50,8 @@ RANK, NOTHING = 1e-7, 1e-9
 ROWS_PER_PARAMETER, MOTIONS_PER_PARAMETER = 3, 12
 #: Consecutive random motions that may miss the constraints.
 MAX_MISSES = 200
+#: An innermost pair of brackets.
+INNERMOST = re.compile(r"\([^()]*\)")
 #: Ratio to the largest singular value of constraints below which one counts as zero.
 NULL = 1e-9
 
@@ -178,19 +183,24 @@ def _forms(e: Equations, p: FloatArray, n: int) -> list[Form]:
     found = []
     try:
         for form in regrouped_parameters(d):
-            values = evaluate(g, list(form.values()), known)
-            found.append({k: (x, _written(g, ref, x)) for (k, ref), x in zip(form.items(), values, strict=True)})
+            short = expand(g, list(form.values()))
+            values = evaluate(g, short, known)
+            found.append({k: (x, _written(e.system, g, ref, x)) for k, ref, x in zip(form, short, values, strict=True)})
     except ExpressionError:
         return [{k: (1.0, "1")} for k in range(n)]
     return found
 
 
-def _written(g: Graph, ref: Ref, value: float) -> str:
-    """Return a coefficient in the parameters of the model, or as a number."""
+def _written(system: System, g: Graph, ref: Ref, value: float) -> str:
+    """Return a coefficient in the parameters of *system*, or as a number; a sum in brackets, and a minus in front alone."""
     if g.value(ref) is not None:
         return f"{value:.6g}"
-    (line,) = lines(g, {"x": ref}, parts=False)
-    return line.removeprefix("x = ")
+    graph, (size,) = readable(g, [ref], system, parts=False)
+    (line,) = lines(graph, {"x": size & ~1}, parts=False)
+    text = outside = line.removeprefix("x = ")
+    while outside != (outside := INNERMOST.sub("", outside)):
+        pass
+    return "-" * (size & 1) + (f"({text})" if " " in outside else text)
 
 
 def _formula(names: tuple[str, ...], form: Form, row: FloatArray) -> str:
@@ -199,9 +209,7 @@ def _formula(names: tuple[str, ...], form: Form, row: FloatArray) -> str:
     for k in sorted(np.flatnonzero(np.abs(row) > NOTHING).tolist(), key=lambda k: (k not in form, k)):
         value, text = form.get(k, (0.0, ""))
         text = text if abs(value - row[k]) < NOTHING else f"{row[k]:.6g}"
-        minus = text.startswith("-") and " " not in text
-        size = text[1:] if minus else text
-        size = f"({size})" if " " in size else size
+        minus, size = text.startswith("-"), text.removeprefix("-")
         terms.append((minus, size != "1", names[k] if size == "1" else f"{size} {names[k]}"))
     (minus, _, first), *rest = sorted(terms, key=lambda term: term[:2])
     return ("-" if minus else "") + first + "".join(f" {'-' if m else '+'} {term}" for m, _, term in rest)

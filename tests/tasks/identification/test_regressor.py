@@ -89,6 +89,16 @@ def test_formulas_say_what_is_moved_where() -> None:
     assert ends.values[2] == pytest.approx(2.0)
 
 
+def test_coefficients_in_formulas_are_simplified() -> None:
+    bicycle = kn.base_parameters(kn.load(EXAMPLES / "bicycle.kin").replace(contacts=()))
+    turned = (
+        "sin(lam)^2 Fork.Ixx + 2*sin(lam)*cos(lam) Fork.Ixy + cos(lam)^2 Fork.Iyy + (c*cos(lam) - rF*sin(lam))^2 Fr"
+    )
+    assert sum(formula.startswith(turned) for formula in bicycle.formulas) == 1
+    ball = kn.base_parameters(kn.load(EXAMPLES / "ball_in_cylinder.kin"))
+    assert "Radius.Izz + (R - r)^2 Ball.m" in ball.formulas
+
+
 def test_a_closed_system_has_fewer() -> None:
     opened, base = kn.base_parameters(FOURBAR.replace(constraints=())), kn.base_parameters(FOURBAR)
     assert (len(opened), len(base)) == (9, 8)

@@ -11,6 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.errors import ArgumentError
+from kineta.expr.graph import ZERO
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.truth import load
 from tests.support import EXAMPLES
@@ -73,6 +74,15 @@ def test_dependent_states_follow_parameters_that_are_inputs(name: str) -> None:
     entries = [ref for letter in "BD" for row in formulas.matrices[letter] for ref in row]
     shown = evaluate(formulas.graph, entries, dict(zip(system.parameter_names, p, strict=True)))
     assert np.allclose(shown, [*linear.B[:, 0], *linear.D[:, 0]], rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["oscillator_chain", "snakeboard", "free_satellite", "chaplygin_sleigh"])
+def test_entries_that_are_zero_in_formulas_are_zero_in_numbers(name: str) -> None:
+    linear, formulas = kn.linearize(example(name)), kn.linear_formulas(example(name))
+    assert formulas.states == linear.states
+    for letter in "ABCD":
+        zero = np.array(formulas.matrices[letter]) == ZERO
+        assert not getattr(linear, letter)[zero].any()
 
 
 @pytest.mark.parametrize("name", MOTIONS)
