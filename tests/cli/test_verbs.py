@@ -181,6 +181,15 @@ def test_simulate_prints_a_table(kineta: Command, here: Path) -> None:
     assert [float(row["t"]) for row in rows] == [0.0, 0.01, 0.02]
 
 
+def test_rounding_errors_of_a_body_at_rest_are_zero_in_the_table(kineta: Command) -> None:
+    done = kineta("simulate", EXAMPLES / "rocking_block.kin", "--to", "5")
+    cells = {row.split("│")[0].strip(): row.split("│")[-1].strip() for row in done.out.splitlines() if "│" in row}
+    assert {cells[name] for name in ("q [rad]", "x' [m/s]", "z' [m/s]", "q' [rad/s]", "lambda.floor.Left.u [N]")} == {
+        "0"
+    }
+    assert "-0 " not in kineta("simulate", EXAMPLES / "sliding_block.kin", "--to", "0.1").out
+
+
 def test_forces_and_states_reach_the_run(kineta: Command) -> None:
     run = ("simulate", CART, "--to", "-0.1", "--q", "q2=10 deg", "--v", "0,0", "--tau", "q1'=2")
     found = kineta(*run, "--json").json
