@@ -150,9 +150,10 @@ class Expr:
         __or__ = __ror__ = _without("|", _CONDITION)
         __invert__ = _without("~", "the negative is -x")
 
-        def __call__(self, *_: object, **__: object) -> NoReturn:
-            """Raise :class:`OperationError`."""
+        def _called(self, *_: object, **__: object) -> NoReturn:
             raise OperationError(f"Expressions are no functions, found a call of '{self._brief}'; a product is x*y.")
+
+        __call__ = _called
 
         def __getattr__(self, name: str) -> Callable[..., Expr]:
             """Methods for NumPy's functions of arrays of expressions: ``np.arcsin(array)`` calls ``x.arcsin()``."""

@@ -23,7 +23,7 @@ from kineta.results.drawing import draw
 from kineta.results.fingerprint import digest
 from kineta.results.impacts import Impact
 from kineta.results.outcomes import DONE, EVENT
-from kineta.results.ruled_table import ruled
+from kineta.results.ruled_table import ruled, value_text
 from kineta.threads import once
 from kineta.values import numbers
 
@@ -182,11 +182,13 @@ class Result:
         work = f"{self.method}: {self.steps} steps, {self.nfev} evaluations, {self.seconds:.3g} s"
         lines = [f"{self.model}: {self.message}", *(f"  {note}" for note in self.notes), f"  {work}"]
         if len(self.t):
-            rows = []
-            for name, values in self.series.items():
-                unit = self.units.get(name, "J" if name.endswith("energy") or name == "work" else "")
-                rows.append((readable(f"{name} [{unit}]" if unit else name), f"{values[0]:.6g}", f"{values[-1]:.6g}"))
-            lines += ruled(("", "start", "end"), *rows)
+            series = self.series
+            units = {n: self.units.get(n, "J" if n.endswith("energy") or n == "work" else "") for n in series}
+            text = value_text(series, units)
+            heads = {n: readable(f"{n} [{unit}]" if unit else n) for n, unit in units.items()}
+            lines += ruled(
+                ("", "start", "end"), *((heads[n], text(n, x[0]), text(n, x[-1])) for n, x in series.items())
+            )
         return [*lines, *(_impact_table(self.impacts) if self.impacts else ())]
 
     def as_dict(self) -> dict[str, Any]:

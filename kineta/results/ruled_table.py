@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from unicodedata import east_asian_width
+
+from kineta import tolerances
+from kineta.arrays import FloatArray
 
 
 def ruled(*rows: Sequence[str]) -> list[str]:
@@ -15,6 +18,23 @@ def ruled(*rows: Sequence[str]) -> list[str]:
         cells = [row[0] + first, *(gap + x for gap, x in zip(rest, row[1:], strict=True))]
         lines.append((" │ " if lines else " ┃ ").join(cells))
     return [lines[0], "━╇━".join("━" * w for w in widths), *lines[1:]]
+
+
+def value_text(series: Mapping[str, FloatArray], units: Mapping[str, str]) -> Callable[[str, float], str]:
+    """Return the text of a value of one of the *series*, by name: 0 where it is rounding error beside the largest value of its
+    unit.
+    """
+    largest: dict[str, float] = {}
+    for name, x in series.items():
+        unit = units.get(name, "")
+        largest[unit] = max(largest.get(unit, 0.0), float(abs(x).max(initial=0.0)))
+
+    def text(name: str, value: float) -> str:
+        """Return a *value* of the series *name* with six digits."""
+        zero = abs(value) <= tolerances.ROUNDING_TOLERANCE * largest[units.get(name, "")]
+        return f"{0.0 if zero else value:.6g}"
+
+    return text
 
 
 def _width(text: str) -> int:

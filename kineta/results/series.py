@@ -14,13 +14,10 @@ from kineta.calls import public
 from kineta.errors import ArgumentError, MissingPackageError, SimulationError, nearest_or_listed, readable, shown
 from kineta.files import path_of, write
 from kineta.results.drawing import draw
-from kineta.results.ruled_table import ruled
+from kineta.results.ruled_table import ruled, value_text
 
 if TYPE_CHECKING:
     import pandas
-
-#: Ratio to the largest value of a unit below which a value counts as zero.
-ROUNDING = 1e-12
 
 
 class Extremes(NamedTuple):
@@ -71,11 +68,7 @@ class Series:
         """Return the remarks, and a table of first and last values and of the *extremes*, by default those of the samples."""
         several = len(self.t) > 1
         head = ("", "start", "end", "least", "at t [s]", "largest", "at t [s]") if several else ("", "")
-        size: dict[str, float] = {}
-        for name, x in self.series.items():
-            unit = self.units.get(name, "")
-            size[unit] = max(size.get(unit, 0.0), float(abs(x).max(initial=0.0)))
-        rows = []
+        text, rows = value_text(self.series, self.units), []
         for name, x in self.series.items():
             unit, values = self.units.get(name, ""), [x[0]]
             if several:
@@ -83,8 +76,8 @@ class Series:
                 own = (x[low], self.t[low], x[high], self.t[high]) if extremes is None else extremes[name]
                 values += [x[-1], *own]
             # The times of the extremes stand at 3 and 5.
-            values = [0.0 if k not in (3, 5) and abs(v) <= ROUNDING * size[unit] else v for k, v in enumerate(values)]
-            rows.append((f"{name} [{unit}]" if unit else name, *(f"{float(v) + 0.0:.6g}" for v in values)))
+            cells = (f"{v:.6g}" if k in (3, 5) else text(name, v) for k, v in enumerate(values))
+            rows.append((f"{name} [{unit}]" if unit else name, *cells))
         table = ruled(head, *((readable(name), *rest) for name, *rest in rows))
         return [repr(self)[1:-1], *(f"  {note}" for note in self.notes), *table]
 
