@@ -75,7 +75,7 @@ def _modules() -> dict[str, str]:
     from kineta.tasks.table import TASKS
 
     own = {name: module for module, names in _FROM.items() for name in names.split()}
-    return own | {name: task.path for task in TASKS for name in task.public.split()}
+    return own | {name: task.module for task in TASKS for name in task.public.split()}
 
 
 def __getattr__(name: str) -> object:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pickle
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -46,3 +48,13 @@ def reads_back(system: kn.System) -> None:
     assert hash(again) == hash(system)
     assert kn.dumps(again) == kn.dumps(system)
     assert pickle.loads(pickle.dumps(system)) == system == system.replace(name=system.name)
+
+
+def reference() -> ModuleType:
+    """The script that writes the reference."""
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -11,8 +11,7 @@ import click
 
 from kineta import tolerances
 from kineta.cli.options import Verb, json_, model, settings
-from kineta.cli.values import CHECK_FAILED, Settings, console, print_json, read
-from kineta.errors import readable
+from kineta.cli.values import CHECK_FAILED, Settings, echo, print_json, read
 
 if TYPE_CHECKING:
     from kineta.equations.equations import Equations
@@ -259,18 +258,13 @@ def _finding(name: str, measure: str, value: float, fault: str) -> dict[str, Any
 
 def _print(summary: dict[str, Any]) -> None:
     bodies, speeds = len(summary["bodies"]), summary["freedom"]
-    out = console()
-
-    def say(text: str, style: str = "") -> None:
-        out.print(readable(text), style=style, markup=False, soft_wrap=True)
-
-    say(
+    echo(
         f"{summary['model']}: {bodies} {'body' if bodies == 1 else 'bodies'}, "
         f"{speeds} {'degree' if speeds == 1 else 'degrees'} of freedom",
-        "bold",
+        bold=True,
     )
     if not summary["speeds"]:
-        say("  nothing moves: no motion names a coordinate. Name one q1, or list it: coordinates ...")
+        echo("  nothing moves: no motion names a coordinate. Name one q1, or list it: coordinates ...")
     parameters = {n: n if x is None else f"{n} = {x:g}" for n, x in summary["parameters"].items()}
     lines = {
         "bodies": ", ".join(summary["bodies"]),
@@ -287,16 +281,16 @@ def _print(summary: dict[str, Any]) -> None:
     }
     for label, line in lines.items():
         if line:
-            say(f"  {label}: {line}")
+            echo(f"  {label}: {line}")
     for note in summary["notes"]:
-        say(f"  {note}")
+        echo(f"  {note}")
     for finding in summary["checks"]:
-        mark, style = ("ok", "green") if finding["passed"] else ("FAILED", "red")
+        mark, colour = ("ok", "green") if finding["passed"] else ("FAILED", "red")
         fault = f": {finding['fault']}." if finding["fault"] else ""
-        say(f"  {mark}: {finding['name']} ({finding['measure']} {finding['value']:.2g}){fault}", style)
+        echo(f"  {mark}: {finding['name']} ({finding['measure']} {finding['value']:.2g}){fault}", fg=colour)
     missing = [n for n, x in summary["parameters"].items() if x is None]
     if missing:
-        say(f"  not checked against the laws: without values for {', '.join(missing)}")
+        echo(f"  not checked against the laws: without values for {', '.join(missing)}")
 
 
 def _acting_in_runs(summary: dict[str, Any]) -> dict[str, str]:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kineta.cli.options import FILE, Verb, formalism, json_, model, quantity, settings, strategy
-from kineta.cli.values import Settings, console, print_json, read
-from kineta.errors import ArgumentError, readable
+from kineta.cli.values import Settings, echo, print_json, read
+from kineta.errors import ArgumentError
+from kineta.results.ruled_table import ruled
 
 if TYPE_CHECKING:
     from kineta.equations.equations import Equations
+    from kineta.expr.count import Operations
     from kineta.model.system import System
 
 #: Speeds up to which what has an entry for every two of them is counted without being asked for.
@@ -109,7 +111,8 @@ def derive(
         click.echo("\n".join(["\\[", *shown, "\\]"]) if matrix else aligned(shown, "align*"))
     else:
         click.echo("\n".join(shown) or nothing(system, quantity), err=not shown)
-        _table(equations, counts, seconds)
+        for line in _operations(equations, counts, seconds):
+            echo(line, err=True)
         if len(counted) < len(COUNTED):
             left = ", ".join(q for q in COUNTED if q not in counted)
             click.echo(f"Not counted: {left}, with more than {LARGE} speeds only if asked for by --quantity.", err=True)
@@ -168,19 +171,11 @@ def _compile(equations: Equations) -> None:
     _ = equations.function("forward").address
 
 
-def _table(equations: Equations, counts: dict[str, Any], seconds: dict[str, float]) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(
-        title=f"Operations of '{escape(readable(equations.system.name))}' by {equations.formalism}",
-        title_justify="left",
-    )
-    table.add_column("quantity")
-    for column in ("add", "mul", "div", "sqrt", "trig", "hoisted"):
-        table.add_column(column, justify="right")
-    for counted, c in counts.items():
-        table.add_row(counted, *(str(x) for x in c.as_dict().values()))
-    out = console(stderr=True)
-    out.print(table)
-    out.print(f"read in {seconds['read'] * 1e3:.0f} ms, derived in {seconds['derive'] * 1e3:.0f} ms")
+def _operations(equations: Equations, counts: dict[str, Operations], seconds: dict[str, float]) -> list[str]:
+    """Return a table of the operation counts of quantities, and the times."""
+    rows = ((counted, *(str(x) for x in c.as_dict().values())) for counted, c in counts.items())
+    return [
+        f"Operations of '{equations.system.name}' by {equations.formalism}",
+        *ruled(("quantity", "add", "mul", "div", "sqrt", "trig", "hoisted"), *rows),
+        f"read in {seconds['read'] * 1e3:.0f} ms, derived in {seconds['derive'] * 1e3:.0f} ms",
+    ]

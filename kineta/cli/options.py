@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -84,23 +83,6 @@ def _formalisms() -> Iterable[str]:
     return FORMALISMS
 
 
-def bundle(record: type, name: str, *options: Callable[..., Any]) -> Callable[[Decorated], Decorated]:
-    """*options* that a verb takes as one argument *name*: a *record*, whose fields have the names of the options."""
-    own = [field.name for field in fields(record)]
-
-    def gathering(verb: Decorated) -> Decorated:
-        @wraps(verb)
-        def gathered(**given: Any) -> Any:
-            values = {option: given.pop(option) for option in own}
-            return verb(**given, **{name: record(**values)})
-
-        for option in reversed(options):
-            option(gathered)
-        return cast(Decorated, gathered)
-
-    return gathering
-
-
 # -- readers of values -------------------------------------------------------------------------------------------------
 
 #: A folder or file. Whether it is there is said where it is opened.
@@ -170,9 +152,7 @@ force = click.option("--force", is_flag=True, help="Overwrite files that exist."
 to = click.option(
     "--to", type=FILE, default=".", show_default=True, metavar="FOLDER", help="Where to; made if need be."
 )
-settings = bundle(
-    Settings,
-    "settings",
+_SETTINGS = (
     click.option(
         "--set",
         "values",
@@ -188,6 +168,20 @@ settings = bundle(
     ),
     click.option("--no-limits", is_flag=True, help="Leave out the limits of a URDF robot, and its dry friction."),
 )
+
+
+def settings(verb: Any) -> Any:
+    """The options by which a model is changed when it is read, which *verb* takes as one argument."""
+
+    @wraps(verb)
+    def gathered(values: Sequence[str], without: str, no_limits: bool, **given: Any) -> Any:
+        return verb(**given, settings=Settings(values, without, no_limits))
+
+    for option in reversed(_SETTINGS):
+        option(gathered)
+    return gathered
+
+
 strategy = click.option(
     "--strategy",
     default="auto",

@@ -14,6 +14,7 @@ from kineta.errors import ArgumentError, did_you_mean
 from kineta.tasks.task import Option
 
 if TYPE_CHECKING:
+    from kineta.algebra.expression import Expr
     from kineta.arrays import FloatArray
     from kineta.model.system import System
 
@@ -86,6 +87,12 @@ def _places(option: Option, text: str, system: System) -> dict[str, Any]:
         raise ArgumentError(f"{option.typed}: expected JSON, found '{text[:60]}' ({error}).") from None
 
 
+def _expression(option: Option, text: str, system: System) -> Expr:
+    from kineta.model.io.kin_reader import expression
+
+    return expression(text, option.typed)
+
+
 def _run_series(option: Option, text: str, system: System) -> list[str]:
     """Return names of series, all of which a run of *system* has."""
     from kineta.equations.equations import equations_of
@@ -139,6 +146,7 @@ READERS: dict[str, Callable[[Option, Any, Any], Any]] = {
     "weights": _weights,
     "deviations": _deviations,
     "places": _places,
+    "expression": _expression,
     "series": _series,
     "run_series": _run_series,
 }

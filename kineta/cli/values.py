@@ -19,8 +19,6 @@ from kineta.errors import ArgumentError, ExpressionError, KinetaError, KinetaWar
 from kineta.files import write
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from kineta.model.system import System
     from kineta.model.units import Dimension
 
@@ -93,24 +91,13 @@ def print_json(data: Any) -> None:
     click.echo(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return the console for tables; a closed pipe raises ``BrokenPipeError``, as for plain text."""
-    from rich.console import Console
-
-    class PipedConsole(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
-
-    return PipedConsole(highlight=False, stderr=stderr)
-
-
-def echo(line: str) -> None:
-    """Print a line on standard output, with plain rules where its encoding has no others."""
+def echo(line: str, *, err: bool = False, **style: Any) -> None:
+    """Print a line in a *style* of click, with rules of ASCII where the encoding of the stream has no others."""
     try:
-        line.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+        line.encode(getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         line = line.translate(PLAIN_RULES)
-    click.echo(readable(line))
+    click.secho(readable(line), err=err, **style)
 
 
 def _finite(data: Any) -> Any:

@@ -35,6 +35,11 @@ def flag(name: str, meaning: str, word: str = "", **more: Any) -> Option:
     return Option("flag", name, meaning, word, default=False, **more)
 
 
+def expression(name: str, meaning: str, word: str = "") -> Option:
+    """An expression of coordinates, speeds and all else that the model names."""
+    return Option("expression", name, meaning, word, "EXPRESSION", required=True)
+
+
 def time(name: str, meaning: str, word: str = "", **more: Any) -> Option:
     """A time, in seconds or with a unit."""
     return Option("time", name, meaning, word, "TIME", **more)
@@ -139,7 +144,7 @@ DESTINATION = OptionGroup(
             "along",
             "Follow it to this value of a parameter or steady speed.",
             metavar="NAME=VALUE",
-            calls="tasks.equilibria.branches:family",
+            calls="kineta.tasks.equilibria.branches:family",
         ),
     ),
 )
@@ -160,7 +165,7 @@ RECORDED = OptionGroup(
         flag(
             "excitation",
             "Say what the motion tells; its forces are not needed.",
-            calls="tasks.identification.identification:excitation",
+            calls="kineta.tasks.identification.identification:excitation",
         ),
         *COLUMNS,
     ),

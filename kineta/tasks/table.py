@@ -12,7 +12,7 @@ DERIVATIVES, IDENTIFICATION = "Derivatives of motions and fits", "Identification
 
 TASKS = (
     Task(
-        "tasks.assemble",
+        "kineta.tasks.assemble",
         "Assembly assemble",
         MOTIONS,
         verb="assemble",
@@ -31,7 +31,7 @@ TASKS = (
         ),
     ),
     Task(
-        "simulation.simulate",
+        "kineta.simulation.simulate",
         "simulate",
         RUNS,
         verb="simulate",
@@ -62,7 +62,7 @@ TASKS = (
         passed="success",
     ),
     Task(
-        "tasks.equilibria.equilibrium",
+        "kineta.tasks.equilibria.equilibrium",
         "Equilibrium equilibria equilibrium",
         SMALL,
         verb="equilibrium",
@@ -85,7 +85,7 @@ TASKS = (
                 0,
                 10**6,
                 "Look from so many random positions too.",
-                calls="tasks.equilibria.equilibrium:equilibria",
+                calls="kineta.tasks.equilibria.equilibrium:equilibria",
                 excludes=(("along",), "a family begins from one guess; leave out --starts or --along"),
             ),
             o.whole(
@@ -98,11 +98,11 @@ TASKS = (
             o.DESTINATION,
             o.plot("A picture of the family (.png, .svg, .pdf).", needs=(("along",), "; a picture shows a family")),
         ),
-        record="tasks.equilibria.listing:Equilibria",
+        record="kineta.tasks.equilibria.listing:Equilibria",
         passed="reached",
     ),
     Task(
-        "tasks.linear.linearize",
+        "kineta.tasks.linear.linearize",
         "linearize",
         SMALL,
         verb="linearize",
@@ -124,13 +124,13 @@ TASKS = (
             o.flag(
                 "formulas",
                 "Print the entries as expressions in the parameters.",
-                calls="tasks.linear.symbolic_matrices:linear_formulas",
+                calls="kineta.tasks.linear.symbolic_matrices:linear_formulas",
                 excludes=(("states", "tau", "t"), "expected no --state, --tau or --at beside it"),
             ),
         ),
     ),
     Task(
-        "tasks.linear.modes",
+        "kineta.tasks.linear.modes",
         "Modes modes",
         SMALL,
         verb="modes",
@@ -144,7 +144,7 @@ TASKS = (
         options=(o.ABOUT, o.AT, o.STATES, o.plot()),
     ),
     Task(
-        "tasks.linear.response",
+        "kineta.tasks.linear.response",
         "Response response",
         SMALL,
         verb="response",
@@ -158,7 +158,7 @@ TASKS = (
         options=(o.ABOUT, o.INPUTS, o.OUTPUTS, o.RESPONSE_GRID, o.plot()),
     ),
     Task(
-        "tasks.forces.inverse_dynamics",
+        "kineta.tasks.forces.inverse_dynamics",
         "Kinetostatics statics",
         MOTIONS,
         "Andreev (3.2)-(3.5)",
@@ -173,7 +173,7 @@ TASKS = (
         options=(o.state("q", "The position"), o.UNKNOWN, o.WEIGHTS, o.SAVE),
     ),
     Task(
-        "tasks.motions.kinematics",
+        "kineta.tasks.motions.kinematics",
         "Kinematics kinematics",
         MOTIONS,
         verb="kinematics",
@@ -192,7 +192,7 @@ TASKS = (
         ),
     ),
     Task(
-        "tasks.motions.inverse_kinematics",
+        "kineta.tasks.motions.inverse_kinematics",
         "Placement inverse_kinematics",
         MOTIONS,
         verb="place",
@@ -221,7 +221,7 @@ TASKS = (
         record="Placements",
     ),
     Task(
-        "tasks.forces.inverse_dynamics",
+        "kineta.tasks.forces.inverse_dynamics",
         "inverse",
         MOTIONS,
         "Andreev (3.2)-(3.5)",
@@ -236,7 +236,7 @@ TASKS = (
         options=(o.ALONG, o.names("actuators", "Speeds on which forces act; all, if not given."), o.WEIGHTS, *o.SERIES),
     ),
     Task(
-        "tasks.forces.inverse_dynamics",
+        "kineta.tasks.forces.inverse_dynamics",
         "kinetostatics",
         MOTIONS,
         "Andreev (3.2)-(3.5)",
@@ -251,7 +251,7 @@ TASKS = (
         options=(o.ALONG, o.UNKNOWN, o.WEIGHTS, *o.SERIES),
     ),
     Task(
-        "tasks.servo.servo",
+        "kineta.tasks.servo.servo",
         "Servo servo",
         "Servo-constraints",
         verb="servo",
@@ -272,7 +272,7 @@ TASKS = (
         ),
     ),
     Task(
-        "tasks.forces.joint_reactions",
+        "kineta.tasks.forces.joint_reactions",
         "Reactions reactions",
         MOTIONS,
         verb="reactions",
@@ -294,7 +294,7 @@ TASKS = (
         ),
     ),
     Task(
-        "tasks.identification.base_parameters",
+        "kineta.tasks.identification.base_parameters",
         "BaseParameters base_parameters",
         IDENTIFICATION,
         verb="regressor",
@@ -308,7 +308,7 @@ TASKS = (
         """,
     ),
     Task(
-        "tasks.identification.identification",
+        "kineta.tasks.identification.identification",
         "Excitation Identification excitation identify",
         IDENTIFICATION,
         verb="identify",
@@ -324,7 +324,7 @@ TASKS = (
         options=(o.RECORDED, o.names("known", "Bodies and parameters, as Hand.m, that are as in the model.")),
     ),
     Task(
-        "tasks.sensitivity.sensitivity",
+        "kineta.tasks.sensitivity.sensitivity",
         "Sensitivity sensitivity",
         DERIVATIVES,
         verb="sensitivity",
@@ -346,7 +346,7 @@ TASKS = (
         ),
     ),
     Task(
-        "tasks.sensitivity.fit",
+        "kineta.tasks.sensitivity.fit",
         "Fit fit",
         DERIVATIVES,
         verb="fit",
@@ -378,7 +378,7 @@ TASKS = (
         ),
     ),
     Task(
-        "tasks.verification.verify",
+        "kineta.tasks.verification.verify",
         "verify",
         "Verification",
         verb="verify",
@@ -399,7 +399,7 @@ TASKS = (
         valued=False,
     ),
     Task(
-        "tasks.verification.first_integrals",
+        "kineta.tasks.verification.first_integrals",
         "FirstIntegral first_integrals",
         "Verification",
         verb="integrals",
@@ -414,17 +414,20 @@ TASKS = (
         options=(o.end("Follow them along a run to this time."),),
         passed="holds",
     ),
-    Task("tasks.augmented_bodies", "AugmentedBodies augmented_bodies", "Equations"),
-    Task("tasks.equilibria.branches", "Family family", SMALL),
-    Task("tasks.equilibria.stiffness", "Stiffness", SMALL),
-    Task("tasks.identification.regressor", "Regressor regressor", IDENTIFICATION),
-    Task("tasks.linear.control_system", "io_system", SMALL),
-    Task("tasks.linear.linear_system", "Linear", SMALL),
-    Task("tasks.linear.symbolic_matrices", "LinearFormulas linear_formulas", SMALL),
-    Task("tasks.motions.conditioning", "Conditioning", MOTIONS),
-    Task("tasks.sensitivity.objective", "Objective objective", DERIVATIVES),
+    Task("kineta.tasks.augmented_bodies", "AugmentedBodies augmented_bodies", "Equations"),
+    Task("kineta.tasks.equilibria.branches", "Family family", SMALL),
+    Task("kineta.tasks.equilibria.stiffness", "Stiffness", SMALL),
+    Task("kineta.tasks.identification.regressor", "Regressor regressor", IDENTIFICATION),
+    Task("kineta.tasks.linear.control_system", "io_system", SMALL),
+    Task("kineta.tasks.linear.linear_system", "Linear", SMALL),
+    Task("kineta.tasks.linear.symbolic_matrices", "LinearFormulas linear_formulas", SMALL),
+    Task("kineta.tasks.motions.conditioning", "Conditioning", MOTIONS),
+    Task("kineta.tasks.sensitivity.objective", "Objective objective", DERIVATIVES),
     Task(
-        "tasks.structure_matrices", "StructureMatrices structure_matrices", "Equations", "Andreev (2.1), (2.2), (3.2)"
+        "kineta.tasks.structure_matrices",
+        "StructureMatrices structure_matrices",
+        "Equations",
+        "Andreev (2.1), (2.2), (3.2)",
     ),
-    Task("tasks.verification.certificate", "Certificate", "Verification"),
+    Task("kineta.tasks.verification.certificate", "Certificate", "Verification"),
 )

@@ -57,7 +57,7 @@ class OptionGroup:
 class Task:
     """A task.
 
-    module : below ``kineta``; public : the public names in it, separated by spaces
+    module : the file, with its packages; public : the public names in it, separated by spaces
     group : the title of the section of the reference
     source : the equations of the theory
     verb : the word on the command line; "" for a task of Python alone
@@ -82,11 +82,6 @@ class Task:
     valued: bool = True
 
     @property
-    def path(self) -> str:
-        """The module with its packages."""
-        return f"kineta.{self.module}"
-
-    @property
     def flat(self) -> tuple[Option, ...]:
         """All options, those of groups in their places."""
         return tuple(x for part in self.options for x in (part.options if isinstance(part, OptionGroup) else (part,)))
@@ -94,4 +89,4 @@ class Task:
     def object(self, name: str) -> Any:
         """Return the object *name* of the module, or of another one, ``module:name``."""
         module, _, own = name.rpartition(":")
-        return getattr(import_module(f"kineta.{module or self.module}"), own)
+        return getattr(import_module(module or self.module), own)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
+import click
 import numpy as np
 import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner
 
 import kineta as kn
 from kineta.algebra.expression import Expr, expr
+from kineta.cli.task_verbs import verbs
 from kineta.equations import function
 from kineta.errors import Location
 from kineta.expr.graph import Graph, Ref
@@ -32,7 +38,10 @@ from kineta.model.joints.joint import Joint
 from kineta.model.kind import Kind, Production
 from kineta.spatial.rotation import about
 from kineta.spatial.vector import Matrix, Vector
+from kineta.tasks import options, task
+from kineta.tasks import table as tasks
 from kineta.tasks.verification import program_forms
+from tests.support import EXAMPLES, reference
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,3 +244,80 @@ def test_a_form_of_the_equations_under_programs(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(program_forms, "FORMS", {**program_forms.FORMS, "own": own})
     certificate = kn.verify(kn.loads(PROGRAMMED.replace("control own; ", "")), states=2, digits=0)
     assert [row.agrees for row in certificate.forms if row.form == "own"] == [True]
+
+
+#: The task of ``CONTRIBUTING.md``, whose file stands in the plug-in.
+POINCARE = task.Task(
+    "kineta_plug_in.poincare_section",
+    "PoincareSection poincare_section",
+    "Runs",
+    "Guckenheimer and Holmes (1.5)",
+    verb="poincare",
+    function="poincare_section",
+    help="""Find the states in which a motion crosses a surface.
+
+    Where an expression of coordinates and speeds rises through zero.
+
+    kineta poincare double_pendulum.kin --section q1 --to 20
+    """,
+    options=(
+        options.end("End of the motion.", 10.0),
+        options.expression("section", "The expression that rises through zero."),
+        options.state("q", "Initial coordinates"),
+        options.state("v", "Initial speeds"),
+        *options.SERIES,
+    ),
+)
+
+
+@pytest.fixture
+def poincare(monkeypatch: pytest.MonkeyPatch) -> Iterator[click.Group]:
+    """The command with the verb of one row more."""
+    monkeypatch.syspath_prepend(Path(__file__).parent / "plug_in")
+    monkeypatch.setattr(tasks, "TASKS", (*tasks.TASKS, POINCARE))
+    yield click.Group("kineta", commands=list(verbs(tasks.TASKS)))
+    for name in POINCARE.public.split():
+        vars(kn).pop(name, None)
+
+
+def test_a_task_has_a_public_name(poincare: click.Group) -> None:
+    found = kn.poincare_section(kn.load(EXAMPLES / "double_pendulum.kin"), 20.0, kn.symbol("q1"))  # type: ignore[attr-defined]
+    assert np.abs(found["q1"]).max() < 1e-9
+    assert {*POINCARE.public.split()} <= {*kn.__all__}
+
+
+def test_a_task_has_a_verb_with_help_and_completion(poincare: click.Group, tmp_path: Path) -> None:
+    model, run = str(EXAMPLES / "double_pendulum.kin"), CliRunner().invoke
+    told = run(poincare, ["poincare", "--help"]).output
+    assert "Find the states in which a motion crosses a surface." in told
+    assert "  kineta poincare double_pendulum.kin --section q1 --to 20" in told
+    assert "--section EXPRESSION  The expression that rises through zero.  [required]" in told
+    complete = ShellComplete(poincare, {}, "kineta", "_KINETA_COMPLETE").get_completions
+    assert [x.value for x in complete([], "poin")] == ["poincare"]
+    assert [x.value for x in complete(["poincare", model], "--sec")] == ["--section"]
+    found = run(
+        poincare, ["poincare", model, "--section", "q1", "--to", "20", "--save", str(tmp_path / "a.csv")]
+    ).output
+    assert found.startswith("PoincareSection of 'double_pendulum': ")
+    assert found.endswith(f"written: {tmp_path / 'a.csv'}\n")
+    asked = run(poincare, ["poincare", model, "--section", "q1 - 9", "--to", "1"])
+    assert asked.exit_code == 1
+    assert "Model 'double_pendulum': 'q1 - 9' does not rise through zero to t = 1 s." in asked.output
+
+
+def test_a_task_has_json(poincare: click.Group) -> None:
+    model = str(EXAMPLES / "double_pendulum.kin")
+    found = json.loads(CliRunner().invoke(poincare, ["poincare", model, "--section", "q1", "--json"]).output)
+    assert [*found] == ["model", "t", "series", "units", "section", "files"]
+    assert max(map(abs, found["series"]["q1"])) < 1e-9
+
+
+def test_a_task_stands_in_the_reference(poincare: click.Group) -> None:
+    made = reference()
+    page = made.page()
+    section = page.partition("## Runs\n")[2].partition("\n## ")[0]
+    assert (
+        "### poincare_section\n\n```text\nkn.poincare_section(system, t, section, *, q=None, v=None, p=None)" in section
+    )
+    assert "Source: Guckenheimer and Holmes (1.5)." in section
+    assert "from kineta_plug_in.poincare_section import poincare_section as poincare_section\n" in made.stub()

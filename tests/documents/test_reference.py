@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 from types import ModuleType
 
 import pytest
 
 import kineta as kn
-from tests.support import ROOT
+from tests.support import reference
 
 
-@pytest.fixture(scope="module")
-def reference() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "docs" / "reference.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture(scope="module", name="reference")
+def _reference() -> ModuleType:
+    return reference()
 
 
 def test_the_page_is_made_of_the_docstrings(reference: ModuleType, request: pytest.FixtureRequest) -> None:
