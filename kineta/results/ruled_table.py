@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 from unicodedata import east_asian_width
 
 from kineta import tolerances
-from kineta.arrays import FloatArray
+
+if TYPE_CHECKING:
+    from kineta.arrays import FloatArray
 
 
 def ruled(*rows: Sequence[str]) -> list[str]:
