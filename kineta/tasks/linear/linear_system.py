@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
-from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, shown, warn
+from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, warn
 from kineta.model.coercion import records
 from kineta.numerics.linear_algebra import eigvals
 from kineta.results.drawing import draw
@@ -130,7 +130,8 @@ class Linear:
         n, m, k = len(self.states), len(self.inputs), len(self.outputs)
         return f"<Linear of '{self.model}': {several}{_many(n, 'state')}, {_many(m, 'input')}, {_many(k, 'output')}>"
 
-    def _one(self, what: str) -> Linear:
+    def one(self, what: str) -> Linear:
+        """Return this one state. Raises :class:`ArgumentError` for several, with *what* one is needed for."""
         if self.several:
             raise ArgumentError(f"Expected one state for {what}, found {len(self.A)} of them: choose one, linear[0].")
         return self
@@ -139,7 +140,7 @@ class Linear:
         """Return the matrices of one state with the names of rows and columns, and the eigenvalues, as text."""
         if not self.states:
             return [f"Model '{self.model}': nothing in it can move, so that it has no states."]
-        self._one("its lines")
+        self.one("its lines")
         sides = {"A": (self.states, self.states), "B": (self.states, self.inputs)}
         sides |= {"C": (self.outputs, self.states), "D": (self.outputs, self.inputs)}
         lines = []
@@ -170,7 +171,7 @@ class Linear:
 
     def control(self) -> Any:
         """Return the same as a ``StateSpace`` of python-control, names included."""
-        self._one("a StateSpace")
+        self.one("a StateSpace")
         try:
             import control
         except ImportError:
@@ -193,21 +194,6 @@ def _many(n: int, noun: str) -> str:
 def plain(name: str) -> str:
     """Return a name without dots, which python-control reserves."""
     return name.replace(".", "_")
-
-
-def a_linear(value: object, what: str, **others: object) -> Linear:
-    """Return *value*, if it is one linearisation. Raises :class:`ArgumentError` with *what* it is for, and for *others* given
-    beside it.
-    """
-    given = [name for name, x in others.items() if x is not None]
-    if given and isinstance(value, Linear):
-        raise ArgumentError(
-            f"A linearisation has states, inputs and outputs of its own; leave out {', '.join(given)}, or give the model in its "
-            "place."
-        )
-    if not isinstance(value, Linear):
-        raise ArgumentError(f"Expected a Linear, as kineta.linearize makes one, for {what}, found {shown(value)}.")
-    return value._one(what)
 
 
 def warn_unsteady(linear: Linear, what: str) -> None:

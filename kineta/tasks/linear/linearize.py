@@ -98,6 +98,20 @@ def linearize(
     return linear if states is None else linear.part(kept)
 
 
+def one_linear(system: System | Equations | Linear, what: str, given: Mapping[str, Any], **fixed: Any) -> Linear:
+    """Return *system*, if it is a linearisation, or that of the arguments *given* and *fixed*; of one state, for *what*. Raises
+    :class:`ArgumentError` for several, and for arguments *given* beside a linearisation.
+    """
+    if not isinstance(system, Linear):
+        return linearize(system, **given, **fixed).one(what)
+    if beside := [name for name, x in given.items() if x is not None]:
+        raise ArgumentError(
+            f"A linearisation has states, inputs and outputs of its own; leave out {', '.join(beside)}, or give the model in "
+            "its place."
+        )
+    return system.one(what)
+
+
 def _rows(system: System, about: Any, t: Any, p: Any, tau: Any) -> list[FloatArray]:
     """Return t, q, v, tau and parameters, with a common leading axis, or none."""
     given_t, q, v = about_of(system, about)

@@ -14,8 +14,8 @@ from kineta.equations.equations import Equations
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eig
 from kineta.results.drawing import draw
-from kineta.tasks.linear.linear_system import Linear, a_linear, warn_unsteady
-from kineta.tasks.linear.linearize import linearize
+from kineta.tasks.linear.linear_system import Linear, warn_unsteady
+from kineta.tasks.linear.linearize import one_linear
 from kineta.values import whole
 
 #: Ratio to the largest eigenvalue below which one counts as zero: the rounding error of a double zero.
@@ -136,11 +136,8 @@ def modes(
     *about*, *t*, *p*, *tau*, *states* as for :func:`~kineta.tasks.linear.linearize.linearize`; there are no inputs. About an
     unsteady state a :class:`~kineta.errors.KinetaWarning` says that the modes hold at that moment alone.
     """
-    if isinstance(system, Linear):
-        linear = a_linear(system, "modes", about=about, t=t, p=p, tau=tau, states=states)
-    else:
-        made = linearize(system, about, t=t, p=p, tau=tau, inputs=(), outputs=(), states=states)
-        linear = a_linear(made, "modes")
+    given = {"about": about, "t": t, "p": p, "tau": tau, "states": states}
+    linear = one_linear(system, "modes", given, inputs=(), outputs=())
     warn_unsteady(linear, "The modes are those")
     return _modes(linear)
 

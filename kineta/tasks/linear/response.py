@@ -17,8 +17,8 @@ from kineta.errors import ArgumentError, SingularMatrixError, did_you_mean, show
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import expm, solve
 from kineta.results.drawing import draw
-from kineta.tasks.linear.linear_system import Linear, a_linear, warn_unsteady
-from kineta.tasks.linear.linearize import linearize
+from kineta.tasks.linear.linear_system import Linear, warn_unsteady
+from kineta.tasks.linear.linearize import one_linear
 from kineta.values import numbers
 
 #: Default number of frequencies, and the factor by which they extend beyond the eigenvalues.
@@ -124,10 +124,8 @@ def response(
     ``linearize`` does, for times that do not rise, and for times at which the response overflows. Warns of an unsteady state
     with a :class:`~kineta.errors.KinetaWarning`.
     """
-    if isinstance(system, Linear):
-        linear = a_linear(system, "a response", about=about, t=t, p=p, tau=tau, inputs=inputs, outputs=outputs)
-    else:
-        linear = a_linear(linearize(system, about, t=t, p=p, tau=tau, inputs=inputs, outputs=outputs), "a response")
+    given = {"about": about, "t": t, "p": p, "tau": tau, "inputs": inputs, "outputs": outputs}
+    linear = one_linear(system, "a response", given)
     if not linear.outputs or not linear.inputs:
         missing = "outputs" if not linear.outputs else "inputs"
         raise ArgumentError(f"Model '{linear.model}': there are no {missing} to respond: give {missing}=['...'].")

@@ -1,5 +1,5 @@
 """Derivatives of motions: variational equations, adjoints, objectives, fits to data.
 
-Reading order: ``smooth_part``, ``initial_sensitivity``, ``variational_equations``, ``sensitivity``, ``adjoint``, ``objective``,
+Reading order: ``smooth_part``, ``variational_equations``, ``initial_sensitivity``, ``sensitivity``, ``adjoint``, ``objective``,
 ``fit``.
 """

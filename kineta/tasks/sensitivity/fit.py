@@ -20,7 +20,7 @@ from kineta.numerics.linear_algebra import inv, norm, svd
 from kineta.results.drawing import draw
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
-from kineta.tasks.sensitivity.initial_sensitivity import Starting, starting
+from kineta.tasks.sensitivity.initial_sensitivity import VariedStart, varied_start
 from kineta.tasks.sensitivity.sensitivity import Limits, Sensitivity, carried
 from kineta.values import check_rising, number, numbers
 
@@ -178,7 +178,7 @@ def fit(
     if not 0 < level < 1:
         raise ArgumentError(f"Expected a probability between 0 and 1 for level, found {level:g}.")
     rtol, atol, _ = run_arguments.tolerances(rtol, atol, np.inf)
-    begun = starting(equations, by, first, q, v, p, tau)
+    begun = varied_start(equations, by, first, q, v, p, tau)
     problem = _Problem(begun, first, times, series, _sigmas(series, sigma), Limits(rtol=rtol, atol=atol))
     lowest, highest = _bounds(begun, bounds)
     problem.check_seen(problem.jacobian(begun.x0))
@@ -242,7 +242,7 @@ def _sigmas(series: Mapping[str, FloatArray], sigma: float | Mapping[str, float]
     return found
 
 
-def _bounds(begun: Starting, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[FloatArray, FloatArray]:
+def _bounds(begun: VariedStart, bounds: Mapping[str, tuple[float, float]] | None) -> tuple[FloatArray, FloatArray]:
     names = begun.by.names
     if bounds is not None and not isinstance(bounds, Mapping):
         raise ArgumentError(f"Expected bounds as pairs (lowest, highest) by name, found {shown(bounds)}.")
@@ -277,7 +277,7 @@ class _Problem:
 
     def __init__(
         self,
-        begun: Starting,
+        begun: VariedStart,
         t0: float,
         times: FloatArray,
         series: Mapping[str, FloatArray],

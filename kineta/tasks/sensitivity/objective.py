@@ -17,9 +17,9 @@ from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime import run_arguments
 from kineta.tasks.sensitivity import adjoint
-from kineta.tasks.sensitivity.initial_sensitivity import Starting, starting
-from kineta.tasks.sensitivity.sensitivity import Begun, Limits, Sensitivity, carried
-from kineta.tasks.sensitivity.variational_equations import Varied, start
+from kineta.tasks.sensitivity.initial_sensitivity import MotionStart, VariedStart, initial_sensitivities, varied_start
+from kineta.tasks.sensitivity.sensitivity import Limits, Sensitivity, carried
+from kineta.tasks.sensitivity.variational_equations import Varied
 from kineta.values import flag, numbers
 
 #: Number of variables from which on adjoint integration is cheaper than forward sensitivities.
@@ -39,7 +39,7 @@ class Objective:
 
     def __init__(
         self,
-        start: Starting,
+        start: VariedStart,
         t: tuple[float, float],
         integral: Expr | None,
         final: Expr | None,
@@ -76,7 +76,9 @@ class Objective:
             )
         return value, gradient
 
-    def _carried(self, by: Varied, x: FloatArray, grid: FloatArray | None) -> tuple[Sensitivity, Equations, Begun]:
+    def _carried(
+        self, by: Varied, x: FloatArray, grid: FloatArray | None
+    ) -> tuple[Sensitivity, Equations, MotionStart]:
         """Return the motion for *x* with its derivatives by the names *by*."""
         begun = self.start.at(x, self.t[0])
         goals = {_INTEGRAL: self.integral} if self.integral is not None else {}
@@ -103,7 +105,7 @@ class Objective:
         made = adjoint.code(equations, by, self.integral)
         h = made.parameter_block(begun.p, begun.forces.constant)
         weights = adjoint.back(made, h, forth.t, rows, slopes, limits.method, limits.rtol, limits.atol)
-        S, _ = start(equations, by, self.t[0], forth.q[0], forth.v[0], begun.p, begun.stated)
+        S, _ = initial_sensitivities(equations, by, self.t[0], forth.q[0], forth.v[0], begun.p, begun.stated)
         n = rows.shape[1]
         gradient = weights[:n] @ S
         gradient[[k for k, name in enumerate(by.names) if name not in by.states]] += weights[n:]
@@ -159,6 +161,6 @@ def objective(
     span = run_arguments.span(t)
     rtol, atol, _ = run_arguments.tolerances(rtol, atol, np.inf)
     limits = Limits(one_of(method, TABLEAUX, "a native method"), rtol, atol)
-    begun = starting(equations, by, span[0], q, v, p, tau, met=True)
+    begun = varied_start(equations, by, span[0], q, v, p, tau, met=True)
     back = len(begun.by.names) >= MANY if adjoint is None else flag("adjoint", adjoint)
     return Objective(begun, span, parts[0], parts[1], limits, back=back)

@@ -14,7 +14,6 @@ from kineta.arrays import FloatArray
 from kineta.calls import public
 from kineta.consistency.consistent_start import consistent, refusal
 from kineta.equations.equations import Equations, given_equations
-from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
 from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.system import System
@@ -23,14 +22,14 @@ from kineta.results.drawing import draw
 from kineta.results.labelled_matrix import aligned
 from kineta.results.outcomes import check_complete
 from kineta.runtime import run_arguments
-from kineta.runtime.applied_forces import AppliedForces, applied_forces
-from kineta.runtime.compiled import BoundSystem, parameters
+from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
+from kineta.tasks.sensitivity.initial_sensitivity import MotionStart, initial_sensitivities, motion_start
 from kineta.tasks.sensitivity.smooth_part import alone
-from kineta.tasks.sensitivity.variational_equations import Varied, code, start, varied
+from kineta.tasks.sensitivity.variational_equations import Varied, code, varied
 
 
 @public
@@ -152,26 +151,11 @@ def sensitivity(
     chosen = varied(model, by, keep)
     goals = {n: smooth.plain(e) for n, e in _goals(model, goals).items()}
     integrands = {n: run_arguments.symbols(model, e, f"goal '{n}'", resulting=True) for n, e in goals.items()}
-    q0, v0 = initial_state(model, q, v, p)
-    values, acting = parameters(model, p), applied_forces(model, tau)
-    if max(q0.ndim, v0.ndim, values.ndim, acting.constant.ndim) > 1 or acting.expressions or acting.sampled:
-        raise ArgumentError("Expected one case, and numbers for the forces tau; take the derivatives case by case.")
+    begun = motion_start(model, chosen, q, v, p, tau)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
-    begun = Begun(q0, v0, values, acting, unstated(model, chosen, q, v))
     limits = Limits(method, rtol, atol, max_steps)
     found = carried(equations, chosen, (t0, t1), begun, integrands, {}, grid, limits)[0]
     return replace(found, notes=smooth.notes)
-
-
-@dataclass(frozen=True)
-class Begun:
-    """The start of a motion: coordinates, speeds, parameters, forces; and the initial values stated by the model alone."""
-
-    q: FloatArray
-    v: FloatArray
-    p: FloatArray
-    forces: AppliedForces
-    stated: Mapping[str, Expr]
 
 
 @dataclass(frozen=True)
@@ -188,7 +172,7 @@ def carried(
     equations: Equations,
     by: Varied,
     span: tuple[float, float],
-    begun: Begun,
+    begun: MotionStart,
     goals: Mapping[str, Expr],
     shown: Mapping[str, Expr],
     grid: FloatArray | None,
@@ -202,7 +186,7 @@ def carried(
         raise SimulationError(why)
     seen = {o.name: o.value for o in model.expanded.outputs} | dict(shown)
     made = code(equations, by, list(goals.values()), list(seen.values()))
-    S, stay = start(equations, by, t0, q0, v0, begun.p, begun.stated)
+    S, stay = initial_sensitivities(equations, by, t0, q0, v0, begun.p, begun.stated)
     n, g, m = len(S), len(goals), len(by.names)
     blocks = [np.concatenate([column, np.zeros(g)]) for column in S.T]
     y0 = np.concatenate([q0, v0, np.zeros(g), *blocks, np.zeros(made.layout.integrals)])
@@ -252,16 +236,6 @@ def carried(
         kept=stay,
     )
     return found, equations
-
-
-def unstated(system: System, by: Varied, q: Any, v: Any) -> dict[str, Expr]:
-    """Return the initial values stated by the model, except for values given by *q*, *v* or varied."""
-
-    def given(name: str) -> bool:
-        value = q if name in system.q_names else v
-        return name in by.states or (value is not None and (not isinstance(value, Mapping) or name in value))
-
-    return {n: e for n, e in system.expanded.initial if not given(n)}
 
 
 def _goals(system: System, goals: Mapping[str, Expr] | None) -> dict[str, Expr]:

@@ -7,30 +7,22 @@ A state y = (q, v, goals) and its sensitivities S are integrated together::
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from kineta.algebra.expression import Expr
-from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, did_you_mean, excerpt
-from kineta.expr.graph import ONE, ZERO, Graph, Ref
+from kineta.expr.graph import ONE, Graph, Ref
 from kineta.mechanics.constraints import projection
-from kineta.mechanics.derivation import Derivation
-from kineta.mechanics.tangent import Direction, accelerations_along, displacements
+from kineta.mechanics.tangent import Direction, accelerations_along
 from kineta.model.coercion import records
 from kineta.model.system import System
-from kineta.numerics.linear_algebra import lstsq
 from kineta.passes.differentiate import forward
-from kineta.passes.evaluate import evaluate
 from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.constraint_treatment import FREE, PROJECTED
 from kineta.runtime.functions import StateLayout, state_programs
-from kineta.runtime.independent_states import Reduction, independent_states, state_names
-from kineta.runtime.tangent import NUMBERS, Input, Linearisation, Tangent
-from kineta.tasks.linear.descriptor_matrices import near
+from kineta.runtime.independent_states import state_names
 
 
 @dataclass(frozen=True)
@@ -136,82 +128,3 @@ def _direction(g: Graph, by: Varied, name: str, states: Sequence[Ref]) -> Direct
 def _with_changes(g: Graph, refs: Sequence[Ref], directions: Sequence[Direction]) -> list[Ref]:
     """Return *refs*, then their derivatives in each direction."""
     return [*refs, *(x for direction in directions for x in forward(g, refs, direction))]
-
-
-def start(
-    equations: Equations, by: Varied, t: float, q: FloatArray, v: FloatArray, p: FloatArray, stated: Mapping[str, Expr]
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """Return the derivatives (nq + nv, m) of the initial state by all variables; *stated* are its values by the model.
-
-    Under constraints independent states vary or stay fixed, and the others are dependent; the fixed names are returned as well.
-    """
-    system = equations.system
-    values = dict(zip(system.parameter_names, p.tolist(), strict=True))
-    values |= {r.name: r.value for r in system.parameters if r.fixed and r.value is not None}
-    at = values | dict(zip((*system.q_names, *system.v_names), (*q.tolist(), *v.tolist()), strict=True)) | {"t": t}
-    D = _turned(equations.derivation, at)
-    nb, names = D.shape[1], state_names(system)
-    stays = _stated(system, by, stated, values)
-    X = np.concatenate(
-        [lstsq(D, stays[: system.nq], what="the changes of the start") if nb else stays[:0], stays[system.nq :]]
-    )
-    for k, name in enumerate(by.names):
-        if name in by.states:
-            X[names.index(name), k] = 1.0
-    stay: tuple[str, ...] = ()
-    if system.constraints:
-        found, chosen = independent(equations, by, t, q, v, p)
-        stay = tuple(names[k] for k in chosen.places if names[k] not in by.states)
-        Z, independents = chosen.all_states(NUMBERS, found), list(chosen.places)
-        X = Z[:, : len(independents)] @ X[independents]
-        X[:, [k for k, name in enumerate(by.names) if name in by.parameters]] += Z[:, len(independents) :]
-    S = np.concatenate([D @ X[:nb], X[nb:]])
-    if not system.constraints:
-        fixed = [k for k, name in enumerate(by.names) if name not in by.states]
-        S[:, fixed] = stays[:, fixed]
-    return S, stay
-
-
-def _stated(system: System, by: Varied, stated: Mapping[str, Expr], values: Mapping[str, float]) -> FloatArray:
-    """Return the derivatives of the stated initial values by parameters, (nq + nv, m)."""
-    found = np.zeros((system.nq + system.nv, len(by.names)))
-    places = {n: k for k, n in enumerate((*system.q_names, *system.v_names))}
-    for k, name in enumerate(by.names):
-        for state, e in stated.items() if name in by.parameters else ():
-            (slope,) = forward(e.graph, [e.ref], {e.graph.symbol(name): ONE})
-            found[places[state], k] = evaluate(e.graph, [slope], values)[0]
-    return found
-
-
-def _turned(d: Derivation, at: Mapping[str, float]) -> FloatArray:
-    """Return the derivatives of coordinates along the directions of the joint speeds, (nq, nb)."""
-    directions = displacements(d)
-    refs = [direction.get(q, ZERO) for q in d.symbols.q for direction in directions]
-    return np.array(evaluate(d.graph, refs, at), dtype=np.float64).reshape(-1, len(directions))
-
-
-def independent(
-    equations: Equations, by: Varied, t: float, q: FloatArray, v: FloatArray, p: FloatArray
-) -> tuple[Linearisation, Reduction]:
-    """Return the independent states at a state: first the varied and kept ones, by default the stated speeds with their
-    coordinates. Raises for a varied or kept state that is dependent.
-    """
-    system = equations.system
-    tangent = Tangent(equations, [Input(n, False) for n in by.names if n in by.parameters])
-    found = near(tangent, np.array([t]), q, v, np.zeros(system.nv), p)
-    wanted = [*(name for name in by.names if name in by.states), *by.kept]
-    places = state_names(system)
-    stated = [n for n, _ in system.expanded.initial if n in system.v_names]
-    # More stated speeds than degrees of freedom describe a whole state, and choose nothing.
-    chosen_first = wanted or stated * (len(stated) <= found.f_v.shape[-1] - found.f_v.shape[-2])
-    if not set(chosen_first) & {*places[: len(system.base_speeds)]}:
-        chosen_first = [*chosen_first, *(n.removesuffix("'") for n in chosen_first)]
-    chosen = independent_states(tangent, found, chosen_first)
-    names = [places[k] for k in chosen.places]
-    for name in wanted:
-        if name not in names:
-            raise ArgumentError(
-                f"Model '{system.name}': the initial value of '{name}' follows from the constraints and others; take one of "
-                f"{', '.join(names)}."
-            )
-    return found, chosen
