@@ -63,7 +63,6 @@ class HybridRun(SampledRun):
         self._until = max(abs(task.t0), abs(task.t1))
         self._fired = np.full(len(task.system.switches), task.t0 - self._until)
         self._since: deque[float] = deque(maxlen=CHATTER)
-        self.ended: str | None = None
         self._look_beyond()
 
     def __iter__(self) -> Iterator[Segment]:
@@ -320,11 +319,6 @@ class HybridRun(SampledRun):
                 f"at t = {t:g} s, when '{switch}' switches, the motion is thrown off {closing.described(k)}; expected values "
                 "that meet it"
             )
-
-
-def has_modes(task: SimulationProblem) -> bool:
-    """True where the motion of *task* is a hybrid automaton."""
-    return bool(task.system.contacts or task.system.switches)
 
 
 def energy(t: float, y: FloatArray, made: BoundSystem) -> float:

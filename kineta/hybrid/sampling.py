@@ -76,8 +76,11 @@ class SampledControl:
 class SampledRun:
     """Integration under a *control*, from sample to sample; iterable over its segments.
 
-    The method restarts at every sample, a native one with its last step size.
+    The method restarts at every sample, a native one with its last step size. ``ended`` is the reason why the motion ended
+    before its time, None where it did not.
     """
+
+    ended: str | None = None
 
     def __init__(self, problem: Problem, run: Solver, control: SampledControl) -> None:
         self.problem, self.control = problem, control

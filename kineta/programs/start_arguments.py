@@ -35,10 +35,6 @@ def program_start(
     Raises :class:`ArgumentError` for incompatible options, :class:`SimulationError` for a start that violates programs.
     """
     system, (q, v, p) = equations.system, state
-    if not system.programs:
-        if levels is not None:
-            raise ArgumentError(f"Model '{system.name}' has no programs of motion; leave out levels.")
-        return q, v, np.empty((*v.shape[:-1], 0)), ()
     if made.code.layout.order > 2 and not made.forces.none:
         raise ArgumentError(
             f"Model '{system.name}': its programs ask for derivatives of all forces; write tau as forces of the model."
@@ -52,8 +48,6 @@ def program_start(
 def check_compatible(system: System, method: str) -> None:
     """Raise :class:`ArgumentError` for contacts, switches or a *method* incompatible with the programs of *system*."""
     acting = ", ".join(c.name for c in (*system.contacts, *system.switches))
-    if not system.programs:
-        return
     if acting:
         raise ArgumentError(
             f"Model '{system.name}': programs hold for motions without changes, and {acting} may bring some; leave out the ones "

@@ -67,6 +67,11 @@ class SimulationProblem:
         return error_controlled(self.y0.shape[-1], self.made.code.layout.integrals)
 
     @property
+    def has_modes(self) -> bool:
+        """True where the motion is a hybrid automaton."""
+        return bool(self.system.contacts or self.system.switches)
+
+    @property
     def quaternions(self) -> list[int]:
         """Offsets of the quaternions in y."""
         return list(self.system.quaternions.values())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from kineta.consistency.consistent_start import refusal
 from kineta.consistency.definition_domain import domain_violation
 from kineta.consistency.redundancy import singular_configuration
 from kineta.errors import SimulationError, reworded
-from kineta.hybrid.automaton import HybridRun, has_modes, start_automaton
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.integration.external import MethodFunctions
 from kineta.integration.native import NativeRun
@@ -21,8 +21,6 @@ from kineta.integration.problem import Problem
 from kineta.integration.segment import EventZeros, Segment
 from kineta.integration.solver import Solver, start
 from kineta.kernels.integrate import integration_loop
-from kineta.programs.controllability_watch import ControllabilityWatch
-from kineta.programs.native_restart import NativeRestart
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.compiled import BoundSystem
@@ -38,10 +36,11 @@ from kineta.runtime.recorder import Recorder
 from kineta.simulation.progress import Progress
 from kineta.simulation.solution import Solution
 
+if TYPE_CHECKING:
+    from kineta.programs.controllability_watch import ControllabilityWatch
+
 #: Steps between two stall checks, and the largest number of steps that the rest of a run may need at its present pace.
 CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
-#: Nodes in [0, 1] and weights of Gauss-Legendre quadrature over a step.
-NODES, WEIGHTS = ((x / 2 + shift) for x, shift in zip(np.polynomial.legendre.leggauss(8), (0.5, 0.0), strict=True))
 
 
 def integrate(task: SimulationProblem, bar: Progress) -> Solution:
@@ -59,8 +58,10 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         rows = task.y0[None].copy()
         settled(np.array([task.t0]), rows)
         task = replace(task, y0=rows[0])  # what it misses constraints by is rounding
-    changing, change = has_modes(task), None
-    if changing:
+    change, gradients = None, None
+    if task.has_modes:
+        from kineta.hybrid.automaton import HybridRun, start_automaton
+
         task, change = start_automaton(task, control)
         code, made = control.made.code, control.made
         settled = Projection(task.quaternions, made)
@@ -92,7 +93,10 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         atol=task.atol,
         max_step=task.max_step,
         max_steps=task.max_steps,
-        dense=task.dense_output or task.grid is not None or bool(task.watched or task.system.programs) or changing,
+        dense=task.dense_output
+        or task.grid is not None
+        or bool(task.watched or task.system.programs)
+        or task.has_modes,
         kept=task.dense_output,
     )
     worked = WorkQuadrature(task.made, task.states) if task.system.programs else None
@@ -100,12 +104,16 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     record = Recorder(task.grid, forwards, task.states, settled, keep=task.dense_output, worked=worked)
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
     whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
+    hybrid = None
     if change is not None:
         assert isinstance(run, NativeRun)
-        whole = HybridRun(task, problem, run, control, change)
-    gradients = ControllabilityWatch(task, NativeRestart(task)) if task.system.programs else None
+        whole = hybrid = HybridRun(task, problem, run, control, change)
+    if task.system.programs:
+        from kineta.programs.controllability_watch import ControllabilityWatch
+        from kineta.programs.native_restart import NativeRestart
+
+        gradients = ControllabilityWatch(task, NativeRestart(task))
     status, message = _integrate(task, whole, record, watch, domain, gradients, bar)
-    hybrid = whole if isinstance(whole, HybridRun) else None
     t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
     y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
     zeros = [(0, i, *zero) for i, found in enumerate(watch.found) for zero in found]
@@ -219,12 +227,19 @@ def _integrate(
         return FAILED, outcomes.refused(record.reached, f"{error}{'; ' * bool(bent)}{bent}")
     except KeyboardInterrupt:
         return INTERRUPTED, outcomes.interrupted(record.reached)
-    if isinstance(run, HybridRun) and run.ended is not None:
+    if isinstance(run, SampledRun) and run.ended is not None:
         return EVENT, outcomes.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
         edge = domain.edge(last=True)
         return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, record.steps, record.last_step, edge)
     return DONE, outcomes.done(problem.t1)
+
+
+@cache
+def gauss_legendre() -> tuple[FloatArray, FloatArray]:
+    """Nodes in [0, 1] and weights of Gauss-Legendre quadrature over a step."""
+    nodes, weights = np.polynomial.legendre.leggauss(8)
+    return nodes / 2 + 0.5, weights / 2
 
 
 class WorkQuadrature:
@@ -246,9 +261,10 @@ class WorkQuadrature:
         sign = np.sign(ends[-1] - ends[0])
         i = np.searchsorted(sign * ends[1:-1], sign * t, side="left")
         size = (t - ends[i])[:, None]
-        times = (ends[i][:, None] + size * NODES).ravel()
+        nodes, weights = gauss_legendre()
+        times = (ends[i][:, None] + size * nodes).ravel()
         rate = made.code.rate.batch(times[:, None], np.asarray(segment.solution(times)).T, made.h)[:, self._own]
-        found = rows[i, self._own] + size * np.einsum("kjn,j->kn", rate.reshape(len(t), len(NODES), -1), WEIGHTS)
+        found = rows[i, self._own] + size * np.einsum("kjn,j->kn", rate.reshape(len(t), len(nodes), -1), weights)
         better = np.isfinite(found).all(axis=1) & (t != ends[i + 1])
         y[better, self._own] = found[better]
 

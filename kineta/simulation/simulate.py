@@ -14,10 +14,9 @@ from kineta.consistency.consistent_start import consistent
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
-from kineta.errors import one_of
+from kineta.errors import ArgumentError, one_of
 from kineta.integration.solver import METHODS
 from kineta.model.system import System
-from kineta.programs.start_arguments import check_compatible, program_start
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import warn_samples
@@ -89,7 +88,12 @@ def simulate(
     grid = run_arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
         model = equations.system
-        check_compatible(model, method)
+        if model.programs:
+            from kineta.programs.start_arguments import check_compatible, program_start
+
+            check_compatible(model, method)
+        elif levels is not None:
+            raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
         watched = run_arguments.watched(model, events)
         q0, v0 = initial_state(model, q, v, p)
         values = parameters(model, p)
@@ -97,7 +101,9 @@ def simulate(
         start = consistent(equations, t0, q0, v0, values)
         equations, q0, v0 = start.equations, start.q, start.v
         made = bind_system(equations, values, tau, [e.value for e in watched], treatment(equations, method))
-        q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), levels)
+        higher, said = np.empty((*v0.shape[:-1], 0)), tuple[str, ...]()
+        if model.programs:
+            q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), levels)
         cases = case_arguments.case_count({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
         if cases is not None and q0.ndim == v0.ndim == made.p.ndim == 1:
             warn_samples(model, made.forces.constant, grid)

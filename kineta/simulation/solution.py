@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
-from kineta.hybrid.automaton import has_modes
 from kineta.hybrid.sampling import SampledControl
 from kineta.integration.segment import EventZeros
 from kineta.results import outcomes
@@ -120,7 +119,7 @@ def unmoved(task: SimulationProblem) -> Solution:
 
 def has_discrete_changes(task: SimulationProblem) -> bool:
     """True where the code or its parameters change during a motion."""
-    return bool(task.made.forces.sampled) or has_modes(task)
+    return bool(task.made.forces.sampled) or task.has_modes
 
 
 def observe(made: BoundSystem, t: FloatArray, y: FloatArray) -> FloatArray:
