@@ -1,0 +1,6 @@
+"""Contact problems in kernels: which contacts act is data, and no code depends on it.
+
+Reading order: ``problem`` (what is known of a system with contacts), ``block_inertia`` (accelerations, responses to unit
+forces), ``islands`` (bodies that contacts couple), ``friction_cone`` (one contact), ``gauss_seidel`` (sweeps over contacts),
+``newton_over_speeds`` (many contacts at once).
+"""

@@ -1,0 +1,139 @@
+"""Inertia by blocks: factors, accelerations, responses to unit contact forces, Delassus operators of single contacts."""
+
+from __future__ import annotations
+
+from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.language import fabs, kernel
+from kineta.memory import Integers, Reals
+
+#: Diagonal of R, relative to that of J M^-1 J'; and its least value.
+REGULARISATION, LEAST = 1e-6, 1e-30
+#: Refinements of a solution, each of which reduces the effect of R by its relative size.
+REFINEMENTS = 2
+#: Relative addition to the diagonal of a Delassus operator, with which sweeps converge where rows depend on each other.
+STIFFENING = 1e-6
+
+
+@kernel
+def factor(A: Reals, n: int) -> None:
+    """LU factors of a block, in place: unit lower factors, and the reciprocals of the pivots on the diagonal.
+
+    The matrix is definite on the speeds and on the multipliers behind them, so that no pivoting is needed.
+    """
+    massive = n
+    while massive > 0 and A[n * n + massive - 1] > 0.0:
+        massive -= 1
+    for k in range(n):
+        if k == massive:
+            for i in range(k, n):
+                A[n * n + n + i] = REGULARISATION * fabs(A[i * n + i]) + LEAST
+                A[i * n + i] -= A[n * n + n + i]
+        A[k * n + k] = 1.0 / A[k * n + k]
+        for i in range(k + 1, n):
+            A[i * n + k] *= A[k * n + k]
+            for j in range(k + 1, n):
+                A[i * n + j] -= A[i * n + k] * A[k * n + j]
+
+
+@kernel
+def substitute(A: Reals, n: int, x: Reals) -> None:
+    """Forward and backward substitution: x becomes the solution for the factors A."""
+    for i in range(1, n):
+        for k in range(i):
+            x[i] -= A[i * n + k] * x[k]
+    for turn in range(n):
+        i = n - 1 - turn
+        for k in range(i + 1, n):
+            x[i] -= A[i * n + k] * x[k]
+        x[i] *= A[i * n + i]
+
+
+@kernel
+def solve(A: Reals, n: int, x: Reals, rest: Reals) -> None:
+    """The solution x without R for the factors A, by iterative refinement; *rest* (n,) is working memory."""
+    substitute(A, n, x)
+    if A[n * n + n - 1] > 0.0:
+        for i in range(n):
+            rest[i] = -A[n * n + n + i] * x[i] if A[n * n + i] > 0.0 else 0.0
+        for _ in range(REFINEMENTS):
+            substitute(A, n, rest)
+            for i in range(n):
+                x[i] += rest[i]
+                rest[i] = -A[n * n + n + i] * rest[i] if A[n * n + i] > 0.0 else 0.0
+
+
+@kernel
+def factor_blocks(problem: ContactProblem, inertia: Reals) -> None:
+    """Factors of all blocks, in place."""
+    for b in range(problem.blocks):
+        factor(inertia[problem.inertia_start[b] :], problem.block_start[b + 1] - problem.block_start[b])
+
+
+@kernel
+def copy_blocks(problem: ContactProblem, inertia: Reals, copy: Reals) -> None:
+    """Copy the blocks, and factor them; the *copy* has the R of the factors."""
+    for k in range(problem.inertia_start[problem.blocks]):
+        copy[k] = inertia[k]
+    factor_blocks(problem, inertia)
+    for b in range(problem.blocks):
+        n = problem.block_start[b + 1] - problem.block_start[b]
+        for i in range(n):
+            at = problem.inertia_start[b] + n * n + n + i
+            copy[at] = inertia[at]
+
+
+@kernel
+def accelerations(problem: ContactProblem, inertia: Reals, force: Reals, work: Reals, found: Reals) -> None:
+    """Accelerations and multipliers (speeds,) under the generalised *force* (speeds,), with factors of the *inertia*; *work*
+    has room for twice the speeds.
+    """
+    speeds = problem.block_speeds
+    for b in range(problem.blocks):
+        first = problem.block_start[b]
+        n = problem.block_start[b + 1] - first
+        for k in range(n):
+            work[k] = force[speeds[first + k]]
+        solve(inertia[problem.inertia_start[b] :], n, work, work[n:])
+        for k in range(n):
+            found[speeds[first + k]] = work[k]
+
+
+@kernel
+def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, work: Reals) -> None:
+    """Responses to unit forces along the rows of the contact c, and its Delassus operator."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    W, Y, D = terms.jacobian[3 * start :], solution.response[3 * start :], solution.delassus[9 * c :]
+    for i in range(3):
+        at = i * n
+        for k in range(n):
+            Y[at + k] = W[at + k]
+        for j in range(problem.coupled_start[c], problem.coupled_start[c + 1]):
+            b = problem.coupled_blocks[j]
+            size = problem.block_start[b + 1] - problem.block_start[b]
+            solve(terms.inertia[problem.inertia_start[b] :], size, Y[at:], work)
+            at += size
+    for i in range(3):
+        for j in range(3):
+            s = 0.0
+            for k in range(n):
+                s += W[i * n + k] * Y[j * n + k]
+            D[3 * i + j] = s if i != j else (1.0 + STIFFENING) * s
+
+
+@kernel
+def along(row: Reals, speeds: Integers, n: int, v: Reals) -> float:
+    """The velocity along a *row* (n,) over these *speeds* of v."""
+    s = 0.0
+    for k in range(n):
+        s += row[k] * v[speeds[k]]
+    return s
+
+
+@kernel
+def push(
+    response: Reals, speeds: Integers, n: int, n_impulse: float, u_impulse: float, w_impulse: float, v: Reals
+) -> None:
+    """Add to the speeds v the *response* (3, n) to impulses along the rows of a contact."""
+    for k in range(n):
+        v[speeds[k]] += response[k] * n_impulse + response[n + k] * u_impulse + response[2 * n + k] * w_impulse

@@ -1,0 +1,121 @@
+"""One contact with Coulomb friction: its impulse for given velocities, and the projection onto its friction cone."""
+
+from __future__ import annotations
+
+from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.memory import Reals
+
+#: Stiffness, relative to the sum of a contact's, that counts as zero; and the least stiffness along a normal under friction.
+NO_STIFFNESS, LEAST_STIFFNESS = 1e-12, 1e-9
+#: Fixed-point iterations for the direction of slip, the change of direction at convergence, and that beyond which bisection
+#: takes over.
+ITERATIONS, CONVERGED, ASTRAY = 12, 1e-13, 1e-10
+#: Cosine and sine of the angle between the directions that bracket the one of slip, their number, and halvings of a bracket.
+COSINE, SINE, DIRECTIONS, HALVINGS = 0.9659258262890683, 0.25881904510252074, 24, 40
+
+
+@kernel
+def project_onto_cone(n: float, u: float, w: float, mu: float, x: Reals, G: Reals) -> None:
+    """The point x (3,) of the cone sqrt(u^2 + w^2) <= mu n nearest to (n, u, w), and its derivatives G (3, 3) by rows."""
+    t = sqrt(u * u + w * w)
+    for i in range(9):
+        G[i] = 0.0
+    for i in range(3):
+        x[i] = 0.0
+    if n >= 0.0 and t <= mu * n:
+        x[0], x[1], x[2] = n, u, w
+        G[0], G[4], G[8] = 1.0, 1.0, 1.0
+    elif mu * t > -n:
+        e, f = u / t, w / t
+        k = 1.0 / (1.0 + mu * mu)
+        s = (n + mu * t) * k
+        x[0], x[1], x[2] = s, mu * s * e, mu * s * f
+        a, b = k * mu * mu, mu * s / t
+        G[0], G[1], G[2] = k, k * mu * e, k * mu * f
+        G[3], G[4], G[5] = k * mu * e, a * e * e + b * f * f, (a - b) * e * f
+        G[6], G[7], G[8] = k * mu * f, (a - b) * e * f, a * f * f + b * e * e
+
+
+@kernel
+def contact_impulse(D: Reals, n: float, u: float, w: float, mu: float, x: Reals) -> None:
+    """The impulse x (3,) of one contact with the Delassus operator D (3, 3) whose velocities without it are n, u, w: it parts,
+    sticks or slips. x has four entries.
+    """
+    x[0], x[1], x[2] = 0.0, 0.0, 0.0
+    if n < 0.0:
+        d, e = D[4], D[8]
+        if mu <= 0.0 or d + e <= 0.0:
+            x[0] = -n / D[0]
+        else:
+            least = NO_STIFFNESS * (D[0] + d + e)
+            d, e = max(d, least), max(e, least)
+            c0, c1, c2 = d * e - D[5] * D[7], D[5] * D[6] - D[3] * e, D[3] * D[7] - d * D[6]
+            det = D[0] * c0 + D[1] * c1 + D[2] * c2
+            f = -(c0 * n + (D[2] * D[7] - D[1] * e) * u + (D[1] * D[5] - D[2] * d) * w) / det
+            g = -(c1 * n + (D[0] * e - D[2] * D[6]) * u + (D[2] * D[3] - D[0] * D[5]) * w) / det
+            h = -(c2 * n + (D[1] * D[6] - D[0] * D[7]) * u + (D[0] * d - D[1] * D[3]) * w) / det
+            if f >= 0.0 and g * g + h * h <= mu * mu * f * f:
+                x[0], x[1], x[2] = f, g, h
+            else:
+                slipping_impulse(D, n, u, w, mu, g, h, x)
+
+
+@kernel
+def impulse_along(D: Reals, n: float, u: float, w: float, mu: float, c: float, s: float, x: Reals) -> float:
+    """The impulse x whose friction has the direction (c, s), and the velocity of slip across it; x[3] is that along it."""
+    stiffness = D[0] + mu * (D[1] * c + D[2] * s)
+    x[0] = -n / max(stiffness, LEAST_STIFFNESS * D[0])
+    x[1], x[2] = mu * x[0] * c, mu * x[0] * s
+    du = u + D[3] * x[0] + D[4] * x[1] + D[5] * x[2]
+    dw = w + D[6] * x[0] + D[7] * x[1] + D[8] * x[2]
+    x[3] = du * c + dw * s
+    return du * s - dw * c
+
+
+@kernel
+def slipping_impulse(D: Reals, n: float, u: float, w: float, mu: float, c: float, s: float, x: Reals) -> None:
+    """The impulse x of a contact that slips, with a friction near the direction (c, s): its direction by iteration, or by
+    bisection where that does not converge.
+    """
+    across = 0.0
+    if D[8] <= NO_STIFFNESS * D[4]:
+        c, s = 1.0 if c >= 0.0 else -1.0, 0.0
+        across = impulse_along(D, n, u, w, mu, c, s, x)
+        if x[3] > 0.0:
+            across = impulse_along(D, n, u, w, mu, -c, s, x)
+    else:
+        size = sqrt(c * c + s * s)
+        c, s = c / size if size > 0.0 else 1.0, s / size if size > 0.0 else 0.0
+        half = 0.5 * (D[4] - D[8])
+        step = 1.0 / (0.5 * (D[4] + D[8]) + sqrt(half * half + D[5] * D[7]))
+        across, tries = 1.0, 0
+        while tries < ITERATIONS and fabs(across) > CONVERGED:
+            across = impulse_along(D, n, u, w, mu, c, s, x)
+            du = x[1] - step * (u + D[3] * x[0] + D[4] * x[1] + D[5] * x[2])
+            dw = x[2] - step * (w + D[6] * x[0] + D[7] * x[1] + D[8] * x[2])
+            size = sqrt(du * du + dw * dw)
+            across = (du * s - dw * c) / size if size > 0.0 else 0.0
+            c, s = du / size if size > 0.0 else c, dw / size if size > 0.0 else s
+            tries += 1
+        if fabs(across) > ASTRAY:
+            bisect_direction(D, n, u, w, mu, c, s, x)
+
+
+@kernel
+def bisect_direction(D: Reals, n: float, u: float, w: float, mu: float, c: float, s: float, x: Reals) -> None:
+    """The impulse x of a contact that slips, by bisection of the direction of friction around the circle from (c, s) on."""
+    low = impulse_along(D, n, u, w, mu, c, s, x)
+    for _direction in range(DIRECTIONS):
+        c1, s1 = c * COSINE - s * SINE, c * SINE + s * COSINE
+        high = impulse_along(D, n, u, w, mu, c1, s1, x)
+        if low * high <= 0.0 and x[3] < 0.0:
+            for _half in range(HALVINGS):
+                size = sqrt((c + c1) * (c + c1) + (s + s1) * (s + s1))
+                c2, s2 = (c + c1) / size, (s + s1) / size
+                now = impulse_along(D, n, u, w, mu, c2, s2, x)
+                if low * now <= 0.0:
+                    c1, s1 = c2, s2
+                else:
+                    low, c, s = now, c2, s2
+            break
+        low, c, s = high, c1, s1

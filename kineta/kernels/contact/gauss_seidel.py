@@ -1,0 +1,42 @@
+"""Nonlinear Gauss-Seidel method (Moreau, Jean): sweeps over the contacts, each solved exactly beside the others."""
+
+from __future__ import annotations
+
+from kineta.kernels.contact.block_inertia import along, push
+from kineta.kernels.contact.friction_cone import contact_impulse
+from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.language import fabs, kernel
+from kineta.memory import Integers, Reals
+
+
+@kernel
+def relax(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, v: Reals) -> float:
+    """The impulse of the contact c beside all others, and the speeds v after it; the change of its velocities."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    speeds, W = problem.row_speeds[start:], terms.jacobian[3 * start :]
+    D, r, b, x = solution.delassus[9 * c :], solution.impulse[3 * c :], solution.target[3 * c :], solution.local
+    contact_impulse(
+        D,
+        along(W, speeds, n, v) + b[0] - D[0] * r[0] - D[1] * r[1] - D[2] * r[2],
+        along(W[n:], speeds, n, v) + b[1] - D[3] * r[0] - D[4] * r[1] - D[5] * r[2],
+        along(W[2 * n :], speeds, n, v) + b[2] - D[6] * r[0] - D[7] * r[1] - D[8] * r[2],
+        terms.law[3 * c],
+        x,
+    )
+    dn, du, dw = x[0] - r[0], x[1] - r[1], x[2] - r[2]
+    r[0], r[1], r[2] = x[0], x[1], x[2]
+    push(solution.response[3 * start :], speeds, n, dn, du, dw, v)
+    return max(fabs(D[0] * dn), max(fabs(D[4] * du), fabs(D[8] * dw)))
+
+
+@kernel
+def sweep(
+    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, active: Integers, count: int, v: Reals
+) -> float:
+    """One sweep over the *active* contacts; the largest change of a velocity."""
+    most = 0.0
+    for a in range(count):
+        change = relax(problem, terms, solution, active[a], v)
+        most = max(most, change)
+    return most

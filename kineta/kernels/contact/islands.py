@@ -1,0 +1,43 @@
+"""Islands: blocks of speeds that active contacts couple, directly or through others. Each is a contact problem of its own."""
+
+from __future__ import annotations
+
+from kineta.kernels.contact.problem import ContactProblem
+from kineta.kernels.language import kernel
+from kineta.memory import Integers
+
+
+@kernel
+def label_islands(problem: ContactProblem, active: Integers, count: int, label: Integers) -> None:
+    """One *label* (blocks,) for all blocks of an island: the least number among them."""
+    start, blocks = problem.coupled_start, problem.coupled_blocks
+    for b in range(problem.blocks):
+        label[b] = b
+    changed = True
+    while changed:
+        changed = False
+        for a in range(count):
+            first, last = start[active[a]], start[active[a] + 1]
+            least = label[blocks[first]]
+            for k in range(first, last):
+                least = min(least, label[blocks[k]])
+            for k in range(first, last):
+                if label[blocks[k]] != least:
+                    label[blocks[k]] = least
+                    changed = True
+
+
+@kernel
+def gather_island(problem: ContactProblem, active: Integers, count: int, label: Integers) -> int:
+    """Move the contacts of the island of the first active one to the front, in their order; their number."""
+    start, blocks = problem.coupled_start, problem.coupled_blocks
+    island = label[blocks[start[active[0]]]]
+    found = 0
+    for a in range(count):
+        c = active[a]
+        if label[blocks[start[c]]] == island:
+            for k in range(a - found):
+                active[a - k] = active[a - k - 1]
+            active[found] = c
+            found += 1
+    return found

@@ -1,0 +1,326 @@
+"""Newton's method over the speeds of an island: an augmented Lagrangian of its contacts with De Saxcé's term.
+
+With forces c so far, velocities u = W v + target, and De Saxcé's lift s = mu |u_t| of the normal velocity, the speeds minimise::
+
+    (v - free)' M (v - free)/2 + sum of R |P(c - (u + s n)/R)|^2 / 2
+
+where P projects onto the friction cones. Its minimum gives c = P(...), and the compliance R disappears as c is repeated: then
+Signorini's and Coulomb's laws hold. The minimum is found by Newton's method with a line search; it exists where forces over
+contacts are not unique, as on four feet.
+"""
+
+from __future__ import annotations
+
+from kineta.kernels.contact.block_inertia import along, factor, push, substitute
+from kineta.kernels.contact.friction_cone import project_onto_cone
+from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.memory import Integers, Reals, Record
+
+#: Compliance of a contact, relative to its Delassus operator.
+COMPLIANCE = 1e-4
+#: Repetitions of the forces, which converge linearly, more slowly with more friction; and Newton steps for each.
+REPETITIONS, STEPS = 100, 30
+#: Least part of a step; its least decrease, relative to that of the slope; and rounding of the function, relative to its value.
+SHORTEST, DECREASE, ROUNDING = 1e-6, 1e-4, 1e-14
+#: Multiple of the tolerance within which a result that still changes is accepted.
+ACCEPTED = 1e3
+
+
+class IslandWork(Record):
+    """Working memory of an island of n speeds with m contacts.
+
+    inertia : blocks of the problem, before they are factored, with the R of the factors
+    place : (speeds,) indices of the speeds in the island; massless : (n,) 1 for multipliers; own : (blocks,) blocks of the island
+    free, next, gradient, step, slope : (speeds,) each
+    lift : (contacts,) De Saxcé's terms; force : (3 contacts,) forces so far; projected : (3 contacts,) their projections, with
+        derivatives ``cones`` (9 contacts,)
+    hessian : (n (n + 2),)
+    """
+
+    inertia: Reals
+    place: Integers
+    massless: Integers
+    own: Integers
+    free: Reals
+    next: Reals
+    gradient: Reals
+    step: Reals
+    slope: Reals
+    lift: Reals
+    force: Reals
+    projected: Reals
+    cones: Reals
+    hessian: Reals
+
+
+@kernel
+def compliance(solution: ContactSolution, c: int) -> float:
+    """The compliance R of a contact."""
+    D = solution.delassus[9 * c :]
+    return COMPLIANCE * max(D[0], max(D[4], D[8]))
+
+
+@kernel
+def contact_energy(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    v: Reals,
+) -> float:
+    """Projected forces and their derivatives at the speeds v; the energy of the contacts."""
+    energy = 0.0
+    for a in range(count):
+        c = active[a]
+        start = problem.row_start[c]
+        n = problem.row_start[c + 1] - start
+        speeds, W, b, f = (
+            problem.row_speeds[start:],
+            terms.jacobian[3 * start :],
+            solution.target[3 * c :],
+            work.force[3 * c :],
+        )
+        R, x = compliance(solution, c), work.projected[3 * c :]
+        project_onto_cone(
+            f[0] - (along(W, speeds, n, v) + b[0] + work.lift[c]) / R,
+            f[1] - (along(W[n:], speeds, n, v) + b[1]) / R,
+            f[2] - (along(W[2 * n :], speeds, n, v) + b[2]) / R,
+            terms.law[3 * c],
+            x,
+            work.cones[9 * c :],
+        )
+        energy += 0.5 * R * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+    return energy
+
+
+@kernel
+def lift_normals(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    v: Reals,
+) -> float:
+    """De Saxcé's terms at the speeds v; their largest change."""
+    most = 0.0
+    for a in range(count):
+        c = active[a]
+        start = problem.row_start[c]
+        n = problem.row_start[c + 1] - start
+        speeds, W = problem.row_speeds[start:], terms.jacobian[3 * start :]
+        du = along(W[n:], speeds, n, v) + solution.target[3 * c + 1]
+        dw = along(W[2 * n :], speeds, n, v) + solution.target[3 * c + 2]
+        s = terms.law[3 * c] * sqrt(du * du + dw * dw)
+        most = max(most, fabs(s - work.lift[c]))
+        work.lift[c] = s
+    return most
+
+
+@kernel
+def kinetic_energy(problem: ContactProblem, work: IslandWork, blocks: int, v: Reals) -> float:
+    """The kinetic energy of v - free, and its gradient."""
+    energy, M, speeds = 0.0, work.inertia, problem.block_speeds
+    for k in range(blocks):
+        b = work.own[k]
+        first, at = problem.block_start[b], problem.inertia_start[b]
+        n = problem.block_start[b + 1] - first
+        for i in range(n):
+            s = 0.0
+            for j in range(n):
+                s += M[at + i * n + j] * (v[speeds[first + j]] - work.free[speeds[first + j]])
+            work.gradient[speeds[first + i]] = s
+            energy += 0.5 * s * (v[speeds[first + i]] - work.free[speeds[first + i]])
+    return energy
+
+
+@kernel
+def collect_island(problem: ContactProblem, work: IslandWork, active: Integers, count: int, v: Reals) -> int:
+    """The blocks of the island of the *active* contacts and their number; v become the free speeds."""
+    n, blocks = 0, 0
+    for a in range(count):
+        for j in range(problem.coupled_start[active[a]], problem.coupled_start[active[a] + 1]):
+            b, known = problem.coupled_blocks[j], False
+            for k in range(blocks):
+                known = known or work.own[k] == b
+            if not known:
+                work.own[blocks] = b
+                blocks += 1
+                first = problem.block_start[b]
+                size = problem.block_start[b + 1] - first
+                for i in range(size):
+                    speed = problem.block_speeds[first + i]
+                    work.place[speed] = n
+                    work.massless[n] = 1 if work.inertia[problem.inertia_start[b] + size * size + i] > 0.0 else 0
+                    work.free[speed] = v[speed]
+                    n += 1
+    return blocks
+
+
+@kernel
+def assemble_island(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    blocks: int,
+    n: int,
+) -> None:
+    """The Hessian (n, n) of the energy, and the negative gradient as the *slope* (n,)."""
+    H, d, place = work.hessian, work.slope, work.place
+    for i in range(n * n):
+        H[i] = 0.0
+    for k in range(blocks):
+        b = work.own[k]
+        first, at = problem.block_start[b], problem.inertia_start[b]
+        size = problem.block_start[b + 1] - first
+        for i in range(size):
+            row = place[problem.block_speeds[first + i]]
+            d[row] = -work.gradient[problem.block_speeds[first + i]]
+            for j in range(size):
+                H[row * n + place[problem.block_speeds[first + j]]] = work.inertia[at + i * size + j]
+            H[row * n + row] -= work.inertia[at + size * size + size + i]
+    for a in range(count):
+        c = active[a]
+        start = problem.row_start[c]
+        size = problem.row_start[c + 1] - start
+        speeds, W = problem.row_speeds[start:], terms.jacobian[3 * start :]
+        G, x, R = work.cones[9 * c :], work.projected[3 * c :], 1.0 / compliance(solution, c)
+        for j in range(size):
+            w0, w1, w2 = W[j], W[size + j], W[2 * size + j]
+            column = place[speeds[j]]
+            d[column] += w0 * x[0] + w1 * x[1] + w2 * x[2]
+            a0 = R * (G[0] * w0 + G[1] * w1 + G[2] * w2)
+            a1 = R * (G[3] * w0 + G[4] * w1 + G[5] * w2)
+            a2 = R * (G[6] * w0 + G[7] * w1 + G[8] * w2)
+            for i in range(size):
+                H[place[speeds[i]] * n + column] += W[i] * a0 + W[size + i] * a1 + W[2 * size + i] * a2
+
+
+@kernel
+def newton_step(work: IslandWork, n: int) -> float:
+    """The Newton *step* (n,); the largest change of a speed in it."""
+    H, d = work.hessian, work.step
+    for i in range(n):
+        d[i] = work.slope[i]
+        H[n * n + i] = 0.0
+        H[n * n + n + i] = 0.0
+    factor(H, n)
+    substitute(H, n, d)
+    most = 0.0
+    for i in range(n):
+        if work.massless[i] == 0:
+            most = max(most, fabs(d[i]))
+    return most
+
+
+@kernel
+def line_search(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    blocks: int,
+    n: int,
+    v: Reals,
+    energy: float,
+) -> float:
+    """The part of the step that decreases the *energy* at v enough; the speeds *next* after it."""
+    slope = 0.0
+    for i in range(n):
+        if work.massless[i] == 0:
+            slope -= work.slope[i] * work.step[i]
+    part = 1.0
+    while part > SHORTEST:
+        for k in range(blocks):
+            for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
+                speed = problem.block_speeds[i]
+                work.next[speed] = v[speed] + part * work.step[work.place[speed]]
+        now = kinetic_energy(problem, work, blocks, work.next)
+        own = contact_energy(problem, terms, solution, work, active, count, work.next)
+        if now + own <= energy + DECREASE * part * slope + ROUNDING * fabs(energy):
+            break
+        part *= 0.5
+    return part
+
+
+@kernel
+def minimise(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    blocks: int,
+    n: int,
+    v: Reals,
+    tolerance: float,
+) -> int:
+    """The speeds v of least energy for the forces so far; the number of Newton steps."""
+    steps, done = 0, False
+    while steps < STEPS and not done:
+        energy = kinetic_energy(problem, work, blocks, v)
+        own = contact_energy(problem, terms, solution, work, active, count, v)
+        assemble_island(problem, terms, solution, work, active, count, blocks, n)
+        most = newton_step(work, n)
+        part = line_search(problem, terms, solution, work, active, count, blocks, n, v, energy + own)
+        for k in range(blocks):
+            for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
+                v[problem.block_speeds[i]] = work.next[problem.block_speeds[i]]
+        steps += 1
+        done = most * part <= tolerance
+    return steps
+
+
+@kernel
+def solve_island(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    v: Reals,
+    tolerance: float,
+) -> int:
+    """Speeds v after the impulses of the *active* contacts of an island, from speeds after those so far; the number of Newton
+    steps, negative without a solution.
+    """
+    n = 0
+    blocks = collect_island(problem, work, active, count, v)
+    for k in range(blocks):
+        n += problem.block_start[work.own[k] + 1] - problem.block_start[work.own[k]]
+    for a in range(count):
+        c = active[a]
+        start = problem.row_start[c]
+        r, size = solution.impulse[3 * c :], problem.row_start[c + 1] - start
+        for i in range(3):
+            work.force[3 * c + i] = r[i]
+        push(solution.response[3 * start :], problem.row_speeds[start:], size, -r[0], -r[1], -r[2], work.free)
+        work.lift[c] = 0.0
+    lift_normals(problem, terms, solution, work, active, count, v)
+    steps, turns, moved = 0, 0, 2.0 * tolerance
+    while turns < REPETITIONS and moved > tolerance:
+        more = minimise(problem, terms, solution, work, active, count, blocks, n, v, tolerance)
+        moved = lift_normals(problem, terms, solution, work, active, count, v)
+        for a in range(count):
+            c = active[a]
+            R = compliance(solution, c)
+            for i in range(3):
+                moved = max(moved, R * fabs(work.projected[3 * c + i] - work.force[3 * c + i]))
+                work.force[3 * c + i] = work.projected[3 * c + i]
+        steps += more
+        turns += 1
+    for a in range(count):
+        for i in range(3):
+            solution.impulse[3 * active[a] + i] = work.force[3 * active[a] + i]
+    return steps if moved <= ACCEPTED * tolerance else -steps

@@ -1,0 +1,189 @@
+"""Solvers of contact problems against dense algebra and the laws of Signorini and Coulomb, in Python and in machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from kineta.kernels.contact import block_inertia, friction_cone, gauss_seidel, islands
+from kineta.kernels.contact.newton_over_speeds import solve_island
+from kineta.kernels.machine_code import machine_code
+from tests.kernels.contact.problems import RandomProblem, island_work, random_problem
+from tests.kernels.test_language import in_c
+
+WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": machine_code}
+
+
+@pytest.fixture(params=WAYS)
+def way(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+    return WAYS[request.param]
+
+
+def prepared(p: RandomProblem, way: Callable[[Any], Any]) -> None:
+    """Factor the inertia, and compute the responses of all contacts."""
+    way(block_inertia.factor_blocks)(p.problem, p.terms.inertia)
+    for c in range(len(p.mu)):
+        way(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * len(p.K)))
+
+
+def signorini_coulomb(n: float, u: np.ndarray, f: float, t: np.ndarray, mu: float) -> float:
+    """How far velocities (n, u) and impulses (f, t) of a contact are from the laws."""
+    off = max(-n, -f, abs(min(n, f)), np.linalg.norm(t) - mu * f)
+    size = np.linalg.norm(u)
+    return float(max(off, np.linalg.norm(t * size + mu * f * u) / (1 + size)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_accelerations_are_those_of_the_constrained_system(seed: int, way: Callable[[Any], Any]) -> None:
+    p = random_problem(seed)
+    found = np.zeros(len(p.K))
+    way(block_inertia.factor_blocks)(p.problem, p.terms.inertia)
+    way(block_inertia.accelerations)(p.problem, p.terms.inertia, p.terms.force, np.zeros(2 * len(p.K)), found)
+    assert found == pytest.approx(np.linalg.solve(p.K, p.terms.force), rel=1e-11, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_responses_are_those_of_the_delassus_operator(seed: int, way: Callable[[Any], Any]) -> None:
+    p = random_problem(seed)
+    prepared(p, way)
+    whole = p.W @ np.linalg.solve(p.K, p.W.T)
+    v = np.zeros(len(p.K))
+    for c in range(len(p.mu)):
+        own = whole[3 * c : 3 * c + 3, 3 * c : 3 * c + 3]
+        D = p.solution.delassus[9 * c : 9 * c + 9].reshape(3, 3)
+        assert D - np.diag(np.diag(D)) == pytest.approx(own - np.diag(np.diag(own)), abs=1e-11)
+        assert np.diag(D) == pytest.approx((1 + block_inertia.STIFFENING) * np.diag(own), rel=1e-11)
+        start, end = p.problem.row_start[c : c + 2]
+        speeds, response = p.problem.row_speeds[start:], p.solution.response[3 * start :]
+        way(block_inertia.push)(response, speeds, int(end - start), 1.0, 2.0, -3.0, v)
+    assert v == pytest.approx(np.linalg.solve(p.K, p.W.T @ np.tile([1.0, 2.0, -3.0], len(p.mu))), abs=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_an_impulse_obeys_the_laws_of_its_contact(seed: int, way: Callable[[Any], Any]) -> None:
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(3, 6)) * 10.0 ** rng.uniform(-1, 1, (3, 1))
+    D, b, mu, x = A @ A.T, rng.normal(size=3), float(rng.uniform(0, 1.5)), np.zeros(4)
+    if seed % 4 == 3:
+        D[2], D[:, 2], b[2] = 0.0, 0.0, 0.0
+    way(friction_cone.contact_impulse)(D.ravel().copy(), *b.tolist(), mu, x)
+    v = D @ x[:3] + b
+    assert signorini_coulomb(v[0], v[1:], x[0], x[1:3], mu) < 1e-9 * max(1.0, np.abs(x).max())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_projection_is_the_nearest_point_of_the_cone(seed: int, way: Callable[[Any], Any]) -> None:
+    rng = np.random.default_rng(seed)
+    y, mu = rng.normal(size=3), float(rng.uniform(0.1, 1.5))
+    x, G = np.zeros(3), np.zeros(9)
+    project = way(friction_cone.project_onto_cone)
+    project(*y.tolist(), mu, x, G)
+    off = y - x
+    # Moreau's decomposition: what is left is normal to x, and in the polar cone.
+    assert abs(off @ x) < 1e-12
+    assert np.hypot(*x[1:]) <= mu * x[0] + 1e-15
+    assert mu * np.hypot(*off[1:]) <= -off[0] + 1e-12
+    h, own = 1e-6, np.zeros((3, 3))
+    for k in range(3):
+        ends = []
+        for s in (h, -h):
+            z = y.copy()
+            z[k] += s
+            there = np.zeros(3)
+            project(*z.tolist(), mu, there, np.zeros(9))
+            ends.append(there)
+        own[:, k] = (ends[0] - ends[1]) / (2 * h)
+    assert G.reshape(3, 3) == pytest.approx(own, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_islands_are_the_connected_components(seed: int, way: Callable[[Any], Any]) -> None:
+    p = random_problem(seed, blocks=7, contacts=5)
+    graph = np.zeros((7, 7))
+    start, blocks = p.problem.coupled_start, p.problem.coupled_blocks
+    touched = [blocks[start[c] : start[c + 1]].tolist() for c in range(5)]
+    for some in touched:
+        graph[some[0], some[-1]] = 1
+    _, own = connected_components(graph, directed=False)
+    active, first, found = p.solution.active, 0, []
+    way(islands.label_islands)(p.problem, active, 5, p.solution.label)
+    while first < 5:
+        count = way(islands.gather_island)(p.problem, active[first:], 5 - first, p.solution.label)
+        found.append(sorted(active[first : first + count].tolist()))
+        first += count
+    components = {own[some[0]] for some in touched}
+    assert sorted(found) == sorted(sorted(c for c in range(5) if own[touched[c][0]] == k) for k in components)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_sweeps_converge_to_the_laws_of_all_contacts(seed: int) -> None:
+    p = random_problem(seed, blocks=3, contacts=3, tied=seed % 2 == 0, mu=0.4)
+    prepared(p, machine_code)
+    rng = np.random.default_rng(seed)
+    free = rng.normal(size=len(p.K)) * ~p.massless
+    p.solution.target[::3] = -3.0
+    v, run = free.copy(), machine_code(gauss_seidel.sweep)
+    for _ in range(5000):
+        if run(p.problem, p.terms, p.solution, p.solution.active, 3, v) < 1e-14:
+            break
+    r = p.solution.impulse
+    assert v == pytest.approx(free + np.linalg.solve(p.K, p.W.T @ r), abs=1e-9)
+    u = p.W @ v + p.solution.target
+    off = [
+        signorini_coulomb(u[3 * c], u[3 * c + 1 : 3 * c + 3], r[3 * c], r[3 * c + 1 : 3 * c + 3], 0.4) for c in range(3)
+    ]
+    assert max(off) < 1e-9
+    assert np.abs(r).max() > 0
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_newton_over_speeds_finds_the_laws_of_all_contacts(seed: int) -> None:
+    m = 3 + seed % 4
+    p = random_problem(seed, blocks=2, contacts=m, tied=seed % 2 == 0, mu=(0.0, 0.4, 1.0)[seed % 3])
+    work = island_work(p)
+    machine_code(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
+    for c in range(m):
+        machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * len(p.K)))
+    free = np.random.default_rng(seed).normal(size=len(p.K))
+    free = free - np.linalg.solve(p.K, np.where(p.massless, p.K @ free, 0.0)) if p.massless.any() else free
+    free *= ~p.massless
+    p.solution.target[::3] = -3.0
+    machine_code(islands.label_islands)(p.problem, p.solution.active, m, p.solution.label)
+    v, first = free.copy(), 0
+    while first < m:
+        active = p.solution.active[first:]
+        count = machine_code(islands.gather_island)(p.problem, active, m - first, p.solution.label)
+        steps = machine_code(solve_island)(p.problem, p.terms, p.solution, work, active, count, v, 1e-12)
+        assert 0 < steps < 200
+        first += count
+    r, u = p.solution.impulse, p.W @ v + p.solution.target
+    moved = np.linalg.solve(p.K, p.W.T @ r)
+    assert v[~p.massless] == pytest.approx((free + moved)[~p.massless], abs=1e-8)
+    own = [slice(3 * c, 3 * c + 3) for c in range(m)]
+    off = [signorini_coulomb(u[k][0], u[k][1:], r[k][0], r[k][1:], mu) for k, mu in zip(own, p.mu, strict=True)]
+    assert max(off) < 1e-7
+    assert np.abs(r).max() > 0
+
+
+def test_all_back_ends_make_the_same_bits(tmp_path: Path) -> None:
+    ends = []
+    for way in (lambda f: f, machine_code, partial(in_c, folder=tmp_path)):
+        p = random_problem(5, contacts=3)
+        work, v = island_work(p), p.terms.force * ~p.massless
+        p.solution.target[::3] = -3.0
+        way(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
+        for c in range(3):
+            way(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * len(p.K)))
+        for _ in range(3):
+            way(gauss_seidel.sweep)(p.problem, p.terms, p.solution, p.solution.active, 3, v)
+        way(islands.label_islands)(p.problem, p.solution.active, 3, p.solution.label)
+        count = way(islands.gather_island)(p.problem, p.solution.active, 3, p.solution.label)
+        steps = way(solve_island)(p.problem, p.terms, p.solution, work, p.solution.active, count, v, 1e-10)
+        ends.append((steps, v.tobytes(), p.solution.impulse.tobytes()))
+    assert ends[0] == ends[1] == ends[2]
