@@ -1,0 +1,191 @@
+"""Contact forces and accelerations in a mode: closed contacts stick, or slip with the friction of their normal force.
+
+Rows of one island satisfy S x + b = 0. They may depend on each other, and whether they do is not decided: with the forces c of
+the last transition, the proximal iteration (S + R) x = R c - b, repeated about its own result, finds forces near c that keep
+all rows.
+"""
+
+from __future__ import annotations
+
+from kineta.kernels.contact.block_inertia import accelerations, along, factor_blocks, push, respond
+from kineta.kernels.contact.islands import gather_island, label_islands
+from kineta.kernels.contact.pivoting import back_substitute, eliminate
+from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.memory import Integers, Reals, Record
+
+#: Modes of a contact.
+OPEN, STICKING, SLIPPING = 0, 1, 2
+#: Diagonal of R, relative to the largest of S; and number of iterations.
+PROXIMITY, ITERATIONS = 1e-6, 3
+#: Slip at which the direction of the mode and that of the velocity have equal parts [m/s].
+REMEMBERED_SLIP = 1e-6
+#: Least square of a size that is divided by.
+LEAST = 1e-200
+
+
+class ContactMode(Record):
+    """The discrete state of all contacts.
+
+    mode : (contacts,) open, sticking or slipping
+    direction : (2 contacts,) directions of slip as it began, along u and w
+    reference : (3 contacts,) forces of the last transition
+    """
+
+    mode: Integers
+    direction: Reals
+    reference: Reals
+
+
+class ModeWork(Record):
+    """Working memory of the forces of a mode.
+
+    force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
+    speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (9 contacts^2,)
+    right, found, centre : (3 contacts,); order : (6 contacts,)
+    """
+
+    force: Reals
+    toward: Reals
+    speeds: Reals
+    rows: Integers
+    matrix: Reals
+    right: Reals
+    found: Reals
+    centre: Reals
+    order: Integers
+
+
+@kernel
+def slip_direction(terms: ContactTerms, contacts: ContactMode, c: int, toward: Reals) -> None:
+    """The direction *toward* (2,) of the slip of a contact, near rest that in which it began."""
+    u = terms.velocity[3 * c + 1] + REMEMBERED_SLIP * contacts.direction[2 * c]
+    w = terms.velocity[3 * c + 2] + REMEMBERED_SLIP * contacts.direction[2 * c + 1]
+    size = sqrt(u * u + w * w) + LEAST
+    toward[0], toward[1] = u / size, w / size
+
+
+@kernel
+def independent_rows(
+    contacts: ContactMode, solution: ContactSolution, active: Integers, count: int, rows: Integers
+) -> int:
+    """The rows with forces of their own, contact and number: normals, and tangents of what sticks; how many there are."""
+    n = 0
+    for a in range(count):
+        c = active[a]
+        for i in range(3):
+            if solution.delassus[9 * c + 4 * i] > 0.0 and (i == 0 or contacts.mode[c] == STICKING):
+                rows[2 * n], rows[2 * n + 1] = c, i
+                n += 1
+    return n
+
+
+@kernel
+def apply_force(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    c: int,
+    i: int,
+    force: float,
+    v: Reals,
+) -> None:
+    """Add to v (speeds,) the change by a *force* along the row i of a contact, with the friction of a normal force that slips,
+    and to the forces of the contact these.
+    """
+    start = problem.row_start[c]
+    n, x = problem.row_start[c + 1] - start, work.force[3 * c :]
+    f, u, w = 0.0, 0.0, 0.0
+    if i == 0:
+        f = force
+        if contacts.mode[c] == SLIPPING:
+            u, w = -terms.law[3 * c] * force * work.toward[2 * c], -terms.law[3 * c] * force * work.toward[2 * c + 1]
+    elif i == 1:
+        u = force
+    else:
+        w = force
+    push(solution.response[3 * start :], problem.row_speeds[start:], n, f, u, w, v)
+    x[0], x[1], x[2] = x[0] + f, x[1] + u, x[2] + w
+
+
+@kernel
+def rate_along(problem: ContactProblem, terms: ContactTerms, c: int, i: int, v: Reals) -> float:
+    """The rate of v along the row i of a contact."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    return along(terms.jacobian[3 * start + i * n :], problem.row_speeds[start:], n, v)
+
+
+@kernel
+def forces_of_island(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    active: Integers,
+    count: int,
+    a: Reals,
+) -> None:
+    """The forces of the *active* contacts of an island, and the accelerations a (speeds,) under them."""
+    S, b, x, centre, rows = work.matrix, work.right, work.found, work.centre, work.rows
+    n = independent_rows(contacts, solution, active, count, rows)
+    largest = 0.0
+    for j in range(n):
+        for k in range(problem.speeds):
+            work.speeds[k] = 0.0
+        apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], 1.0, work.speeds)
+        for k in range(n):
+            S[k * n + j] = rate_along(problem, terms, rows[2 * k], rows[2 * k + 1], work.speeds)
+        largest = max(largest, fabs(S[j * n + j]))
+    proximity = PROXIMITY * largest
+    for j in range(n):
+        c, i = rows[2 * j], rows[2 * j + 1]
+        S[j * n + j] += proximity
+        b[j] = -(rate_along(problem, terms, c, i, a) + terms.bias[3 * c + i])
+        centre[j] = contacts.reference[3 * c + i]
+    for k in range(count):
+        for i in range(3):
+            work.force[3 * active[k] + i] = 0.0
+    rank = eliminate(S, n, work.order, 0.0)
+    for _ in range(ITERATIONS):
+        for j in range(n):
+            b[j] += proximity * centre[j]
+        back_substitute(S, n, work.order, rank, b, x)
+        for j in range(n):
+            b[j] -= proximity * centre[j]
+            centre[j] = x[j]
+    for j in range(n):
+        apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], x[j], a)
+
+
+@kernel
+def mode_accelerations(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    a: Reals,
+) -> None:
+    """The accelerations and multipliers a (speeds,) in a mode, and the forces of all contacts. The inertia is replaced by its
+    factors.
+    """
+    factor_blocks(problem, terms.inertia)
+    accelerations(problem, terms.inertia, terms.force, work.speeds, a)
+    active, found, first = solution.active, 0, 0
+    for c in range(problem.contacts):
+        for i in range(3):
+            work.force[3 * c + i] = 0.0
+        if contacts.mode[c] != OPEN:
+            active[found] = c
+            found += 1
+            respond(problem, terms, solution, c, work.speeds)
+            slip_direction(terms, contacts, c, work.toward[2 * c :])
+    label_islands(problem, active, found, solution.label)
+    while first < found:
+        count = gather_island(problem, active[first:], found - first, solution.label)
+        forces_of_island(problem, terms, solution, contacts, work, active[first:], count, a)
+        first += count
