@@ -92,22 +92,16 @@ def apply_force(
     force: float,
     v: Reals,
 ) -> None:
-    """Add to v (speeds,) the change by a *force* along the row i of a contact, with the friction of a normal force that slips,
-    and to the forces of the contact these.
+    """Add to v (speeds,) the change by a *force* along the row i of a contact, with the friction of a normal force that slips;
+    its components along the rows are the local ones of the *solution*.
     """
     start = problem.row_start[c]
-    n, x = problem.row_start[c + 1] - start, work.force[3 * c :]
-    f, u, w = 0.0, 0.0, 0.0
-    if i == 0:
-        f = force
-        if contacts.mode[c] == SLIPPING:
-            u, w = -terms.law[3 * c] * force * work.toward[2 * c], -terms.law[3 * c] * force * work.toward[2 * c + 1]
-    elif i == 1:
-        u = force
-    else:
-        w = force
-    push(solution.response[3 * start :], problem.row_speeds[start:], n, f, u, w, v)
-    x[0], x[1], x[2] = x[0] + f, x[1] + u, x[2] + w
+    n, x = problem.row_start[c + 1] - start, solution.local
+    x[0], x[1], x[2] = 0.0, 0.0, 0.0
+    x[i] = force
+    if i == 0 and contacts.mode[c] == SLIPPING:
+        x[1], x[2] = -terms.law[3 * c] * force * work.toward[2 * c], -terms.law[3 * c] * force * work.toward[2 * c + 1]
+    push(solution.response[3 * start :], problem.row_speeds[start:], n, x[0], x[1], x[2], v)
 
 
 @kernel
@@ -146,9 +140,6 @@ def forces_of_island(
         S[j * n + j] += proximity
         b[j] = -(rate_along(problem, terms, c, i, a) + terms.bias[3 * c + i])
         centre[j] = contacts.reference[3 * c + i]
-    for k in range(count):
-        for i in range(3):
-            work.force[3 * active[k] + i] = 0.0
     rank = eliminate(S, n, work.order, 0.0)
     for _ in range(ITERATIONS):
         for j in range(n):
@@ -158,7 +149,22 @@ def forces_of_island(
             b[j] -= proximity * centre[j]
             centre[j] = x[j]
     for j in range(n):
-        apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], x[j], a)
+        c = rows[2 * j]
+        apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
+        for i in range(3):
+            work.force[3 * c + i] += solution.local[i]
+
+
+@kernel
+def rub(
+    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, work: ModeWork, c: int, a: Reals
+) -> None:
+    """Add the friction of a joint that slips to the accelerations a (speeds,): a force of its own size."""
+    start = problem.row_start[c]
+    u, w = -terms.law[3 * c] * work.toward[2 * c], -terms.law[3 * c] * work.toward[2 * c + 1]
+    n = problem.row_start[c + 1] - start
+    push(solution.response[3 * start :], problem.row_speeds[start:], n, 0.0, u, w, a)
+    work.force[3 * c + 1], work.force[3 * c + 2] = u, w
 
 
 @kernel
@@ -184,6 +190,8 @@ def mode_accelerations(
             found += 1
             respond(problem, terms, solution, c, work.speeds)
             slip_direction(terms, contacts, c, work.toward[2 * c :])
+            if contacts.mode[c] == SLIPPING and solution.delassus[9 * c] <= 0.0:
+                rub(problem, terms, solution, work, c, a)
     label_islands(problem, active, found, solution.label)
     while first < found:
         count = gather_island(problem, active[first:], found - first, solution.label)

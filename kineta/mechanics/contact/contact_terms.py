@@ -1,0 +1,103 @@
+"""Terms of the equations of motion with contacts as data: inertia by blocks, forces, and rows, gaps and laws of all contacts.
+
+Nothing in them depends on which contacts are closed. Multipliers of constraints follow the speeds, as speeds without mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kineta.expr.graph import ONE, ZERO, Ref, neg
+from kineta.mechanics.constraints.rows import Row
+from kineta.mechanics.derivation import Derivation
+
+#: Gap of joint friction, which is always closed.
+ALWAYS_CLOSED = -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ContactTermsArrays:
+    """Expressions of the terms, with their sparsity.
+
+    blocks : indices of the speeds and multipliers of each block of the inertia
+    coupled : for each contact, the blocks that its rows depend on
+    inertia, force, jacobian, velocity, bias, law, gap : numbers in the order of
+        :class:`~kineta.kernels.contact.problem.ContactTerms`
+    """
+
+    blocks: tuple[tuple[int, ...], ...]
+    coupled: tuple[tuple[int, ...], ...]
+    inertia: Sequence[Ref]
+    force: Sequence[Ref]
+    jacobian: Sequence[Ref]
+    velocity: Sequence[Ref]
+    bias: Sequence[Ref]
+    law: Sequence[Ref]
+    gap: Sequence[Ref]
+
+    def speeds(self, contact: int) -> list[int]:
+        """Indices of the speeds in the rows of a *contact*: those of its blocks."""
+        return [k for b in self.coupled[contact] for k in self.blocks[b]]
+
+
+def contact_terms(d: Derivation) -> ContactTermsArrays:
+    """Terms of all contacts of a derivation."""
+    g, nv, bound = d.graph, len(d.symbols.v), d.rows
+    M = _inertia(d)
+    blocks = _blocks(nv + len(bound), M)
+    home = {k: b for b, block in enumerate(blocks) for k in block}
+    coupled, jacobian, velocity, bias, law, gap = [], list[Ref](), list[Ref](), list[Ref](), list[Ref](), list[Ref]()
+    for contact in d.contacts:
+        rows = (contact.normal, *contact.tangents, None, None)[:3]
+        own = tuple(sorted({home[k] for row in rows if row for k in row.gradient}))
+        coupled.append(own)
+        for row in rows:
+            jacobian += _dense(row, [k for b in own for k in blocks[b]])
+            velocity.append(row.levels[-1] if row else ZERO)
+            bias.append(row.rest if row else ZERO)
+        gap.append(contact.normal.levels[0] if contact.normal else g.const(ALWAYS_CLOSED))
+        law += [contact.bound, contact.static, contact.restitution]
+    inertia = [
+        x
+        for block in blocks
+        for x in (
+            *(M.get((i, j), ZERO) for i in block for j in block),
+            *(ONE if k >= nv else ZERO for k in block),
+            *(ZERO for _ in block),
+        )
+    ]
+    net = [g.sub(tau, b) for tau, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
+    force = [*net, *(row.rest for row in bound)]
+    return ContactTermsArrays(blocks, tuple(coupled), inertia, force, jacobian, velocity, bias, law, gap)
+
+
+def _inertia(d: Derivation) -> dict[tuple[int, int], Ref]:
+    """Entries of the inertia of speeds and multipliers that are not zero."""
+    nv = len(d.symbols.v)
+    found = {divmod(k, nv): x for k, x in enumerate(d["mass_matrix"].refs) if x != ZERO}
+    for j, row in enumerate(d.rows, nv):
+        for k, x in row.gradient.items():
+            found[j, k] = found[k, j] = neg(x)
+    return found
+
+
+def _blocks(n: int, entries: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+    """Connected components of a symmetric pattern of order n."""
+    neighbours: list[set[int]] = [{k} for k in range(n)]
+    for i, j in entries:
+        neighbours[i].add(j)
+    found, seen = [], set[int]()
+    for k in range(n):
+        if k not in seen:
+            block, ahead = set[int](), {k}
+            while ahead:
+                block |= ahead
+                ahead = set[int]().union(*(neighbours[i] for i in ahead)) - block
+            seen |= block
+            found.append(tuple(sorted(block)))
+    return tuple(found)
+
+
+def _dense(row: Row | None, speeds: Sequence[int]) -> list[Ref]:
+    return [ZERO if row is None else row.gradient.get(k, ZERO) for k in speeds]
