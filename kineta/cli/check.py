@@ -1,4 +1,4 @@
-"""``kineta check``: is the model sound, and what was understood."""
+"""``kineta check``: the parts of a model as they were read, and the laws of mechanics in its initial state."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from kineta.equations.equations import Equations
     from kineta.model.system import System
 
-#: By how much forces and accelerations may differ there and back, beside what the condition of the mass matrix makes of rounding.
+#: Relative error of inverse and forward dynamics in succession, over the condition number of the mass matrix.
 ROUNDED = 1e-12
-#: By how much of the largest force a force changes that does not depend on a parameter: rounding of terms that cancel.
+#: Change of a force independent of a parameter, relative to the largest force: rounding of terms that cancel.
 UNMOVED = 1e-13
 
 
@@ -52,7 +52,7 @@ def check(model: Path, settings: Settings, as_json: bool) -> None:
 
 
 def described(system: System) -> dict[str, Any]:
-    """Return the parts of a model."""
+    """Return the parts of a model by name."""
     from kineta.model.name_inference import derivative_order
 
     return {
@@ -77,14 +77,14 @@ def described(system: System) -> dict[str, Any]:
 
 
 def places(system: System) -> dict[str, list[str]]:
-    """Return the contact points and bodies of each contact by name, with numbers for unnamed ones."""
+    """Return the names of the points and bodies of each contact; unnamed ones have numbers."""
     from kineta.model.contacts.contact import Contact, names
 
     return {c.name: list(names(system, c)) for c in system.contacts if isinstance(c, Contact)}
 
 
 def freedom(system: System) -> int:
-    """Degrees of freedom: speeds, less those that the constraints take away which reactions keep."""
+    """Return the degrees of freedom: the speeds less the rank of the constraints."""
     if system.quasi or not system.constraints:
         return system.nv
     from kineta.equations.equations import equations_of
@@ -94,9 +94,7 @@ def freedom(system: System) -> int:
 
 
 def notes(system: System) -> list[str]:
-    """What else is to be known: names that nothing uses; limits that look like degrees; constraints that say what others say at
-    the start, where that meets them.
-    """
+    """Return remarks: unused names, limits that look like degrees, and redundant constraints of a consistent start."""
     from kineta.model.checks.unused_names import unused_declarations
     from kineta.model.contacts.degree_hint import degrees
 
@@ -113,9 +111,7 @@ def notes(system: System) -> list[str]:
 
 
 def without_effect(system: System) -> list[str]:
-    """Sentences on parameters that only inertia names which no motion of the model brings into play: forces do not depend on
-    them.
-    """
+    """Return sentences on inertial parameters without influence on any force."""
     import numpy as np
 
     from kineta.equations.equations import equations_of
@@ -143,9 +139,7 @@ def without_effect(system: System) -> list[str]:
 
 
 def laws(system: System) -> list[dict[str, Any]]:
-    """Checks at the initial state: names, figures, and whether they passed; none where a parameter has no value, and none
-    where nothing can move.
-    """
+    """Return the checks in the initial state; none for a parameter without value, and none for a model without speeds."""
     import numpy as np
 
     from kineta.equations.equations import equations_of
@@ -165,7 +159,7 @@ def laws(system: System) -> list[dict[str, Any]]:
 
 
 def _controlled(equations: Equations, state: tuple[Any, Any]) -> None:
-    """Raise :class:`ModelError` for a control that no run could follow."""
+    """Raise :class:`ModelError` for programs and actuators without a law of control."""
     from kineta.mechanics.programs.dynamics import law
     from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 
@@ -175,7 +169,7 @@ def _controlled(equations: Equations, state: tuple[Any, Any]) -> None:
 
 
 def _of_mass(equations: Equations, M: Any, size: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
-    """Findings for the mass matrix *M*, and the *size* of its diagonal entries, at *state*."""
+    """Yield the checks of the mass matrix *M* at *state*; *size*: bounds of its diagonal entries."""
     from kineta.runtime.mass_matrix_rank import least_inertia, massless_motion_text, scaling_warning
 
     smallest, motion = least_inertia(M, size)
@@ -189,7 +183,7 @@ def _of_mass(equations: Equations, M: Any, size: Any, state: tuple[Any, Any]) ->
 
 
 def _independent(equations: Equations, state: tuple[Any, Any]) -> Equations:
-    """*equations* without the constraints that are redundant in *state*."""
+    """Return *equations* without the redundant constraints of *state*."""
     from kineta.consistency.consistent_start import consistent
     from kineta.equations.function import parameter_values
 
@@ -201,10 +195,10 @@ def _definite(smallest: float, fault: str = "") -> dict[str, Any]:
 
 
 def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, Any]:
-    """Whether forward dynamics give back the accelerations from the forces that belong to them.
+    """Return the check that forward dynamics invert inverse dynamics.
 
-    Both are scaled with the diagonal of *M*, so that units do not count. Rounding errors grow with the condition number of
-    the scaled matrix, and with forces that cancel: the error is divided by both.
+    The diagonal of *M* scales both, so that units do not count. Rounding errors grow with the condition number of the scaled
+    matrix and with the forces, by which the error is divided.
     """
     import numpy as np
 
@@ -233,7 +227,7 @@ def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, 
 
 
 def _why(equations: Equations, state: tuple[Any, Any]) -> str:
-    """Return the reason why numbers of *state* are not finite."""
+    """Return the reason for infinite numbers at *state*."""
     from kineta.equations.function import parameter_values
     from kineta.runtime.mass_matrix_rank import why_infinite
 
@@ -241,7 +235,7 @@ def _why(equations: Equations, state: tuple[Any, Any]) -> str:
 
 
 def _met(equations: Equations, state: tuple[Any, Any]) -> dict[str, Any]:
-    """Whether the start meets the constraints."""
+    """Return the check that the start meets the constraints."""
     from kineta.consistency.consistent_start import largest_violation, start_violation
     from kineta.consistency.constraints import NumericConstraints
     from kineta.equations.function import parameter_values
@@ -294,7 +288,7 @@ def _print(summary: dict[str, Any]) -> None:
 
 
 def _acting_in_runs(summary: dict[str, Any]) -> dict[str, str]:
-    """Lines on contacts, with how many places each has where there are several, on limits, dry friction and switches."""
+    """Return lines on contacts with the numbers of their places, on limits, dry friction and switches."""
     many = {n: f"{n} ({len(own)} places)" for n, own in summary["places"].items() if len(own) > 1}
     found: dict[str, list[str]] = {"Contact": [], "Limit": [], "Friction": []}
     for name, kind in summary["contacts"].items():
@@ -305,7 +299,7 @@ def _acting_in_runs(summary: dict[str, Any]) -> dict[str, str]:
 
 
 def _by_rule(shown: dict[str, str], taken: dict[str, str]) -> str:
-    """Return the *shown* names, grouped by the rule by which they were *taken*."""
+    """Return the *shown* names in groups, each with the rule of inference in *taken*."""
     groups: dict[str, list[str]] = {}
     for name, text in shown.items():
         groups.setdefault(taken.get(name) or taken[name.partition(".")[0]], []).append(text)

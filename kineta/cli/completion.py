@@ -1,4 +1,4 @@
-"""``kineta completion``: words that the shell completes."""
+"""``kineta completion``: a script for the completion of the shell."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from kineta.cli.options import Verb
 
-#: The variable by which a shell asks for completions.
+#: The environment variable of a request for completions.
 COMPLETE = "_KINETA_COMPLETE"
 
 

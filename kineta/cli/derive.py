@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kineta.expr.count import Operations
     from kineta.model.system import System
 
-#: Speeds up to which what has an entry for every two of them is counted without being asked for.
+#: Most speeds for which quantities with an entry for each pair of speeds are counted unasked.
 LARGE = 200
 
 
@@ -125,7 +125,7 @@ def derive(
             )
 
 
-#: Options that do not go together.
+#: Options that exclude each other.
 _APART = (
     ("--explain", "--matrix"),
     ("--explain", "--no-parts"),
@@ -136,7 +136,7 @@ _APART = (
 
 
 def _check(given: Mapping[str, Any]) -> None:
-    """Raise :class:`ArgumentError` for options that make no sense together."""
+    """Raise :class:`ArgumentError` for options that exclude each other."""
     options = {"--json": given["as_json"]}
     options |= {f"--{n}": given[n.replace("-", "_")] for n in ("explain", "matrix", "no-parts", "latex", "save")}
     for one, other in _APART:
@@ -153,7 +153,7 @@ def _check(given: Mapping[str, Any]) -> None:
 
 
 def _explain(system: System, by: tuple[str, str], quantity: str, save: Path | None, form: str) -> None:
-    """Tell the derivation: on standard output, or in the file *save*."""
+    """Print the account of the derivation, or write it to the file *save*."""
     from kineta.equations.equations import derive as derive_equations
 
     account = derive_equations(system, by[0], strategy=by[1]).settled().account(quantity)
@@ -167,7 +167,7 @@ def _explain(system: System, by: tuple[str, str], quantity: str, save: Path | No
 
 
 def _compile(equations: Equations) -> None:
-    """Machine code of forward dynamics for one state."""
+    """Compile forward dynamics for one state."""
     _ = equations.function("forward").address
 
 

@@ -1,4 +1,4 @@
-"""``kineta eval``: numbers of one quantity for one state."""
+"""``kineta eval``: the numbers of a quantity in one state."""
 
 from __future__ import annotations
 
@@ -158,14 +158,12 @@ def _off(equations: Equations, t: float, state: tuple[Any, Any]) -> str:
 
 
 def _parts(value: Any, quantity: str) -> dict[str, Any]:
-    """The arrays of a quantity by name."""
+    """Return the arrays of a quantity by name."""
     return value._asdict() if hasattr(value, "_asdict") else {quantity: value}
 
 
 def _levels(system: System, quantity: str, start: Mapping[str, Any], given: Any) -> dict[str, Any]:
-    """The derivatives of the accelerations by name, as far as they are *given*, in the blocks that a *quantity* takes; the others
-    from the *start*.
-    """
+    """Return the derivatives of the accelerations that a *quantity* takes: those *given* by name, the others of the *start*."""
     from kineta.mechanics.quantities import DERIVATIVES
 
     blocks = [n for n in start if n in DERIVATIVES[1:]]
@@ -187,7 +185,7 @@ def _levels(system: System, quantity: str, start: Mapping[str, Any], given: Any)
 
 
 def _speeds(system: Any, option: str, given: Any) -> Any:
-    """One number per speed, from a list or a mapping of some names."""
+    """Return one number for each speed, zero by default, from a list or a mapping."""
     import numpy as np
 
     if isinstance(given, dict):
@@ -205,7 +203,7 @@ def _speeds(system: Any, option: str, given: Any) -> Any:
 def _without_gradient(
     equations: Equations, t: float, q: NDArray[Any], v: NDArray[Any], levels: Mapping[str, NDArray[Any]]
 ) -> str:
-    """The program that has a value but no gradient where the derivatives of the speeds are *levels*; "" where all have one."""
+    """Return the first program without a gradient by its highest derivatives at the given *levels*; ``""`` if all have one."""
     from kineta.equations.function import parameter_values
     from kineta.mechanics.programs.dynamics import edges
     from kineta.mechanics.quantities import DERIVATIVES

@@ -1,4 +1,4 @@
-"""``kineta examples``: the models that come with kineta."""
+"""``kineta examples``: the models in the library of kineta."""
 
 from __future__ import annotations
 
@@ -63,6 +63,6 @@ def copy(names: Sequence[str], to: Path, force: bool, as_json: bool) -> None:
 
 
 def _description(path: Path) -> str:
-    """The first sentence of the comment at the head of a model."""
+    """Return the first sentence of the comment at the head of a model."""
     head = takewhile(lambda line: line.startswith("#"), path.read_text(encoding="utf-8").splitlines())
     return " ".join(line.lstrip("# ") for line in head).partition(". ")[0].rstrip("., ") + "."

@@ -1,4 +1,4 @@
-"""``kineta export`` and ``kineta import``."""
+"""``kineta export`` to C99, and ``kineta import`` from URDF."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def export(
 
 
 def _values(system: System) -> dict[str, dict[str, float]]:
-    """The parameters of a model and its initial state; nothing where a parameter has no value."""
+    """Return the parameters of a model and its initial state; nothing for a parameter without value."""
     from kineta.equations.function import parameter_values
     from kineta.equations.initial_values import initial_state
 

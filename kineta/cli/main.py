@@ -1,4 +1,4 @@
-"""The command ``kineta``."""
+"""The command ``kineta``: its verbs, its entry point and its exit codes."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from kineta.errors import readable, suggestion
 
 
 class Verbs(click.Group):
-    """A group that lists its commands in the order in which they are added."""
+    """A group with its commands in the order of their addition."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the commands."""
+        """Return the names of the commands."""
         return list(self.commands)
 
 
@@ -41,9 +41,9 @@ for verb in (new, check, derive, evaluate, *verbs(), export, import_, examples, 
 
 
 def main() -> None:
-    """Entry point. Wrong options are bad input and end with 1, as all bad input does; 2 is for checks that failed."""
+    """Run the command. Bad input, wrong options included, ends with 1, a failed check with 2."""
     for stream in (sys.stdout, sys.stderr):
-        # Names of any script are printed even where the encoding has no letters for them.
+        # An encoding without the letters of a name prints their codes.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    """The exit code of the command with *arguments*. It is parsed and called here, not by click, which has codes of its own."""
+    """Return the exit code of the command with *arguments*; click itself would end with codes of its own."""
     try:
         if COMPLETE in os.environ:
             from click.shell_completion import shell_complete

@@ -1,4 +1,4 @@
-"""``kineta new``: a first model of one's own."""
+"""``kineta new``: a template of a model."""
 
 from __future__ import annotations
 

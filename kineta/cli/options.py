@@ -1,4 +1,4 @@
-"""A verb, and the arguments and options that verbs share."""
+"""``Verb``, the class of all commands, and the arguments and options that they share."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class Verb(click.Command):
-    """A command whose errors become one sentence on standard error and an exit code, and whose help ends with *examples*."""
+    """A command. Errors end it with one sentence on standard error and an exit code; its help ends with *examples*."""
 
     def __init__(self, *args: Any, examples: str, **options: Any) -> None:
         super().__init__(*args, **options)
         self.examples = cleandoc(examples).splitlines()
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options; an error knows whose they are. What is expected once is not given again: the last word would win."""
+        """Return the rest of the arguments. Raises :class:`click.UsageError` for wrong and repeated options."""
         try:
             _, _, order = self.make_parser(ctx).parse_args([*args])
             for option in order:
@@ -61,7 +61,7 @@ class Verb(click.Command):
 
 
 def completing(known: Callable[[], Iterable[str]]) -> Any:
-    """Return the shell completion of a word by the *known* names that begin with it."""
+    """Return the shell completion of a word by *known* names."""
     return lambda context, parameter, word: [name for name in known() if name.startswith(word)]
 
 
@@ -85,26 +85,26 @@ def _formalisms() -> Iterable[str]:
 
 # -- readers of values -------------------------------------------------------------------------------------------------
 
-#: A folder or file. Whether it is there is said where it is opened.
+#: A folder or file; opening it tells a missing one.
 FILE = click.Path(path_type=Path)
 
 
 def real(text: str | float) -> float:
-    """The value of an option that is a number without dimension."""
+    """Return a number without dimension."""
     from kineta.model.units import NUMBER
 
     return _quantity(text, NUMBER)
 
 
 def seconds(text: str | float) -> float:
-    """The value of an option that is a time, in seconds or with a unit."""
+    """Return a time [s], from a text in seconds or with a unit."""
     from kineta.model.units import TIME
 
     return _quantity(text, TIME)
 
 
 def end(text: str | float) -> float:
-    """The value of an option that is the end of a motion from the time 0."""
+    """Return the end [s] of a motion from the time 0."""
     value = seconds(text)
     if value == 0:
         raise click.BadParameter("Expected a time before or after 0, at which the motion starts, found 0.")
@@ -112,7 +112,7 @@ def end(text: str | float) -> float:
 
 
 def hertz(text: str | float) -> float:
-    """The value of an option that is a frequency, in Hz or without a unit."""
+    """Return a frequency [Hz], from a text in Hz or without a unit."""
     digits = re.fullmatch(r"\s*([^a-zA-Z]*(?:[eE][^a-zA-Z]+)?)\s*(?:Hz)?\s*", str(text))
     if digits is None:
         raise click.BadParameter(f"Expected a frequency in Hz, found '{text}'.")
@@ -120,7 +120,7 @@ def hertz(text: str | float) -> float:
 
 
 def whole(least: int, most: int) -> Callable[[str | int], int]:
-    """A reader of options that are whole numbers from *least* to *most*."""
+    """Return a reader of whole numbers from *least* to *most*."""
 
     def read_whole(text: str | int) -> int:
         value = int(text) if re.fullmatch(r"[+-]?\d{1,18}", str(text)) else None
@@ -171,7 +171,7 @@ _SETTINGS = (
 
 
 def settings(verb: Any) -> Any:
-    """The options by which a model is changed when it is read, which *verb* takes as one argument."""
+    """Add the options of :class:`Settings` to a *verb*, which takes them as one argument."""
 
     @wraps(verb)
     def gathered(values: Sequence[str], without: str, no_limits: bool, **given: Any) -> Any:
@@ -201,7 +201,7 @@ formalism = click.option(
 
 
 def quantity(default: str) -> Callable[[Decorated], Decorated]:
-    """The option ``--quantity``."""
+    """Return the option ``--quantity``."""
     return click.option(
         "--quantity",
         default=default,
@@ -213,5 +213,5 @@ def quantity(default: str) -> Callable[[Decorated], Decorated]:
 
 
 def state(name: str, what: str) -> Callable[[Decorated], Decorated]:
-    """The option ``--name`` for numbers of coordinates or speeds."""
+    """Return the option ``--name`` for numbers of coordinates or speeds."""
     return click.option(f"--{name}", metavar="VALUES", help=f"{what}: 1,2,3, name=value,..., JSON, or @file.json.")

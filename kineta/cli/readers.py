@@ -1,4 +1,4 @@
-"""Readers of the options of tasks: a text, or several, become arguments of the task's function."""
+"""Readers of the options of tasks: from texts to arguments of the task's function."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEP_TIMES = 501
 
 @dataclass(frozen=True)
 class Reading:
-    """What a group of options has become: arguments, lines of text that come first, and more keys for JSON."""
+    """Arguments from a group of options, with lines of text ahead of the result, and further keys for JSON."""
 
     arguments: dict[str, Any]
     lines: tuple[str, ...] = ()
@@ -32,7 +32,7 @@ class Reading:
 
 
 def names(text: str) -> list[str]:
-    """The names in a list with commas."""
+    """Return the names of a list with commas."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
@@ -119,7 +119,7 @@ def _series(option: Option, text: str, system: System) -> list[str]:
     return chosen
 
 
-#: The reader of a kind of option; click has checked whatever needs no model.
+#: The reader of each kind of option; click has checked values that need no model.
 READERS: dict[str, Callable[[Option, Any, Any], Any]] = {
     **dict.fromkeys(
         (
@@ -285,7 +285,7 @@ def _response_grid(given: Mapping[str, Any], system: System) -> Reading:
 
 
 def _destination(given: Mapping[str, Any], system: System) -> Reading:
-    """Return the name and the last value of what changes along a family; nothing where none is asked for."""
+    """Return the parameter of a family of equilibria, and its last value; nothing without ``--along``."""
     from kineta.model.dimensions import known_dimensions
 
     if given["along"] is None:
@@ -298,7 +298,7 @@ def _progress(given: Mapping[str, Any], system: System) -> Reading:
     return Reading({"progress": terminal()})
 
 
-#: The reader of a kind of group, which takes the values of all options.
+#: The reader of each kind of group, from the values of all options.
 GROUPS: dict[str, Callable[[Mapping[str, Any], Any], Reading]] = {
     "about": _about,
     "along": _along,

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from kineta.model.system import System
     from kineta.results.series import Extremes, Series
 
-#: Endings of the files that an option of a kind may name.
+#: Endings of files, by the kind of option.
 ENDINGS = {
     "plot": (".png", ".svg", ".pdf"),
     "save": (".csv",),
     "run": (".nc", ".csv"),
 }
-#: Kinds of options that say what is made of a result, and are no arguments of the function.
+#: Kinds of options for the output of a result, which are no arguments of the function.
 TARGETS = (*ENDINGS, "page", "series", "run_series")
-#: What is checked before the model is read, by the kind of option.
+#: Types of click, by the kind of option; others stay text until the model is read.
 TYPES: dict[str, Any] = {
     **dict.fromkeys(("file", "plot", "save", "run", "page"), FILE),
     "time": seconds,
@@ -46,7 +46,7 @@ def _methods() -> Iterable[str]:
     return METHODS
 
 
-#: Words that complete an option, by its kind.
+#: Completions, by the kind of option.
 COMPLETIONS = {"method": completing(_methods)}
 
 
@@ -68,7 +68,7 @@ def _verb(task: Task) -> click.Command:
 
 
 def _parameter(option: Option) -> Callable[[Any], Any]:
-    """Return an option as click has it."""
+    """Return an option for click."""
     kind = whole(*option.limits) if option.kind == "whole" else TYPES.get(option.kind)
     if option.positional:
         return click.argument(option.name, type=kind, help=option.help)
@@ -102,7 +102,7 @@ def run(task: Task, model: Path, settings: Settings, *, as_json: bool, **given: 
     reading = _reading(task, present, given, system)
     function = task.object(next((x.calls for x in present if x.calls), task.function or task.verb))
     found = function(system, **reading.arguments)
-    # A table and a saved run have no times between theirs.
+    # A table and a saved run are known at their own times alone.
     sampled = "motion" not in given or (given["motion"] or "").startswith("@")
     most = None if sampled else _extremes(function, system, reading.arguments)
     if not hasattr(found, "lines"):
@@ -166,7 +166,7 @@ def _with_unknown(system: System, unknown: Sequence[str]) -> System:
 
 
 def _reading(task: Task, present: Sequence[Option], given: Mapping[str, Any], system: System) -> Reading:
-    """Return the arguments of the function, with all that groups have to say."""
+    """Return the arguments of the function, with the lines and keys of the groups."""
     arguments: dict[str, Any] = {}
     lines: tuple[str, ...] = ()
     keys: dict[str, Any] = {}
@@ -198,10 +198,10 @@ def _extremes(function: Any, system: System, given: dict[str, Any]) -> dict[str,
         return made
 
     def between(times: Any) -> dict[str, Any]:
-        every = np.union1d(t[:1], times)  # what is integrated along a motion starts with it
+        every = np.union1d(t[:1], times)  # integrals along a motion start with it
         return {n: x[np.searchsorted(every, times)] for n, x in found(path, every).series.items()}
 
-    with catch_warnings():  # the result itself has said them
+    with catch_warnings():  # of the result itself were shown
         simplefilter("ignore")
         if t is not None:
             return extremes(between, t)
@@ -230,7 +230,7 @@ def _written(present: Sequence[Option], given: Mapping[str, Any], found: Any, se
 
 
 def _judge(task: Task, found: Any) -> None:
-    """Leave with the exit code of a result that has not passed."""
+    """End with the exit code of a result that has not passed."""
     if not task.passed or getattr(found, task.passed, True):
         return
     from kineta.results import outcomes
@@ -238,6 +238,6 @@ def _judge(task: Task, found: Any) -> None:
 
     if isinstance(found, Result) and found.status == outcomes.INTERRUPTED:
         raise SystemExit(INTERRUPTED)
-    if isinstance(found, Result) and found.status != outcomes.UNBALANCED:  # of which a warning has told
+    if isinstance(found, Result) and found.status != outcomes.UNBALANCED:  # for which there was a warning
         fail(f"Model '{found.model}': {found.message}.", CHECK_FAILED)
     raise SystemExit(CHECK_FAILED)

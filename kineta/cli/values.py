@@ -1,4 +1,4 @@
-"""Values of verbs: reading models, values and states, printing JSON and errors."""
+"""Input and output of verbs: models, values and states; lines, JSON, files and errors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Exit codes; the last two are those of a shell for SIGINT and SIGPIPE.
 BAD_INPUT, CHECK_FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
-#: Where kineta lies.
+#: The folder of the package.
 PACKAGE = Path(__file__).parents[1]
 
 #: Rules of tables in ASCII.
@@ -36,17 +36,17 @@ STDIN, STDIN_NAME = Path("-"), "<stdin>"
 
 @contextmanager
 def said(model: Path | None) -> Iterator[None]:
-    """Errors inside become one sentence, which names *model* where the error does not, and an exit code."""
+    """End the command for an error inside, with one sentence, which names the *model*, and an exit code."""
     try:
         yield
     except (click.ClickException, click.exceptions.Exit):
-        raise  # what is wrong with options is said by those who read them
+        raise  # errors of options have their own sentences
     except ExpressionError as error:
         fail(f"{_shown(model)}: {error}" if model and not error.location else str(error))
     except KinetaError as error:
         fail(str(error))
     except BrokenPipeError:
-        # The reader has gone: nobody is left to tell. What is still buffered must not be tried again at the end.
+        # The reader has gone. A second attempt to write the buffers, at the exit, would fail again.
         for stream in (sys.stdout, sys.stderr):
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         raise SystemExit(BROKEN_PIPE) from None
@@ -56,12 +56,12 @@ def said(model: Path | None) -> Iterator[None]:
         fail("There is not enough memory for this.")
     except KeyboardInterrupt:
         fail("Interrupted.", INTERRUPTED)
-    except Exception as error:  # nobody foresaw it: a traceback would help none who did not write this
+    except Exception as error:  # a fault of kineta: a traceback would not help its user
         fail(_unforeseen(error))
 
 
 def _unforeseen(error: Exception) -> str:
-    """The sentence on an *error* that is a fault of kineta itself, with the last place in it from which it comes."""
+    """Return the sentence on an *error* of kineta itself, with its last place in the package."""
     from traceback import extract_tb
 
     places = [f for f in extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(PACKAGE)]
@@ -74,19 +74,19 @@ def _unforeseen(error: Exception) -> str:
 
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
-    """Say *message* on standard error and leave."""
+    """Print *message* on standard error, and end with *code*."""
     click.echo(f"kineta: {readable(message)}", err=True)
     raise SystemExit(code)
 
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    """Say a warning of ours on standard error; :func:`warnings.showwarning` for the command line."""
+    """Print a warning of kineta on standard error, in place of :func:`warnings.showwarning`."""
     if issubclass(category, KinetaWarning):
         click.echo(f"kineta: warning: {message}", err=True)
 
 
 def print_json(data: Any) -> None:
-    """Print *data* on standard output; a number that is not finite becomes null."""
+    """Print *data* as JSON on standard output; infinite numbers and NaN become null."""
     unicode = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
     click.echo(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
 
@@ -110,8 +110,11 @@ def _finite(data: Any) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is to be changed when it is read: ``NAME=VALUE`` for parameters, names of what is left out of what acts in runs
-    alone, and whether all limits of a robot are.
+    """Changes of a model when it is read.
+
+    values : ``NAME=VALUE`` for parameters
+    without : names of contacts, limits, friction, switches and programs that are left out
+    no_limits : whether all limits of a robot are left out
     """
 
     values: Sequence[str] = ()
@@ -120,7 +123,7 @@ class Settings:
 
 
 def read(path: Path, settings: Settings = Settings()) -> System:
-    """The model in *path*, ``-`` for standard input, with the *settings*."""
+    """Return the model in *path*, ``-`` for standard input, with the *settings*."""
     from kineta.model.io import load, loads
     from kineta.model.io.text_file import decoded
 
@@ -140,9 +143,7 @@ def _shown(path: Path) -> str:
 
 
 def with_settings(system: System, settings: Settings) -> System:
-    """*system* with other values of parameters, and without what is left out. Raises :class:`ArgumentError` for what is no
-    ``name=value``.
-    """
+    """Return *system* with the *settings*. Raises :class:`ArgumentError` for a wrong ``NAME=VALUE`` and for unknown names."""
     from kineta.model.transformations.equivalents import with_values
     from kineta.model.transformations.subset import without_parts
 
@@ -162,7 +163,7 @@ def with_settings(system: System, settings: Settings) -> System:
 
 
 def number_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tuple[str, float]:
-    """The name and the number of an option such as ``--along phi'=2``, of the *dimensions* that names have, where known."""
+    """Return the name and the number of a text such as ``phi'=2``; *dimensions* are those of names, where known."""
     name, equals, value = text.partition("=")
     if not equals:
         raise ArgumentError(f"{option}: expected NAME=VALUE, found '{text}'.")
@@ -170,8 +171,8 @@ def number_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tu
 
 
 def interval_of(option: str, text: str, dimensions: Mapping[str, Dimension]) -> tuple[str, tuple[float, float]]:
-    """The name and the ends of an option such as ``--limit q1=0,2``, of the *dimensions* that names have, where known; an end
-    that is left out is infinite.
+    """Return the name and the ends of a text such as ``q1=0,2``; an empty end is infinite, *dimensions* are those of names, where
+    known.
     """
     name, _, ends = text.partition("=")
     low, comma, high = ends.partition(",")
@@ -193,7 +194,7 @@ def once(option: str, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def with_values(system: System) -> System:
-    """*system*, if all its parameters have values. Raises :class:`ArgumentError` with the names of those that have none."""
+    """Return *system*. Raises :class:`ArgumentError` with the names of parameters without values."""
     missing = [p.name for p in system.parameters if p.value is None]
     if missing:
         raise ArgumentError(
@@ -204,9 +205,9 @@ def with_values(system: System) -> System:
 
 
 def numbers(option: str, text: str | None, system: System) -> Any:
-    """The value of an option such as ``--q``: None, a list of numbers, or a mapping of names to numbers.
+    """Return the value of an option such as ``--q``: None, a list of numbers, or a mapping of names to numbers.
 
-    Units must be those of the coordinates or speeds of *system*, where its motions show them.
+    Raises :class:`ArgumentError` for a unit other than that of the coordinate or speed, where the motions of *system* show it.
     """
     if text is None:
         return None
@@ -227,14 +228,14 @@ def numbers(option: str, text: str | None, system: System) -> Any:
 
 
 def _each(option: str, names: Sequence[str], values: Any) -> Any:
-    """*values* by name, or one for each of *names*."""
+    """Return *values*. Raises :class:`ArgumentError` for a list without a number for each of *names*."""
     if isinstance(values, list) and len(values) != len(names):
         raise ArgumentError(f"{option}: expected {len(names)} numbers for ({', '.join(names)}), found {len(values)}.")
     return values
 
 
 def _dimensions(option: str, system: System) -> dict[str, Dimension]:
-    """Dimensions of what the option gives for a coordinate or speed, as far as the motions show them."""
+    """Return the dimensions of the values of an option by coordinate or speed, where the motions show them."""
     from kineta.model import units
     from kineta.model.dimensions import variable_dimensions
 
@@ -247,7 +248,7 @@ def _dimensions(option: str, system: System) -> dict[str, Dimension]:
 
 
 def number(where: str, text: str, dimension: Dimension | None = None) -> float:
-    """The value of *text*, of the *dimension* expected if it has a unit."""
+    """Return the value of *text*. Raises :class:`ArgumentError` for a unit of another *dimension*."""
     from kineta.model.units import name, quantity
 
     try:
@@ -290,7 +291,7 @@ def _from_json(option: str, text: str, source: str, known: Sequence[str]) -> Any
 
 
 def _found(option: str, data: dict[str, Any], source: str, known: Sequence[str]) -> dict[str, Any]:
-    """Of what ``equilibrium`` or ``place`` found the *known* names; *data* itself, where it is neither."""
+    """Return the *known* names of the one state that ``equilibrium`` or ``place`` found; *data* of another origin as they are."""
     for several in ("equilibria", "placements"):
         if isinstance(found := data.get(several), list):
             if len(found) != 1:
@@ -302,7 +303,7 @@ def _found(option: str, data: dict[str, Any], source: str, known: Sequence[str])
 
 
 def write_files(files: dict[Path, str], *, force: bool) -> None:
-    """Write *files*, all or none: each first beside its place. Raises :class:`ArgumentError` for those that exist."""
+    """Write *files*, all or none. Raises :class:`ArgumentError` for a file that exists, unless *force* is set."""
     for path in files:
         if path.is_dir():
             raise ArgumentError(f"Expected a file, found the folder '{path}'.")
@@ -319,5 +320,5 @@ def write_files(files: dict[Path, str], *, force: bool) -> None:
 
 
 def terminal() -> bool:
-    """True where a person watches standard error."""
+    """Return whether standard error is a terminal."""
     return sys.stderr.isatty()

@@ -75,6 +75,7 @@ def _table(meaning: str) -> Option:
     return Option("file", "data", meaning, metavar="DATA", positional=True)
 
 
+START = (state("q", "Initial coordinates"), state("v", "Initial speeds"))
 AT = time("t", "The time, for drives.", "at", default=0.0)
 SAVE = Option("save", "save", "Write a table (.csv).", metavar="FILE")
 SERIES = (
@@ -91,6 +92,26 @@ RUN_SERIES = Option(
 )
 WEIGHTS = Option("weights", "weights", "Of a force among many; one by default.", "weight", "NAME=NUMBER", multiple=True)
 UNKNOWN = names("unknown", "Speeds and parameters of forces; all speeds, if not given.")
+PLACES = Option(
+    "places",
+    "wanted",
+    'Components, "Tip.x=0.3, Tip.y=0.2", or JSON of positions, axes or poses by name.',
+    "put",
+    "PLACE",
+    required=True,
+)
+SIGMA = Option(
+    "deviations",
+    "sigma",
+    "Standard deviation of the errors: a number for all series, or name=value,...; else it follows from the fit.",
+    metavar="VALUES",
+)
+FORMULAS = flag(
+    "formulas",
+    "Print the entries as expressions in the parameters.",
+    calls="kineta.tasks.linear.symbolic_matrices:linear_formulas",
+    excludes=(("states", "tau", "t"), "expected no --state, --tau or --at beside it"),
+)
 BY = names(
     "by",
     "Parameters, coordinates and speeds (initial), forces tau.q1'.",
@@ -135,18 +156,36 @@ ALONG = OptionGroup(
         *COLUMNS,
     ),
 )
-#: The end of a family of equilibria.
-DESTINATION = OptionGroup(
-    "destination",
-    (
-        Option(
-            "text",
-            "along",
-            "Follow it to this value of a parameter or steady speed.",
-            metavar="NAME=VALUE",
-            calls="kineta.tasks.equilibria.branches:family",
+#: Many equilibria: from random positions, or a family along a parameter.
+FAMILY = (
+    whole(
+        "starts",
+        0,
+        10**6,
+        "Look from so many random positions too.",
+        calls="kineta.tasks.equilibria.equilibrium:equilibria",
+        excludes=(("along",), "a family begins from one guess; leave out --starts or --along"),
+    ),
+    whole(
+        "points",
+        2,
+        10**6,
+        "Points of a branch at most; 400, if not given.",
+        needs=(("along",), "; the points are those of a family"),
+    ),
+    OptionGroup(
+        "destination",
+        (
+            Option(
+                "text",
+                "along",
+                "Follow it to this value of a parameter or steady speed.",
+                metavar="NAME=VALUE",
+                calls="kineta.tasks.equilibria.branches:family",
+            ),
         ),
     ),
+    plot("A picture of the family (.png, .svg, .pdf).", needs=(("along",), "; a picture shows a family")),
 )
 #: Frequencies, or the times after a step.
 RESPONSE_GRID = OptionGroup(
