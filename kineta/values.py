@@ -72,6 +72,8 @@ def numbers(name: str, value: Any) -> FloatArray:
     """*value* as an array of real numbers of any shape. Other objects are refused, even if NumPy would convert them."""
     import numpy as np
 
+    if type(value) is float:
+        return np.array(value)
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value
     if isinstance(value, bytearray | memoryview) or (

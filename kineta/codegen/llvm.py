@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from llvmlite import binding
 
-from kineta.arrays import FloatArray
+from kineta.arrays import FloatArray, address
 from kineta.cache import stored
 from kineta.codegen.module import module
 from kineta.codegen.target import host, machine
@@ -143,8 +143,8 @@ class NativeFunction:
         # One buffer and one address lookup: lookups would dominate the cost of a call.
         given = np.concatenate(blocks, dtype=np.float64)
         out = np.empty(self.program.n_outputs)
-        start = given.ctypes.data
-        self._scalar(*[start + o for o in self._offsets], out.ctypes.data)
+        start = address(given)
+        self._scalar(*[start + o for o in self._offsets], address(out))
         return out
 
     def batch(self, *blocks: FloatArray) -> FloatArray:
@@ -154,8 +154,8 @@ class NativeFunction:
         if any(b.ndim == 2 and len(b) != n for b in kept):
             raise ArgumentError(f"Expected blocks of the same number of rows, found {[b.shape for b in kept]}.")
         out = np.empty((n, self.program.n_outputs))
-        rows = [x for b in kept for x in (b.ctypes.data, b.shape[-1] if b.ndim == 2 else 0)]
-        self._rows(n, *rows, out.ctypes.data, self.program.n_outputs)
+        rows = [x for b in kept for x in (address(b), b.shape[-1] if b.ndim == 2 else 0)]
+        self._rows(n, *rows, address(out), self.program.n_outputs)
         return out
 
     def _checked(self, block: FloatArray, i: int) -> FloatArray:

@@ -23,8 +23,9 @@ def column(name: str, value: Any) -> FloatArray:
 
 def check_finite(system: System, what: str, names: Sequence[str], values: FloatArray) -> None:
     """Raise for a value (n,) or (cases, n) that is not finite."""
-    bad = np.argwhere(~np.isfinite(values))
-    if len(bad):
+    finite = np.isfinite(values)
+    if not finite.all():
+        bad = np.argwhere(~finite)
         *case, i = bad[0].tolist()
         where = f" in case {case[0]}" if case else ""
         value = values[tuple(bad[0])]

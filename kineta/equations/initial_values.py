@@ -29,14 +29,15 @@ def initial_state(system: System, q: Any = None, v: Any = None, p: Any = None) -
     parameters = parameter_values(system, p)
     case_arguments.case_count({"p": parameters})
     start = initial_values(system, parameters)
-    rest = {f"{j}.qw": np.ones(()) for j in system.quaternions if not any(n.startswith(f"{j}.q") for n in start)}
-    start = rest | start
+    for j in system.quaternions:
+        if not any(n.startswith(f"{j}.q") for n in start):
+            start[f"{j}.qw"] = 1.0
     q0 = _values(system, "q", system.q_names, start, q)
     v0 = _values(system, "v", system.v_names, start, v)
     return _unit_quaternions(system, q0), v0
 
 
-def initial_values(system: System, parameters: FloatArray) -> dict[str, FloatArray]:
+def initial_values(system: System, parameters: FloatArray) -> dict[str, FloatArray | float]:
     """The values of ``initial``: numbers, or one number for every row of *parameters* on which they depend."""
     if parameters.ndim == 1:
         rows = [parameters.tolist()]
@@ -45,8 +46,11 @@ def initial_values(system: System, parameters: FloatArray) -> dict[str, FloatArr
     else:
         raise ArgumentError(f"Expected p of shape (np,) or (cases, np), found shape {parameters.shape}.")
     fixed = {r.name: r.value for r in system.parameters if r.fixed and r.value is not None}
-    found = {}
+    found = dict[str, FloatArray | float]()
     for name, e in system.expanded.initial:
+        if e.value is not None:
+            found[name] = e.value
+            continue
         some = rows if set(e.symbols()) & set(system.parameter_names) else rows[:1]
         known = (dict(zip(system.parameter_names, row, strict=True)) | fixed for row in some)
         values = np.array([evaluate(e.graph, [e.ref], k)[0] for k in known])
@@ -54,7 +58,9 @@ def initial_values(system: System, parameters: FloatArray) -> dict[str, FloatArr
     return found
 
 
-def _values(system: System, what: str, names: Sequence[str], start: Mapping[str, FloatArray], given: Any) -> FloatArray:
+def _values(
+    system: System, what: str, names: Sequence[str], start: Mapping[str, FloatArray | float], given: Any
+) -> FloatArray:
     if given is not None and not isinstance(given, Mapping):
         values = numbers(what, given).copy()
         if values.ndim not in (1, 2) or values.shape[-1] != len(names):
@@ -69,7 +75,8 @@ def _values(system: System, what: str, names: Sequence[str], start: Mapping[str,
                 kind = "coordinate" if what == "q" else "speed"
                 raise ArgumentError(f"Model '{system.name}' has no {kind} '{name}'.{nearest_or_listed(name, names)}")
             columns[name] = value if type(value) is float else case_arguments.column(f"'{name}'", value)
-        rows = {f"'{name}'": np.asarray(column)[..., None] for name, column in columns.items() if np.ndim(column)}
+        several = {name: np.asarray(x) for name, x in columns.items() if not isinstance(x, float)}
+        rows = {f"'{name}'": column[..., None] for name, column in several.items() if column.ndim}
         if case_arguments.case_count(rows) is None:
             values = np.array([float(column) for column in columns.values()])
         else:

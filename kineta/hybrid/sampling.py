@@ -31,7 +31,7 @@ class SampledControl:
         self._sign = 1.0 if task.t1 > task.t0 else -1.0
         starts = map(self._starts_of, range(len(self._sampled)))
         self._starts = groupby(heapq.merge(*starts), key=itemgetter(0))
-        self._next: tuple[float, list[int]] | None = self._following()
+        self._next: tuple[float, list[int]] | None = self._following() if self._sampled else None
         self.times: list[float] = []
         self.forces: list[FloatArray] = []
 

@@ -20,7 +20,8 @@ def error_controlled(states: int, integrals: int) -> int:
 
 def tolerances(states: int, integrals: int, rtol: float, atol: float) -> FloatArray:
     """Absolute and relative tolerances (2, states)."""
-    found = np.repeat([[atol], [rtol]], states, axis=1)
+    found = np.empty((2, states))
+    found[0], found[1] = atol, rtol
     found[:, error_controlled(states, integrals) :] *= max(1.0, min(LOOSE, ROUGH / rtol))
     return found
 
@@ -44,10 +45,11 @@ def first_steps(
     scale = absolute + relative * np.abs(y0[:, :k])
 
     def norm(x: FloatArray) -> FloatArray:
-        return np.sqrt(np.mean((x[:, :k] / scale) ** 2, axis=1)) if k else np.zeros(len(x))
+        found: FloatArray = np.sqrt(np.add.reduce((x[..., :k] / scale) ** 2, axis=-1) / max(k, 1))
+        return found
 
     with np.errstate(all="ignore"):  # a rate that is not finite gives the step h0 or the smallest step
-        d0, d1 = norm(y0), norm(rates0)
+        d0, d1 = norm(np.array([y0, rates0]))
         h0 = np.minimum(np.where((d0 < 1e-5) | (d1 < 1e-5), 1e-6, 0.01 * d0 / d1), span)
         h = np.copysign(h0, t1 - t0)
         d2 = norm(rates(t0 + h, y0 + h[:, None] * rates0) - rates0) / h0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray, IntArray
+from kineta.arrays import FloatArray, IntArray, address
 from kineta.integration import loop_abi
 from kineta.integration.error_control import first_steps, tolerances
 from kineta.integration.problem import Events, Problem, perturbation_signs
@@ -61,7 +61,7 @@ class NativeRun:
         self._memory = self._blocks(max_step, rtol, atol)
         self._ints, self._reals = self._memory["ints"], self._memory["reals"]
         # Addresses are computed once: each takes as long as a step.
-        self._addresses = [self._memory[name].ctypes.data for name in loop_abi.BLOCKS]
+        self._addresses = [address(self._memory[name]) for name in loop_abi.BLOCKS]
         self._start(first_step)
 
     def _blocks(self, max_step: float, rtol: float, atol: float) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class NativeRun:
         """Replace the values of the block *name*."""
         if len(values) != len(self._memory[name]):
             self._memory[name] = np.array(values)
-            self._addresses[loop_abi.BLOCKS.index(name)] = self._memory[name].ctypes.data
+            self._addresses[loop_abi.BLOCKS.index(name)] = address(self._memory[name])
         self._memory[name][:] = values
 
     def _let_change(self, problem: Problem) -> None:

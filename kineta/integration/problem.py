@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from kineta.arrays import FloatArray, IntArray
+from kineta.arrays import FloatArray, IntArray, address
 from kineta.integration.error_control import error_controlled
 
 #: Relative rounding error of times and states, and the number of perturbation directions.
@@ -182,16 +182,16 @@ class Problem:
         found = self._values(self.events.address, self.events.n, *perturbed_starts(self.t0, self.t1, self.y0, rate))
         return np.asarray(found[0]), evaluation_errors(found)
 
-    def _value(self, address: int, size: int, t: float, y: FloatArray) -> FloatArray:
-        found: FloatArray = self._values(address, size, np.array([t]), y)[0]
+    def _value(self, code: int, size: int, t: float, y: FloatArray) -> FloatArray:
+        found: FloatArray = self._values(code, size, np.array([t]), y)[0]
         return found
 
-    def _values(self, address: int, size: int, t: FloatArray, y: FloatArray) -> FloatArray:
+    def _values(self, code: int, size: int, t: FloatArray, y: FloatArray) -> FloatArray:
         """The results (k, size) of a function at times (k,) and in states (k, n)."""
         # One buffer and one address lookup: lookups would dominate the cost of a call.
-        k, function = len(t), _function(address)
+        k, function = len(t), _function(code)
         buffer = np.concatenate([t, y.ravel(), self.h, np.empty(k * size)], dtype=np.float64)
-        start = buffer.ctypes.data
+        start = address(buffer)
         state, given, result = (start + 8 * (k + offset) for offset in (0, y.size, y.size + len(self.h)))
         for i in range(k):
             function(start + 8 * i, state + 8 * i * (y.size // k), given, result + 8 * i * size)

@@ -164,17 +164,17 @@ class Description:
                     found.setdefault(name, own)
         return found
 
-    @property
+    @once
     def nq(self) -> int:
         """Number of coordinates."""
         return len(self.q_names)
 
-    @property
+    @once
     def nv(self) -> int:
         """Number of quasi-velocities."""
         return len(self.v_names)
 
-    @property
+    @once
     def parameter_names(self) -> tuple[str, ...]:
         """Names of the parameters that may change from run to run, in order: the array ``p``."""
         return tuple(p.name for p in self.parameters if not p.fixed)

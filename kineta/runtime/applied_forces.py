@@ -54,6 +54,8 @@ def applied_forces(system: System, tau: Any) -> AppliedForces:
     """
     if isinstance(tau, SampledForces):
         return AppliedForces(np.zeros(system.nv), {}, ((_checked_samples(tau, system.v_names), system.v_names),))
+    if tau is None:
+        return AppliedForces(np.zeros(system.nv), {})
     columns = dict.fromkeys(system.v_names, np.zeros(()))
     expressions, samples = dict[str, Expr](), list[tuple[SampledForces, tuple[str, ...]]]()
     for name, value in _by_speed(system, tau).items():
@@ -91,8 +93,6 @@ def _reject_function(what: str, value: Any) -> None:
 def _by_speed(system: System, tau: Any) -> Mapping[str, Any]:
     """Applied forces *tau* by speed."""
     names = system.v_names
-    if tau is None:
-        return {}
     _reject_function("forces tau", tau)
     if isinstance(tau, Mapping):
         for name in tau:

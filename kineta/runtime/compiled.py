@@ -24,7 +24,7 @@ from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 from kineta.runtime.functions import StateLayout, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
-from kineta.threads import once
+from kineta.threads import memo, once
 
 #: Machine code called with arrays.
 NativeCall = Callable[..., FloatArray]
@@ -47,6 +47,7 @@ class CompiledSystem:
         self.layout, self.treatment = layout, kept
         self._setup, self._programs = setup.name, programs
         self._functions = CompiledFunctions([setup, *programs.values()], group=self._group)
+        self._last_block: tuple[bytes | None, FloatArray] = None, NO_FLAGS
         pressed = [touch.name in layout.pressed for touch in layout.touches]
         #: Closed contacts, True where one locks a single speed, and their rows among those of all contacts.
         self.closed = np.array(pressed, dtype=bool)
@@ -57,9 +58,17 @@ class CompiledSystem:
         """Block h from parameters (np,), contact *flags* and constant forces (nv,); with a leading axis of cases where one of
         them has it.
         """
-        lead = np.broadcast_shapes(p.shape[:-1], constant.shape[:-1])
-        rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, flags, constant)]
-        return self._functions.interpreted(self._setup)(np.concatenate(rows, axis=-1))
+        setup = self._functions.interpreted(self._setup)
+        if lead := p.shape[:-1] or constant.shape[:-1]:
+            rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, flags, constant)]
+            return setup(np.concatenate(rows, axis=-1))
+        # Runs from other states are often made with the same parameters.
+        given = np.concatenate((p, flags, constant))
+        known, block = self._last_block
+        if known != given.tobytes():
+            block = setup(given)
+            self._last_block = given.tobytes(), block
+        return block.copy()
 
     def _group(self, name: str) -> str:
         """Functions of a motion, and with contacts those of a transition, since some modes have no motion; by themselves the
@@ -259,6 +268,8 @@ def parameters(system: System, p: Any) -> FloatArray:
 
     Raises :class:`ArgumentError` for other parameters, :class:`~kineta.errors.ModelError` for other inertia.
     """
+    if p is None:
+        return memo(system, parameters, lambda: parameters(system, {})).copy()
     values = parameter_values(system, p)
     if values.ndim > 2:
         raise ArgumentError(f"Expected p of shape (np,) or (cases, np), found shape {values.shape}.")

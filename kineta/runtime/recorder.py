@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,16 @@ class Recorder:
     def on_grid(self) -> int:
         """Number of grid times reached by the run."""
         return self._next
+
+    def joined(self) -> list[tuple[FloatArray, FloatArray, Any]]:
+        """Rows of the record, joined as long as the mode stays."""
+        runs = [[*rows] for _, rows in groupby(self.rows, key=lambda row: id(row[2]))]
+        return [
+            run[0]
+            if len(run) == 1
+            else (np.concatenate([r[0] for r in run]), np.concatenate([r[1] for r in run]), run[0][2])
+            for run in runs
+        ]
 
     def start(self, t: float, y: FloatArray, mode: Any = None) -> None:
         """Record the initial state and its mode."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import pairwise
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,8 @@ def span(t: Any) -> tuple[float, float]:
     if ends.shape not in ((), (2,)):
         raise ArgumentError(f"Expected the time t as an end or as (start, end), found {shown(t)}.")
     t0, t1 = map(float, ends) if ends.ndim else (0.0, float(ends))
-    if not (np.isfinite(t0) and np.isfinite(t1)):
-        raise ArgumentError(f"Expected a finite time t, found {t0 if not np.isfinite(t0) else t1}.")
+    if not (isfinite(t0) and isfinite(t1)):
+        raise ArgumentError(f"Expected a finite time t, found {t1 if isfinite(t0) else t0}.")
     if t0 == t1:
         raise ArgumentError(f"Expected an end after or before the start, found t = {t0:g} for both.")
     return t0, t1

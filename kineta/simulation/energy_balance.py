@@ -31,8 +31,8 @@ class Energies:
     def size(self) -> FloatArray:
         """Largest change of a form of energy, at least the rounding of the potential energy."""
         rounding = _ROUNDING * self.potential
-        changes = (self.kinetic, self.potential - self.potential[..., :1], self.work, rounding)
-        return np.asarray(np.maximum.reduce([np.abs(c).max(axis=-1, initial=0.0) for c in changes]))
+        changes = np.array([self.kinetic, self.potential - self.potential[..., :1], self.work, rounding])
+        return np.asarray(np.abs(changes).max(axis=-1, initial=0.0).max(axis=0))
 
     @once
     def balance(self) -> FloatArray:

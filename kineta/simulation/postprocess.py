@@ -26,6 +26,7 @@ from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.energy_balance import Energies, assess_balance, within_tolerance
 from kineta.simulation.solution import Solution, observe, observe_record
+from kineta.threads import memo
 
 #: Residual of stabilised constraints in units of the tolerance, and its largest part of the states.
 BAUMGARTE_TOLERANCE, LARGEST_VIOLATION = 1e4, 1e-3
@@ -55,11 +56,6 @@ class RunSeries:
     off: FloatArray
 
     @property
-    def residual(self) -> FloatArray:
-        """Largest residual at each time."""
-        return np.asarray(self.off.max(axis=0, initial=0.0))
-
-    @property
     def by_name(self) -> dict[str, FloatArray]:
         """All series by name."""
         e = self.energies
@@ -74,25 +70,25 @@ def run_series(
     observed *values*.
     """
     made = task.made
-    kinetic, potential, *others = np.moveaxis(values, -1, 0)
-    levels = len(others) - made.code.layout.levels
-    off, others = others[levels:], others[:levels]
+    rows = values.transpose(-1, *range(values.ndim - 1))
+    levels = len(rows) - made.code.layout.levels
+    kinetic, potential, *others = rows[:levels]
     names = [*task.system.switched, *(o.name for o in task.system.outputs)]
     names += [force_name(n) for n in made.forces.expressions]
     names += made.code.layout.multipliers
     outputs = dict(zip(names, others, strict=True))
-    for name, force in zip(task.system.v_names, np.moveaxis(made.forces.constant, -1, 0), strict=True):
-        if force.any():
-            outputs[force_name(name)] = np.broadcast_to(force[..., None], t.shape).copy()
-    driven = {n for _, speeds in made.forces.sampled for n in speeds}
-    for k, name in enumerate(task.system.v_names):
-        if held is not None and name in driven:
-            outputs[force_name(name)] = held[..., k].copy()
+    if not made.forces.none:
+        driven = {n for _, speeds in made.forces.sampled for n in speeds}
+        for k, name in enumerate(task.system.v_names):
+            if (force := made.forces.constant[..., k]).any():
+                outputs[force_name(name)] = np.broadcast_to(force[..., None], t.shape).copy()
+            if held is not None and name in driven:
+                outputs[force_name(name)] = held[..., k].copy()
     layout = made.code.layout
     work = y[..., task.states].copy() if layout.works else np.zeros(t.shape)
     if layout.controls:
         outputs[CONTROL_WORK] = y[..., task.states + layout.works].copy()
-    return RunSeries(Energies(kinetic, potential, work), outputs, np.abs(np.reshape(off, (len(off), *t.shape))))
+    return RunSeries(Energies(kinetic, potential, work), outputs, np.abs(rows[levels:]))
 
 
 def energy_balance(
@@ -129,10 +125,12 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
         kept[:, -1] = solution.status == EVENT
     balances, codes, messages = _judged(task, solution, found, kept)
     ended = Counter(codes.tolist())
-    good = balances[np.isin(codes, (DONE, EVENT))]
+    good = balances[(codes == DONE) | (codes == EVENT)]
     balance = float(max(good if len(good) else balances))
-    said = ", ".join(f"{ended[code]} {text.format(t=task.t1)}" for code, text in _SUMMARY.items() if ended[code])
-    said = messages[0] if alone else f"{len(t)} case{'s' * (len(t) > 1)}: {said}"
+    said = messages[0]
+    if not alone:
+        each = (f"{ended[code]} {text.format(t=task.t1)}" for code, text in _SUMMARY.items() if ended[code])
+        said = f"{len(t)} case{'s' * (len(t) > 1)}: {', '.join(each)}"
     places, zeros = range(len(task.watched)), solution.zeros
     # One motion without the axis of cases, of many the rows without those of the ends.
     row: Any = 0 if alone else np.s_[:, :-1]
@@ -152,7 +150,7 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
         potential_energy=found.energies.potential[row],
         work=found.energies.work[row],
         energy_balance=balance,
-        residual=float(np.where(kept, found.residual, 0.0).max(initial=0.0)),
+        residual=float(found.off[:, kept].max(initial=0.0)),
         parameters=_parameters(system.parameter_names, made.p),
         status=max(ended, key=list(_SUMMARY).index),
         message=f"{said}; energy balance {balance:.1e}",
@@ -205,7 +203,7 @@ def _judged(
     t, y, e = solution.t, solution.y, found.energies
     held = e if kept.all() else Energies(*(_held(x, kept) for x in (e.kinetic, e.potential, e.work)))
     balances, codes, messages = held.balance.copy(), solution.status.copy(), list(solution.messages)
-    succeeded = np.isin(codes, (DONE, EVENT))
+    succeeded = (codes == DONE) | (codes == EVENT)
     doubtful = succeeded & ~within_tolerance(held.balance, solution.steps, task.rtol)
     for i in np.flatnonzero(succeeded if len(found.off) else doubtful).tolist():
         own, rows, off = task if task.cases is None else task.case(i), kept[i], found.off[:, i, kept[i]]
@@ -276,21 +274,18 @@ def residual_tolerances(task: SimulationProblem, t: FloatArray, y: FloatArray) -
 
 def units_of(task: SimulationProblem) -> dict[str, str]:
     """Units of the series of a run by name, where known."""
-    known = task.equations.memo("units of a run", lambda: _units_of(task.system))
-    return (
-        known
-        | {n: unit for n, unit in task.made.code.layout.multipliers.items() if unit}
-        | {n: f"{known[bare]}^{1 + marks}" for n, bare, marks in task.levels if known.get(bare)}
-    )
+    return memo(task.made.code, units_of, lambda: _units_of(task)).copy()
 
 
-def _units_of(system: System) -> dict[str, str]:
+def _units_of(task: SimulationProblem) -> dict[str, str]:
+    system = task.system
     known = variable_units(system) | dict.fromkeys((*ENERGIES, "work"), "J") | output_units(system)
     forces = {n: _FORCES[known[n]] for n in system.v_names if known.get(n) in _FORCES}
     known |= {force_name(n): unit for n, unit in forces.items()}
     if system.programs:
         known |= {f"{CONTROL}{n}": unit for n, unit in forces.items()} | {f"{CONTROL}power": "W", CONTROL_WORK: "J"}
-    return known
+    known |= {n: unit for n, unit in task.made.code.layout.multipliers.items() if unit}
+    return known | {n: f"{known[bare]}^{1 + marks}" for n, bare, marks in task.levels if known.get(bare)}
 
 
 def undefined_outputs(
@@ -300,8 +295,8 @@ def undefined_outputs(
     such time, which is that of a case unless there is one motion *alone*.
     """
     for name in (o.name for o in system.outputs):
-        bad = recorded & ~np.isfinite(outputs[name])
-        if bad.any():
+        finite = np.isfinite(outputs[name])
+        if not finite.all() and (bad := recorded & ~finite).any():
             first = np.unravel_index(np.where(bad, t, np.inf).argmin(), bad.shape)
             where = "" if alone else f"in case {first[0]} "
             yield (

@@ -22,11 +22,11 @@ class Progress:
         self._last = 0.0
         self._state: dict[str, Any] = {"description": "compiling"}
         self._bar: Any = None
-        self._opener = threading.Timer(DELAY, self._open)
-        self._opener.daemon = True
 
     def __enter__(self) -> Progress:
         if self.shown:
+            self._opener = threading.Timer(DELAY, self._open)
+            self._opener.daemon = True
             self._opener.start()
         return self
 

@@ -95,8 +95,8 @@ def simulate(
         elif levels is not None:
             raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
         watched = run_arguments.watched(model, events)
-        q0, v0 = initial_state(model, q, v, p)
         values = parameters(model, p)
+        q0, v0 = initial_state(model, q, v, values)
         case_arguments.case_count({"q": q0, "v": v0, "p": values})
         start = consistent(equations, t0, q0, v0, values)
         equations, q0, v0 = start.equations, start.q, start.v
@@ -109,7 +109,7 @@ def simulate(
             warn_samples(model, made.forces.constant, grid)
         lead = () if cases is None else (cases,)
         parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
-        y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1)
+        y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts] if lead else parts, axis=-1)
         if cases is not None:
             grid = run_arguments.grid_of_cases(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
         kept = bytes_per_step(y0.shape[-1], every=grid is None, keep=dense_output)

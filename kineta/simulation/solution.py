@@ -131,6 +131,6 @@ def observe(made: BoundSystem, t: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def observe_record(task: SimulationProblem, record: Recorder) -> FloatArray:
-    """Observed quantities at all times of a *record*, each in its mode."""
-    none = observe(task.made, np.empty(0), np.empty((0, len(task.y0))))
-    return np.concatenate([none, *(observe(mode or task.made, t, y) for t, y, mode in record.rows)])
+    """Observed quantities (k, m) at all times of a *record*, each in its mode."""
+    rows = [observe(mode or task.made, t, y) for t, y, mode in record.joined()]
+    return np.concatenate(rows) if rows else observe(task.made, np.empty(0), np.empty((0, len(task.y0))))
