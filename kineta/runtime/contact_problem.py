@@ -30,7 +30,7 @@ class CompiledContacts:
         self._arrays = {name: getattr(found, name) for name in TERMS}
         names = [contact.name for contact in d.contacts]
         self.names = tuple(names)
-        self.problem = _problem(found, len(d.symbols.v))
+        self.problem = _problem(found, len(d.symbols.v), [int(contact.poisson) for contact in d.contacts])
         wanted = {"terms": [x for name in TERMS for x in self._arrays[name]]}
         own, simple = simplified(d, wanted, (*d.symbols.system.parameter_names, *(f"tau.{n}" for n in d.symbols.names)))
         s = {"t": (own.t,), "y": [*own.q, *own.v]}
@@ -58,13 +58,16 @@ class CompiledContacts:
             delassus=np.zeros(9 * m),
             target=np.zeros(3 * m),
             impulse=np.zeros(3 * m),
+            least=np.zeros(m),
+            before=np.zeros(self.problem.speeds),
+            compression=np.zeros(3 * m),
             active=np.zeros(m, dtype=np.int64),
             label=np.zeros(self.problem.blocks, dtype=np.int64),
             local=np.zeros(4),
         )
 
 
-def _problem(found: ContactTermsArrays, nv: int) -> ContactProblem:
+def _problem(found: ContactTermsArrays, nv: int, poisson: Sequence[int]) -> ContactProblem:
     blocks, coupled = found.blocks, found.coupled
     rows = [found.speeds(c) for c in range(len(coupled))]
     speeds = sum(map(len, blocks))
@@ -80,6 +83,7 @@ def _problem(found: ContactTermsArrays, nv: int) -> ContactProblem:
         row_speeds=_flat(rows),
         coupled_start=_starts(coupled),
         coupled_blocks=_flat(coupled),
+        poisson=_integers(poisson),
     )
 
 

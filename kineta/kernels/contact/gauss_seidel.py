@@ -22,6 +22,7 @@ def relax(problem: ContactProblem, terms: ContactTerms, solution: ContactSolutio
         along(W[n:], speeds, n, v) + b[1] - D[3] * r[0] - D[4] * r[1] - D[5] * r[2],
         along(W[2 * n :], speeds, n, v) + b[2] - D[6] * r[0] - D[7] * r[1] - D[8] * r[2],
         terms.law[3 * c],
+        solution.least[c],
         x,
     )
     dn, du, dw = x[0] - r[0], x[1] - r[1], x[2] - r[2]

@@ -24,6 +24,7 @@ class ContactProblem(Record):
         multiplier, and room for R
     row_start, row_speeds : (contacts + 1,), (entries,) indices of the speeds in the rows of each contact, all of whole blocks
     coupled_start, coupled_blocks : (contacts + 1,), (couplings,) blocks of these speeds
+    poisson : (contacts,) 1 for Poisson's law of restitution, 0 for Newton's
     """
 
     speeds: int
@@ -37,6 +38,7 @@ class ContactProblem(Record):
     row_speeds: Integers
     coupled_start: Integers
     coupled_blocks: Integers
+    poisson: Integers
 
 
 class ContactTerms(Record):
@@ -64,7 +66,8 @@ class ContactSolution(Record):
     response : (3 entries,) changes of the ``row_speeds`` by unit forces along each row
     delassus : (9 contacts,) changes of the velocities along the rows of a contact by unit forces along them
     target : (3 contacts,) velocities along the rows that are added to those of the speeds
-    impulse : (3 contacts,) impulses along the rows
+    impulse : (3 contacts,) impulses along the rows; least : (contacts,) the least of those along the normals
+    before : (speeds,) speeds before an impact; compression : (3 contacts,) impulses while contacts close
     active : (contacts,) indices of the contacts that act; label : (blocks,) islands
     local : (4,) impulse of one contact
     """
@@ -73,6 +76,9 @@ class ContactSolution(Record):
     delassus: Reals
     target: Reals
     impulse: Reals
+    least: Reals
+    before: Reals
+    compression: Reals
     active: Integers
     label: Integers
     local: Reals

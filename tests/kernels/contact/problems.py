@@ -83,6 +83,7 @@ def random_problem(
         row_speeds=flat(used),
         coupled_start=starts_of(touched),
         coupled_blocks=flat(touched),
+        poisson=np.zeros(contacts, dtype=np.int64),
     )
     terms = ContactTerms(
         inertia=np.array(inertia),
@@ -98,6 +99,9 @@ def random_problem(
         delassus=np.zeros(9 * contacts),
         target=np.zeros(3 * contacts),
         impulse=np.zeros(3 * contacts),
+        least=np.zeros(contacts),
+        before=np.zeros(number),
+        compression=np.zeros(3 * contacts),
         active=np.arange(contacts, dtype=np.int64),
         label=np.zeros(blocks, dtype=np.int64),
         local=np.zeros(4),

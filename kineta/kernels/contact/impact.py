@@ -1,0 +1,191 @@
+"""Impacts: impulses of all contacts near, by Newton's or Poisson's law of restitution, with Coulomb's law for impulses.
+
+Newton's law: where a contact closes with the normal velocity -v, it leaves with at least e v. Poisson's law: the normal impulse
+while contacts open is at least e times that while they closed. Both are complementarity problems; where one of them would gain
+energy, as Newton's law with friction may, restitution is reduced until it does not.
+"""
+
+from __future__ import annotations
+
+from kineta.kernels.contact.block_inertia import along
+from kineta.kernels.contact.gauss_seidel import sweep
+from kineta.kernels.contact.islands import gather_island, label_islands
+from kineta.kernels.contact.newton_over_speeds import IslandWork, solve_island
+from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.language import fabs, kernel
+from kineta.memory import Integers, Reals
+
+#: Sweeps before Newton's method takes over, and sweeps with impulses of a least size, for which it has no form.
+SWEEPS, SWEEPS_ALONE = 200, 20_000
+#: Change of a velocity, relative to the fastest approach, at convergence.
+CONVERGED = 1e-12
+#: Work of impulses, relative to its parts, at the level of rounding; and halvings of the restitution that gains no energy.
+ROUNDING, HALVINGS = 1e-12, 40
+
+
+@kernel
+def approach(problem: ContactProblem, terms: ContactTerms, c: int, v: Reals) -> float:
+    """The normal velocity of a contact."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    return along(terms.jacobian[3 * start :], problem.row_speeds[start:], n, v)
+
+
+@kernel
+def complement(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    v: Reals,
+    tolerance: float,
+) -> bool:
+    """Impulses of the island that satisfy the laws of its contacts, by sweeps, else by Newton's method; whether there are any."""
+    sweeps, change, bounded = 0, 2.0 * tolerance, False
+    for a in range(count):
+        bounded = bounded or solution.least[active[a]] > 0.0
+    while sweeps < (SWEEPS_ALONE if bounded else SWEEPS) and change > tolerance:
+        change = sweep(problem, terms, solution, active, count, v)
+        sweeps += 1
+    if change > tolerance and not bounded:
+        steps = solve_island(problem, terms, solution, work, active, count, v, tolerance)
+        change = 0.0 if steps > 0 else change
+    return change <= tolerance
+
+
+@kernel
+def impulses_of_island(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    share: float,
+    slow: float,
+    v: Reals,
+    tolerance: float,
+) -> bool:
+    """The impulses of an island, from speeds before, and the speeds v after them, with this *share* of the restitution; whether
+    there are any. What approaches no faster than *slow* does not rebound.
+    """
+    second = False
+    for a in range(count):
+        c = active[a]
+        for k in range(problem.row_start[c], problem.row_start[c + 1]):
+            v[problem.row_speeds[k]] = solution.before[problem.row_speeds[k]]
+    for a in range(count):
+        c = active[a]
+        normal, e = approach(problem, terms, c, v), share * terms.law[3 * c + 2]
+        for i in range(3):
+            solution.impulse[3 * c + i] = 0.0
+            solution.target[3 * c + i] = 0.0
+        solution.least[c] = 0.0
+        if problem.poisson[c] != 0:
+            second = second or e > 0.0
+        elif normal < -slow:
+            solution.target[3 * c] = e * normal
+    found = complement(problem, terms, solution, work, active, count, v, tolerance)
+    if found and second:
+        for a in range(count):
+            c = active[a]
+            for i in range(3):
+                solution.compression[3 * c + i] = solution.impulse[3 * c + i]
+                solution.impulse[3 * c + i] = 0.0
+            if problem.poisson[c] != 0:
+                solution.least[c] = share * terms.law[3 * c + 2] * solution.compression[3 * c]
+        found = complement(problem, terms, solution, work, active, count, v, tolerance)
+        for a in range(count):
+            for i in range(3):
+                solution.impulse[3 * active[a] + i] += solution.compression[3 * active[a] + i]
+            solution.least[active[a]] = 0.0
+    return found
+
+
+@kernel
+def gains_energy(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    active: Integers,
+    count: int,
+    v: Reals,
+) -> bool:
+    """Whether the impulses of an island, which change the speeds before to v, increase the energy."""
+    work, size = 0.0, 0.0
+    for a in range(count):
+        c = active[a]
+        start = problem.row_start[c]
+        n = problem.row_start[c + 1] - start
+        for i in range(3):
+            W, speeds = terms.jacobian[3 * start + i * n :], problem.row_speeds[start:]
+            mean = 0.5 * (along(W, speeds, n, solution.before) + along(W, speeds, n, v))
+            work += solution.impulse[3 * c + i] * mean
+            size += fabs(solution.impulse[3 * c + i] * mean)
+    return work > ROUNDING * size
+
+
+@kernel
+def strike_island(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    active: Integers,
+    count: int,
+    slow: float,
+    v: Reals,
+    tolerance: float,
+) -> bool:
+    """The impulses of an island with as much restitution as gains no energy; whether there are any."""
+    found = impulses_of_island(problem, terms, solution, work, active, count, 1.0, slow, v, tolerance)
+    if not found or gains_energy(problem, terms, solution, active, count, v):
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            share = 0.5 * (low + high)
+            held = impulses_of_island(problem, terms, solution, work, active, count, share, slow, v, tolerance)
+            if not held or gains_energy(problem, terms, solution, active, count, v):
+                high = share
+            else:
+                low = share
+        found = impulses_of_island(problem, terms, solution, work, active, count, low, slow, v, tolerance)
+    return found
+
+
+@kernel
+def impact(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    work: IslandWork,
+    near: Integers,
+    count: int,
+    still: float,
+    slow: float,
+    v: Reals,
+) -> int:
+    """The speeds v after an impact of the contacts *near*, whose responses are known, and the impulses of all contacts.
+
+    An island is struck where a contact approaches faster than *still*. The number of struck islands, or -1 where one has no
+    impulses that satisfy the laws.
+    """
+    struck, first, solved = 0, 0, True
+    for k in range(problem.speeds):
+        solution.before[k] = v[k]
+    for k in range(3 * problem.contacts):
+        solution.impulse[k] = 0.0
+    label_islands(problem, near, count, solution.label)
+    while first < count:
+        own = near[first:]
+        some = gather_island(problem, own, count - first, solution.label)
+        fastest = 0.0
+        for a in range(some):
+            fastest = max(fastest, -approach(problem, terms, own[a], v))
+        if fastest > still:
+            struck += 1
+            found = strike_island(problem, terms, solution, work, own, some, slow, v, CONVERGED * fastest)
+            solved = solved and found
+        first += some
+    return struck if solved else -1

@@ -1,0 +1,93 @@
+"""Impacts: the laws of restitution, energy, and the impulses of the automaton."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kineta.hybrid.contact_state import ContactRows, ContactState
+from kineta.hybrid.impact_law import impulses
+from kineta.kernels.contact import block_inertia
+from kineta.kernels.contact.impact import impact
+from kineta.kernels.machine_code import machine_code
+from tests.kernels.contact.problems import RandomProblem, island_work, random_problem
+
+
+def struck(p: RandomProblem, v: np.ndarray) -> tuple[int, np.ndarray]:
+    """The number of struck islands, and the speeds after an impact of all contacts."""
+    m, work, after = len(p.mu), island_work(p), v.copy()
+    machine_code(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
+    for c in range(m):
+        machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * len(p.K)))
+    p.solution.active[:] = np.arange(m)
+    found = machine_code(impact)(p.problem, p.terms, p.solution, work, p.solution.active, m, 1e-9, 1e-6, after)
+    return found, after
+
+
+def approaching(p: RandomProblem, rng: np.random.Generator) -> np.ndarray:
+    """Speeds that keep constraints, with which all contacts close."""
+    free = ~p.massless
+    J = -p.K[np.ix_(p.massless, free)]
+    v = rng.normal(size=free.sum())
+    # The first speed of each block opens all its contacts, and no constraint holds it.
+    firsts = p.problem.block_speeds[p.problem.block_start[:-1]]
+    keep = np.zeros(len(free), dtype=bool)
+    keep[firsts] = True
+    if len(J):
+        v -= np.linalg.pinv(J) @ (J @ v)
+    whole = np.zeros(len(free))
+    whole[free] = v
+    for _ in range(200):
+        u = (p.W @ whole)[::3]
+        if u.max() < -0.1:
+            break
+        whole[firsts] -= 0.2
+    return whole
+
+
+@pytest.mark.parametrize("poisson", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_impulses_are_those_of_the_automaton(seed: int, poisson: bool) -> None:
+    rng = np.random.default_rng(seed)
+    m = 1 + seed % 3
+    p = random_problem(seed, blocks=2, contacts=m, tied=seed % 2 == 0, mu=(0.0, 0.2, 0.5)[seed % 3])
+    e = rng.uniform(0.1, 0.9, m)
+    p.terms.law[2::3] = e
+    p.problem.poisson[:] = int(poisson)
+    v = approaching(p, rng)
+    found, after = struck(p, v)
+    assert found >= 1
+    S = p.W @ np.linalg.solve(p.K, p.W.T)
+    rows = tuple(ContactRows(3 * c, (3 * c + 1, 3 * c + 2)) for c in range(m))
+    none, laws = [0.0] * m, p.mu.tolist()
+    slip = (p.W @ v).tolist()
+    look = ContactState(rows, none, laws, laws, e.tolist(), none, slip, slip, S.tolist(), np.zeros((3 * m, 1)), 1.0)
+    expected = impulses(look, set(range(m)), e.tolist(), [poisson] * m)
+    assert expected is not None
+    assert p.W @ after == pytest.approx(p.W @ v + S @ np.array(expected), abs=2e-6)
+    assert (p.W @ after)[::3].min() > -1e-9
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_impact_gains_energy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = random_problem(seed, blocks=3, contacts=5, tied=seed % 2 == 0, mu=1.0)
+    p.terms.law[2::3] = 1.0
+    p.problem.poisson[:] = rng.integers(0, 2, 5)
+    v = approaching(p, rng)
+    found, after = struck(p, v)
+    assert found >= 1
+    free = ~p.massless
+    M = p.K[np.ix_(free, free)]
+    before, then = (x[free] @ M @ x[free] for x in (v, after))
+    assert then <= before * (1 + 1e-9)
+    assert p.K[np.ix_(p.massless, free)] @ after[free] == pytest.approx(0, abs=1e-9)
+    assert (p.W @ after)[::3].min() > -1e-8
+
+
+def test_what_does_not_approach_is_not_struck() -> None:
+    p = random_problem(3, blocks=3, contacts=4)
+    v = -approaching(p, np.random.default_rng(3))
+    found, after = struck(p, v)
+    assert found == 0
+    assert np.array_equal(after, v)
