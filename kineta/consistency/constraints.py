@@ -21,13 +21,12 @@ from kineta.mechanics.from_residual import jacobian, levels
 from kineta.model.dimensions import level_unit
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq, norm
+from kineta.numerics.newton import damped_newton
 from kineta.numerics.weighted_least_change import inverse_root, least_change
 from kineta.threads import once
 
 #: Formalism of the mass matrix and of the constraint rows.
 PASSIVE_FORMALISM = "newton_euler"
-#: Largest number of Newton steps, and of halvings of a step.
-NEWTON_STEPS, STEP_HALVINGS = 100, 12
 
 
 @dataclass(frozen=True)
@@ -183,54 +182,49 @@ class NumericConstraints:
         """Coordinates near *q* on the position constraints, or of least residual, by damped Newton steps of least change in the
         mass metric; the speeds number *held* do not move them.
         """
-        position, _, which = self._places
+        position, _, rows = self._places
         v = np.zeros(len(self.system.base_speeds))
-        off = self.residuals(t, q, v)[position]
-        for _ in range(NEWTON_STEPS if position else 0):
-            if np.abs(off).max() <= tolerances.RESIDUAL_TOLERANCE * self.scale(q, v):
-                break
-            W = self.inverse_root(t, q, v)
-            W[list(held)] = 0.0
-            A = self.jacobian(t, q, v)[which]
-            if not (np.isfinite(A).all() and np.isfinite(off).all()):
-                break
-            change = least_change(A, W, off)
-            change *= min(1.0, 1.0 / max(np.abs(change).max(initial=0.0), tolerances.LEAST_DIVISOR))
-            for _ in range(STEP_HALVINGS):
-                tried = self.retract(t, q, change)
-                left = self.residuals(t, tried, v)[position]
-                if norm(left) < norm(off):
-                    break
-                change /= 2
-            else:
-                break
-            q, off = tried, left
-        return q
+        return damped_newton(
+            q,
+            lambda q: self.residuals(t, q, v)[position],
+            lambda q, off: self._least_change(t, q, v, off, rows, held, 1.0),
+            lambda q, change: self.retract(t, q, change),
+        )[0]
 
     def project_velocity(self, t: float, q: FloatArray, v: FloatArray, held: Sequence[int] = ()) -> FloatArray:
         """Speeds near *v* on the velocity constraints, by damped Newton steps of least kinetic energy; the speeds number *held*
         are fixed.
         """
         last = self._places[1]
+        return damped_newton(
+            v,
+            lambda v: self.residuals(t, q, v)[last],
+            lambda v, off: self._least_change(t, q, v, off, slice(None), held),
+            lambda v, change: v + change,
+        )[0]
+
+    def _least_change(
+        self,
+        t: float,
+        q: FloatArray,
+        v: FloatArray,
+        off: FloatArray,
+        rows: list[int] | slice,
+        held: Sequence[int],
+        longest: float = np.inf,
+    ) -> FloatArray | None:
+        """Least change of the speeds, but for those number *held*, by which the residuals *off* of *rows* vanish, shortened to
+        *longest*; None for rounding errors, and for rows that are not finite.
+        """
+        if not np.abs(off).max(initial=0.0) > tolerances.RESIDUAL_TOLERANCE * self.scale(q, v):
+            return None
         W = self.inverse_root(t, q, v)
         W[list(held)] = 0.0
-        off = self.residuals(t, q, v)[last]
-        for _ in range(NEWTON_STEPS if last else 0):
-            if np.abs(off).max() <= tolerances.RESIDUAL_TOLERANCE * self.scale(q, v):
-                break
-            A = self.jacobian(t, q, v)
-            if not (np.isfinite(A).all() and np.isfinite(off).all()):
-                break
-            change = least_change(A, W, off)
-            for _ in range(STEP_HALVINGS):
-                left = self.residuals(t, q, v + change)[last]
-                if norm(left) < norm(off):
-                    break
-                change /= 2
-            else:
-                break
-            v, off = v + change, left
-        return v
+        A = self.jacobian(t, q, v)[rows]
+        if not (np.isfinite(A).all() and np.isfinite(off).all()):
+            return None
+        change = least_change(A, W, off)
+        return np.asarray(change * min(1.0, longest / max(np.abs(change).max(initial=0.0), tolerances.LEAST_DIVISOR)))
 
     # -- dependencies ----------------------------------------------------------------------------
 

@@ -67,6 +67,39 @@ class NonlinearSystem(Generic[State]):
         return np.asarray(change / max(1.0, float((np.abs(change) / self.longest).max(initial=0.0))))
 
 
+def damped_newton(
+    state: State,
+    residual: Callable[[State], FloatArray],
+    step: Callable[[State, FloatArray], FloatArray | None],
+    retract: Callable[[State, FloatArray], State],
+    *,
+    weight: FloatArray | float = 1.0,
+    patience: int = STEPS,
+) -> tuple[State, FloatArray]:
+    """The last state of Newton's method from *state*, and its residual.
+
+    step : the change of a state with this residual; None at convergence, and where there is none
+    retract : the state after a change, which is halved until the norm of the residual, times *weight*, decreases
+    patience : number of steps over which it has to decrease by a part, or the iteration has stalled
+    """
+    values = residual(state)
+    sizes = [float(norm(weight * values))]
+    for _ in range(STEPS):
+        stalled = len(sizes) > patience and sizes[-1] > STUCK * sizes[-1 - patience]
+        if stalled or (change := step(state, values)) is None:
+            break
+        for part in PARTS:
+            tried = retract(state, part * change)
+            left = residual(tried)
+            if (size := float(norm(weight * left))) < sizes[-1]:
+                break
+        else:
+            break
+        state, values = tried, left
+        sizes.append(size)
+    return state, values
+
+
 def nearest_zero(state: State, functions: NonlinearSystem[State]) -> NewtonResult[State]:
     """The zero reached from *state* by Newton steps of least norm, or the last state of a stalled iteration.
 
@@ -81,24 +114,20 @@ def nearest_zero(state: State, functions: NonlinearSystem[State]) -> NewtonResul
 
 
 def _damped(state: State, functions: NonlinearSystem[State]) -> NewtonResult[State]:
-    """The result of damped Newton steps that reduce the residual."""
-    values, A = functions.residual(state), functions.jacobian(state)
-    weight = 1.0 / _lengths(A)
-    sizes = [float(norm(weight * values))]
-    for _ in range(STEPS):
-        if not _finite(values, A) or (len(sizes) > SLOW and sizes[-1] > STUCK * sizes[-1 - SLOW]):
-            break
-        change = functions.step(values, A)
-        for part in PARTS:
-            tried = functions.retract(state, part * change)
-            left = functions.residual(tried)
-            if (size := float(norm(weight * left))) < sizes[-1]:
-                break
-        else:
-            break
-        state, values, A = tried, left, functions.jacobian(tried)
-        sizes.append(size)
-    return NewtonResult(state, values, newton_distances(values, A))
+    """The result of damped Newton steps that reduce the residual, its rows scaled at *state*."""
+    known = state, functions.jacobian(state)
+
+    def jacobian(at: State) -> FloatArray:
+        nonlocal known
+        known = known if known[0] is at else (at, functions.jacobian(at))
+        return known[1]
+
+    def step(at: State, values: FloatArray) -> FloatArray | None:
+        return functions.step(values, jacobian(at)) if _finite(values, jacobian(at)) else None
+
+    weight = 1.0 / _lengths(known[1])
+    state, values = damped_newton(state, functions.residual, step, functions.retract, weight=weight, patience=SLOW)
+    return NewtonResult(state, values, newton_distances(values, jacobian(state)))
 
 
 def _pseudo_transient(state: State, functions: NonlinearSystem[State]) -> State:

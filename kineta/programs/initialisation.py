@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
@@ -21,14 +22,13 @@ from kineta.mechanics.programs.dynamics import beyond_reach
 from kineta.model.motion_program import LEAST
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigh, lstsq, norm, null_space, pinv, svdvals
+from kineta.numerics.newton import damped_newton
 from kineta.numerics.weighted_least_change import inverse_root, least_change
 
 #: Name of the computation in error messages.
 START = "the start"
-#: Largest number of Newton steps.
-NEWTON_STEPS = 50
-#: Residual, relative to the state, at the level of rounding.
-RESIDUAL_ROUNDING = 1e-14
+#: Largest number of steps towards the nearest solution.
+NEAREST_STEPS = 50
 #: Entries of a gradient, relative to neighbouring states, that vanish.
 GRADIENT_TOLERANCE = 1e-12
 #: Number of neighbouring states, and their distance: of rotations, and of other states relative to their size and 1.
@@ -219,44 +219,46 @@ class Initialisation:
 
     def _newton(self, k: int, W: FloatArray, scales: FloatArray) -> None:
         """Newton's method with changes W y."""
-        best = float(self.violations(k).max(initial=0.0)), self.q.copy(), self.levels.copy()
         last = np.zeros(len(W))
-        for _ in range(NEWTON_STEPS):
-            off, A = self.rows(k)
-            if (
-                not np.isfinite([*off, *A.ravel()]).all()
-                or np.abs(off / scales).max(initial=0.0) <= RESIDUAL_ROUNDING * self.size
+
+        def step(at: Initialisation, off: FloatArray) -> FloatArray | None:
+            nonlocal last
+            A = at.rows(k)[1] / scales[:, None]
+            if not (
+                np.isfinite(A).all() and np.abs(off / scales).max(initial=0.0) > tolerances.RESIDUAL_TOLERANCE * at.size
             ):
-                return
-            change = least_change(A / scales[:, None], W, off / scales)
-            if np.abs(change - last / 2).max() < DOUBLE_ROOT_TOLERANCE * np.abs(last).max():
-                change = 2 * change
-            last = change
-            if k:
-                self.levels[k - 1] += change
-            else:
-                self.q = self.value(self.start.retract, change)
-            best = min(
-                best, (float(self.violations(k).max()), self.q.copy(), self.levels.copy()), key=lambda one: one[0]
-            )
-        _, self.q, self.levels = best
+                return None
+            change = least_change(A, W, off / scales)
+            double = np.abs(change - last / 2).max() < DOUBLE_ROOT_TOLERANCE * np.abs(last).max()
+            last = 2 * change if double else change
+            return last
+
+        found, _ = damped_newton(self, lambda at: at.rows(k)[0], step, lambda at, x: at.moved(k, x), weight=1 / scales)
+        self.q, self.levels = found.q, found.levels
+
+    def moved(self, k: int, change: FloatArray) -> Initialisation:
+        """State after a *change* of the variables of order *k*."""
+        if not k:
+            return replace(self, q=self.value(self.start.retract, change))
+        levels = self.levels.copy()
+        levels[k - 1] += change
+        return replace(self, levels=levels)
 
     def _minimise_change(self, k: int, W: FloatArray, scales: FloatArray, given: FloatArray) -> None:
         """Bring consistent variables of order *k* nearer to the values *given*, along the solution manifold."""
         root = pinv(W, what=START)
-        for _ in range(NEWTON_STEPS):
+        for _ in range(NEAREST_STEPS):
             y, slopes = root @ (self.levels[k - 1] - given), self.rows(k)[1] / scales[:, None] @ W
             along = y - lstsq(slopes, slopes @ y, what=START)
             if norm(along) <= SLOPE_TOLERANCE * norm(y):
                 return
-            before = self.levels.copy()
             for part in STEP_PARTS:
-                self.levels[k - 1] -= part * (W @ along)
-                self._newton(k, W, scales)
-                met = self.violations(k).max(initial=0.0) <= START_TOLERANCE * self.size
-                if met and norm(root @ (self.levels[k - 1] - given)) < (1 - SLOPE_TOLERANCE) * norm(y):
+                tried = self.moved(k, -part * (W @ along))
+                tried._newton(k, W, scales)
+                met = tried.violations(k).max(initial=0.0) <= START_TOLERANCE * tried.size
+                if met and norm(root @ (tried.levels[k - 1] - given)) < (1 - SLOPE_TOLERANCE) * norm(y):
+                    self.levels = tried.levels
                     break
-                self.levels = before.copy()
             else:
                 return
 
@@ -311,14 +313,10 @@ class Initialisation:
         for order in range(k + 1):
             names = self.start.names[order] if order or len(self.q) == len(self.start.names[1]) else ()
             for i, speed in enumerate(self.start.names[1]):
-                change, levels = np.zeros(self.levels.shape[1]), self.levels.copy()
-                if order:
-                    levels[order - 1, i] += NEIGHBOUR_DISTANCE * (1.0 + abs(levels[order - 1, i]))
-                else:
-                    change[i] = NEIGHBOUR_DISTANCE
-                q = self.value(self.start.retract, change)
+                change = np.zeros(self.levels.shape[1])
+                change[i] = NEIGHBOUR_DISTANCE * (1.0 + abs(self.levels[order - 1, i]) if order else 1.0)
                 name = names[i] if names else f"the position along {speed}"
-                found += [name] * bool(np.abs(gradient(replace(self, q=q, levels=levels))).max() > SLOPE_TOLERANCE)
+                found += [name] * bool(np.abs(gradient(self.moved(order, change))).max() > SLOPE_TOLERANCE)
         return found
 
 

@@ -160,9 +160,10 @@ class _Motion:
 
     def speeds(self, t: float, q: FloatArray, given: FloatArray) -> FloatArray:
         """Return the speeds, some of them *given*."""
-        for _ in range(1 if self.constraints.compiled.linear else NONLINEAR):
-            A, last, _ = self.constraints.linearised(t, q, self.v)
-            self.v = self._solved(t, q, A, np.concatenate([A @ self.v - last, given]))
+        A, last, _ = self.constraints.linearised(t, q, self.v)
+        self.v = self._solved(t, q, A, np.concatenate([A @ self.v - last, given]))
+        if not self.constraints.compiled.linear:
+            self.v = self.constraints.project_velocity(t, q, self.v, self.course.driven)
         return self.v
 
     def rates(self, t: float, q: FloatArray, v: FloatArray, vdot: FloatArray) -> tuple[FloatArray, FloatArray]:
