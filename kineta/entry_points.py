@@ -5,8 +5,8 @@ A distribution declares a row in its metadata, by the group of the table and the
     [project.entry-points."kineta.formalisms"]
     nielsen = "nielsen:NIELSEN"
 
-The groups are ``kineta.formalisms``, ``kineta.elements``, ``kineta.constraints``, ``kineta.joints`` and ``kineta.backends``.
-Metadata are read only for a name that the table itself does not have.
+The groups are ``kineta.formalisms``, ``kineta.elements``, ``kineta.constraints``, ``kineta.contacts``, ``kineta.joints`` and
+``kineta.backends``. Metadata are read only for a name that the table itself does not have.
 """
 
 from __future__ import annotations

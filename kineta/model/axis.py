@@ -23,6 +23,8 @@ Y: Numbers = (0.0, 1.0, 0.0)
 Z: Numbers = (0.0, 0.0, 1.0)
 #: Largest length of a direction, whose square is still a number.
 LONGEST = 1e150
+#: Types of fields that are directions.
+DIRECTED = ("Axis", "Axis | None")
 LETTERS: dict[str, Numbers] = {"x": X, "y": Y, "z": Z}
 
 
@@ -59,7 +61,7 @@ def unit(axis: Sequence[float]) -> Numbers:
 def directions(record: Any) -> Iterator[Vector3]:
     """The directions of a *record*, and of its motions where it is a body, that are expressions."""
     for part in (record, *getattr(record, "motions", ())):
-        for axis in (getattr(part, f.name) for f in fields(part) if f.type in ("Axis", "Axis | None")):
+        for axis in (getattr(part, f.name) for f in fields(part) if f.type in DIRECTED):
             if axis is not None and any(isinstance(a, Expr) for a in axis):
                 yield axis
 

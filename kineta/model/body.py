@@ -183,6 +183,16 @@ class Station(ModelRecord):
     body: str
     position: Vector3 = _NONE
 
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The components of its position."""
+        return self.position
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """The name of its body."""
+        return (self.body,)
+
 
 def station(at: Station | Point | Body | str, position: Sequence[Scalar] | None = None) -> Station:
     """The place of a point, or *position* in the frame of a body, as a :class:`Station`."""

@@ -1,4 +1,4 @@
-"""Compounds: elements and constraints of a user's kind, composed of elements and constraints of the library.
+"""Compounds: elements, constraints and contacts of a user's kind, composed of those of the library.
 
 A compound is a record with statements of its own in the language. The equations see its parts.
 """
@@ -7,22 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from kineta.algebra.expression import Expr
-from kineta.errors import Location
-from kineta.model.coercion import ModelRecord
-from kineta.model.kind import Kind, Production
+from kineta.model.kind import Condition, Element, Kind, KindRecord, Production, Unilateral
 
 
-class Compound(ModelRecord):
+class Compound(KindRecord):
     """A record that stands for its :meth:`parts`. A subclass is a frozen dataclass and sets its ``kind``."""
 
     __slots__ = ()
-
-    kind: ClassVar[Kind[Any]]
-    name: str
-    location: Location | None
 
     def parts(self) -> tuple[Any, ...]:
         """The records of the library of which it is made."""
@@ -39,14 +33,20 @@ class Compound(ModelRecord):
         return tuple(dict.fromkeys(b for part in self.parts() for b in part.bodies))
 
 
-class CompoundElement(Compound):
+class CompoundElement(Compound, Element):
     """An element that stands for other elements."""
 
     __slots__ = ()
 
 
-class CompoundConstraint(Compound):
+class CompoundConstraint(Compound, Condition):
     """A constraint that stands for other constraints."""
+
+    __slots__ = ()
+
+
+class CompoundContact(Compound, Unilateral):
+    """A contact, limit or dry friction that stands for others."""
 
     __slots__ = ()
 
@@ -54,23 +54,16 @@ class CompoundConstraint(Compound):
 C = TypeVar("C", bound=Compound)
 
 
-def compound_kind(
-    record: type[C],
-    word: str,
-    forms: Mapping[str, Production[C]],
-    write: Callable[[C], str],
-    *kinds: Kind[Any],
-) -> Kind[C]:
-    """The kind of a compound, whose parts are of these *kinds* and checked by them; the other arguments are those of a kind."""
-    of = {kind.record: kind for kind in kinds}
+def compound_kind(record: type[C], word: str, forms: Mapping[str, Production[C]], write: Callable[[C], str]) -> Kind[C]:
+    """The kind of a compound, whose parts are checked by their own kinds; the arguments are those of a kind."""
 
-    def of_parts(field: str) -> Callable[[C], tuple[Expr, ...]]:
-        return lambda own: tuple(x for part in own.parts() for x in getattr(of[type(part)], field)(part))
+    def of_parts(field: str) -> Callable[[C], tuple[Any, ...]]:
+        return lambda own: tuple(x for part in own.parts() for x in getattr(part.kind, field)(part))
 
     def fault(scope: Any, own: C) -> tuple[str, str] | None:
-        return next((found for p in own.parts() if (found := of[type(p)].fault(scope, p)) is not None), None)
+        return next((found for p in own.parts() if (found := p.kind.fault(scope, p)) is not None), None)
 
-    return Kind(record, word, forms, write, of_parts("positions"), of_parts("constants"), fault)
+    return Kind(record, word, forms, write, of_parts("positions"), of_parts("constants"), fault, of_parts("bounds"))
 
 
 def primitive(records: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from kineta.algebra.expression import Expr
-from kineta.model import constraints, contacts, elements, motion_program, switch
 from kineta.model.axis import directions
 from kineta.model.body import GROUND, Body, Point, topological_order
 from kineta.model.bounds import Bound
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import Vector3, records
-from kineta.model.constraints import Condition
-from kineta.model.contacts import Unilateral
-from kineta.model.elements import Element
 from kineta.model.joints.joint import Joint
-from kineta.model.kind import Kind
+from kineta.model.kind import Condition, Element, KindRecord, Unilateral
 from kineta.model.motion_program import Control, Program
 from kineta.model.named_expressions import Let, Lets, Output, Outputs, expanded_values, substitute_names
 from kineta.model.parameters import Initial, Parameter, Parameters
 from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch
 from kineta.threads import once
-
-#: Records that have a kind.
-Kinded = Element | Condition | Unilateral | Switch | Program
 
 
 @dataclass(frozen=True, init=False, repr=False, eq=False)
@@ -137,21 +129,21 @@ class Description:
         return found
 
     @once
-    def bounded(self) -> tuple[tuple[Kinded, Bound], ...]:
+    def bounded(self) -> tuple[tuple[KindRecord, Bound], ...]:
         """The bounds of values that are made of parameters, each with the record that it belongs to."""
         given = {p.name for p in self.parameters}
         return tuple(
             (record, bound)
-            for record, kind in kinded(self.expanded)
-            for bound in kind.bounds(record)
+            for record in kinded(self.expanded)
+            for bound in record.kind.bounds(record)
             if given.issuperset(names := bound.value.symbols()) and names
         )
 
     @once
-    def directions(self) -> tuple[tuple[Body | Kinded, Vector3], ...]:
+    def directions(self) -> tuple[tuple[Body | KindRecord, Vector3], ...]:
         """The directions that depend on parameters, each with the record that it belongs to."""
         plain = self.expanded
-        records = (*plain.bodies, *plain.elements, *plain.constraints, *plain.contacts)
+        records: tuple[Body | KindRecord, ...] = (*plain.bodies, *plain.elements, *plain.constraints, *plain.contacts)
         return tuple((record, axis) for record in records for axis in directions(record))
 
     @once
@@ -180,18 +172,14 @@ class Description:
         return tuple(p.name for p in self.parameters if not p.fixed)
 
 
-def word(record: Body | Point | Kinded | Output | Let | Quasi | Parameter) -> str:
+def word(record: Body | Point | KindRecord | Output | Let | Quasi | Parameter) -> str:
     """Word of the language for *record*."""
-    return elements.kind_of(record).word.capitalize() if isinstance(record, Element) else type(record).__name__
+    return record.kind.word.capitalize() if isinstance(record, Element) else type(record).__name__
 
 
-def kinded(system: Description) -> Iterator[tuple[Kinded, Kind[Any]]]:
-    """The records that have a kind, with it."""
-    yield from ((e, elements.kind_of(e)) for e in system.elements)
-    yield from ((c, constraints.kind_of(c)) for c in system.constraints)
-    yield from ((c, contacts.kind_of(c)) for c in system.contacts)
-    yield from ((s, switch.KIND) for s in system.switches)
-    yield from ((p, motion_program.KIND) for p in system.programs)
+def kinded(system: Description) -> tuple[KindRecord, ...]:
+    """The records that have a kind."""
+    return (*system.elements, *system.constraints, *system.contacts, *system.switches, *system.programs)
 
 
 def of_model(system: Description, part: str, message: str) -> CheckError:

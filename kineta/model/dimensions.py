@@ -10,12 +10,7 @@ from kineta.expr.graph import Graph
 from kineta.expr.op import UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.model import name_inference, units
-from kineta.model.constraints import kind_of
 from kineta.model.constraints.equation import Constraint
-from kineta.model.contacts import Unilateral
-from kineta.model.contacts.contact import Contact
-from kineta.model.contacts.limit import Limit
-from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
 from kineta.model.system import System
 from kineta.model.units import NUMBER, Dimension, times
@@ -144,17 +139,18 @@ def _of_motion(system: System, names: set[str], known: Mapping[str, QuantityKind
 def _multipliers(system: System, names: Iterable[str], known: Mapping[str, QuantityKind]) -> dict[str, QuantityKind]:
     """Kinds of multipliers, where they follow: multiplier times residual, or times its integral over the time, is an energy."""
     conditions = {c.name: c for c in system.expanded.constraints}
-    along = {c.name: c for c in (*system.expanded.contacts, *name_inference.smooth_friction(system.expanded).values())}
+    along = {c.name: c.along for c in system.expanded.contacts}
+    along |= {e.name: e.coordinate for e in name_inference.smooth_friction(system.expanded).values()}
     found: dict[str, QuantityKind] = {}
     for full in names:
         name, _, component = full.removeprefix(MULTIPLIER).partition(".")
-        if (contact := along.get(name)) is not None:
-            kind = _along(contact, known)
+        if name in along:
+            kind = _along(along[name], known)
             found |= {} if kind is None else {full: QuantityKind(times(units.ENERGY, kind.dimension, -1))}
             continue
         if (condition := conditions.get(name)) is None:
             continue
-        dimension = kind_of(condition).reaction(condition, component)
+        dimension = condition.kind.reaction(condition, component)
         if isinstance(condition, Constraint) and (kind := _kind(condition.value, known)) and not kind.weak:
             moves = any(n in system.speeds or n.rpartition(".")[2] in _VELOCITY for n in condition.value.symbols())
             dimension = times(units.POWER if moves else units.ENERGY, kind.dimension, -1)
@@ -163,11 +159,11 @@ def _multipliers(system: System, names: Iterable[str], known: Mapping[str, Quant
     return found
 
 
-def _along(contact: Unilateral | SmoothFriction, known: Mapping[str, QuantityKind]) -> Known:
-    """Kind of the displacement that the force of a contact, a limit or friction works on."""
-    if isinstance(contact, Contact):
+def _along(value: Expr | None, known: Mapping[str, QuantityKind]) -> Known:
+    """Kind of the displacement that the force of a contact, a limit or friction works on: of an expression, or a distance."""
+    if value is None:
         return QuantityKind(units.LENGTH)
-    kind = _kind(contact.value if isinstance(contact, Limit) else contact.coordinate, known)
+    kind = _kind(value, known)
     return None if kind is None or kind.weak else kind
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from kineta.algebra.expression import Expr
+from kineta.errors import Location
+from kineta.model.axis import DIRECTED
 from kineta.model.body import Body, Point
 from kineta.model.bounds import Bound
 from kineta.model.coercion import ModelRecord
@@ -18,13 +20,72 @@ E = TypeVar("E")
 
 
 class KindRecord(ModelRecord):
-    """Base of the records of elements, constraints, contacts, switches and programs."""
+    """Base of the records of elements, constraints, contacts, switches and programs; each has its ``kind``."""
 
     __slots__ = ()
 
+    kind: ClassVar[Kind[Any]]
+    name: str
+    location: Location | None
+
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """All expressions of its fields but those of directions, in their order."""
+        own = (getattr(self, f.name) for f in fields(self) if f.type not in DIRECTED)  # type: ignore[arg-type]  # a dataclass
+        return tuple(x for value in own for x in _expressions(value))
+
     @property
     def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it acts on."""
+        """Names of the bodies of its places."""
+        own = (getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]  # a dataclass
+        return tuple(b for value in own for b in getattr(value, "bodies", ()))
+
+
+def _expressions(value: Any) -> Iterator[Expr]:
+    """The expressions in a field: itself, those of its entries, or those of a place."""
+    if isinstance(value, Expr):
+        yield value
+    else:
+        for entry in value if isinstance(value, tuple) else getattr(value, "expressions", ()):
+            yield from _expressions(entry)
+
+
+class Element(KindRecord):
+    """Base of force elements."""
+
+    __slots__ = ()
+
+
+class Condition(KindRecord):
+    """Base of constraints."""
+
+    __slots__ = ()
+
+
+class Unilateral(KindRecord):
+    """Base of contacts, limits and dry friction.
+
+    plural : their word where a task leaves them out
+    always : whether they act in every state, not only where they are reached
+    """
+
+    __slots__ = ()
+
+    plural: ClassVar[str] = "contacts"
+    always: ClassVar[bool] = True
+
+    def rows(self, scope: Scope) -> tuple[str, ...]:
+        """Names of its rows, whose forces outputs may show."""
+        return (self.name,)
+
+    @property
+    def along(self) -> Expr | None:
+        """The coordinate on which its force works; None for a distance [m]."""
+        return None
+
+    @property
+    def gaps(self) -> tuple[Expr, ...]:
+        """The expressions in its gap, which may have kinks."""
         return ()
 
 

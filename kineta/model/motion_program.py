@@ -99,7 +99,7 @@ def _fault(system: Scope, program: Program) -> tuple[str, str] | None:
     return None
 
 
-KIND = Kind(
+KIND = Program.kind = Kind(
     Program,
     "program",
     {"program": Production('":" sum "=" sum', _read)},

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from kineta.algebra.expression import Expr
 from kineta.errors import did_you_mean, excerpt
 from kineta.expr.op import Op
-from kineta.model import constraints, contacts, joints
+from kineta.model import joints
 from kineta.model.axis import directions
 from kineta.model.body import Body
-from kineta.model.contacts.contact import Contact, names
-from kineta.model.contacts.limit import Limit
-from kineta.model.elements import kind_of
+from kineta.model.compound import primitive
+from kineta.model.description import kinded
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion
@@ -138,14 +137,8 @@ def contact_rows(system: Description) -> Iterator[str]:
     """Names of the rows of contacts (``foot.n``, the normal one, ``foot.u`` and ``foot.w`` along the plane; ``box.A.n`` where
     there are several places), of limits (``stop.lower``) and of dry friction.
     """
-    for record in system.contacts:
-        if isinstance(record, Contact):
-            places = [f".{p}" for p in names(system, record)] if len(record.starts) > 1 else [""]
-            yield from (f"{record.name}{place}.{c}" for place in places for c in "nuw")
-        elif isinstance(record, Limit):
-            yield from (f"{record.name}.{end}" for end in record.ends)
-        else:
-            yield record.name
+    for record in primitive(system.contacts):
+        yield from record.rows(system)
 
 
 def smooth_friction(system: Description) -> dict[str, SmoothFriction]:
@@ -250,12 +243,8 @@ def _constants(system: Description) -> Iterator[Expr]:
     for point in system.points:
         yield from point.position
     yield from _directions(system)
-    for element in system.elements:
-        yield from kind_of(element).constants(element)
-    for condition in system.constraints:
-        yield from constraints.kind_of(condition).constants(condition)
-    for contact in system.contacts:
-        yield from contacts.kind_of(contact).constants(contact)
+    for record in (*system.elements, *system.constraints, *system.contacts):
+        yield from record.kind.constants(record)
     yield from (value for _, value in system.initial)
 
 
@@ -282,10 +271,8 @@ def motion_expressions(system: Description) -> Iterable[Expr]:
     yield from system.gravity
     for point in system.points:
         yield from point.position
-    for element in system.elements:
-        yield from element.expressions
-    for record in (*system.constraints, *system.contacts, *system.switches, *system.programs, system.control):
-        yield from record.expressions
+    yield from (x for record in kinded(system) for x in record.expressions)
+    yield from system.control.expressions
     yield from _directions(system)
     yield from (w.value for w in system.quasi)
 

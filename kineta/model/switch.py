@@ -37,11 +37,6 @@ class Switch(KindRecord):
     stop: bool = False
     location: Location | None = field(default=None, compare=False, repr=False)
 
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the switch."""
-        return (self.value, *(value for _, value in (*self.guards, *self.sets)))
-
 
 def switch(
     name: str,
@@ -129,7 +124,7 @@ def _not_settable(system: Scope, switch: Switch, name: str) -> str:
     return f"expected a parameter, a coordinate or a speed, found '{name}'.{did_you_mean(name, (*known, *parameters))}"
 
 
-KIND = Kind(
+KIND = Switch.kind = Kind(
     Switch,
     "when",
     {"when": Production('":" sum RELATION sum ("and" guard)* ":" action ("," action)*', _read)},

@@ -12,12 +12,10 @@ from kineta.model.body import Body, Point
 from kineta.model.checks.check import check, check_inferred
 from kineta.model.coercion import entries, named_pairs, record, records, scalar, vector
 from kineta.model.compound import Compound, primitive
-from kineta.model.constraints import Condition
-from kineta.model.contacts import Unilateral
 from kineta.model.description import Description
-from kineta.model.elements import Element
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.smooth_friction import SmoothFriction
+from kineta.model.kind import Condition, Element, Unilateral
 from kineta.model.motion_program import Control, Program
 from kineta.model.name_inference import (
     DECLARED,
@@ -158,13 +156,17 @@ class System(Description):
     @once
     def expanded(self) -> System:
         """The same system without named expressions and compounds, which are replaced by the values and parts they stand for."""
-        if not self.lets and not any(isinstance(x, Compound) for x in (*self.elements, *self.constraints)):
+        if not self.lets and not any(
+            isinstance(x, Compound) for x in (*self.elements, *self.constraints, *self.contacts)
+        ):
             return self
         plain = object.__new__(System)
         for name in self._parts:
             value = getattr(self, name, ())
             value = () if name == "lets" else map_expressions(value, self._put_in) if self.lets else value
-            object.__setattr__(plain, name, primitive(value) if name in ("elements", "constraints") else value)
+            object.__setattr__(
+                plain, name, primitive(value) if name in ("elements", "constraints", "contacts") else value
+            )
         return plain
 
     @property

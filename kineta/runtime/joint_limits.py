@@ -93,7 +93,7 @@ def _sides(system: System) -> tuple[LimitSide, ...]:
     written = {c.name: c for c in system.contacts}
     found = []
     for limit in system.expanded.contacts:
-        own = written[limit.name]
+        own = written.get(limit.name, limit)
         if isinstance(limit, Limit) and isinstance(own, Limit):
             if limit.lower is not None:
                 found.append(

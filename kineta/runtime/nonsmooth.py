@@ -11,8 +11,6 @@ from kineta.arrays import FloatArray
 from kineta.codegen import numpy as reference
 from kineta.consistency.definition_domain import domain_conditions, edge_tolerance, operand_program
 from kineta.equations.equations import Equations
-from kineta.model.contacts.contact import Contact
-from kineta.model.contacts.joint_friction import Friction
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.system import System
 from kineta.passes.nonsmooth import kinks
@@ -90,9 +88,4 @@ def _vectors(names: Iterable[str]) -> bool:
 def _contact_kinks(system: System) -> Iterator[tuple[str, Expr, Expr]]:
     """Kinks of contacts and limits: name, operation, and the expression that vanishes at the kink."""
     for record in system.contacts:
-        if isinstance(record, Friction):
-            continue
-        given = (record.height,) if isinstance(record, Contact) else (record.value, record.lower, record.upper)
-        yield from (
-            (record.name, *found) for found in _nonsmooth_operations((e for e in given if e is not None), system)
-        )
+        yield from ((record.name, *found) for found in _nonsmooth_operations(record.gaps, system))

@@ -14,7 +14,8 @@ from kineta.model.body import Body
 from kineta.model.bounds import Bound
 from kineta.model.checks.check import check_inertias
 from kineta.model.checks.diagnostics import CheckError
-from kineta.model.description import Kinded, word
+from kineta.model.description import word
+from kineta.model.kind import KindRecord
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigvalsh
 from kineta.passes.evaluate import evaluate
@@ -37,7 +38,7 @@ def check_parameters(system: System, values: FloatArray) -> None:
             _check_bound(record, bound, {**own, **columns})
 
 
-def _check_bound(record: Kinded, bound: Bound, values: Mapping[str, FloatArray | float]) -> None:
+def _check_bound(record: KindRecord, bound: Bound, values: Mapping[str, FloatArray | float]) -> None:
     with np.errstate(all="ignore"):
         (found,) = evaluate(bound.value.graph, [bound.value.ref], values, FUNCTIONS)
     for wrong in np.atleast_1d(found)[~np.atleast_1d(bound.kept(found))]:

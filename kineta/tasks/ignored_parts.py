@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from kineta.errors import excerpt, warn
-from kineta.model.contacts.contact import Contact
-from kineta.model.contacts.joint_friction import Friction
-from kineta.model.contacts.limit import Limit
 from kineta.model.system import System
-
-#: Kinds that act in every state.
-_ALWAYS = (("contacts", Contact), ("dry friction", Friction))
 
 
 def warn_ignored(
@@ -20,9 +14,10 @@ def warn_ignored(
     """Warn that *what* ignores the contacts, dry friction and programs of *system*, except the *known* kinds; with *whole*,
     also switches and all limits, else the limits *reached* at the state.
     """
-    kinds = {word: [c.name for c in system.contacts if isinstance(c, kind)] for word, kind in _ALWAYS}
-    kinds["programs"] = [program.name for program in system.programs]
-    kinds["limits"] = [c.name for c in system.contacts if isinstance(c, Limit) and (whole or c.name in reached)]
+    kinds = {"contacts": [], "dry friction": [], "programs": [program.name for program in system.programs]}
+    for c in system.contacts:
+        if c.always or whole or c.name in reached:
+            kinds.setdefault(c.plural, []).append(c.name)
     if whole:
         kinds["switches"] = [s.name for s in system.switches]
     left_out = [word for word, names in kinds.items() if names and word not in known]

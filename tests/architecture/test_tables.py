@@ -25,27 +25,26 @@ from kineta.mechanics.elements import element_actions
 from kineta.mechanics.formalisms import table
 from kineta.mechanics.kinematics import description_route
 from kineta.mechanics.programs import dynamics
-from kineta.model import constraints, contacts, elements, joints, motion_program, system
-from kineta.model.checks import diagnostics, name_scopes
-from kineta.model.coercion import ModelRecord
-from kineta.model.compound import CompoundConstraint, compound_kind
-from kineta.model.constraints import equation
+from kineta.model import constraints, contacts, elements, joints, motion_program
+from kineta.model.compound import CompoundConstraint, CompoundContact, compound_kind
 from kineta.model.constraints.equation import Constraint
+from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
 from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.io import kin_grammar, kin_reader
 from kineta.model.joints.joint import Joint
-from kineta.model.kind import Kind, Production
+from kineta.model.kind import Element, Kind, Production, Unilateral
 from kineta.spatial.rotation import about
 from kineta.spatial.vector import Matrix, Vector
 from kineta.tasks import options, task
 from kineta.tasks import table as tasks
 from kineta.tasks.verification import program_forms
+from kineta.tasks.verification.laws import contacts as law
 from tests.support import EXAMPLES, reference
 
 
 @dataclass(frozen=True, slots=True)
-class Thrust(ModelRecord):
+class Thrust(Element):
     """A force of *value* along a *coordinate*."""
 
     name: str
@@ -53,30 +52,38 @@ class Thrust(ModelRecord):
     coordinate: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
 
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        return self.value, self.coordinate
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        return ()
-
 
 @dataclass(frozen=True, slots=True)
-class Stop(ModelRecord):
+class Stop(Unilateral):
     """A stop of a *coordinate*, which stays above zero."""
+
+    plural: ClassVar[str] = "stops"
 
     name: str
     coordinate: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
 
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        return (self.coordinate,)
+    def rows(self, scope: Any) -> tuple[str, ...]:
+        return (f"{self.name}.lower",)
 
     @property
-    def bodies(self) -> tuple[str, ...]:
-        return ()
+    def along(self) -> Expr:
+        return self.coordinate
+
+
+@dataclass(frozen=True, slots=True)
+class Cage(CompoundContact):
+    """A coordinate that stays within *room* on both sides of zero, and rubs with a *force*."""
+
+    name: str
+    coordinate: Expr
+    room: Expr
+    force: Expr
+    location: Location | None = field(default=None, compare=False, repr=False)
+
+    def parts(self) -> tuple[Limit | Friction, ...]:
+        walls = Limit(self.name, self.coordinate, -self.room, self.room, location=self.location)
+        return walls, Friction(f"{self.name}_rub", self.force, self.coordinate, None, self.location)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,28 +112,35 @@ def read_gear(source: Any, name: Any, driven: Any, ratio: Any, driver: Any) -> G
     return Gear(str(name), *map(source.expression, (driven, ratio, driver)), source.location(name))
 
 
-THRUST = Kind(
+def read_cage(source: Any, name: Any, coordinate: Any, room: Any, force: Any) -> Cage:
+    return Cage(str(name), *map(source.expression, (coordinate, room, force)), source.location(name))
+
+
+THRUST = Thrust.kind = Kind(
     Thrust,
     "thrust",
     {"thrust": Production('"=" sum "on" sum', read_thrust)},
     lambda x: f"= {x.value} on {x.coordinate}",
 )
-STOP = Kind(Stop, "stop", {"stop": Production('":" sum', read_stop)}, lambda x: f": {x.coordinate}")
-GEAR = compound_kind(
+STOP = Stop.kind = Kind(Stop, "stop", {"stop": Production('":" sum', read_stop)}, lambda x: f": {x.coordinate}")
+CAGE = Cage.kind = compound_kind(
+    Cage,
+    "cage",
+    {"cage": Production('":" sum "within" sum "," "rub" sum', read_cage)},
+    lambda x: f": {x.coordinate} within {x.room}, rub {x.force}",
+)
+GEAR = Gear.kind = compound_kind(
     Gear,
     "gear",
     {"gear": Production('":" sum "=" sum "on" sum', read_gear)},
     lambda x: f": {x.driven} = {x.ratio} on {x.driver}",
-    equation.KIND,
 )
-Gear.kind = GEAR
 
 
 def with_kind(monkeypatch: pytest.MonkeyPatch, argument: str, kind: Kind[Any]) -> None:
     """Add a *kind* to copies of the tables of the description."""
     room: Any = {"elements": elements, "constraints": constraints, "contacts": contacts}[argument]
     monkeypatch.setattr(room, "KINDS", (*room.KINDS, kind))
-    monkeypatch.setattr(room, "_OF", {**room._OF, kind.record: kind})
     kinds = {**kin_grammar.GRAMMAR.kinds, argument: room.KINDS}
     monkeypatch.setattr(kin_reader, "GRAMMAR", kin_grammar.Grammar(kinds))
     monkeypatch.setattr(kin_reader._Statements, "grammar", kin_reader.GRAMMAR)
@@ -148,8 +162,6 @@ def test_an_element(monkeypatch: pytest.MonkeyPatch) -> None:
         return description_route.PAIRS[GeneralizedForce](on, plain(thrust))
 
     with_kind(monkeypatch, "elements", THRUST)
-    for room in (r for r in (system, diagnostics, name_scopes) if hasattr(r, "Element")):
-        monkeypatch.setattr(room, "Element", room.Element | Thrust)  # type: ignore[attr-defined]  # what it imports
     monkeypatch.setattr(element_actions, "ACTIONS", {**element_actions.ACTIONS, Thrust: action})
     monkeypatch.setattr(description_route, "PAIRS", {**description_route.PAIRS, Thrust: pairs})
     text = "A | Sx(x), Rz(q) = 2, 1, 1, 1; thrust T = 3 on x; coordinates x, q;"
@@ -172,14 +184,37 @@ def test_a_constraint(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_contact_kind(monkeypatch: pytest.MonkeyPatch) -> None:
     def gaps(on: Any, stop: Stop) -> Iterator[Any]:
-        return unilateral_rows._KINDS[Limit](on, Limit(stop.name, stop.coordinate, expr(0)))
+        yield from unilateral_rows.CONTACT_ROWS[Limit](on, Limit(stop.name, stop.coordinate, expr(0)))
+
+    def meaning(kin: Any, stop: Stop, touches: Any) -> Iterator[Any]:
+        yield from law.MEANINGS[Limit](kin, Limit(stop.name, stop.coordinate, expr(0)), touches)
 
     with_kind(monkeypatch, "contacts", STOP)
-    monkeypatch.setattr(system, "Unilateral", system.Unilateral | Stop)
-    monkeypatch.setattr(unilateral_rows, "_KINDS", {**unilateral_rows._KINDS, Stop: gaps})
-    model = kn.loads("gravity 10; A | Sz(z) = 1; stop S : z - 1; initial z = 2;")
+    monkeypatch.setattr(unilateral_rows, "CONTACT_ROWS", {**unilateral_rows.CONTACT_ROWS, Stop: gaps})
+    monkeypatch.setattr(law, "MEANINGS", {**law.MEANINGS, Stop: meaning})
+    model = kn.loads("gravity 10; A | Sz(z) = 1; stop S : z - 1; initial z = 2; output lambda.S.lower;")
     assert kn.loads(kn.dumps(model)) == model
-    assert kn.simulate(model, 1.0).q[-1] == pytest.approx([1.0], abs=1e-9)
+    run = kn.simulate(model, 1.0)
+    assert run.q[-1] == pytest.approx([1.0], abs=1e-9)
+    assert run.outputs["lambda.S.lower"][-1] == pytest.approx(10.0)
+    assert run.units["lambda.S.lower"] == "N"
+    with pytest.warns(kn.KinetaWarning, match=r"without S: only runs know stops\."):
+        assert kn.verify(model, states=2, digits=0).holds
+
+
+def test_a_contact_kind_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_kind(monkeypatch, "contacts", CAGE)
+    text = "A | Sx(x) = 1; cage C : x within 1, rub 0.5; initial x' = 2; output lambda.C.upper, lambda.C_rub;"
+    model = kn.loads(text)
+    assert kn.loads(kn.dumps(model)) == model
+    same = kn.loads(text.replace("cage C : x within 1, rub 0.5;", "limit C : -1 <= x <= 1; friction C_rub = 0.5 on x;"))
+    own, other = (kn.simulate(m, 4.0) for m in (model, same))
+    assert own.q.tolist() == other.q.tolist()
+    assert own.outputs["lambda.C_rub"].tolist() == other.outputs["lambda.C_rub"].tolist()
+    with pytest.warns(kn.KinetaWarning, match=r"without C: only runs know contacts\."):
+        assert kn.verify(model, states=2, digits=0).holds
+    with pytest.raises(kn.ModelError, match=r"Cage 'C' .*: 'force' says|Cage 'C' .*: expected a force"):
+        kn.loads(text.replace("rub 0.5", "rub -0.5"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import numpy as np
 from kineta.algebra.expression import Expr, symbol
 from kineta.algebra.functions import cos, sin
 from kineta.model.body import Body, Station, body, inertia, station, vector
-from kineta.model.elements import Element
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper, line_damper
 from kineta.model.elements.force import Force
@@ -23,6 +22,7 @@ from kineta.model.joints.free import Free
 from kineta.model.joints.motion import Motion
 from kineta.model.joints.rotation import R, Rotation, Rx, Ry, Rz
 from kineta.model.joints.shift import S, Sx, Sy, Sz
+from kineta.model.kind import Element
 from kineta.model.system import System
 
 TIME = symbol("t")

@@ -13,7 +13,7 @@ from kineta.equations.equations import derive
 from kineta.errors import ArgumentError
 from kineta.mechanics.constraints.solution_strategies import STRATEGIES
 from kineta.mechanics.constraints.structural_rank import scaled
-from kineta.model.constraints import Condition
+from kineta.model.kind import Condition
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.random_loops import KINDS, chain, joints

@@ -104,9 +104,7 @@ def test_every_statement_has_an_example() -> None:
 def test_the_grammar_names_every_rule_of_the_parser() -> None:
     lark = (Path(kn.__file__).parent / "model" / "io" / "kin.lark").read_text(encoding="utf-8")
     rules = set(re.findall(r"^\??([a-z]+):", lark, re.MULTILINE)) | {
-        *elements.WORDS,
-        *constraints.WORDS,
-        *contacts.WORDS,
+        *(kind.word for kind in (*elements.KINDS, *constraints.KINDS, *contacts.KINDS)),
         "when",
     }
     said = set(re.findall(r"^([a-z]+) *=", section("Grammar"), re.MULTILINE))

@@ -25,10 +25,11 @@ from kineta.mechanics.kinematics.sweeps import LinkMotion, inertia_wrench
 from kineta.mechanics.kinematics.tree import kinematic_tree, moments_of
 from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.body import GROUND, Body, Inertia, Station
-from kineta.model.constraints import Condition, at, holding, kind_of, place
+from kineta.model.constraints import at, holding, place
 from kineta.model.joints.motion import Motion
 from kineta.model.joints.rotation import Rx, Ry, Rz
 from kineta.model.joints.shift import Sx, Sy, Sz
+from kineta.model.kind import Condition
 from kineta.model.motion_program import Control
 from kineta.passes.substitute import substitute
 from kineta.spatial.vector import Vector, zeros
@@ -121,7 +122,7 @@ def _released_loads(
     freed, names = _released_variables(d)
     mechanism = kinematic_tree(freed)
     elements = apply_elements(Elements(mechanism, TreeKinematics(mechanism)))
-    conditions = [c for c in s.system.constraints if not kind_of(c).in_joints(c)]
+    conditions = [c for c in s.system.constraints if not c.kind.in_joints(c)]
     forces = dict(zip(freed.names, generalized_forces(elements), strict=True))
     own = [[forces[f"{n}'"] for n in names]]
     found = list(rows(freed, elements, conditions))

@@ -25,7 +25,7 @@ from kineta.mechanics.kinematics.kinematics import TreeKinematics
 from kineta.mechanics.kinematics.tree import kinematic_tree
 from kineta.mechanics.linear_algebra.small_systems import eliminated
 from kineta.mechanics.variables import Symbols, symbols
-from kineta.model.constraints import Condition
+from kineta.model.kind import Condition
 from kineta.model.named_expressions import substitute_names
 from kineta.model.quasi import Quasi
 from kineta.model.system import System, a_system

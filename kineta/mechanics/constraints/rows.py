@@ -14,8 +14,8 @@ from kineta.mechanics.constraints import RESIDUALS
 from kineta.mechanics.constraints.structural_rank import dependent, matrix, random_state
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.mechanics.variables import Symbols
-from kineta.model.constraints import Condition, kind_of
 from kineta.model.constraints.equation import Constraint
+from kineta.model.kind import Condition
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 from kineta.passes.magnitude import rounding_errors
@@ -139,7 +139,7 @@ def _still(condition: Condition, component: str, offset: float | None) -> str:
 
 
 def _fault(condition: Condition, text: str) -> ModelError:
-    return ModelError(f"{kind_of(condition).word.capitalize()} '{condition.name}': {text}", condition.location)
+    return ModelError(f"{condition.kind.word.capitalize()} '{condition.name}': {text}", condition.location)
 
 
 def vanishes(graph: Graph, f: Ref, states: Sequence[State]) -> bool:

@@ -23,11 +23,11 @@ from kineta.mechanics.elements.applied_forces import Elements
 from kineta.mechanics.variables import Symbols
 from kineta.model.body import Station
 from kineta.model.constraints.rolling import Rolling
-from kineta.model.contacts import Unilateral
-from kineta.model.contacts.contact import Contact, names
+from kineta.model.contacts.contact import Contact
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
 from kineta.model.dimensions import unit_of
+from kineta.model.kind import Unilateral
 from kineta.passes.differentiate import gradient
 from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector
@@ -113,7 +113,7 @@ def unilateral_constraints(on: Elements) -> tuple[UnilateralConstraint, ...]:
 
 def _moved(on: Elements, record: Unilateral) -> Iterator[UnilateralConstraint]:
     """The unilateral constraints of *record*. Raise :class:`ModelError` for a gap that no motion changes."""
-    for contact in _KINDS[type(record)](on, record):
+    for contact in CONTACT_ROWS[type(record)](on, record):
         if contact.normal is not None and not contact.normal.gradient:
             text = f"no motion changes the gap of '{contact.name}'; expected one that opens and closes. Leave it out."
             raise ModelError(f"Model '{on.mechanism.symbols.system.name}': {text}", record.location)
@@ -139,8 +139,7 @@ def _contact(on: Elements, contact: Contact) -> Iterator[UnilateralConstraint]:
     given = (contact.restitution, contact.friction, contact.friction if contact.static is None else contact.static)
     restitution, bound, static = on.expression(*given)
     smooth = None if contact.smooth is None else on.expression(contact.smooth)[0]
-    for place, start in zip(names(on.mechanism.symbols.system, contact), contact.starts, strict=True):
-        name = contact.name if len(contact.starts) == 1 else f"{contact.name}.{place}"
+    for name, start in zip(contact.places(on.mechanism.symbols.system), contact.starts, strict=True):
         n, u, w = _on_ground(on, contact, name) if contact.height is not None else _on_plane(on, contact, start, name)
         tangents = () if bound == ZERO else (u, w)
         yield UnilateralConstraint(name, n, tangents, bound, static, smooth, restitution, contact.poisson)
@@ -223,7 +222,8 @@ def _friction(on: Elements, friction: Friction) -> Iterator[UnilateralConstraint
     yield UnilateralConstraint(friction.name, None, (row,), force, held)
 
 
-_KINDS: Mapping[type, Callable[[Elements, Any], Iterator[UnilateralConstraint]]] = {
+#: The unilateral constraints of a record of each kind.
+CONTACT_ROWS: Mapping[type, Callable[[Elements, Any], Iterator[UnilateralConstraint]]] = {
     Contact: _contact,
     Limit: _limit,
     Friction: _friction,

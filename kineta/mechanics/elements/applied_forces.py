@@ -13,12 +13,12 @@ from kineta.mechanics.kinematics.tree import Mechanism
 from kineta.mechanics.kinematics.vector_expressions import of_part
 from kineta.model.axis import Axis
 from kineta.model.body import Station
-from kineta.model.elements import Element
 from kineta.model.elements.axes import OWN
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
+from kineta.model.kind import Element
 from kineta.model.name_inference import smooth_friction, vector_parts
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.spatial.vector import Vector

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.model.checks.diagnostics import CheckError
-from kineta.model.elements import Element, kind_of
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
 from kineta.model.elements.damper import Damper
@@ -18,6 +17,7 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
+from kineta.model.kind import Element
 from kineta.spatial.vector import Vector
 
 E = TypeVar("E", bound=Elements)
@@ -123,7 +123,7 @@ def _line(on: Elements, element: GeneralizedForce | Spring | Damper, between: Le
     line = on.line(between)
     if line.is_zero:
         text = "the two places between which it acts are always the same."
-        raise CheckError(kind_of(element).word.capitalize(), element.name, element.location, text)
+        raise CheckError(element.kind.word.capitalize(), element.name, element.location, text)
     return line
 
 

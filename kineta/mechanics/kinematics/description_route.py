@@ -13,7 +13,6 @@ from kineta.algebra.expression import Expr
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.variables import Symbols
 from kineta.model.body import GROUND, Body, Station
-from kineta.model.elements import Element
 from kineta.model.elements.axes import OWN
 from kineta.model.elements.coordinate import Coordinate, Length
 from kineta.model.elements.couple import Couple
@@ -26,6 +25,7 @@ from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
 from kineta.model.joints.joint import Joint
 from kineta.model.joints.motion import ElementaryMotion, Motion
+from kineta.model.kind import Element
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.spatial.rotation import rodrigues
 from kineta.spatial.vector import Matrix, Vector, identity

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kineta import tolerances
 from kineta.algebra.expression import Expr
@@ -19,10 +19,10 @@ from kineta.model.checks.diagnostics import CheckError
 from kineta.model.checks.inertia_check import inertia_fault, rotation_axes
 from kineta.model.checks.name_scopes import NAME, check_symbols, listing_advice
 from kineta.model.constraints import placement
-from kineta.model.description import Description, Kinded, kinded, of_control, of_model, word
+from kineta.model.description import Description, kinded, of_control, of_model, word
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.joints.joint import Joint
-from kineta.model.kind import Kind
+from kineta.model.kind import KindRecord
 from kineta.model.name_inference import IN_ANGLE, smooth_friction, speed_derivatives
 from kineta.model.reserved_symbols import ENERGIES, TIME
 from kineta.passes.evaluate import evaluate
@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 #: First words of the statements of the text language: no names of bodies, so that every system can be written.
 STATEMENTS = (
     *("model", "include", "gravity", "parameters", "constants", "let", "coordinates", "frame", "point"),
-    *dict.fromkeys((*elements.WORDS, *constraints.WORDS, *contacts.WORDS, switch.KIND.word, motion_program.KIND.word)),
+    *dict.fromkeys(k.word for k in (*elements.KINDS, *constraints.KINDS, *contacts.KINDS)),
+    *(switch.KIND.word, motion_program.KIND.word),
     *(motion_program.CONTROL, "quasi", "initial", "output"),
 )
 _LABEL = re.compile(rf"{NAME.pattern}(\.{NAME.pattern})*'*")
@@ -91,7 +92,7 @@ def _spelling(system: Description) -> None:
     """Raise for names outside the grammar of the text language: every system can be written as text."""
     records = [("Body", b.name, b.location) for b in system.bodies]
     records += [("Point", p.name, p.location) for p in system.points]
-    records += [(word(r), r.name, r.location) for r, _ in kinded(system)]
+    records += [(word(r), r.name, r.location) for r in kinded(system)]
     records += [("Parameter", p.name, p.location) for p in system.parameters]
     records += [("Let", let.name, let.location) for let in system.lets]
     records += [("Quasi", w.name, w.location) for w in system.quasi if w.value.name != w.name]
@@ -201,18 +202,18 @@ def _control(system: Description) -> None:
 def _elements(system: Description) -> None:
     for point in system.points:
         _on_a_body(system, point.body, partial(CheckError, "Point", point.name, point.location))
-    for record, kind in kinded(system):
-        _check_record(system, record, kind)
+    for record in kinded(system):
+        _check_record(system, record)
 
 
-def _check_record(system: Description, record: Kinded, kind: Kind[Any]) -> None:
+def _check_record(system: Description, record: KindRecord) -> None:
     raised = partial(CheckError, word(record), record.name, record.location)
     for name in record.bodies:
         _on_a_body(system, name, raised)
-    fault = kind.fault(system, record)
+    fault = record.kind.fault(system, record)
     if fault is not None:
         raise raised(fault[0], symbol=fault[1])
-    for bound in kind.bounds(record):
+    for bound in record.kind.bounds(record):
         if text := placement.bound_fault(system, bound):
             raise raised(text, symbol=bound.symbol)
 

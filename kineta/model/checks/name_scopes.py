@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr
 from kineta.errors import Location, did_you_mean
-from kineta.model import elements
 from kineta.model.axis import directions
 from kineta.model.body import Body, Point
 from kineta.model.checks.diagnostics import CheckError
-from kineta.model.description import Description, Kinded, kinded, of_control, word
-from kineta.model.elements import Element
+from kineta.model.description import Description, kinded, of_control, word
+from kineta.model.kind import Element, KindRecord
 from kineta.model.motion_program import Program
 from kineta.model.name_inference import (
     known_forces,
@@ -156,21 +155,22 @@ def _bodies(scope: SymbolTable) -> None:
 def _acting(scope: SymbolTable) -> None:
     """Elements, then constraints, contacts and switches."""
     resting = scope.state - set(scope.system.speeds) - point_velocities(scope.system)
-    for record, _ in kinded(scope.system):
+    for record in kinded(scope.system):
         _directions(scope, record)
     for element in scope.system.elements:
-        kind = elements.kind_of(element)
+        kind = element.kind
         scope.only(resting, RESTING, kind.positions(element), _of(element), hint=DAMPER)
         scope.only(scope.state, MOVING, element.expressions, _of(element))
         scope.only(scope.parameters, "parameters", kind.constants(element), _of(element))
-    for condition, kind in kinded(scope.system):
+    for condition in kinded(scope.system):
         if not isinstance(condition, Element | Program):
+            kind = condition.kind
             scope.only(scope.parameters, "parameters", kind.constants(condition), _of(condition))
             scope.only(resting, RESTING, kind.positions(condition), _of(condition))
             scope.only(scope.state, MOVING, condition.expressions, _of(condition))
 
 
-def _directions(scope: SymbolTable, record: Body | Kinded) -> None:
+def _directions(scope: SymbolTable, record: Body | KindRecord) -> None:
     for axis in directions(record):
         scope.only(scope.parameters, "parameters and constants", axis, _of(record), hint=STILL)
 
@@ -214,7 +214,7 @@ def _values(scope: SymbolTable) -> None:
     scope.only(scope.parameters, "parameters", scope.system.gravity, fault)
 
 
-def _of(item: Body | Point | Kinded | Output | Let | Quasi) -> Fault:
+def _of(item: Body | Point | KindRecord | Output | Let | Quasi) -> Fault:
     """Constructor of errors on a record."""
     return partial(CheckError, word(item), item.name, item.location)
 

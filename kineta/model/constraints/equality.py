@@ -23,11 +23,6 @@ class Equality(KindRecord):
     value: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
 
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the condition."""
-        return (self.value,)
-
 
 def vanishing(what: str, name: str, value: Scalar, example: str) -> Expr:
     """*value* as an expression. Raises :class:`ArgumentError` for the truth value of ``==``, with the advice to write the

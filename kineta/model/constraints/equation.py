@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Scalar
 from kineta.model.constraints.equality import Equality, difference, vanishing
-from kineta.model.kind import Kind, Production
+from kineta.model.kind import Condition, Kind, Production
 
 if TYPE_CHECKING:
     from lark import Token
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint(Equality):
+class Constraint(Equality, Condition):
     """An ideal constraint: ``value`` = 0 at all times.
 
     An expression of coordinates, the time and positions of points (order 0), or of speeds and velocities too (order 1).
@@ -33,7 +33,7 @@ def _read(source: Source, name: Token, left: Node, right: Node) -> Constraint:
     return Constraint(str(name), difference(source, f"constraint '{name}'", left, right), source.location(name))
 
 
-KIND = Kind(
+KIND = Constraint.kind = Kind(
     Constraint,
     "constraint",
     {"constraint": Production('":" sum "=" sum', _read)},

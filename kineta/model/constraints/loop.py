@@ -14,7 +14,7 @@ from kineta.model.body import Station, station
 from kineta.model.bounds import Bound
 from kineta.model.constraints import placement
 from kineta.model.elements.coordinate import Place
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Condition, Kind, Production
 from kineta.model.units import Dimension
 from kineta.values import word
 
@@ -67,7 +67,7 @@ _ALIKE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Loop(KindRecord):
+class Loop(Condition):
     """A *joint* of ``JOINTS`` between two places that motions lead to on different ways.
 
     ``axis`` and ``end_axis`` are fixed in the bodies of the two places, directions in their axes; None where the joint has
@@ -88,11 +88,6 @@ class Loop(KindRecord):
         """All expressions of the loop."""
         value = () if self.value is None else (self.value,)
         return (*value, *self.start.position, *self.end.position)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it acts on."""
-        return self.start.body, self.end.body
 
 
 def loop(
@@ -181,7 +176,7 @@ def _constants(loop: Loop) -> tuple[Expr, ...]:
     return (*ratio, *loop.start.position, *loop.end.position)
 
 
-KIND = Kind(
+KIND = Loop.kind = Kind(
     Loop,
     "loop",
     {"loop": Production(f'":" NAME ["=" sum] {placement.BETWEEN}', _read)},

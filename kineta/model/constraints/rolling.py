@@ -15,7 +15,7 @@ from kineta.model.bounds import Bound
 from kineta.model.coercion import COERCIONS, entries, scalar
 from kineta.model.constraints import placement
 from kineta.model.elements.coordinate import Place
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Condition, Kind, Production
 from kineta.values import word
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ SHAPES: Mapping[str, Shape] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rolling(KindRecord):
+class Rolling(Condition):
     """A *shape* of ``SHAPES`` that rolls on a plane without slip.
 
     ``sizes`` are its measures [m], ``start`` is its centre, and ``axis`` its axis, a direction in the axes of its body; None
@@ -67,11 +67,6 @@ class Rolling(KindRecord):
     def material(self) -> str:
         """The body on which it rolls."""
         return self.end.body if self.surface is None else self.surface
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the constraint."""
-        return (*self.sizes, *self.start.position, *self.end.position)
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -162,7 +157,7 @@ def shape_fault(name: str, shape: Shape, sizes: Sequence[Expr], axis: Axis | Non
     return ""
 
 
-KIND = Kind(
+KIND = Rolling.kind = Kind(
     Rolling,
     "rolling",
     {"rolling": Production(f'":" NAME "=" sizes {placement.BETWEEN} ["in" NAME]', _read)},

@@ -7,24 +7,10 @@ in ``kineta.mechanics.contact.unilateral_rows``. Reading order: ``restitution``,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from kineta.model.contacts import contact, joint_friction, limit
 from kineta.model.kind import Kind
 
-#: The record of any kind.
-Unilateral = contact.Contact | limit.Limit | joint_friction.Friction
-
 #: All kinds, in the order in which the documents name them.
 KINDS: tuple[Kind[Any], ...] = (contact.KIND, limit.KIND, joint_friction.KIND)
-
-#: The first words of their statements.
-WORDS = tuple(k.word for k in KINDS)
-
-_OF: Mapping[type, Kind[Any]] = {k.record: k for k in KINDS}
-
-
-def kind_of(record: Unilateral) -> Kind[Any]:
-    """The kind of *record*."""
-    return _OF[type(record)]

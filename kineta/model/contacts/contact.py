@@ -18,7 +18,7 @@ from kineta.model.constraints import placement, rolling
 from kineta.model.constraints.rolling import Shape
 from kineta.model.contacts import restitution as options
 from kineta.model.elements.coordinate import Place
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Kind, Production, Unilateral
 from kineta.values import word
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ SHAPES: Mapping[str, Shape] = {"point": Shape((), axis=False), **rolling.SHAPES}
 
 
 @dataclass(frozen=True, slots=True)
-class Contact(KindRecord):
+class Contact(Unilateral):
     """Places of bodies that may touch a plane and cannot pass it; each is a contact of its own.
 
     ``shape`` is ``point``, or a surface that may roll, of the ``sizes`` [m]; ``starts`` are the points, or the centres of
@@ -74,6 +74,20 @@ class Contact(KindRecord):
     def bodies(self) -> tuple[str, ...]:
         """Names of the bodies it acts on."""
         return (*dict.fromkeys(s.body for s in self.starts), self.end.body)
+
+    def rows(self, scope: Scope) -> tuple[str, ...]:
+        """Names of its rows: of each place ``n`` along the normal, ``u`` and ``w`` along the plane."""
+        return tuple(f"{place}.{c}" for place in self.places(scope) for c in "nuw")
+
+    def places(self, scope: Scope) -> tuple[str, ...]:
+        """The name of the contact at each of its places: ``foot``, or ``box.A`` where there are several."""
+        several = len(self.starts) > 1
+        return tuple(f"{self.name}.{place}" if several else self.name for place in names(scope, self))
+
+    @property
+    def gaps(self) -> tuple[Expr, ...]:
+        """The height of the ground."""
+        return () if self.height is None else (self.height,)
 
 
 def _places(value: object, *_: object) -> tuple[Station, ...]:
@@ -251,7 +265,7 @@ def _constants(contact: Contact) -> tuple[Expr, ...]:
     )
 
 
-KIND = Kind(
+KIND = Contact.kind = Kind(
     Contact,
     "contact",
     {

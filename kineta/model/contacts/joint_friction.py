@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import ArgumentError, Location, ModelError
@@ -12,7 +12,7 @@ from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
 from kineta.model.contacts import restitution
 from kineta.model.elements.smooth_friction import SmoothFriction, coordinate_fault
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Kind, Production, Unilateral
 
 if TYPE_CHECKING:
     from lark import Token
@@ -25,10 +25,12 @@ _BOTH = "smooth friction never sticks; leave out 'static' or 'smooth'."
 
 
 @dataclass(frozen=True, slots=True)
-class Friction(KindRecord):
+class Friction(Unilateral):
     """Dry friction on a coordinate, or on any expression of the position: a force ``force`` against its rate, in N, or N m for
     an angle; up to ``static``, if that is another one, where it sticks.
     """
+
+    plural: ClassVar[str] = "dry friction"
 
     name: str
     force: Expr
@@ -37,9 +39,9 @@ class Friction(KindRecord):
     location: Location | None = field(default=None, compare=False, repr=False)
 
     @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the friction."""
-        return tuple(x for x in (self.force, self.coordinate, self.static) if x is not None)
+    def along(self) -> Expr:
+        """The coordinate on which it acts."""
+        return self.coordinate
 
 
 def friction(
@@ -96,7 +98,7 @@ def _fault(system: Scope, friction: Friction) -> tuple[str, str] | None:
 #: Its statement reads both, since an option tells them apart.
 _FORM: Production[Any] = Production(f'"=" sum {restitution.OPTIONS} "on" sum', _read)
 
-KIND = Kind(
+KIND = Friction.kind = Kind(
     Friction,
     "friction",
     {"friction": _FORM},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import Location, ModelError
@@ -11,7 +11,7 @@ from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
 from kineta.model.constraints import placement
 from kineta.model.contacts import restitution as options
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Kind, Production, Unilateral
 
 if TYPE_CHECKING:
     from lark import Token
@@ -24,10 +24,13 @@ _NONE = expr(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Limit(KindRecord):
+class Limit(Unilateral):
     """An expression ``value`` of coordinates, points and t that stays above ``lower`` and below ``upper``; a bound may be
     None; impacts have the ``restitution``, Newton's, or Poisson's where ``poisson`` is set.
     """
+
+    plural: ClassVar[str] = "limits"
+    always: ClassVar[bool] = False
 
     name: str
     value: Expr
@@ -42,10 +45,19 @@ class Limit(KindRecord):
         """The ends that it has: ``lower``, ``upper``."""
         return tuple(name for name in ("lower", "upper") if getattr(self, name) is not None)
 
+    def rows(self, scope: Scope) -> tuple[str, ...]:
+        """Names of its rows, one for each end."""
+        return tuple(f"{self.name}.{end}" for end in self.ends)
+
     @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the limit."""
-        return tuple(x for x in (self.value, self.lower, self.upper, self.restitution) if x is not None)
+    def along(self) -> Expr:
+        """The expression with the limits."""
+        return self.value
+
+    @property
+    def gaps(self) -> tuple[Expr, ...]:
+        """The expression and its bounds."""
+        return tuple(x for x in (self.value, self.lower, self.upper) if x is not None)
 
 
 def limit(
@@ -115,7 +127,7 @@ def _fault(system: Scope, limit: Limit) -> tuple[str, str] | None:
     return (text, "") if text else None
 
 
-KIND = Kind(
+KIND = Limit.kind = Kind(
     Limit,
     "limit",
     {"limit": Production(f'":" sum RELATION sum [RELATION sum] {options.OPTIONS}', _read)},

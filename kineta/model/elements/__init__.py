@@ -10,25 +10,10 @@ Reading order: ``coordinate``, ``axes``, ``force``, ``couple``, ``generalized``,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from kineta.model.compound import CompoundElement
 from kineta.model.elements import couple, damper, force, generalized, inertia, potential, smooth_friction, spring
 from kineta.model.kind import Kind
-
-#: The record of any kind.
-Element = (
-    force.Force
-    | couple.Couple
-    | generalized.GeneralizedForce
-    | spring.Spring
-    | damper.Damper
-    | smooth_friction.SmoothFriction
-    | potential.Potential
-    | inertia.InertiaElement
-    | CompoundElement
-)
 
 #: All kinds, in the order in which the documents name them.
 KINDS: tuple[Kind[Any], ...] = (
@@ -41,13 +26,3 @@ KINDS: tuple[Kind[Any], ...] = (
     potential.KIND,
     inertia.KIND,
 )
-
-#: The first words of their statements.
-WORDS = tuple(dict.fromkeys(k.word for k in KINDS))
-
-_OF: Mapping[type, Kind[Any]] = {k.record: k for k in KINDS}
-
-
-def kind_of(element: Element) -> Kind[Any]:
-    """The kind of *element*."""
-    return element.kind if isinstance(element, CompoundElement) else _OF[type(element)]

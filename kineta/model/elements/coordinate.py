@@ -23,6 +23,16 @@ class Length(ModelRecord):
     start: Station
     end: Station
 
+    @property
+    def expressions(self) -> tuple[Expr, ...]:
+        """The components of the positions of its ends."""
+        return (*self.start.position, *self.end.position)
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies of its ends."""
+        return self.start.body, self.end.body
+
 
 #: An expression of coordinates, the time and points (or speeds, where it is a rate), or a length.
 Coordinate = Expr | Length
@@ -55,12 +65,7 @@ def variables(coordinate: Coordinate) -> tuple[Expr, ...]:
 
 def constants(coordinate: Coordinate) -> tuple[Expr, ...]:
     """Positions in their bodies of the places of a length."""
-    return () if isinstance(coordinate, Expr) else (*coordinate.start.position, *coordinate.end.position)
-
-
-def bodies(coordinate: Coordinate) -> tuple[str, ...]:
-    """Names of the bodies it acts on."""
-    return () if isinstance(coordinate, Expr) else (coordinate.start.body, coordinate.end.body)
+    return () if isinstance(coordinate, Expr) else coordinate.expressions
 
 
 def constancy_fault(system: Scope, coordinate: Coordinate) -> tuple[str, str] | None:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kineta.algebra.expression import Expr, Scalar
+from kineta.algebra.expression import Scalar
 from kineta.errors import Location
 from kineta.model import phrases, units
 from kineta.model.body import GROUND, Body, station
 from kineta.model.coercion import Vector3, vector
 from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Element, Kind, Production
 
 if TYPE_CHECKING:
     from lark import Token
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Couple(KindRecord):
+class Couple(Element):
     """A couple *components* [N m] on *body*, in the axes of the ground, of the body, or of another body."""
 
     name: str
@@ -31,11 +31,6 @@ class Couple(KindRecord):
     components: Vector3
     axes: Axes = GROUND
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the element."""
-        return self.components
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -57,7 +52,7 @@ def _written(couple: Couple) -> str:
     return f"on {couple.body} = {phrases.vector(couple.components)}{frame.clause(couple.axes)}"
 
 
-KIND = Kind(
+KIND = Couple.kind = Kind(
     Couple,
     "couple",
     {"couple": Production(f'"on" NAME "=" vector {frame.IN}', _read)},

@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Element, Kind, Production
 
 if TYPE_CHECKING:
     from lark import Token
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Damper(KindRecord):
+class Damper(Element):
     """Dissipative element of *damping* D: Q_k = -D beta d(beta)/dv_k.
 
     The rate beta(q, v, t) is the *coordinate*, if it is an expression that contains speeds, else its time derivative.
@@ -31,16 +31,6 @@ class Damper(KindRecord):
     damping: Expr
     coordinate: Coordinate
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the element."""
-        return self.damping, *along.expressions(self.coordinate)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it acts on."""
-        return along.bodies(self.coordinate)
 
 
 def damper(name: str, damping: Scalar, rate: Expr) -> Damper:
@@ -67,7 +57,7 @@ def _between(source: Source, name: Token, damping: Node, start: Node, end: Node)
     return Damper(str(name), D, along.read(source, start, end), source.location(name))
 
 
-KIND = Kind(
+KIND = Damper.kind = Kind(
     Damper,
     "damper",
     {

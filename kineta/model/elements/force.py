@@ -14,7 +14,7 @@ from kineta.model.coercion import Vector3, vector
 from kineta.model.elements import axes as frame
 from kineta.model.elements.axes import Axes
 from kineta.model.elements.coordinate import Place
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Element, Kind, Production
 
 if TYPE_CHECKING:
     from lark import Token
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Force(KindRecord):
+class Force(Element):
     """A force *components* [N] on a body at a place fixed in it, in the axes of the ground, of the body, or of another body."""
 
     name: str
@@ -37,11 +37,6 @@ class Force(KindRecord):
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the element."""
         return (*self.components, *self.at.position)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it acts on."""
-        return (self.at.body,)
 
 
 def force(name: str, at: Place, components: Sequence[Scalar], axes: str | Body = GROUND) -> Force:
@@ -63,7 +58,7 @@ def _written(force: Force) -> str:
     return f"on {phrases.place(force.at)} = {phrases.vector(force.components)}{frame.clause(force.axes)}"
 
 
-KIND = Kind(
+KIND = Force.kind = Kind(
     Force,
     "force",
     {

@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Element, Kind, Production
 
 if TYPE_CHECKING:
     from lark import Token
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class GeneralizedForce(KindRecord):
+class GeneralizedForce(Element):
     """A force of value *characteristic* that works on the change of *coordinate* (Andreev (2.1)): Q_k = P d(coordinate)/dq_k.
 
     Where *coordinate* contains speeds it is a rate, and Q_k = P d(coordinate)/dv_k. A force on a length drives its ends apart.
@@ -31,16 +31,6 @@ class GeneralizedForce(KindRecord):
     characteristic: Expr
     coordinate: Coordinate
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the element."""
-        return self.characteristic, *along.expressions(self.coordinate)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it acts on."""
-        return along.bodies(self.coordinate)
 
 
 def generalized_force(name: str, characteristic: Scalar, coordinate: Expr) -> GeneralizedForce:
@@ -65,7 +55,7 @@ def _between(source: Source, name: Token, characteristic: Node, start: Node, end
     return GeneralizedForce(str(name), P, along.read(source, start, end), source.location(name))
 
 
-KIND = Kind(
+KIND = GeneralizedForce.kind = Kind(
     GeneralizedForce,
     "force",
     {

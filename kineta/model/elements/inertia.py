@@ -10,7 +10,7 @@ from kineta.errors import ExpressionError, Location
 from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements.coordinate import constancy_fault
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Element, Kind, Production
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class InertiaElement(KindRecord):
+class InertiaElement(Element):
     """An *inertia* I, a mass or a moment, on a rate k: T = I k^2/2 (Andreev (1.8)).
 
     The rate k(q, v, t), linear in the speeds, is the *coordinate*, if it is an expression that contains speeds, else its time
@@ -34,11 +34,6 @@ class InertiaElement(KindRecord):
     inertia: Expr
     coordinate: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the element."""
-        return self.inertia, self.coordinate
 
 
 def inertia_element(name: str, inertia: Scalar, rate: Expr) -> InertiaElement:
@@ -77,7 +72,7 @@ def _fault(system: Scope, element: InertiaElement) -> tuple[str, str] | None:
     return None if found > 0 else (f"expected an inertia above zero, found {found:g}.", "")
 
 
-KIND = Kind(
+KIND = InertiaElement.kind = Kind(
     InertiaElement,
     "inertia",
     {"inertia_on": Production('"=" sum "on" sum', _read)},

@@ -9,7 +9,7 @@ from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location
 from kineta.model import units
 from kineta.model.coercion import scalar
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Element, Kind, Production
 
 if TYPE_CHECKING:
     from lark import Token
@@ -19,17 +19,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Potential(KindRecord):
+class Potential(Element):
     """An *energy* V(q, t) [J] with its forces Q_k = -dV/dq_k."""
 
     name: str
     energy: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the element."""
-        return (self.energy,)
 
 
 def potential(name: str, energy: Scalar) -> Potential:
@@ -42,7 +37,7 @@ def _read(source: Source, name: Token, energy: Node) -> Potential:
     return Potential(str(name), V, source.location(name))
 
 
-KIND = Kind(
+KIND = Potential.kind = Kind(
     Potential,
     "potential",
     {"potential": Production('"=" sum', _read)},

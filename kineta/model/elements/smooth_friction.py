@@ -9,14 +9,14 @@ from kineta.algebra.expression import Expr
 from kineta.errors import Location
 from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
-from kineta.model.kind import Kind, KindRecord
+from kineta.model.kind import Element, Kind
 
 if TYPE_CHECKING:
     from kineta.model.kind import Scope
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothFriction(KindRecord):
+class SmoothFriction(Element):
     """A force of size ``force`` against the rate s of a coordinate, or of any expression of the position, which grows with it as
     s / sqrt(s^2 + smooth^2), in N, or N m for an angle. It never sticks.
     """
@@ -26,11 +26,6 @@ class SmoothFriction(KindRecord):
     coordinate: Expr
     smooth: Expr
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        """All expressions of the element."""
-        return self.force, self.coordinate, self.smooth
 
 
 def coordinate_fault(system: Scope, coordinate: Expr) -> tuple[str, str] | None:
@@ -50,7 +45,7 @@ def _fault(system: Scope, friction: SmoothFriction) -> tuple[str, str] | None:
 
 
 #: Its statement is that of dry friction, with the option ``smooth``.
-KIND = Kind(
+KIND = SmoothFriction.kind = Kind(
     SmoothFriction,
     "friction",
     {},

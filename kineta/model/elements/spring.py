@@ -11,7 +11,7 @@ from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements import coordinate as along
 from kineta.model.elements.coordinate import Coordinate, Place
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Element, Kind, Production
 
 if TYPE_CHECKING:
     from lark import Token
@@ -23,7 +23,7 @@ _NONE = expr(0)
 
 
 @dataclass(frozen=True, slots=True)
-class Spring(KindRecord):
+class Spring(Element):
     """Elastic element of *stiffness* C: potential C gamma^2/2, force -C gamma.
 
     gamma is the *coordinate*, an expression of q and t or a length, less its *free* value, at which the spring is slack.
@@ -39,11 +39,6 @@ class Spring(KindRecord):
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the element."""
         return self.stiffness, self.free, *along.expressions(self.coordinate)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        """Names of the bodies it acts on."""
-        return along.bodies(self.coordinate)
 
 
 def spring(name: str, stiffness: Scalar, deformation: Expr) -> Spring:
@@ -78,7 +73,7 @@ def _written(spring: Spring) -> str:
     return f"= {spring.stiffness}{free} {along.clause(spring.coordinate)}"
 
 
-KIND = Kind(
+KIND = Spring.kind = Kind(
     Spring,
     "spring",
     {

@@ -18,7 +18,7 @@ from kineta import entry_points
 from kineta.cache import stored
 from kineta.errors import shown
 from kineta.model import constraints, contacts, elements, motion_program, switch
-from kineta.model.compound import Compound, CompoundConstraint, CompoundElement
+from kineta.model.compound import Compound, CompoundConstraint, CompoundContact, CompoundElement
 from kineta.model.kind import Kind, Production
 from kineta.threads import once
 
@@ -76,7 +76,11 @@ GRAMMAR = Grammar(
 )
 
 #: The groups of entry points that add kinds, and their abstract records.
-_GROUPS: Mapping[str, type[Compound]] = {"elements": CompoundElement, "constraints": CompoundConstraint}
+_GROUPS: Mapping[str, type[Compound]] = {
+    "elements": CompoundElement,
+    "constraints": CompoundConstraint,
+    "contacts": CompoundContact,
+}
 
 
 def extended(text: str) -> Grammar | None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from kineta.algebra.expression import Expr
 from kineta.algebra.infix import number
-from kineta.model import constraints, contacts, elements, motion_program, switch
 from kineta.model.body import GROUND, Body, Inertia
 from kineta.model.description import Description
-from kineta.model.kind import Kind
+from kineta.model.kind import KindRecord
 from kineta.model.motion_program import Control, write_control
 from kineta.model.phrases import vector
 from kineta.model.quasi import Quasi
@@ -25,11 +23,11 @@ def write(system: Description) -> str:
         _head(system),
         [_body(b) for b in system.bodies],
         _points(system),
-        [_statement(elements.kind_of(e), e) for e in system.elements],
-        [_statement(constraints.kind_of(c), c) for c in system.constraints],
-        [_statement(contacts.kind_of(c), c) for c in system.contacts],
-        [_statement(switch.KIND, s) for s in system.switches],
-        [*(_statement(motion_program.KIND, p) for p in system.programs), *_control(system)],
+        *(
+            list(map(_statement, own))
+            for own in (system.elements, system.constraints, system.contacts, system.switches)
+        ),
+        [*map(_statement, system.programs), *_control(system)],
         [f"quasi {_form(w)};" for w in system.quasi],
         list(_runs(system)),
     ]
@@ -92,8 +90,8 @@ def _points(system: Description) -> list[str]:
     return [f"point {p.name} on {p.body} = {vector(p.position)};" for p in system.points]
 
 
-def _statement(kind: Kind[Any], record: Any) -> str:
-    return f"{kind.word} {record.name} {kind.write(record)};"
+def _statement(record: KindRecord) -> str:
+    return f"{record.kind.word} {record.name} {record.kind.write(record)};"
 
 
 def _control(system: Description) -> Iterator[str]:

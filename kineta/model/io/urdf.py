@@ -24,7 +24,7 @@ from kineta.model.io.foreign_formats import root_element_advice
 from kineta.model.io.text_file import read_bytes
 from kineta.model.io.urdf_coverage import Note, grouped, note, survey
 from kineta.model.io.urdf_limits import JointRestriction, frictions, limits, start
-from kineta.model.io.xml import Element, parse
+from kineta.model.io.xml import XMLElement, parse
 from kineta.model.joints.free import Free
 from kineta.model.joints.motion import Motion
 from kineta.model.joints.rotation import Rotation, Rx, Ry, Rz
@@ -102,7 +102,7 @@ def _warned(system: System, notes: Iterable[Note]) -> System:
 
 @dataclass(slots=True)
 class _Joint:
-    element: Element
+    element: XMLElement
     name: str
     kind: str
     parent: str
@@ -123,7 +123,7 @@ def _distinct(name: str, *taken: set[str]) -> str:
 class _Robot:
     """The parts of a file by name, and the system made of them."""
 
-    def __init__(self, root: Element, *, floating: bool, limits: bool) -> None:
+    def __init__(self, root: XMLElement, *, floating: bool, limits: bool) -> None:
         if root.tag != "robot":
             near = did_you_mean(root.tag, ["robot"])
             raise ModelError(
@@ -138,8 +138,8 @@ class _Robot:
 
     # -- what is there ----------------------------------------------------------------------------------------------
 
-    def _named(self, elements: Iterable[Element], what: str) -> dict[str, Element]:
-        found: dict[str, Element] = {}
+    def _named(self, elements: Iterable[XMLElement], what: str) -> dict[str, XMLElement]:
+        found: dict[str, XMLElement] = {}
         for element in elements:
             name = element.get("name")
             if not name.strip():
@@ -151,7 +151,7 @@ class _Robot:
             found[name] = element
         return found
 
-    def _joint(self, element: Element) -> _Joint:
+    def _joint(self, element: XMLElement) -> _Joint:
         kind = element.get("type")
         if kind not in _JOINTS:
             known = ", ".join(_JOINTS)
@@ -212,7 +212,7 @@ class _Robot:
                 self.coordinates[joint.name] = [_distinct(f"{joint.name}_motion", bodies, coordinates)]
         self.root_motion = _distinct("root", bodies, coordinates) if floating else None
 
-    def _called(self, name: str, element: Element, taken: set[str]) -> str:
+    def _called(self, name: str, element: XMLElement, taken: set[str]) -> str:
         new = _distinct(name, taken)
         if new != name:
             self.notes.append(note(element, "renamed", f"'{name}' is called '{new}'"))
@@ -263,7 +263,7 @@ class _Robot:
         return Body(self.bodies[link], self.bodies[joint.parent], motions, inertia, element.location)
 
     def _numbers(
-        self, element: Element, attribute: str, count: int, default: Sequence[float] | None = None
+        self, element: XMLElement, attribute: str, count: int, default: Sequence[float] | None = None
     ) -> list[float]:
         """The *count* numbers of an attribute."""
         text = element.attributes.get(attribute)
@@ -279,7 +279,7 @@ class _Robot:
             )
         return values
 
-    def _origin(self, element: Element | None) -> list[Motion]:
+    def _origin(self, element: XMLElement | None) -> list[Motion]:
         """Constant motions to a frame: shifts, then turns about fixed axes x, y, z, that is about own axes z, y, x."""
         if element is None:
             return []
@@ -288,7 +288,7 @@ class _Robot:
         shifts: list[Motion] = [make(x) for make, x in zip((Sx, Sy, Sz), xyz, strict=True) if x]
         return shifts + [make(a) for make, a in ((Rz, yaw), (Ry, pitch), (Rx, roll)) if a]
 
-    def _rpy(self, element: Element) -> list[float]:
+    def _rpy(self, element: XMLElement) -> list[float]:
         """Turns about the fixed axes x, y, z, from ``rpy`` or ``quat_xyzw``."""
         if "quat_xyzw" not in element.attributes:
             return self._numbers(element, "rpy", 3, (0, 0, 0))
@@ -307,7 +307,7 @@ class _Robot:
         pitch = 2 * math.atan2(math.hypot(x - z, w + y), math.hypot(x + z, w - y)) - math.pi / 2
         return [half_sum + half_difference, pitch, half_sum - half_difference]
 
-    def _inertia(self, link: Element, name: str) -> Inertia:
+    def _inertia(self, link: XMLElement, name: str) -> Inertia:
         element = link.one("inertial")
         if element is None:
             return Inertia()
@@ -331,7 +331,7 @@ class _Robot:
             mass=expr(mass), com=vector(com), moments=vector(moments), products=vector(products), unchecked=unchecked
         )
 
-    def _impossible(self, element: Element, moments: Sequence[float], products: Sequence[float]) -> bool:
+    def _impossible(self, element: XMLElement, moments: Sequence[float], products: Sequence[float]) -> bool:
         """Note an inertia tensor that no body can have; it is used unchanged, as in other programs."""
         a, b, c = sorted(principal_moments(moments, products))
         slack = tolerances.INERTIA_TOLERANCE * abs(c)
@@ -438,7 +438,7 @@ class _Robot:
                 rubbed.append(JointRestriction(joint.element, ratio, q, offset, friction))
         return (bounded, rubbed) if self.limits else ([], [])
 
-    def _bounds(self, joint: _Joint) -> tuple[Element, float, float] | None:
+    def _bounds(self, joint: _Joint) -> tuple[XMLElement, float, float] | None:
         """Bounds of a joint and their element; None without bounds."""
         element = joint.element.one("limit")
         if element is None or joint.kind not in ("revolute", "prismatic"):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from kineta.errors import Location, ModelError, did_you_mean
-from kineta.model.io.xml import Element
+from kineta.model.io.xml import XMLElement
 
 #: Elements that are read: their attributes, and the elements in them.
 _READ: dict[str, tuple[set[str], set[str]]] = {
@@ -94,7 +94,7 @@ class Note:
         return f"{self.location}: {self.element} {self.treatment}: {self.reason}{times}"
 
 
-def note(element: Element, treatment: str, reason: str) -> Note:
+def note(element: XMLElement, treatment: str, reason: str) -> Note:
     """A note on *element*."""
     return Note(element.location, f"<{element.tag}>", treatment, reason)
 
@@ -107,7 +107,7 @@ def grouped(notes: Iterable[Note]) -> tuple[Note, ...]:
     return tuple(Note(g[0].location, *key, count=len(g)) for key, g in groups.items())
 
 
-def survey(element: Element) -> Iterator[Note]:
+def survey(element: XMLElement) -> Iterator[Note]:
     """Notes on unread parts in and below *element*. Raises :class:`ModelError` for probable misspellings."""
     yield from _attributes(element)
     known, left_out = _READ[element.tag][1], _LEFT_OUT.get(element.tag, {})
@@ -127,7 +127,7 @@ def survey(element: Element) -> Iterator[Note]:
             yield _unknown(element, child)
 
 
-def _attributes(element: Element) -> Iterator[Note]:
+def _attributes(element: XMLElement) -> Iterator[Note]:
     known = _READ[element.tag][0]
     missing = [name for name in sorted(known) if name not in element.attributes]
     for name in element.attributes:
@@ -143,7 +143,7 @@ def _attributes(element: Element) -> Iterator[Note]:
         yield Note(element.location, f"attribute '{name}' of <{element.tag}>", "ignored", "is not part of URDF")
 
 
-def _unknown(holder: Element, child: Element) -> Note:
+def _unknown(holder: XMLElement, child: XMLElement) -> Note:
     if child.tag.startswith("xacro:"):
         raise ModelError(f"<{child.tag}>: expected plain URDF; expand the file with xacro first.", child.location)
     if child.tag in _PLACE:
@@ -156,7 +156,7 @@ def _unknown(holder: Element, child: Element) -> Note:
     return Note(child.location, f"<{child.tag}> in <{holder.tag}>", "ignored", "is not part of URDF")
 
 
-def _switch(element: Element) -> list[Note]:
+def _switch(element: XMLElement) -> list[Note]:
     """A note on a setting of a simulator that changes the motion there, and does not here."""
     if element.tag not in _SWITCHES:
         return []

@@ -9,14 +9,14 @@ from kineta.algebra.expression import Expr, expr, symbol
 from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
 from kineta.model.io.urdf_coverage import Note, note
-from kineta.model.io.xml import Element
+from kineta.model.io.xml import XMLElement
 
 
 @dataclass(frozen=True, slots=True)
 class JointRestriction:
     """Dry ``friction`` or ``bounds`` of a joint whose position is ratio * coordinate + offset."""
 
-    element: Element
+    element: XMLElement
     ratio: float
     coordinate: str
     offset: float
@@ -26,7 +26,7 @@ class JointRestriction:
 
 def limits(joints: Iterable[JointRestriction], notes: list[Note]) -> list[Limit]:
     """Limit of each coordinate: the intersection of the bounds of its joints. *notes* collect unused bounds."""
-    found: dict[str, tuple[float, float, Element]] = {}
+    found: dict[str, tuple[float, float, XMLElement]] = {}
     for joint in joints:
         if not joint.bounds[0] < joint.bounds[1]:
             notes.append(note(joint.element, "ignored", "the lower bound is not below the upper one"))
@@ -45,7 +45,7 @@ def limits(joints: Iterable[JointRestriction], notes: list[Note]) -> list[Limit]
 
 def frictions(joints: Iterable[JointRestriction]) -> list[Friction]:
     """Dry friction on each coordinate: the sum over its joints, which slip together."""
-    found: dict[str, tuple[float, Element]] = {}
+    found: dict[str, tuple[float, XMLElement]] = {}
     for joint in joints:
         before, first = found.get(joint.coordinate, (0.0, joint.element))
         found[joint.coordinate] = before + abs(joint.ratio) * joint.friction, first

@@ -10,20 +10,20 @@ from kineta.errors import Location, ModelError
 
 
 @dataclass(slots=True)
-class Element:
+class XMLElement:
     """An element: its tag, attributes, children, the text in it, and where it begins."""
 
     tag: str
     attributes: dict[str, str]
     location: Location
-    children: list[Element] = field(default_factory=list)
+    children: list[XMLElement] = field(default_factory=list)
     text: str = ""
 
-    def all(self, tag: str) -> Iterator[Element]:
+    def all(self, tag: str) -> Iterator[XMLElement]:
         """The children called *tag*."""
         return (c for c in self.children if c.tag == tag)
 
-    def one(self, tag: str) -> Element | None:
+    def one(self, tag: str) -> XMLElement | None:
         """The child called *tag*, or None. Raises :class:`ModelError` for several."""
         found = list(self.all(tag))
         if len(found) > 1:
@@ -37,18 +37,18 @@ class Element:
         return self.attributes[name]
 
 
-def parse(content: bytes | str, file: str) -> Element:
+def parse(content: bytes | str, file: str) -> XMLElement:
     """The root element of *content*. Raises :class:`ModelError`, with the line, for malformed XML."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
-    roots: list[Element] = []
-    stack: list[Element] = []
+    roots: list[XMLElement] = []
+    stack: list[XMLElement] = []
 
     def here() -> Location:
         return Location(file, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        element = Element(tag, attributes, here())
+        element = XMLElement(tag, attributes, here())
         if len(stack) >= 200:
             raise ModelError("elements are nested deeper than 200.", here())
         (stack[-1].children if stack else roots).append(element)

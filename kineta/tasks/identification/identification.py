@@ -11,7 +11,6 @@ import numpy as np
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, excerpt, shown
-from kineta.model.contacts.limit import Limit
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import inv, lstsq, norm, null_space, svd
 from kineta.tasks.identification.base_parameters import (
@@ -241,7 +240,7 @@ def _missing(found: Excitation) -> str:
 
 def _check_known(path: Trajectory) -> None:
     """Raise for unknown contact forces along a prescribed motion."""
-    names = excerpt(c.name for c in path.system.contacts if not isinstance(c, Limit))
+    names = excerpt(c.name for c in path.system.contacts if c.always)
     if names and path.touching is None:
         raise ArgumentError(
             f"Model '{path.system.name}': along a recorded motion the forces of {names} are not known: only runs know contacts "

@@ -9,8 +9,6 @@ import numpy as np
 
 from kineta.algebra.expression import Expr
 from kineta.model.body import Body
-from kineta.model.constraints import kind_of
-from kineta.model.elements import Element
 from kineta.model.elements.axes import OWN
 from kineta.model.elements.coordinate import Length
 from kineta.model.elements.couple import Couple
@@ -21,6 +19,7 @@ from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.potential import Potential
 from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.elements.spring import Spring
+from kineta.model.kind import Element
 from kineta.model.name_inference import derivative_order, point_velocities
 from kineta.model.named_expressions import substitute_names
 from kineta.model.reserved_symbols import POINT_COMPONENTS
@@ -130,7 +129,7 @@ def generalized_forces(kin: ReferenceKinematics) -> Iterator[Any]:
         if isinstance(element, InertiaElement):
             yield -_inertia_element_force(kin, element, speeds, places)
     for c in kin.system.constraints:
-        if kind_of(c).in_joints(c):
+        if c.kind.in_joints(c):
             ((_, gap),) = MEANINGS[type(c)].gaps(unit, c)
             yield kin.unit(gap, 0) * np.asarray(kin.of(kin.component_multipliers(c.name)[""]))[:, None]
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import kineta as kn
-from kineta.algebra.expression import Expr
 from kineta.errors import Location
 from kineta.expr.graph import Graph, Ref, neg
 from kineta.expr.op import LEAVES, UNARY, Op
@@ -19,10 +18,8 @@ from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.elements.applied_forces import Elements
 from kineta.mechanics.formalisms import table
 from kineta.mechanics.formalisms.formalism import Formalism
-from kineta.model import constraints
 from kineta.model.body import Station
-from kineta.model.coercion import ModelRecord
-from kineta.model.kind import Kind
+from kineta.model.kind import Condition, Kind
 from kineta.passes.substitute import signed, substitute
 from kineta.tasks.verification import verify as task
 from tests.mechanics.random_loops import chain
@@ -308,21 +305,13 @@ def test_a_hundred_sound_systems_are_certified(seed: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Pin(ModelRecord):
+class Pin(Condition):
     """A kind of constraint that no module knows: two places that are one in a plane."""
 
     name: str
     start: Station
     end: Station
     location: Location | None = field(default=None, compare=False, repr=False)
-
-    @property
-    def expressions(self) -> tuple[Expr, ...]:
-        return (*self.start.position, *self.end.position)
-
-    @property
-    def bodies(self) -> tuple[str, ...]:
-        return self.start.body, self.end.body
 
 
 def test_a_new_kind_of_constraint_is_a_row_of_tables(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,9 +321,7 @@ def test_a_new_kind_of_constraint_is_a_row_of_tables(monkeypatch: pytest.MonkeyP
         a, b = (on.kinematics.position(place).refs for place in (pin.start, pin.end))
         return {"x": on.graph.sub(b[0], a[0]), "y": on.graph.sub(b[1], a[1])}
 
-    kind = Kind(Pin, "pin", {}, lambda pin: "", place=lambda pin: "end")
-    monkeypatch.setattr("kineta.model.system.Condition", constraints.Condition | Pin)
-    monkeypatch.setitem(constraints._OF, Pin, kind)
+    Pin.kind = Kind(Pin, "pin", {}, lambda pin: "", place=lambda pin: "end")
     monkeypatch.setitem(RESIDUALS, Pin, pinned)
     text = "gravity (0, -9, 0); A | Rz(a), Sx(1) = 1, 1, 1, 1; B | Sx(1.5), Rz(b), Sx(1.2) = 1, 1, 1, 1;"
     open_ = kn.loads(f"{text} coordinates a, b; initial a = 1, b = 1.8;")

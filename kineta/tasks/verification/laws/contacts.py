@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import Ref
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.model.body import Station
-from kineta.model.contacts.contact import Contact, names
+from kineta.model.contacts.contact import Contact
+from kineta.model.contacts.joint_friction import Friction
 from kineta.model.contacts.limit import Limit
 from kineta.tasks.verification.closure_laws import arm, crossed, slip
 from kineta.tasks.verification.laws.comparison import Comparison, compare, compare_row
@@ -20,29 +22,40 @@ from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.tasks.verification.rigid_motion import norm
 from kineta.tasks.verification.taylor_series import TaylorSeries
 
+#: The unilateral constraints of the equations, by name.
+Touches = Mapping[str, UnilateralConstraint]
+
 
 def contact_rows(kin: ReferenceKinematics) -> Iterator[Comparison]:
     """Rows of contacts, limits and joint friction, and their friction limits."""
     touches = {t.name: t for t in kin.d.contacts}
     for record in kin.system.contacts:
-        if isinstance(record, Contact):
-            places = zip(names(kin.system, record), record.starts, strict=True)
-            for place, start in places:
-                name = record.name if len(record.starts) == 1 else f"{record.name}.{place}"
-                yield from _contact_row(kin, record, start, touches[name])
-        elif isinstance(record, Limit):
-            own = kin.motion.value(record.value)
-            for end, sign in (("lower", 1), ("upper", -1)):
-                if (bound := getattr(record, end)) is not None:
-                    gap = (own - kin.motion.value(bound)) * sign
-                    row = touches[f"{record.name}.{end}"].normal
-                    assert row is not None
-                    yield from compare_row(kin, row, gap, 0)
-        else:
-            touch = touches[record.name]
-            yield from compare_row(kin, touch.tangents[0], kin.motion.coordinate(record.coordinate)[1], 0)
-            yield _compare_bound(kin, touch.bound, record.force)
-            yield _compare_bound(kin, touch.static, record.force if record.static is None else record.static)
+        yield from MEANINGS[type(record)](kin, record, touches)
+
+
+def _contact(kin: ReferenceKinematics, contact: Contact, touches: Touches) -> Iterator[Comparison]:
+    for name, start in zip(contact.places(kin.system), contact.starts, strict=True):
+        yield from _contact_row(kin, contact, start, touches[name])
+
+
+def _limit(kin: ReferenceKinematics, limit: Limit, touches: Touches) -> Iterator[Comparison]:
+    own = kin.motion.value(limit.value)
+    for end, sign in (("lower", 1), ("upper", -1)):
+        if (bound := getattr(limit, end)) is not None:
+            row = touches[f"{limit.name}.{end}"].normal
+            assert row is not None
+            yield from compare_row(kin, row, (own - kin.motion.value(bound)) * sign, 0)
+
+
+def _friction(kin: ReferenceKinematics, friction: Friction, touches: Touches) -> Iterator[Comparison]:
+    touch = touches[friction.name]
+    yield from compare_row(kin, touch.tangents[0], kin.motion.coordinate(friction.coordinate)[1], 0)
+    yield _compare_bound(kin, touch.bound, friction.force)
+    yield _compare_bound(kin, touch.static, friction.force if friction.static is None else friction.static)
+
+
+#: The comparisons of a record of each kind, by its meaning in plain kinematics.
+MEANINGS: Mapping[type, Callable[..., Iterator[Comparison]]] = {Contact: _contact, Limit: _limit, Friction: _friction}
 
 
 def _compare_bound(kin: ReferenceKinematics, ref: Ref, e: Expr) -> Comparison:

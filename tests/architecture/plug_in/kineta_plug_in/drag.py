@@ -9,7 +9,6 @@ from kineta.algebra.functions import sqrt
 from kineta.errors import Location
 from kineta.model import units
 from kineta.model.compound import CompoundElement, compound_kind
-from kineta.model.elements import generalized
 from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.kind import Production
 
@@ -48,5 +47,4 @@ Drag.kind = compound_kind(
     "drag",
     {"drag": Production('"=" sum "on" NAME', _read)},
     lambda d: f"= {d.factor} on {d.point}",
-    generalized.KIND,
 )

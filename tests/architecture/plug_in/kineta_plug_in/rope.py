@@ -9,7 +9,6 @@ from kineta.algebra.functions import sqrt
 from kineta.errors import Location
 from kineta.model import units
 from kineta.model.compound import CompoundConstraint, compound_kind
-from kineta.model.constraints import equation
 from kineta.model.constraints.equation import Constraint
 from kineta.model.kind import Production
 
@@ -46,5 +45,4 @@ Rope.kind = compound_kind(
     "rope",
     {"rope": Production('"=" sum "between" NAME "," NAME "and" NAME', _read)},
     lambda r: f"= {r.length} between {r.start}, {r.pulley} and {r.end}",
-    equation.KIND,
 )
