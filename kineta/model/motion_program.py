@@ -12,14 +12,10 @@ from kineta.model.bounds import Bound
 from kineta.model.coercion import ModelRecord, records
 from kineta.model.constraints import placement
 from kineta.model.constraints.equality import Equality, difference, vanishing
-from kineta.model.kind import Kind, Production
+from kineta.model.kind import Kind, Production, Scope
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
-    from kineta.model.kind import Scope
+    from kineta.model.io.kin_source import Node, Source, Token
 
 #: The law for every system; zero control for uncontrolled motions that satisfy the programs.
 COVARIANT = "covariant"

@@ -10,15 +10,11 @@ from kineta.algebra.expression import Expr, Scalar
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.model import units
 from kineta.model.checks import contact_checks
-from kineta.model.kind import Kind, KindRecord, Production
+from kineta.model.kind import Kind, KindRecord, Production, Scope
 from kineta.model.reserved_symbols import TIME
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
-    from kineta.model.kind import Scope
+    from kineta.model.io.kin_source import Node, Source, Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from kineta.model.coercion import scalar
 from kineta.model.kind import KindRecord
 
 if TYPE_CHECKING:
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
+    from kineta.model.io.kin_source import Node, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,7 @@ from kineta.model.constraints.equality import Equality, difference, vanishing
 from kineta.model.kind import Condition, Kind, Production
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
+    from kineta.model.io.kin_source import Node, Source, Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,12 @@ from kineta.model.body import Station, station
 from kineta.model.bounds import Bound
 from kineta.model.constraints import placement
 from kineta.model.elements.coordinate import Place
-from kineta.model.kind import Condition, Kind, Production
+from kineta.model.kind import Condition, Kind, Production, Scope
 from kineta.model.units import Dimension
 from kineta.values import word
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
-    from kineta.model.kind import Scope
+    from kineta.model.io.kin_source import Node, Source, Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,7 @@ from kineta.model.coercion import COERCIONS, scalar, vector
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
+    from kineta.model.io.kin_source import Node, Source
     from kineta.model.kind import Scope
 
 COERCIONS["Axis | None"] = lambda value, *_: None if value is None else direction(value)

@@ -18,15 +18,11 @@ from kineta.model.constraints import placement, rolling
 from kineta.model.constraints.rolling import Shape
 from kineta.model.contacts import restitution as options
 from kineta.model.elements.coordinate import Place
-from kineta.model.kind import Kind, Production, Unilateral
+from kineta.model.kind import Kind, Production, Scope, Unilateral
 from kineta.values import word
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
-    from kineta.model.kind import Scope
+    from kineta.model.io.kin_source import Node, Source, Token
 
 _NONE = expr(0)
 

@@ -12,14 +12,10 @@ from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
 from kineta.model.contacts import restitution
 from kineta.model.elements.smooth_friction import SmoothFriction, coordinate_fault
-from kineta.model.kind import Kind, Production, Unilateral
+from kineta.model.kind import Kind, Production, Scope, Unilateral
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
-    from kineta.model.kind import Scope
+    from kineta.model.io.kin_source import Node, Source, Token
 
 _BOTH = "smooth friction never sticks; leave out 'static' or 'smooth'."
 

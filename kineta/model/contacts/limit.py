@@ -11,14 +11,10 @@ from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
 from kineta.model.constraints import placement
 from kineta.model.contacts import restitution as options
-from kineta.model.kind import Kind, Production, Unilateral
+from kineta.model.kind import Kind, Production, Scope, Unilateral
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
-    from kineta.model.kind import Scope
+    from kineta.model.io.kin_source import Node, Source, Token
 
 _NONE = expr(0)
 

@@ -10,8 +10,7 @@ from kineta.errors import ModelError, did_you_mean, one_of
 from kineta.model import units
 
 if TYPE_CHECKING:
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
+    from kineta.model.io.kin_source import Node, Source
 
 #: Options, in the words of the grammar.
 OPTIONS = '("," option)*'

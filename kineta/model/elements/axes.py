@@ -10,9 +10,7 @@ from kineta.model.coercion import COERCIONS
 from kineta.values import word
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_source import Source
+    from kineta.model.io.kin_source import Source, Token
     from kineta.model.kind import Scope
 
 #: The word for the axes of the body that is acted on.

@@ -11,8 +11,7 @@ from kineta.model.coercion import COERCIONS, ModelRecord, scalar
 from kineta.model.phrases import place
 
 if TYPE_CHECKING:
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
+    from kineta.model.io.kin_source import Node, Source
     from kineta.model.kind import Scope
 
 

@@ -14,10 +14,7 @@ from kineta.model.elements.coordinate import Coordinate, Place
 from kineta.model.kind import Element, Kind, Production
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
+    from kineta.model.io.kin_source import Node, Source, Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,12 @@ from kineta.errors import ExpressionError, Location
 from kineta.model import units
 from kineta.model.coercion import scalar
 from kineta.model.elements.coordinate import constancy_fault
-from kineta.model.kind import Element, Kind, Production
+from kineta.model.kind import Element, Kind, Production, Scope
 from kineta.passes.differentiate import gradient
 from kineta.passes.evaluate import evaluate
 
 if TYPE_CHECKING:
-    from lark import Token
-
-    from kineta.model.io.kin_expressions import Node
-    from kineta.model.io.kin_source import Source
-    from kineta.model.kind import Scope
+    from kineta.model.io.kin_source import Node, Source, Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,15 @@ import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from lark import Token
+from lark import Token as Token
 
 from kineta.algebra.expression import Expr
 from kineta.errors import ExpressionError, ModelError, did_you_mean
 from kineta.model import units
 from kineta.model.axis import Axis, direction, unit
 from kineta.model.body import GROUND, Point, Station
-from kineta.model.io.kin_expressions import DimensionedExpr, Node, Reader
+from kineta.model.io.kin_expressions import DimensionedExpr, Reader
+from kineta.model.io.kin_expressions import Node as Node
 from kineta.model.reserved_symbols import POINT_COMPONENTS
 from kineta.model.units import Dimension
 from kineta.passes.evaluate import evaluate
