@@ -20,6 +20,7 @@ from kineta.mechanics.quantities import DERIVATIVES
 from kineta.mechanics.quantities import quantity as row_of
 from kineta.model.checks.check import check_directions
 from kineta.model.coercion import records
+from kineta.model.parameters import constants
 from kineta.model.system import System
 from kineta.threads import once
 from kineta.values import numbers
@@ -325,8 +326,7 @@ def checked_directions(system: System, values: FloatArray) -> FloatArray:
     used = {n for _, axis in system.directions for a in axis for n in a.symbols()}
     columns = {n: k for k, n in enumerate(system.parameter_names) if n in used}
     if columns:  # constant directions were checked with the model
-        fixed = {p.name: p.value for p in system.parameters if p.fixed and p.value is not None}
         rows = values[..., list(columns.values())].reshape(-1, len(columns))
         for row in np.unique(rows, axis=0).tolist():
-            check_directions(system, fixed | dict(zip(columns, row, strict=True)))
+            check_directions(system, constants(system.parameters) | dict(zip(columns, row, strict=True)))
     return values

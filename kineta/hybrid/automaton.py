@@ -20,7 +20,7 @@ from kineta.integration.native import NativeRun
 from kineta.integration.problem import ClosedFormImpacts, Problem
 from kineta.integration.segment import Segment
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
-from kineta.model.parameters import default_value
+from kineta.model.parameters import default_value, named_values
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem, CompiledSystem, compile_system
 from kineta.runtime.constraint_treatment import PROJECTED
@@ -268,11 +268,10 @@ class HybridRun(SampledRun):
     def _switched(self, t: float, y: FloatArray, made: BoundSystem, fired: list[int]) -> tuple[FloatArray, BoundSystem]:
         """State and code after the switches *fired*, one after the other."""
         system = self.task.system
-        constants = {own.name: own.value for own in system.parameters if own.fixed and own.value is not None}
         for k, switch in enumerate(system.switches):
-            p = dict(zip(system.parameter_names, made.p.tolist(), strict=True))
+            p = named_values(system.parameters, made.p.tolist())
             guards = system.expanded.switches[k].guards
-            if k not in fired or any(p[name] != default_value(x, {**constants, **p}) for name, x in guards):
+            if k not in fired or any(p[name] != default_value(x, p) for name, x in guards):
                 continue
             self.changes.append((t, f"{switch.name} switches"))
             if switch.stop:

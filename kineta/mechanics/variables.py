@@ -12,6 +12,7 @@ from kineta.expr.walk import reachable
 from kineta.model.axis import Axis, unit
 from kineta.model.coercion import vector
 from kineta.model.joints.joint import Joint
+from kineta.model.parameters import constants
 from kineta.model.system import System
 from kineta.passes.differentiate import forward, gradient
 from kineta.passes.expand import SumsOfProducts
@@ -58,7 +59,7 @@ class Symbols:
     def by_name(self) -> dict[str, Ref]:
         """References of all names of a description; a fixed parameter is its number."""
         s, g = self.system, self.graph
-        fixed = {p.name: g.const(p.value) for p in s.parameters if p.fixed and p.value is not None}
+        fixed = {name: g.const(x) for name, x in constants(s.parameters).items()}
         rows = (
             *((s.q_names, self.q), (s.base_speeds, self.speeds), (self.names, self.v)),
             *((s.parameter_names, self.p), (("t",), (self.t,))),

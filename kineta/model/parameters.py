@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -48,6 +48,17 @@ def _value(value: object, _: str, parameter: Parameter) -> float | None:
             f"Parameter '{parameter.name}': expected a finite number, found {shown(value)}.", parameter.location
         )
     return found
+
+
+def constants(parameters: Iterable[Parameter]) -> dict[str, float]:
+    """Values of the fixed *parameters* by name."""
+    return {p.name: p.value for p in parameters if p.fixed and p.value is not None}
+
+
+def named_values(parameters: Sequence[Parameter], p: Iterable[float]) -> dict[str, float]:
+    """Values of all *parameters* by name: the constants, and those of the array *p* (np,)."""
+    free = (own.name for own in parameters if not own.fixed)
+    return {**constants(parameters), **dict(zip(free, p, strict=True))}
 
 
 def valid_defaults(parameters: Iterable[Parameter]) -> Iterator[Parameter]:

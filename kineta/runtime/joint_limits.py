@@ -13,6 +13,7 @@ from kineta.consistency.definition_domain import operand_program
 from kineta.equations.equations import Equations
 from kineta.errors import warn
 from kineta.model.contacts.limit import Limit
+from kineta.model.parameters import named_values
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
 
@@ -51,8 +52,7 @@ class LimitDistances:
     def coordinates(self, p: FloatArray) -> FloatArray:
         """Lower and upper limits (2, nq) of single coordinates."""
         found = np.array([np.full(self.system.nq, -np.inf), np.full(self.system.nq, np.inf)])
-        known = dict(zip(self.system.parameter_names, p.tolist(), strict=True))
-        known |= {r.name: r.value for r in self.system.parameters if r.fixed and r.value is not None}
+        known = named_values(self.system.parameters, p.tolist())
         for limit in self.system.expanded.contacts:
             if isinstance(limit, Limit) and limit.value.name in self.system.q_names:
                 k = self.system.q_names.index(limit.value.name)

@@ -20,6 +20,7 @@ from kineta.expr.program import StraightLineProgram, program
 from kineta.mechanics.algorithms.rounding_bounds import speed_bounds
 from kineta.mechanics.derivation import Derivation
 from kineta.model.checks.scaling_check import mass_spread
+from kineta.model.parameters import named_values
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigh
 
@@ -83,10 +84,7 @@ def least_inertia(M: FloatArray, size: FloatArray) -> tuple[float, FloatArray]:
 
 def scaling_warning(system: System, p: ArrayLike | None = None) -> str:
     """Sentence on masses or moments of inertia too different in size for the parameters *p*; ``''`` for none."""
-    known = {q.name: q.value for q in system.parameters if q.fixed and q.value is not None}
-    return mass_spread(
-        system, known | dict(zip(system.parameter_names, parameter_values(system, p).tolist(), strict=True))
-    )
+    return mass_spread(system, named_values(system.parameters, parameter_values(system, p).tolist()))
 
 
 def massless_motion_text(names: Sequence[str], motion: FloatArray, why: str = "") -> str:

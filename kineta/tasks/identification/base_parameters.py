@@ -120,8 +120,10 @@ def base_parameters(
     with a start near a fold where assembly branches meet.
     """
     equations = given_equations(system)
-    values = _one(equations.system, p)
     model = equations.system
+    values = parameters(model, p)
+    if values.ndim > 1:
+        raise ArgumentError(f"Expected one set of parameters, found p of shape {values.shape}.")
     warn_ignored(model, "the regressor")
     names = parameter_names(model)
     told = _forms(equations, values, len(names))
@@ -163,13 +165,6 @@ def _fixed(system: System, names: Sequence[str], known: Iterable[str]) -> Mask:
     if held.all() and len(held):
         raise ArgumentError(f"Model '{system.name}': all bodies are known; leave out those that are to be found.")
     return held
-
-
-def _one(system: System, p: Any) -> FloatArray:
-    values = parameters(system, p)
-    if values.ndim > 1:
-        raise ArgumentError(f"Expected one set of parameters, found p of shape {values.shape}.")
-    return values
 
 
 #: Coefficients of a form by the place of the parameter: numbers, and texts.

@@ -272,17 +272,13 @@ def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[F
     """
     e, state = path.equations, (path.t, path.q, path.v)
     Y = e.function("regressor")(*state, path.vdot, p=path.p)
-    y = forces + path.touched - e.function("inverse")(*state, path.vdot, p=path.p) + Y @ _unknown(base, path)
+    unknown = np.where([n in base.known for n in base.names], 0.0, inertial_parameters(path))
+    y = forces + path.touched - e.function("inverse")(*state, path.vdot, p=path.p) + Y @ unknown
     free = None
     if e.derivation.rows:
         free = [null_space(A, what=ALLOWED, rcond=NULL).T for A in e.function("constraint_jacobian")(*state, p=path.p)]
     rows = _along(free, Y @ base.inverse)
     return rows, _told(path, base, free, Y), _along(free, y[:, :, None])[:, 0]
-
-
-def _unknown(base: BaseParameters, path: Trajectory) -> FloatArray:
-    """Return the unknown inertial parameters of the model, with zeros for known ones."""
-    return np.where([n in base.known for n in base.names], 0.0, inertial_parameters(path))
 
 
 def _along(free: Sequence[FloatArray] | None, values: FloatArray) -> FloatArray:

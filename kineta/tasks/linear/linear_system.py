@@ -130,17 +130,11 @@ class Linear:
         n, m, k = len(self.states), len(self.inputs), len(self.outputs)
         return f"<Linear of '{self.model}': {several}{_many(n, 'state')}, {_many(m, 'input')}, {_many(k, 'output')}>"
 
-    def one(self, what: str) -> Linear:
-        """Return this one state. Raises :class:`ArgumentError` for several, with *what* one is needed for."""
-        if self.several:
-            raise ArgumentError(f"Expected one state for {what}, found {len(self.A)} of them: choose one, linear[0].")
-        return self
-
     def lines(self) -> list[str]:
         """Return the matrices of one state with the names of rows and columns, and the eigenvalues, as text."""
         if not self.states:
             return [f"Model '{self.model}': nothing in it can move, so that it has no states."]
-        self.one("its lines")
+        one_state(self, "its lines")
         sides = {"A": (self.states, self.states), "B": (self.states, self.inputs)}
         sides |= {"C": (self.outputs, self.states), "D": (self.outputs, self.inputs)}
         lines = []
@@ -171,7 +165,7 @@ class Linear:
 
     def control(self) -> Any:
         """Return the same as a ``StateSpace`` of python-control, names included."""
-        self.one("a StateSpace")
+        one_state(self, "a StateSpace")
         try:
             import control
         except ImportError:
@@ -194,6 +188,13 @@ def _many(n: int, noun: str) -> str:
 def plain(name: str) -> str:
     """Return a name without dots, which python-control reserves."""
     return name.replace(".", "_")
+
+
+def one_state(linear: Linear, what: str) -> Linear:
+    """Return the linearisation of one state. Raises :class:`ArgumentError` for several, with *what* one is needed for."""
+    if linear.several:
+        raise ArgumentError(f"Expected one state for {what}, found {len(linear.A)} of them: choose one, linear[0].")
+    return linear
 
 
 def warn_unsteady(linear: Linear, what: str) -> None:

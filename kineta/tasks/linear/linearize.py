@@ -28,7 +28,7 @@ from kineta.runtime.mass_matrix_rank import singular_mass_matrix
 from kineta.runtime.tangent import NUMBERS, Input, Tangent
 from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.linear.descriptor_matrices import near
-from kineta.tasks.linear.linear_system import Linear
+from kineta.tasks.linear.linear_system import Linear, one_state
 from kineta.tasks.linear.operating_point import about_of, beside
 from kineta.values import numbers
 
@@ -103,13 +103,13 @@ def one_linear(system: System | Equations | Linear, what: str, given: Mapping[st
     :class:`ArgumentError` for several, and for arguments *given* beside a linearisation.
     """
     if not isinstance(system, Linear):
-        return linearize(system, **given, **fixed).one(what)
+        return one_state(linearize(system, **given, **fixed), what)
     if beside := [name for name, x in given.items() if x is not None]:
         raise ArgumentError(
             f"A linearisation has states, inputs and outputs of its own; leave out {', '.join(beside)}, or give the model in "
             "its place."
         )
-    return system.one(what)
+    return one_state(system, what)
 
 
 def _rows(system: System, about: Any, t: Any, p: Any, tau: Any) -> list[FloatArray]:

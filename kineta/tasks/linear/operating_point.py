@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, did_you_mean, shown
 from kineta.model.coercion import entries
@@ -22,13 +21,7 @@ def about_of(system: System, about: Any) -> tuple[Any, Any, Any]:
     if about is None:
         return None, None, None
     if isinstance(about, Mapping):
-        known = (*system.q_names, *system.v_names)
-        for name in about:
-            if name not in known:
-                raise ArgumentError(
-                    f"Model '{system.name}' has no coordinate or speed '{name}' to linearise about."
-                    f"{did_you_mean(name, known)}"
-                )
+        check_names(system, about)
         q, v = ({n: x for n, x in about.items() if n in names} for names in (system.q_names, system.v_names))
         return None, q, v
     if _is_state(about):
@@ -42,6 +35,16 @@ def about_of(system: System, about: Any) -> tuple[Any, Any, Any]:
     )
 
 
+def check_names(system: System, names: Iterable[object]) -> None:
+    """Raise :class:`ArgumentError` for *names* that are neither coordinates nor speeds."""
+    known = (*system.q_names, *system.v_names)
+    for name in names:
+        if name not in known:
+            raise ArgumentError(
+                f"Model '{system.name}' has no coordinate or speed {shown(name)} to linearise about.{did_you_mean(name, known)}"
+            )
+
+
 def beside(system: System, about: Any) -> tuple[Any, Any, Any]:
     """Return time, parameters and forces of *about*, if it is an equilibrium or a run."""
     if isinstance(about, Result) and about.cases is None:
@@ -49,16 +52,12 @@ def beside(system: System, about: Any) -> tuple[Any, Any, Any]:
         return about.t, forces_of_run.parameters(system, about), forces_of_run.given(system, about)
     at = getattr(about, "state", None) if _is_state(about) else None
     if isinstance(at, SteadyState):
-        return at.t, _of_model(system, about.model, at.p), about.acting
+        if len(at.p) != len(system.parameter_names):
+            raise ArgumentError(
+                f"Expected an equilibrium of '{system.name}', found one of '{about.model}' with other parameters."
+            )
+        return at.t, at.p, about.acting
     return None, None, None
-
-
-def _of_model(system: System, model: str, p: FloatArray) -> FloatArray:
-    if len(p) != len(system.parameter_names):
-        raise ArgumentError(
-            f"Expected an equilibrium of '{system.name}', found one of '{model}' with other parameters."
-        )
-    return p
 
 
 def _is_state(about: Any) -> bool:

@@ -12,9 +12,10 @@ from kineta.algebra.expression import Expr, expr
 from kineta.consistency.consistent_start import consistent, singular_start, start_violation
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.formulas import aligned, kinds, readable
-from kineta.errors import ArgumentError, ExpressionError, did_you_mean, shown, warn
+from kineta.errors import ArgumentError, ExpressionError, warn
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.expr.walk import reachable
+from kineta.model.parameters import constants
 from kineta.model.system import System
 from kineta.notation import latex, text
 from kineta.passes.evaluate import evaluate
@@ -25,7 +26,7 @@ from kineta.runtime.tangent import Blocks, Matrix, MatrixAlgebra, Tangent, matri
 from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.linear.descriptor_matrices import near
 from kineta.tasks.linear.linearize import put_in, put_out
-from kineta.tasks.linear.operating_point import named
+from kineta.tasks.linear.operating_point import check_names, named
 
 #: Most nodes of readable entries.
 LARGE = 20_000
@@ -181,13 +182,9 @@ def _state(system: System, about: Any, graph: Graph) -> dict[str, Ref]:
     """Return coordinates, speeds and the time as expressions in *graph*."""
     known = (*system.q_names, *system.v_names)
     values: dict[str, Any] = dict(system.expanded.initial) | named(system, about)
-    for name in values:
-        if name not in known:
-            raise ArgumentError(
-                f"Model '{system.name}' has no coordinate or speed {shown(name)} to linearise about.{did_you_mean(name, known)}"
-            )
+    check_names(system, values)
     rest = {f"{j}.qw": 1.0 for j in system.quaternions if not any(n.startswith(f"{j}.q") for n in values)}
-    fixed = {r.name: graph.const(r.value) for r in system.parameters if r.fixed and r.value is not None}
+    fixed = {name: graph.const(x) for name, x in constants(system.parameters).items()}
     found = {}
     for name in known:
         e = expr(values.get(name, rest.get(name, 0.0)))

@@ -18,6 +18,7 @@ from kineta.codegen.numpy import FUNCTIONS
 from kineta.errors import ArgumentError, ExpressionError, did_you_mean, shown
 from kineta.expr.graph import ONE, Graph
 from kineta.model.joints.joint import Joint
+from kineta.model.parameters import named_values
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, solve
@@ -235,8 +236,7 @@ def _given(
 
 def _of_expression(system: System, name: str, value: Expr, p: FloatArray, orders: int) -> Rates:
     (value,) = system.expand(value)
-    fixed = {x.name: x.value for x in system.parameters if x.fixed and x.value is not None}
-    known = {**fixed, **dict(zip(system.parameter_names, p.tolist(), strict=True))}
+    known = named_values(system.parameters, p.tolist())
     for unknown in (n for n in value.symbols() if n not in known and n != TIME):
         raise ArgumentError(
             f"Motion of '{name}': expected an expression of t and parameters, found '{unknown}' in it."

@@ -17,6 +17,7 @@ from kineta.errors import ArgumentError, SimulationError
 from kineta.expr.graph import ONE, ZERO
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import displacements
+from kineta.model.parameters import named_values
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq
 from kineta.passes.differentiate import forward
@@ -136,8 +137,7 @@ def initial_sensitivities(
     Under constraints independent states vary or stay fixed, and the others are dependent; the fixed names are returned as well.
     """
     system = equations.system
-    values = dict(zip(system.parameter_names, p.tolist(), strict=True))
-    values |= {r.name: r.value for r in system.parameters if r.fixed and r.value is not None}
+    values = named_values(system.parameters, p.tolist())
     at = values | dict(zip((*system.q_names, *system.v_names), (*q.tolist(), *v.tolist()), strict=True)) | {"t": t}
     D = _turned(equations.derivation, at)
     nb, names = D.shape[1], state_names(system)

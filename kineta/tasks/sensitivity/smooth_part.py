@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,11 +52,11 @@ def alone(equations: Equations, t: Any, **given: Any) -> Alone:
         )
     check_complete(system.name, run.status, run.message)
     zeros: Zeros = dict.fromkeys(forces, 0.0)
-    return Alone(
-        equations.memo("without what acts in runs", lambda: _without(equations, names)),
-        zeros,
-        (f"{excerpt(names)}: never met in this motion",),
+    smooth = equations.memo(
+        "without what acts in runs",
+        lambda: derive(without_parts(system, names), equations.method, strategy=equations.strategy),
     )
+    return Alone(smooth, zeros, (f"{excerpt(names)}: never met in this motion",))
 
 
 def _met(run: Result, forces: list[str]) -> str:
@@ -66,7 +66,3 @@ def _met(run: Result, forces: list[str]) -> str:
         return f"at t = {t:.6g} s {what}"
     acting = next((n for n in forces if n in run.outputs and run.outputs[n].any()), None)
     return "" if acting is None else f"'{acting.removeprefix(MULTIPLIER)}' acts from the start"
-
-
-def _without(equations: Equations, names: Collection[str]) -> Equations:
-    return derive(without_parts(equations.system, names), equations.method, strategy=equations.strategy)
