@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import kineta as kn
 from kineta.tasks.table import TASKS
+from kineta.threads import once
 
 PAGE = Path(__file__).with_name("reference.md")
 STUB = Path(kn.__file__).with_suffix(".pyi")
@@ -143,8 +144,8 @@ def _members(kind: type) -> list[str]:
     for name, value in own.items():
         if name.startswith("_") and name not in BRACKETS:
             continue
-        plain = isinstance(value, property) or hasattr(value, "attrname")
-        function = value.fget if isinstance(value, property) else getattr(value, "func", value)
+        plain = isinstance(value, property | once)
+        function = value.fget if isinstance(value, property) else value.work if isinstance(value, once) else value
         if not callable(function) or not inspect.getdoc(function):
             continue
         parameters = [] if plain else [*inspect.signature(function).parameters.values()][1:]
