@@ -22,17 +22,13 @@ if TYPE_CHECKING:
     from kineta.model.system import System
     from kineta.results.series import Extremes, Series
 
-#: Endings of files, by the kind of option.
-ENDINGS = {
-    "plot": (".png", ".svg", ".pdf"),
-    "save": (".csv",),
-    "run": (".nc", ".csv"),
-}
+#: Kinds of options for files of a result, with the endings that these may have.
+FILES = {"plot": (".png", ".svg", ".pdf"), "save": (".csv",), "run": (".nc", ".csv"), "page": ()}
 #: Kinds of options for the output of a result, which are no arguments of the function.
-TARGETS = (*ENDINGS, "page", "series", "run_series")
+TARGETS = (*FILES, "series", "run_series")
 #: Types of click, by the kind of option; others stay text until the model is read.
 TYPES: dict[str, Any] = {
-    **dict.fromkeys(("file", "plot", "save", "run", "page"), FILE),
+    **dict.fromkeys(("file", *FILES), FILE),
     "time": seconds,
     "end": end,
     "hertz": hertz,
@@ -107,13 +103,14 @@ def run(task: Task, model: Path, settings: Settings, *, as_json: bool, **given: 
     most = None if sampled else _extremes(function, system, reading.arguments)
     if not hasattr(found, "lines"):
         found = task.object(task.record)(system, found)
-    written = [str(path) for path in _written(present, given, found, series)]
+    files = {x: given[x.name] for x in present if x.kind in FILES}
+    _write(files, found, series)
     said = () if most is None else (most,)
     if as_json:
-        files = {"files": written} if any(x.kind in ENDINGS for x in task.flat) else {}
-        print_json({**found.as_dict(*said), **reading.keys, **files})
+        written = {"files": [*map(str, files.values())]} if any(x.kind in FILES for x in task.flat) else {}
+        print_json({**found.as_dict(*said), **reading.keys, **written})
     else:
-        for line in (*reading.lines, *found.lines(*said), *(f"written: {path}" for path in written)):
+        for line in (*reading.lines, *found.lines(*said), *(f"written: {path}" for path in files.values())):
             echo(line)
     _judge(task, found)
 
@@ -133,7 +130,7 @@ def _check(task: Task, present: Sequence[Option], given: Mapping[str, Any]) -> N
         others, why = option.excludes
         if there & {*others}:
             raise ArgumentError(f"{option.typed}: {why}.")
-        if option.kind in TARGETS and isinstance(given[option.name], Path):
+        if option.kind in FILES:
             _check_target(option, given[option.name])
 
 
@@ -141,7 +138,7 @@ def _check_target(option: Option, path: Path) -> None:
     """Raise for a file that cannot be written, before anything is computed."""
     from importlib.util import find_spec
 
-    *first, last = ENDINGS.get(option.kind, (path.suffix,))
+    *first, last = FILES[option.kind] or (path.suffix,)
     if path.suffix not in (*first, last):
         told = f"{', '.join(first)} or {last}" if first else last
         raise ArgumentError(f"{option.typed}: expected a file {told}, found '{path}'.")
@@ -208,15 +205,10 @@ def _extremes(function: Any, system: System, given: dict[str, Any]) -> dict[str,
         return extremes(lambda times: found(path.at(times), None), np.union1d(path.sol.steps, path.t))
 
 
-def _written(present: Sequence[Option], given: Mapping[str, Any], found: Any, series: Sequence[str]) -> Iterator[Path]:
-    """Write the files of the result, and yield their paths."""
-    for option in present:
-        path = given[option.name]
-        if option.kind == "plot":
-            from kineta.views import save
-
-            save(found, path, *series)
-        elif option.kind == "save":
+def _write(files: Mapping[Option, Path], found: Any, series: Sequence[str]) -> None:
+    """Write the files of the result; the picture, which may fail for reasons of its own, last."""
+    for option, path in sorted(files.items(), key=lambda item: item[0].kind == "plot"):
+        if option.kind == "save":
             found.save(path, *series)
         elif option.kind == "run":
             found.save(path)
@@ -225,8 +217,9 @@ def _written(present: Sequence[Option], given: Mapping[str, Any], found: Any, se
 
             write({path: found.page().encode()})
         else:
-            continue
-        yield path
+            from kineta.views import save
+
+            save(found, path, *series)
 
 
 def _judge(task: Task, found: Any) -> None:

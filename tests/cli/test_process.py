@@ -56,8 +56,11 @@ LANES = ("kineta.simulation.ensemble", "kineta.integration.native_ensemble", "ki
 @pytest.mark.parametrize(
     ("arguments", "spared"),
     [
-        (("derive", CART), ("numpy", "llvmlite", "scipy", "matplotlib", *TOLD)),
-        *slow([(("simulate", CART, "--to", "1"), ("scipy", "matplotlib", "xarray", "concurrent", *LANES, *TOLD))]),
+        (("derive", CART), ("numpy", "llvmlite", "scipy", "matplotlib", "rich", *TOLD)),
+        (("check", CART), ("llvmlite", "scipy", "matplotlib", "rich", *TOLD)),
+        *slow(
+            [(("simulate", CART, "--to", "1"), ("scipy", "matplotlib", "xarray", "concurrent", "rich", *LANES, *TOLD))]
+        ),
     ],
 )
 def test_a_verb_loads_only_what_it_needs(arguments: tuple[str, ...], spared: tuple[str, ...]) -> None:
