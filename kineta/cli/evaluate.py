@@ -72,7 +72,7 @@ def evaluate(
     """
     import numpy as np
 
-    from kineta.consistency.consistent_start import consistent
+    from kineta.consistency.consistent_start import consistent, start_violation
     from kineta.equations.equations import derive
     from kineta.equations.function import parameter_values
     from kineta.equations.initial_values import initial_state, initial_values
@@ -102,12 +102,12 @@ def evaluate(
     state, at = at, (at[0], equations.function("momentum", backend)(t, *at)) if "momentum" in takes else at
     parts = _parts(function(t, *at, **extra), quantity)
     if system.constraints and not all(np.isfinite(x).all() for x in parts.values()):
-        begin = consistent(equations, t, *at, parameter_values(system), reach=0.0)
+        begin = consistent(equations, t, *state, parameter_values(system), reach=0.0)
         equations = begin.equations
         parts = _parts(equations.function(quantity, backend)(t, *at, **extra), quantity)
         for note in begin.notes:
             click.echo(f"kineta: warning: {note}.", err=True)
-    if note := _off(equations, t, state):
+    if note := start_violation(equations, t, *state, parameter_values(system), "state"):
         click.echo(f"kineta: warning: {note}", err=True)
     if not all(np.isfinite(x).all() for x in parts.values()):
         why = why_infinite(equations, t, *state, parameter_values(system))
@@ -136,25 +136,6 @@ def evaluate(
         for name, x in parts.items():
             shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
             click.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
-
-
-def _off(equations: Equations, t: float, state: tuple[Any, Any]) -> str:
-    """Return the sentence on an inconsistent *state*; ``''`` for a consistent one."""
-    if not equations.system.constraints:
-        return ""
-    import numpy as np
-
-    from kineta.consistency.consistent_start import START_TOLERANCE
-
-    off, labels = equations.function("constraints", "numpy")(t, *state), equations.expressions("constraints").labels
-    missed = np.abs(off) > START_TOLERANCE * max(1.0, *(np.abs(x).max(initial=0.0) for x in state))
-    if not missed.any():
-        return ""
-    k = min(np.flatnonzero(missed).tolist(), key=lambda k: (labels[k].endswith("'"), -abs(off[k])))
-    return (
-        f"no motion comes through this state: '{labels[k]}' has to be 0, and is {off[k]:.3g}. kineta assemble finds a state "
-        "that meets the constraints."
-    )
 
 
 def _parts(value: Any, quantity: str) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from the initial values of the model. Rates and accelerations follow from the pr
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
 import numpy as np
 from scipy.integrate import DOP853
 
-from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
@@ -81,7 +81,7 @@ def completed(
     kept, before = [], float(t[0])
     for k, time in enumerate(t.tolist()):
         q = follow(before, time, q, values[k])
-        motion.check_position(time, q)
+        _meets(constraints, time, q, motion.v, constraints.on_position, partial(motion.dead_centre, time, q))
         v, vdot = motion.rates(time, q, rates[k], second[k])
         _meets(constraints, time, q, v)
         kept.append((q, v, vdot))
@@ -110,16 +110,8 @@ class _Motion:
         A = np.vstack([self.constraints.linearised(t, q, self.v)[0][on_position], self.E[: len(self.held)]])
         return bool(matrix_rank(_scaled(A)[0], RANK, what=FOLLOWING) < A.shape[1])
 
-    def check_position(self, t: float, q: FloatArray) -> None:
-        """Raise :class:`SimulationError` for coordinates that violate the position constraints."""
-        off = np.abs(self.constraints.residuals(t, q, self.v))
-        off[[k for k in range(len(off)) if k not in self.constraints.on_position]] = 0.0
-        _check_residuals(
-            self.constraints, t, q, self.v, off, lambda: self.dead_centre(t, q, tolerances.SINGULARITY_TOLERANCE)
-        )
-
-    def dead_centre(self, t: float, q: FloatArray, part: float) -> str:
-        """Sentence on the constraints and prescribed motions that depend on each other at *q* and not beside it, up to a *part*;
+    def dead_centre(self, t: float, q: FloatArray, part: float | None = None) -> str:
+        """Sentence on the constraints and prescribed motions that depend on each other at *q*, up to a *part*, and not beside it;
         ``''`` for none.
         """
         rows, driven = self.constraints, self.course.driven
@@ -264,21 +256,18 @@ def _left_open(system: System, t: float, given: Sequence[str], free: FloatArray)
     )
 
 
-def _meets(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray) -> None:
-    _check_residuals(constraints, t, q, v, np.abs(constraints.residuals(t, q, v)))
-
-
-def _check_residuals(
+def _meets(
     constraints: NumericConstraints,
     t: float,
     q: FloatArray,
     v: FloatArray,
-    off: FloatArray,
+    places: Sequence[int] | slice = slice(None),
     dead_centre: Callable[[], str] = str,
 ) -> None:
-    """Raise for residuals *off* beyond tolerance, with the sentence on a *dead_centre* that the motion leads beyond."""
-    off = np.where(np.isfinite(off), off, np.inf)
-    if not len(off) or off.max() <= MISSED * constraints.scale(q, v):
+    """Raise for residuals at *places* beyond tolerance, with the sentence on a *dead_centre* that the motion leads beyond."""
+    off = np.full(len(constraints.labels), -np.inf)
+    off[places] = np.nan_to_num(np.abs(constraints.residuals(t, q, v)[places]), nan=np.inf)
+    if off.max(initial=0.0) <= MISSED * constraints.scale(q, v):
         return
     k = int(off.argmax())
     size = f"{off[k]:.3g} {constraints.unit(k)}".rstrip()

@@ -1,0 +1,53 @@
+"""A consistent start: what is near the constraints is brought onto them, a guess goes to the nearest state, the rest stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.consistency.consistent_start import consistent, refusal
+from kineta.equations.equations import equations_of
+
+CIRCLE = equations_of(
+    kn.loads(
+        "model ring; coordinates x, y; P | Sx(x), Sy(y) = 2;\n"
+        "constraint c : x^2 + y^2 = 1; constraint again : 3*x^2 + 3*y^2 = 3; initial x = 1;"
+    )
+)
+P = np.empty(0)
+
+
+def test_cases_are_brought_back_each_where_they_miss_little() -> None:
+    q = np.array([[1.0, 0.0], [0.6 + 3e-6, 0.8], [0.5, 0.0]])
+    v = np.array([[0.0, 1.0], [0.8, -0.6], [0.0, 0.0]])
+    found = consistent(CIRCLE, np.zeros(3), q, v, P)
+    assert np.array_equal(found.q[[0, 2]], q[[0, 2]])  # one meets them, one is too far
+    assert np.abs((found.q[1] ** 2).sum() - 1) < 1e-14
+    assert abs(found.q[1] @ found.v[1]) < 1e-14
+    assert found.notes[0] == "the start missed constraints by up to 1.1e-05 and was brought back onto them"
+    assert len(found.equations.derivation.left_out) == 1
+    assert "1 of 2 rows of constraints is redundant and left out" in found.notes[1]
+    assert "misses the constraint" in refusal(found.equations, 0.0, found.q[2], found.v[2], P, found.regular)
+    assert refusal(found.equations, 0.0, found.q[1], found.v[1], P, found.regular) == ""
+
+
+def test_a_start_on_the_constraints_is_not_touched() -> None:
+    q, v = np.array([0.6, 0.8]), np.array([0.8, -0.6])
+    found = consistent(CIRCLE, 0.0, q, v, P)
+    assert found.q is q
+    assert found.v is v
+
+
+@pytest.mark.parametrize(("reach", "expected"), [(0.0, [3.0, 4.0]), (np.inf, [0.6, 0.8])])
+def test_a_guess_goes_to_the_nearest_state(reach: float, expected: list[float]) -> None:
+    found = consistent(CIRCLE, 0.0, np.array([3.0, 4.0]), np.zeros(2), P, reach=reach)
+    assert found.q == pytest.approx(expected, abs=1e-14)
+
+
+def test_all_times_of_a_linearisation_are_brought_back() -> None:
+    """So far those of one time alone."""
+    system = CIRCLE.system.replace(constraints=CIRCLE.system.constraints[:1])
+    states = {"x": [1.0, 0.6 + 3e-6], "y": [0.0, 0.8]}
+    found = kn.linearize(system, states, t=[0.0, 1.0])
+    assert (found.q**2).sum(axis=1) == pytest.approx([1.0, 1.0], abs=1e-14)
