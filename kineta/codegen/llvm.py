@@ -120,7 +120,7 @@ class NativeFunction:
         self.batch_address: int = code[f"{program.name}.batch"] if batch else 0
         self.lanes_address: int = code[f"{program.name}.lanes"] if batch else 0
         self.lanes = host().width
-        self._sizes = tuple(b.size for b in program.inputs)
+        self._sizes, self._n_outputs = tuple(b.size for b in program.inputs), program.n_outputs
         self._offsets = tuple(8 * sum(self._sizes[:i]) for i in range(len(self._sizes)))
         n = len(self._sizes)
         self._scalar = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (n + 1))(self.address)
@@ -142,7 +142,7 @@ class NativeFunction:
             raise ArgumentError(f"Expected blocks of sizes {self._sizes}, found {tuple(map(len, blocks))}.")
         # One buffer and one address lookup: lookups would dominate the cost of a call.
         given = np.concatenate(blocks, dtype=np.float64)
-        out = np.empty(self.program.n_outputs)
+        out = np.empty(self._n_outputs)
         start = address(given)
         self._scalar(*[start + o for o in self._offsets], address(out))
         return out
@@ -150,12 +150,13 @@ class NativeFunction:
     def batch(self, *blocks: FloatArray) -> FloatArray:
         """The results for n states, (n, n_outputs), from arrays (n, size), or (size,) for a row shared by all."""
         kept = [self._checked(b, i) for i, b in enumerate(blocks)]
-        n = next((len(b) for b in kept if b.ndim == 2), 1)
-        if any(b.ndim == 2 and len(b) != n for b in kept):
+        counts = {len(b) for b in kept if b.ndim == 2}
+        if len(counts) > 1:
             raise ArgumentError(f"Expected blocks of the same number of rows, found {[b.shape for b in kept]}.")
-        out = np.empty((n, self.program.n_outputs))
+        n = counts.pop() if counts else 1
+        out = np.empty((n, self._n_outputs))
         rows = [x for b in kept for x in (address(b), b.shape[-1] if b.ndim == 2 else 0)]
-        self._rows(n, *rows, address(out), self.program.n_outputs)
+        self._rows(n, *rows, address(out), self._n_outputs)
         return out
 
     def _checked(self, block: FloatArray, i: int) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -23,10 +24,12 @@ from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq, norm
 from kineta.numerics.newton import damped_newton
 from kineta.numerics.weighted_least_change import inverse_root, least_change
-from kineta.threads import once
+from kineta.threads import bounded_memo, once
 
 #: Formalism of the mass matrix and of the constraint rows.
 PASSIVE_FORMALISM = "newton_euler"
+#: Number of weighted Jacobians kept.
+_KEPT = 4
 
 
 @dataclass(frozen=True)
@@ -231,7 +234,14 @@ class NumericConstraints:
     def weighted_jacobian(self, t: float, q: FloatArray, v: FloatArray, driven: Sequence[int] = ()) -> FloatArray:
         """Constraint Jacobian in the mass metric, by changes of speeds of unit kinetic energy, (rows, nv), with a row for each
         speed number *driven*.
+
+        The last ones are kept: a start is asked whether they are finite, independent, and independent beside other states.
         """
+        key = "weighted_jacobian", float(t), q.tobytes(), v.tobytes(), self.p.tobytes(), tuple(driven)
+        make = partial(self._weighted_jacobian, t, q, v, driven)
+        return bounded_memo(self.compiled, key, make, _KEPT).copy()
+
+    def _weighted_jacobian(self, t: float, q: FloatArray, v: FloatArray, driven: Sequence[int]) -> FloatArray:
         A = np.vstack([self.jacobian(t, q, v), np.eye(len(v))[list(driven)]])
         for block, own in self._roots(t, q, v):
             A[:, block] = np.swapaxes(np.swapaxes(A[:, block], 0, 1) @ own, 0, 1)
