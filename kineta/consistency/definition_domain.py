@@ -113,8 +113,8 @@ def domain_violation(equations: Derived, p: FloatArray, t: float, y: FloatArray,
     if not found:
         return ""
     y = y[: equations.system.nq + equations.system.nv]
-    both = operand_program(equations.alone(), [e for need in found for e in (need.operation, need.operand)])
-    values, operands = reference.compile(both)(np.array([t]), y, p).reshape(-1, 2).T
+    both = operand_values(equations, tuple(e for need in found for e in (need.operation, need.operand)))
+    values, operands = both(np.array([t]), y, p).reshape(-1, 2).T
     for need, value, operand in zip(found, values, operands, strict=True):
         if np.isfinite(operand) and not np.isfinite(value):
             return need.sentence(float(operand), t)
@@ -134,8 +134,14 @@ def position_text(system: System, q: FloatArray) -> str:
     return excerpt(f"{n} = {x:.4g}" for n, x in zip(system.q_names, q.tolist(), strict=True))
 
 
-def operand_program(d: Derivation, operands: Sequence[Expr]) -> StraightLineProgram:
-    """Program of the *operands*, expressions of a model, as functions of t, (q, v) and p."""
+def operand_values(equations: Derived, operands: tuple[Expr, ...]) -> reference.Function:
+    """The *operands*, expressions of a model, as a function of t, (q, v) and p; memoised."""
+    return equations.bounded_memo(
+        (operand_values, operands), lambda: reference.compile(_operand_program(equations.alone(), operands))
+    )
+
+
+def _operand_program(d: Derivation, operands: Sequence[Expr]) -> StraightLineProgram:
     symbols = d.symbols
     known = symbols.by_name
     simple = all(name in known for e in operands for name in e.symbols())

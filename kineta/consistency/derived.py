@@ -30,3 +30,6 @@ class Derived(Protocol):
 
     def memo(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result of *make*, memoised by *key*."""
+
+    def bounded_memo(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the same for unbounded sets of keys: only those last used are retained."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.codegen import numpy as reference
-from kineta.consistency.definition_domain import domain_conditions, domain_violation, operand_program
+from kineta.consistency.definition_domain import domain_conditions, domain_violation, operand_values
 from kineta.equations.equations import Equations
 from kineta.errors import SimulationError
 from kineta.runtime.applied_forces import AppliedForces
@@ -25,10 +24,7 @@ class DomainWatch:
             (DomainWatch, acting), lambda: domain_conditions(equations.system, acting)
         )
         if self.conditions:
-            key = ("domain", *(n.operand for n in self.conditions))
-            self._operands = equations.bounded_memo(
-                key, lambda: reference.compile(operand_program(equations.alone(), [n.operand for n in self.conditions]))
-            )
+            self._operands = operand_values(equations, tuple(n.operand for n in self.conditions))
         self._p, self._states = run.p, equations.system.nq + equations.system.nv
         m = len(self.conditions)
         self._farthest = np.zeros(m)

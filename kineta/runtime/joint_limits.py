@@ -8,8 +8,7 @@ import numpy as np
 
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
-from kineta.codegen import numpy as reference
-from kineta.consistency.definition_domain import operand_program
+from kineta.consistency.definition_domain import operand_values
 from kineta.equations.equations import Equations
 from kineta.errors import warn
 from kineta.model.contacts.limit import Limit
@@ -37,9 +36,7 @@ class LimitDistances:
         self.system, self.sides = equations.system, _sides(equations.system)
         distances = tuple(side.distance for side in self.sides)
         if distances:
-            self._distances = equations.memo(
-                ("limits", distances), lambda: reference.compile(operand_program(equations.alone(), distances))
-            )
+            self._distances = operand_values(equations, distances)
 
     def distances(self, t: float | FloatArray, q: FloatArray, p: FloatArray) -> FloatArray:
         """Distances (..., k) of positions *q* from all limits, negative beyond them; the time is a number, or (..., 1)."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from kineta.algebra.expression import DESCRIPTIONS, Expr
 from kineta.arrays import FloatArray
-from kineta.codegen import numpy as reference
-from kineta.consistency.definition_domain import domain_conditions, edge_tolerance, operand_program
+from kineta.consistency.definition_domain import domain_conditions, edge_tolerance, operand_values
 from kineta.equations.equations import Equations
+from kineta.model.motion_program import Control
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.system import System
 from kineta.passes.nonsmooth import kinks
@@ -26,9 +26,7 @@ def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -
     if not found:
         return ""
     zeros = tuple(zero for _, _, zero in found)
-    values = equations.bounded_memo(
-        ("kinks", zeros), lambda: reference.compile(operand_program(equations.alone(), zeros))
-    )
+    values = operand_values(equations, zeros)
     n = equations.system.nq + equations.system.nv
     off = np.abs(values(np.array([t]), y[:n], p))
     if not off.min() <= EDGE_TOLERANCE * max(1.0, float(np.abs(y[:n]).max())):
@@ -46,23 +44,23 @@ def at_kink(
     """True where the equations without contacts and switches, or *more* expressions, have a kink, a step or an infinite slope
     at one of the states.
     """
-    system = equations.system
-    bare = system.replace(contacts=(), switches=(), programs=(), control=None, outputs=())
     more = tuple(more)
-    zeros = tuple(
-        zero for e in (*motion_expressions(bare.expanded), *more) for _, zero in _nonsmooth_operations((e,), system)
-    )
-    steep = tuple(need.rule.distance(need.operand) for need in domain_conditions(bare, more) if need.steep)
-    zeros, smooth = (*zeros, *steep), len(zeros)
-    if not zeros:
+    zeros, steep = equations.bounded_memo((at_kink, more), lambda: _zeros(equations.system, more))
+    if not (zeros or steep):
         return False
-    values = equations.bounded_memo(
-        ("kinks", zeros), lambda: reference.compile(operand_program(equations.alone(), zeros))
-    )
+    values, smooth = operand_values(equations, (*zeros, *steep)), len(zeros)
     y = np.concatenate([q, v], axis=-1)
     off = np.abs(values(*(np.broadcast_to(x, (*y.shape[:-1], x.shape[-1])) for x in (t, y, p))))
     kinked = off[..., :smooth] <= KINK_TOLERANCE * np.maximum(1.0, np.abs(y).max(axis=-1, initial=0.0, keepdims=True))
     return bool(kinked.any() or (off[..., smooth:] <= edge_tolerance(y)[..., None]).any())
+
+
+def _zeros(system: System, more: Sequence[Expr]) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+    """Expressions that vanish at kinks and steps, and at infinite slopes, of the motions of *system* and of *more*."""
+    bare = system.unchecked(contacts=(), switches=(), programs=(), control=Control(), outputs=())
+    every = (*motion_expressions(bare.expanded), *more)
+    steep = (need.rule.distance(need.operand) for need in domain_conditions(bare, more) if need.steep)
+    return tuple(zero for e in every for _, zero in _nonsmooth_operations((e,), system)), tuple(steep)
 
 
 def _nonsmooth_operations(expressions: Iterable[Expr], system: System) -> Iterator[tuple[Expr, Expr]]:
