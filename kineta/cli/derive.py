@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.options import FILE, Verb, formalism, json_, model, quantity, settings, strategy
+from kineta.cli.options import FILE, Verb, json_, model, parameter, settings
 from kineta.cli.values import Settings, echo, print_json, read
 from kineta.errors import ArgumentError
 from kineta.results.ruled_table import ruled
+from kineta.tasks import options as o
 
 if TYPE_CHECKING:
     from kineta.equations.equations import Equations
@@ -34,7 +35,7 @@ LARGE = 200
     """,
 )
 @model
-@quantity("inverse")
+@parameter(o.quantity("inverse"))
 @click.option("--latex", is_flag=True, help="Print the equations as LaTeX.")
 @click.option("--no-parts", is_flag=True, help="Write everything out, without named parts.")
 @click.option("--matrix", is_flag=True, help="Print the equations of motion as matrices.")
@@ -42,8 +43,8 @@ LARGE = 200
 @click.option("--save", type=FILE, metavar="FILE", help="Write what --explain tells to a .md, .tex or .html file.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the equations.")
 @settings
-@formalism
-@strategy
+@parameter(o.FORMALISM)
+@parameter(o.STRATEGY)
 @json_
 def derive(
     model: Path,

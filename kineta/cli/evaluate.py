@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kineta.cli.options import Verb, completing, formalism, json_, model, quantity, seconds, settings, state, strategy
+from kineta.cli.options import Verb, json_, model, parameter, settings
 from kineta.cli.values import Settings, numbers, print_json, read, with_values
 from kineta.errors import ArgumentError, did_you_mean
+from kineta.tasks import options as o
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,26 +31,19 @@ if TYPE_CHECKING:
     """,
 )
 @model
-@quantity("forward")
-@click.option("--t", type=seconds, default=0.0, metavar="TIME", help="Time, in seconds or with a unit.")
-@state("q", "Coordinates")
-@state("v", "Speeds")
-@state("tau", "Forces on the speeds")
-@state("vdot", "Accelerations")
+@parameter(o.quantity("forward"))
+@parameter(o.time("t", "Time, in seconds or with a unit.", default=0.0))
+@parameter(o.state("q", "Coordinates"))
+@parameter(o.state("v", "Speeds"))
+@parameter(o.state("tau", "Forces on the speeds"))
+@parameter(o.state("vdot", "Accelerations"))
 @click.option(
     "--levels", metavar="VALUES", help="Derivatives of the accelerations, by name: \"q1'''=2, q2''''=1\", or JSON."
 )
 @settings
-@formalism
-@strategy
-@click.option(
-    "--backend",
-    default="llvm",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=completing(lambda: ("llvm", "numpy")),
-    help="What computes: llvm or numpy.",
-)
+@parameter(o.FORMALISM)
+@parameter(o.STRATEGY)
+@parameter(o.choice("backend", "llvm", "What computes: llvm or numpy.", "kineta.equations.function:BACKENDS"))
 @json_
 def evaluate(
     model: Path,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kineta.cli.options import FILE, Verb, force, formalism, json_, model, settings, strategy, to
+from kineta.cli.options import FILE, Verb, force, json_, model, parameter, settings, to
 from kineta.cli.values import Settings, print_json, read, write_files
 from kineta.errors import ArgumentError
+from kineta.tasks import options as o
 
 if TYPE_CHECKING:
     from kineta.model.system import System
@@ -32,8 +33,8 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
 @click.option("--name", metavar="NAME", help="Of the files, and prefix of the functions; else the model's.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
 @settings
-@formalism
-@strategy
+@parameter(o.FORMALISM)
+@parameter(o.STRATEGY)
 @force
 @json_
 def export(

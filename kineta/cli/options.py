@@ -8,17 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kineta.cli.values import Settings, said, show_warning
 from kineta.errors import KinetaError, KinetaWarning
+from kineta.tasks.task import Option, named
 
 if TYPE_CHECKING:
     from kineta.model.units import Dimension
-
-Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 class Verb(click.Command):
@@ -63,24 +62,6 @@ class Verb(click.Command):
 def completing(known: Callable[[], Iterable[str]]) -> Any:
     """Return the shell completion of a word by *known* names."""
     return lambda context, parameter, word: [name for name in known() if name.startswith(word)]
-
-
-def _quantities() -> Iterable[str]:
-    from kineta.mechanics.quantities import CONTROLLED, ORDERED, QUANTITIES
-
-    return (*QUANTITIES, *CONTROLLED, *(f"{kind}({order})" for kind in ORDERED for order in (1, 2, 3, 4)))
-
-
-def _strategies() -> Iterable[str]:
-    from kineta.mechanics.constraints.solution_strategies import STRATEGY_NAMES
-
-    return STRATEGY_NAMES
-
-
-def _formalisms() -> Iterable[str]:
-    from kineta.mechanics.formalisms.table import FORMALISMS
-
-    return FORMALISMS
 
 
 # -- readers of values -------------------------------------------------------------------------------------------------
@@ -144,6 +125,38 @@ def _quantity(text: str | float, dimension: Dimension) -> float:
     return value
 
 
+#: Types of click, by the kind of option; others stay text until the model is read.
+TYPES: dict[str, Any] = {
+    **dict.fromkeys(("file", "plot", "save", "run", "page"), FILE),
+    "time": seconds,
+    "end": end,
+    "hertz": hertz,
+    "real": real,
+}
+
+
+def parameter(option: Option) -> Callable[[Any], Any]:
+    """Return an option for click."""
+    kind = whole(*option.limits) if option.kind == "whole" else TYPES.get(option.kind)
+    if option.positional:
+        return click.argument(option.name, type=kind, help=option.help)
+    if option.kind == "flag":
+        return click.option(option.typed, option.name, is_flag=True, help=option.help)
+    default = {} if option.default is None else {"default": option.default}
+    return click.option(
+        option.typed,
+        option.name,
+        **default,
+        type=kind,
+        show_default=option.shown or option.default is not None,
+        metavar=option.metavar,
+        multiple=option.multiple,
+        required=option.required,
+        help=option.help,
+        shell_complete=completing(lambda: named(option.known)) if option.known else None,
+    )
+
+
 # -- arguments and options ---------------------------------------------------------------------------------------------
 
 model = click.argument("model", type=FILE, help="Model file, .kin or .urdf; - reads .kin from standard input.")
@@ -180,38 +193,3 @@ def settings(verb: Any) -> Any:
     for option in reversed(_SETTINGS):
         option(gathered)
     return gathered
-
-
-strategy = click.option(
-    "--strategy",
-    default="auto",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=completing(_strategies),
-    help="Way to accelerations under constraints: multipliers, nullspace or partition.",
-)
-formalism = click.option(
-    "--formalism",
-    default="newton_euler",
-    show_default=True,
-    metavar="NAME",
-    shell_complete=completing(_formalisms),
-    help="What derives the equations.",
-)
-
-
-def quantity(default: str) -> Callable[[Decorated], Decorated]:
-    """Return the option ``--quantity``."""
-    return click.option(
-        "--quantity",
-        default=default,
-        show_default=True,
-        metavar="NAME",
-        shell_complete=completing(_quantities),
-        help="inverse, forward, mass_matrix, bias, energy, positions, outputs, ...",
-    )
-
-
-def state(name: str, what: str) -> Callable[[Decorated], Decorated]:
-    """Return the option ``--name`` for numbers of coordinates or speeds."""
-    return click.option(f"--{name}", metavar="VALUES", help=f"{what}: 1,2,3, name=value,..., JSON, or @file.json.")

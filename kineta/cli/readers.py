@@ -125,7 +125,6 @@ READERS: dict[str, Callable[[Option, Any, Any], Any]] = {
         (
             "text",
             "word",
-            "method",
             "flag",
             "whole",
             "real",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from warnings import catch_warnings, simplefilter
 
 import click
 
-from kineta.cli.options import FILE, Verb, completing, end, hertz, json_, model, real, seconds, settings, whole
+from kineta.cli.options import Verb, json_, model, parameter, settings
 from kineta.cli.readers import GROUPS, READERS, Reading, names
 from kineta.cli.values import CHECK_FAILED, INTERRUPTED, Settings, echo, fail, print_json, read, with_values
 from kineta.errors import ArgumentError, MissingPackageError
@@ -26,24 +26,6 @@ if TYPE_CHECKING:
 FILES = {"plot": (".png", ".svg", ".pdf"), "save": (".csv",), "run": (".nc", ".csv"), "page": ()}
 #: Kinds of options for the output of a result, which are no arguments of the function.
 TARGETS = (*FILES, "series", "run_series")
-#: Types of click, by the kind of option; others stay text until the model is read.
-TYPES: dict[str, Any] = {
-    **dict.fromkeys(("file", *FILES), FILE),
-    "time": seconds,
-    "end": end,
-    "hertz": hertz,
-    "real": real,
-}
-
-
-def _methods() -> Iterable[str]:
-    from kineta.integration.solver import METHODS
-
-    return METHODS
-
-
-#: Completions, by the kind of option.
-COMPLETIONS = {"method": completing(_methods)}
 
 
 def verbs(tasks: Iterable[Task] = TASKS) -> Iterator[click.Command]:
@@ -57,32 +39,10 @@ def _verb(task: Task) -> click.Command:
     def called(**given: Any) -> None:
         run(task, **given)
 
-    for option in reversed((model, *map(_parameter, task.flat), settings, json_)):
+    for option in reversed((model, *map(parameter, task.flat), settings, json_)):
         called = option(called)
     *said, examples = cleandoc(task.help).split("\n\n")
     return click.command(task.verb, cls=Verb, help="\n\n".join(said), examples=examples)(called)
-
-
-def _parameter(option: Option) -> Callable[[Any], Any]:
-    """Return an option for click."""
-    kind = whole(*option.limits) if option.kind == "whole" else TYPES.get(option.kind)
-    if option.positional:
-        return click.argument(option.name, type=kind, help=option.help)
-    if option.kind == "flag":
-        return click.option(option.typed, option.name, is_flag=True, help=option.help)
-    default = {} if option.default is None else {"default": option.default}
-    return click.option(
-        option.typed,
-        option.name,
-        **default,
-        type=kind,
-        show_default=option.shown or option.default is not None,
-        metavar=option.metavar,
-        multiple=option.multiple,
-        required=option.required,
-        help=option.help,
-        shell_complete=COMPLETIONS.get(option.kind),
-    )
 
 
 def run(task: Task, model: Path, settings: Settings, *, as_json: bool, **given: Any) -> None:

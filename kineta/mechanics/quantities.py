@@ -231,6 +231,8 @@ def quantity(name: str) -> Quantity:
 
 #: The quantities whose operations are counted and compared.
 COUNTED = ("kinetic_energy", "inverse", "mass_matrix", "mass_and_bias", "forward")
+#: Names of quantities, as they complete words of the command line.
+NAMES = (*QUANTITIES, *CONTROLLED, *(f"{kind}({order})" for kind in ORDERED for order in (1, 2, 3, 4)))
 #: Counted quantities with an entry for every pair of speeds.
 SQUARE = ("mass_matrix", "mass_and_bias")
 

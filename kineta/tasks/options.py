@@ -65,9 +65,15 @@ def plot(meaning: str = "Write a picture (.png, .svg, .pdf).", **more: Any) -> O
     return Option("plot", "plot", meaning, metavar="FILE", **more)
 
 
-def method(default: str, meaning: str) -> Option:
-    """A method of integration."""
-    return Option("method", "method", meaning, metavar="NAME", default=default)
+def choice(name: str, default: str, meaning: str, known: str) -> Option:
+    """A word among those of the object *known*, ``module:name``, which complete it."""
+    return Option("word", name, meaning, metavar="NAME", default=default, known=known)
+
+
+def quantity(default: str) -> Option:
+    """A quantity of the equations."""
+    meaning = "inverse, forward, mass_matrix, bias, energy, positions, outputs, ..."
+    return choice("quantity", default, meaning, "kineta.mechanics.quantities:NAMES")
 
 
 def _table(meaning: str) -> Option:
@@ -75,6 +81,21 @@ def _table(meaning: str) -> Option:
     return Option("file", "data", meaning, metavar="DATA", positional=True)
 
 
+FORMALISM = choice(
+    "formalism", "newton_euler", "What derives the equations.", "kineta.mechanics.formalisms.table:FORMALISMS"
+)
+STRATEGY = choice(
+    "strategy",
+    "auto",
+    "Way to accelerations under constraints: multipliers, nullspace or partition.",
+    "kineta.mechanics.constraints.solution_strategies:STRATEGY_NAMES",
+)
+METHOD = choice(
+    "method",
+    "dop853",
+    "dop853, dopri5, CVODE, CVODE_ADAMS, IDA, or a method of SciPy.",
+    "kineta.integration.solver:METHODS",
+)
 START = (state("q", "Initial coordinates"), state("v", "Initial speeds"))
 AT = time("t", "The time, for drives.", "at", default=0.0)
 SAVE = Option("save", "save", "Write a table (.csv).", metavar="FILE")

@@ -48,7 +48,7 @@ TASKS = (
             *o.START,
             o.state("levels", "Initial accelerations and their derivatives, under programs of motion"),
             o.state("tau", "Constant forces on the speeds"),
-            o.method("dop853", "dop853, dopri5, CVODE, CVODE_ADAMS, IDA, or a method of SciPy."),
+            o.METHOD,
             o.real("rtol", 1e-9, "Relative tolerance."),
             o.real("atol", 1e-12, "Absolute tolerance."),
             o.whole("samples", 2, 10**7, "Equidistant times recorded.", "NUMBER", default=1001),

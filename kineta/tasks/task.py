@@ -10,6 +10,12 @@ from importlib import import_module
 from typing import Any
 
 
+def named(path: str) -> Any:
+    """Return the object ``module:name``."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)
+
+
 @dataclass(frozen=True)
 class Option:
     """An option ``--word`` that becomes the argument *name* of a task's function.
@@ -17,7 +23,7 @@ class Option:
     kind : of the text, a row of ``kineta.cli.readers.READERS``
     word : of the option, where it is not the name; with ``positional`` an argument without a word
     default : number or text; ``shown`` is the default of the function, as the help shows it
-    limits : least and largest value of a whole number
+    limits : least and largest value of a whole number; known : the object ``module:name`` with the words that complete it
     expected : for an option that must not be empty, the end of the sentence that says so
     calls : the function ``module:name`` that is called in place of the task's own where the option is given
     needs : options of which one has to stand beside it, and the reason; excludes : those that may not
@@ -31,6 +37,7 @@ class Option:
     default: Any = None
     shown: str = ""
     limits: tuple[int, int] = (0, 0)
+    known: str = ""
     multiple: bool = False
     required: bool = False
     positional: bool = False
@@ -88,5 +95,4 @@ class Task:
 
     def object(self, name: str) -> Any:
         """Return the object *name* of the module, or of another one, ``module:name``."""
-        module, _, own = name.rpartition(":")
-        return getattr(import_module(module or self.module), own)
+        return named(name if ":" in name else f"{self.module}:{name}")

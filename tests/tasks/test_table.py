@@ -51,7 +51,7 @@ def test_options_have_readers_and_name_options_of_their_verb(task: Task) -> None
         assert part.kind in (READERS if isinstance(part, Option) else GROUPS)
     for option in task.flat:
         assert {*option.needs[0], *option.excludes[0]} <= names
-        assert all(task.object(n) is not None for n in (option.calls, task.record) if n)
+        assert all(task.object(n) is not None for n in (option.calls, option.known, task.record) if n)
 
 
 @pytest.mark.parametrize("task", VERBS, ids=lambda task: task.verb)
