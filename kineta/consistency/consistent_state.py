@@ -51,9 +51,10 @@ def consistent_state(
     t: float,
     q: FloatArray,
     v: FloatArray,
-    held: tuple[Sequence[int], Sequence[int]] = ((), ()),
+    held: tuple[Sequence[int], Sequence[int], Sequence[int]] = ((), (), ()),
 ) -> ConsistentState:
-    """Consistent state at the time *t* near the guess *q*, *v*; *held*: speeds that do not move coordinates, and fixed speeds.
+    """Consistent state at the time *t* near the guess *q*, *v*; *held*: speeds that do not move coordinates, fixed
+    speeds, and fixed coordinates.
     Quasi-velocities satisfy the constraints on the speeds, and stay.
 
     Where Newton's method fails from the guess, as at a vanishing gradient, it restarts from perturbed guesses; for speeds
@@ -64,7 +65,7 @@ def consistent_state(
 
     def moved(change: FloatArray) -> FloatArray:
         change[list(held[0])] = 0.0
-        return constraints.retract(t, q, change)
+        return np.where(np.isin(range(len(q)), held[2]), q, constraints.retract(t, q, change))
 
     def changed(change: FloatArray) -> FloatArray:
         change[list(held[1])] = 0.0
@@ -74,7 +75,7 @@ def consistent_state(
         q,
         len(still),
         moved,
-        lambda guess: constraints.project_position(t, guess, held[0]),
+        lambda guess: constraints.project_position(t, guess, held[0], held[2]),
         lambda x: _largest(constraints.residuals(t, x, still)[on_position]) / constraints.scale(x, still),
         POSITION_DISTANCES if on_position else (),
     )

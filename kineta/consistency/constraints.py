@@ -21,7 +21,7 @@ from kineta.mechanics.formalisms.table import FORMALISMS
 from kineta.mechanics.from_residual import jacobian, levels
 from kineta.model.dimensions import level_unit
 from kineta.model.system import System
-from kineta.numerics.linear_algebra import lstsq, norm
+from kineta.numerics.linear_algebra import lstsq, norm, pinv
 from kineta.numerics.newton import damped_newton
 from kineta.numerics.weighted_least_change import inverse_root, least_change
 from kineta.threads import bounded_memo, once
@@ -166,6 +166,14 @@ class NumericConstraints:
         """Rates of the coordinates (nq,)."""
         return self._values("qdot", t, q, v)
 
+    def coordinate_slopes(self, t: float, q: FloatArray, which: Sequence[int]) -> FloatArray:
+        """Derivatives of the coordinates number *which* by changes along the speeds, (k, nv)."""
+        unit = np.eye(len(self.system.base_speeds))
+        if not which:
+            return unit[:0]
+        rest = self._values("qdot", t, q, 0 * unit[0])
+        return np.array([(self._values("qdot", t, q, e) - rest)[list(which)] for e in unit]).T
+
     def inverse_root(self, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         """W with W W^T = M^-1: changes W x of the speeds have the kinetic energy x^2/2. The identity for a singular M."""
         W = np.zeros((len(v), len(v)))
@@ -181,16 +189,18 @@ class NumericConstraints:
 
     # -- projection ----------------------------------------------------------------------------
 
-    def project_position(self, t: float, q: FloatArray, held: Sequence[int] = ()) -> FloatArray:
+    def project_position(
+        self, t: float, q: FloatArray, held: Sequence[int] = (), fixed: Sequence[int] = ()
+    ) -> FloatArray:
         """Coordinates near *q* on the position constraints, or of least residual, by damped Newton steps of least change in the
-        mass metric; the speeds number *held* do not move them.
+        mass metric; the speeds number *held* do not move them, and the coordinates number *fixed* stay.
         """
         position, _, rows = self._places
         v = np.zeros(len(self.system.base_speeds))
         return damped_newton(
             q,
             lambda q: self.residuals(t, q, v)[position],
-            lambda q, off: self._least_change(t, q, v, off, rows, held, 1.0),
+            lambda q, off: self._least_change(t, q, v, off, rows, held, 1.0, fixed),
             lambda q, change: self.retract(t, q, change),
         )[0]
 
@@ -215,9 +225,10 @@ class NumericConstraints:
         rows: list[int] | slice,
         held: Sequence[int],
         longest: float = np.inf,
+        fixed: Sequence[int] = (),
     ) -> FloatArray | None:
-        """Least change of the speeds, but for those number *held*, by which the residuals *off* of *rows* vanish, shortened to
-        *longest*; None for rounding errors, and for rows that are not finite.
+        """Least change of the speeds, but for those number *held*, by which the residuals *off* of *rows* vanish and the
+        coordinates number *fixed* stay, shortened to *longest*; None for rounding errors, and for rows that are not finite.
         """
         if not np.abs(off).max(initial=0.0) > tolerances.RESIDUAL_TOLERANCE * self.scale(q, v):
             return None
@@ -226,6 +237,9 @@ class NumericConstraints:
         A = self.jacobian(t, q, v)[rows]
         if not (np.isfinite(A).all() and np.isfinite(off).all()):
             return None
+        if fixed:
+            whole, W = norm(A @ W, axis=1), W @ _complement(self.coordinate_slopes(t, q, fixed) @ W)
+            A = np.where((norm(A @ W, axis=1) > tolerances.RANK_TOLERANCE * whole)[:, None], A, 0.0)
         change = least_change(A, W, off)
         return np.asarray(change * min(1.0, longest / max(np.abs(change).max(initial=0.0), tolerances.LEAST_DIVISOR)))
 
@@ -257,6 +271,13 @@ class NumericConstraints:
             )
             found[i] = [kept[k] for k in np.flatnonzero(np.abs(share) > tolerances.PARTICIPATION_TOLERANCE).tolist()]
         return found
+
+
+def _complement(A: FloatArray) -> FloatArray:
+    """Projection (n, n) onto the null space of *A* (k, n)."""
+    return np.asarray(
+        np.eye(A.shape[1]) - pinv(A, what="the coordinates that stay", rcond=tolerances.RANK_TOLERANCE) @ A
+    )
 
 
 def _compiled_constraints(system: System) -> CompiledConstraints:

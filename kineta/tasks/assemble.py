@@ -30,6 +30,10 @@ from kineta.values import finite
 TOUCHING = 1e5
 
 
+#: Speeds that do not move coordinates, speeds that stay, and coordinates that stay, by their numbers.
+Held = tuple[list[int], list[int], list[int]]
+
+
 @dataclass(frozen=True)
 class Assembly:
     """A consistent state, or one for each of several cases.
@@ -108,10 +112,8 @@ def assemble(
     )
 
 
-def _assembled(
-    constraints: NumericConstraints, t: float, q0: FloatArray, v0: FloatArray, held: tuple[list[int], list[int]]
-) -> Assembly:
-    """Return one case of :func:`assemble`; *held*: the speeds that must not move coordinates, and the speeds that stay."""
+def _assembled(constraints: NumericConstraints, t: float, q0: FloatArray, v0: FloatArray, held: Held) -> Assembly:
+    """Return one case of :func:`assemble`; *held*: what stays, by :func:`_held`."""
     system = constraints.system
     found = consistent_state(constraints, t, q0, v0, held)
     q, v, allowed = found.q, found.v, tolerances.CONSTRAINT_TOLERANCE * found.scale
@@ -131,7 +133,7 @@ def _assembled(
     led = zip(("position", "speeds"), found.distances, strict=True)
     notes = tuple(f"the guess led to no {what}; one {beside} beside it did" for what, beside in led if beside)
     speeds = found.v if not system.quasi else np.zeros(len(system.base_speeds))
-    measured = of_constraints(constraints, t, q, speeds, held[0])
+    measured = of_constraints(constraints, t, q, speeds, held[0], held[2])
     moved = float(np.abs(q - q0).max(initial=0.0))
     near = () if measured is None else (measured,)
     return Assembly(q, v, initial, moved, found.violation, notes, near, system=system)
@@ -160,23 +162,25 @@ def _unmet(
     )
 
 
-def _held(system: System, pinned: Iterable[str]) -> tuple[list[int], list[int]]:
-    """Return the speeds that must not move coordinates, and the speeds that stay, from the names *pinned*."""
+def _held(system: System, pinned: Iterable[str]) -> Held:
+    """Return the speeds that must not move coordinates, the speeds that stay, and the coordinates that stay, from the names
+    *pinned*: positions of a joint that turns change by several of its speeds.
+    """
     names = records(pinned, str, "names of coordinates and speeds", "'q1'")
     blocks: dict[str, tuple[str, ...]] = {}
     for joint, motion in system.joints.items():
         turns = tuple(n for n, (turn, _) in zip(motion.speeds, motion.components, strict=True) if turn)
-        blocks[joint] = motion.speeds
-        for k, n in enumerate(motion.coordinates):
-            blocks[n] = turns if n in motion.quaternion else (motion.speeds[k],)
+        blocks |= {joint: motion.speeds, **dict.fromkeys(motion.quaternion, turns)}
     places = {n: k for k, n in enumerate(system.base_speeds)}
     changes = state_names(system)[: len(places)]
-    coordinates, speeds = [], []
+    coordinates, speeds, fixed = [], [], []
     for name in names:
         if name in blocks:
             coordinates += [places[n] for n in blocks[name]]
         elif name in changes:
             coordinates.append(changes.index(name))
+        elif name in system.q_names:
+            fixed.append(system.q_names.index(name))
         elif name in system.base_speeds:
             speeds.append(places[name])
         else:
@@ -184,4 +188,4 @@ def _held(system: System, pinned: Iterable[str]) -> tuple[list[int], list[int]]:
             raise ArgumentError(
                 f"Model '{system.name}' has no coordinate or speed '{name}' to pin.{did_you_mean(name, known)}"
             )
-    return coordinates, speeds
+    return coordinates, speeds, fixed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -329,6 +330,19 @@ def test_assembling_finds_the_nearest_state() -> None:
     assert found.q @ found.v == pytest.approx(0, abs=1e-14)
     assert found.initial["x"] == found.q[0]
     assert kn.simulate(kn.loads(ROD), 1.0, q=found.q, v=found.v).success
+
+
+@pytest.mark.parametrize(
+    ("pinned", "x", "y"), [(["b.x"], 0.0, 1.0), (["b.y"], -2.0, 0.0), (["b.x", "b.z", "b.qw"], 0.0, 1.0)]
+)
+def test_a_pinned_position_of_a_turned_body_stays(pinned: list[str], x: float, y: float) -> None:
+    """Its speeds are in the axes of the body: a quarter turn takes x to y."""
+    half = math.sqrt(0.5)
+    text = f"A | Free(b) = 1, 1, 1, 1; constraint C : b.y = 1 + 0.5*b.x; initial b.qw = {half}, b.qz = {half};"
+    found = kn.assemble(kn.loads(text), pinned=pinned)
+    assert found.q == pytest.approx([x, y, 0, half, 0, 0, half], abs=1e-12)
+    with pytest.raises(kn.SimulationError, match="Pin less, or start from another guess"):
+        kn.assemble(kn.loads(text), pinned=["b.x", "b.y"])
 
 
 def test_what_is_pinned_stays() -> None:

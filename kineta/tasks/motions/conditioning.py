@@ -108,10 +108,15 @@ def conditioning(
 
 
 def of_constraints(
-    constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray, pinned: Sequence[int] = ()
+    constraints: NumericConstraints,
+    t: float,
+    q: FloatArray,
+    v: FloatArray,
+    pinned: Sequence[int] = (),
+    fixed: Sequence[int] = (),
 ) -> Conditioning | None:
-    """Return the conditioning of the constraints of a consistent state by the speeds of the joints but for those *pinned*: at a
-    singular position the mobility rises. None without constraints, motions or derivatives.
+    """Return the conditioning of the constraints of a consistent state by the speeds of the joints but for those *pinned*, which
+    leave the coordinates *fixed*: at a singular position the mobility rises. None without constraints, motions or derivatives.
 
     Redundant constraints, dependent at all positions, are left out.
     """
@@ -134,7 +139,8 @@ def of_constraints(
     free = [k for k in range(n) if k not in set(pinned)]
     own = motions(constraints.system)
     A = slope[np.ix_(kept, free)]
-    return conditioning(rows, [own[k] for k in free], A, A[:0], what="how near the position is to a singular one")
+    stay = constraints.coordinate_slopes(t, q, fixed)[:, free]
+    return conditioning(rows, [own[k] for k in free], A, stay, what="how near the position is to a singular one")
 
 
 def of_responses(

@@ -229,7 +229,7 @@ def _guess(course: Course, constraints: NumericConstraints, t: float, q: FloatAr
     """Return speeds on the branch of nonlinear constraints near the model's initial speeds."""
     v = initial_state(constraints.system, p=constraints.p)[1]
     v[course.driven] = rates
-    return consistent_state(constraints, t, q, v, ((), course.driven)).v
+    return consistent_state(constraints, t, q, v, ((), course.driven, ())).v
 
 
 def _least(A: FloatArray, b: FloatArray) -> FloatArray:
