@@ -33,10 +33,21 @@ INDEPENDENCE_TOLERANCE = 1e-2
 #: Coefficient of a linear combination, or component of a direction, of unit length that is absent from sentences.
 PARTICIPATION_TOLERANCE = 1e-6
 
+#: Distance, relative to the size of the state and to 1, of states that count as one: of a start from its constraints, of a state
+#: from a limit, a kink or a jump. Half of the digits of a state would be lost to more, solutions keep to less.
+STATE_TOLERANCE = 1e-9
+#: Distance of the states on both sides of another one that stand for its limits, relative to the size of the state: the root of
+#: EPS is 1.5e-8, and differences of nearer states have fewer digits.
+SIDE_DISTANCE = 1e-7
+#: Distance from a singularity, relative to its size elsewhere, at which the steps of a run stall: they come no closer.
+STALL_TOLERANCE = 1e-6
+
 #: Force or acceleration, relative to the largest, that counts as zero.
 FORCE_TOLERANCE = 1e-9
 #: Error of numbers that people write with six digits: of the length of a quaternion, of directions normal to each other.
 WRITTEN_TOLERANCE = 1e-6
+#: Residual of a constraint, relative to the size of the state, in a state that people copy from a print: it is corrected.
+PRINTED_TOLERANCE = 1e-4
 #: Moment of inertia, relative to the largest, by which a tensor may miss symmetry, zero and the triangle inequality: tensors of
 #: plates and rods are at the bounds, and programs write them with as many digits as they like.
 INERTIA_TOLERANCE = 1e-9

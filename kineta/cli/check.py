@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from kineta.equations.equations import Equations
     from kineta.model.system import System
 
-#: Relative error of inverse and forward dynamics in succession, over the condition number of the mass matrix.
-ROUNDED = 1e-12
-#: Change of a force independent of a parameter, relative to the largest force: rounding of terms that cancel.
-UNMOVED = 1e-13
-
 
 @click.command(
     cls=Verb,
@@ -134,7 +129,7 @@ def without_effect(system: System) -> list[str]:
     return [
         f"Parameter '{n}': it stands in inertia that the motions of the model never bring into play."
         for n, change in moved.items()
-        if np.isfinite(tau).all() and (change <= UNMOVED * np.abs(tau).max()).all()
+        if np.isfinite(tau).all() and (change <= tolerances.ROUNDING_TOLERANCE * np.abs(tau).max()).all()
     ]
 
 
@@ -222,7 +217,7 @@ def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, 
         vdot = vdot + solve(M, pushed, what="the accelerations by reactions")
         size = max(1.0, float(np.abs(tau / scale).max())) * float(cond(M / np.outer(scale, scale)))
         error = float(np.abs((back - vdot) * scale).max()) / size
-        fault = "" if error < ROUNDED else "they contradict each other; please report the model"
+        fault = "" if error < tolerances.ROUNDING_TOLERANCE else "they contradict each other; please report the model"
     return _finding("forward dynamics undo inverse dynamics", "relative error over condition number", error, fault)
 
 

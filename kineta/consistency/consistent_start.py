@@ -29,10 +29,6 @@ from kineta.mechanics.constraints.rows import check_independent
 
 T = TypeVar("T", bound=Derived)
 
-#: Tolerance of a consistent start, relative to the size of the state; and of a start that is projected: the six digits of
-#: printed results.
-START_TOLERANCE, PRINTED_TOLERANCE = 1e-9, 1e-4
-
 
 @dataclass(frozen=True)
 class Consistent(Generic[T]):
@@ -57,15 +53,15 @@ def consistent(
     v: FloatArray,
     p: FloatArray,
     *,
-    reach: float = PRINTED_TOLERANCE,
+    reach: float | None = None,
 ) -> Consistent[T]:
     """Consistent start near *q*, *v*, of one motion or with a leading axis of cases.
 
-    A state that violates the constraints by up to *reach*, relative to its size, is projected onto them; one that is a guess has
-    an infinite reach, and becomes the state of least residual near it. Raises :class:`NumericalError` for a constraint without a
+    A state that violates the constraints by up to *reach*, relative to its size and PRINTED_TOLERANCE by default, is projected
+    onto them; one that is a guess has an infinite reach, and becomes the state of least residual near it. Raises :class:`NumericalError` for a constraint without a
     value or gradient in a given state, or anywhere near a guess.
     """
-    system = equations.system
+    system, reach = equations.system, tolerances.PRINTED_TOLERANCE if reach is None else reach
     if not system.constraints:
         return Consistent(equations, q, v)
     lead = np.broadcast_shapes(*(x.shape[:-1] for x in (q, v, p)))
@@ -95,9 +91,9 @@ def _brought_back(
     """State of :func:`consistent`, and the violation that was brought back; zero for a state that was not moved."""
     _, off = largest_violation(constraints, t, q, v)
     size = constraints.scale(q, v)
-    if START_TOLERANCE * size < abs(off) <= reach * size or np.isinf(reach):
+    if tolerances.STATE_TOLERANCE * size < abs(off) <= reach * size or np.isinf(reach):
         found = consistent_state(constraints, t, q, v)
-        if np.isinf(reach) or (not any(found.distances) and found.violation <= START_TOLERANCE * size):
+        if np.isinf(reach) or (not any(found.distances) and found.violation <= tolerances.STATE_TOLERANCE * size):
             return (found.q, found.v), abs(off)
     return (q, v), 0.0
 
@@ -111,7 +107,7 @@ def start_violation(
         return ""
     constraints = NumericConstraints(equations, p)
     k, value = largest_violation(constraints, t, q, v)
-    if abs(value) <= START_TOLERANCE * constraints.scale(q, v):
+    if abs(value) <= tolerances.STATE_TOLERANCE * constraints.scale(q, v):
         return ""
     if not system.quasi and (why := contradiction(constraints, t, consistent_state(constraints, t, q, v))):
         return f"Model '{system.name}': {why}"
@@ -160,7 +156,10 @@ def largest_violation(constraints: NumericConstraints, t: float, q: FloatArray, 
     """
     places, quasi = constraints.on_position, constraints.system.quasi
     values = constraints.residuals(t, q, np.zeros(len(constraints.system.base_speeds)) if quasi else v)
-    off, allowed = np.where(np.isfinite(values), np.abs(values), np.inf), START_TOLERANCE * constraints.scale(q, v)
+    off, allowed = (
+        np.where(np.isfinite(values), np.abs(values), np.inf),
+        tolerances.STATE_TOLERANCE * constraints.scale(q, v),
+    )
     first = [k for k in places if off[k] > allowed] or (places if quasi else range(len(off)))
     k = max(first, key=lambda k: float(off[k]), default=0)
     return k, float(values[k]) if first else 0.0

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
-from kineta.consistency.consistent_start import PRINTED_TOLERANCE, START_TOLERANCE, largest_violation
+from kineta.consistency.consistent_start import largest_violation
 from kineta.consistency.constraints import NumericConstraints
 from kineta.errors import ModelError, SimulationError, reworded
 from kineta.hybrid.active_set import STILL
@@ -313,7 +314,7 @@ class HybridRun(SampledRun):
             NumericConstraints(self.task.equations, made.p),
         )
         k, off = largest_violation(closing, t, q, v)
-        if not abs(off) <= PRINTED_TOLERANCE * closing.scale(q, v):
+        if not abs(off) <= tolerances.PRINTED_TOLERANCE * closing.scale(q, v):
             raise SimulationError(
                 f"at t = {t:g} s, when '{switch}' switches, the motion is thrown off {closing.described(k)}; expected values "
                 "that meet it"
@@ -367,7 +368,7 @@ def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[S
     made = control.made
     try:
         touching.brought = _penetration_note(
-            touching.touches, touching.check(task.t0, task.y0, made), START_TOLERANCE * size
+            touching.touches, touching.check(task.t0, task.y0, made), tolerances.STATE_TOLERANCE * size
         )
         y, control.made = touching.change(task.t0, task.y0.copy(), made)
     except SimulationError as error:

@@ -18,7 +18,7 @@ def error_controlled(states: int, integrals: int) -> int:
     return states - integrals or states
 
 
-def tolerances(states: int, integrals: int, rtol: float, atol: float) -> FloatArray:
+def error_tolerances(states: int, integrals: int, rtol: float, atol: float) -> FloatArray:
     """Absolute and relative tolerances (2, states)."""
     found = np.empty((2, states))
     found[0], found[1] = atol, rtol

@@ -14,7 +14,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import KinetaError, MissingPackageError
-from kineta.integration.error_control import tolerances
+from kineta.integration.error_control import error_tolerances
 from kineta.integration.problem import Problem
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, failed
 from kineta.numerics.linear_algebra import lstsq
@@ -128,7 +128,7 @@ class ExternalRun:
         """
         n, steering = len(self.problem.y0), self.problem.steering
         share = 1.0 if self.method in _MAXIMUM_NORM else np.sqrt(max(steering, 1) / max(n, 1))
-        atol = share * tolerances(n, self.problem.integrals, self.rtol, self.atol)[0]
+        atol = share * error_tolerances(n, self.problem.integrals, self.rtol, self.atol)[0]
         if self.method not in MULTISTEP:
             atol[steering:] = _ANY
         return {"rtol": share * self.rtol, "atol": atol, "max_step": self.max_step}

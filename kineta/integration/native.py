@@ -12,7 +12,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray, address
 from kineta.integration import loop_abi
-from kineta.integration.error_control import first_steps, tolerances
+from kineta.integration.error_control import error_tolerances, first_steps
 from kineta.integration.problem import Events, Problem, perturbation_signs
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment
 from kineta.numerics.roots import MOST
@@ -79,7 +79,7 @@ class NativeRun:
         y = np.zeros(padded)
         y[: self.n] = p.y0
         steps = np.array([np.ones(padded), np.zeros(padded)])
-        steps[:, : self.n] = tolerances(self.n, p.integrals, rtol, atol)
+        steps[:, : self.n] = error_tolerances(self.n, p.integrals, rtol, atol)
         room, rows = _ZEROS + MOST * events.n, self.chunk + 1
         return {
             "h": np.array(p.h),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration import ensemble_abi as layout
-from kineta.integration.error_control import error_controlled, first_steps, tolerances
+from kineta.integration.error_control import error_controlled, error_tolerances, first_steps
 from kineta.integration.segment import EventZeros
 from kineta.numerics.roots import MOST, PARTS
 from kineta.numerics.tableaux import Tableau
@@ -86,7 +86,7 @@ class EnsembleRun:
         self._integrate = integrate
         e = ensemble
         self.cases, self.n = e.y0.shape
-        allowed, steered = tolerances(self.n, e.integrals, rtol, atol), error_controlled(self.n, e.integrals)
+        allowed, steered = error_tolerances(self.n, e.integrals, rtol, atol), error_controlled(self.n, e.integrals)
         direction = 1.0 if e.t1 > e.t0 else -1.0
         started = np.isfinite(e.rates0).all(axis=1)
         self.counts = np.zeros((self.cases, layout.COUNTS), dtype=np.int64)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.integration.segment import Segment
 from kineta.numerics.linear_algebra import norm, svdvals
@@ -27,18 +28,15 @@ from kineta.programs.singularities import (
 )
 from kineta.runtime.problem import SimulationProblem
 
-#: Parts of the time span: least progress of a motion that is not stalled; tolerance of a predicted instant; tolerance of a
-#: predicted instant where a motion is stalled.
-PROGRESS, PREDICTION_TOLERANCE, STALLED_TOLERANCE = 1e-10, 1e-6, 1e-2
+#: Part of the time span of the least progress of a motion that is not stalled.
+PROGRESS = 1e-10
+#: Part of the time span by which a predicted instant may be missed where a motion is stalled: extrapolated from far away, it has
+#: two digits, and STALL_TOLERANCE would never be met.
+STALLED_TOLERANCE = 1e-2
 #: Number of fruitless approaches after which a suspected loss of influence counts as rounding.
 FRUITLESS_RESTARTS = 20
-#: Part of the time span before and behind a jump at which programs are compared.
-JUMP_DISTANCE = 1e-7
-#: Violation of programs, relative to the largest state and their gradients, by a motion lost to rounding; and steps, relative to
-#: the longest, that count as short.
-DRIFT_TOLERANCE, SHORT_STEP = 1e-10, 1e-2
-#: Part of its largest length kept by a gradient that does not vanish.
-GRADIENT_PART = 1e-3
+#: Steps, relative to the longest, that count as short.
+SHORT_STEP = 1e-2
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,7 @@ class ControllabilityWatch:
         self, there: float, t: float, y: FloatArray, since: tuple[float, FloatArray], last: Sequence[Segment] = ()
     ) -> ControllabilityLoss | None:
         """End of a motion before a discontinuous program; None for a continuous one."""
-        what = discontinuous_program(self._system, self._made, there, y, JUMP_DISTANCE * self._span)
+        what = discontinuous_program(self._system, self._made, there, y, tolerances.SIDE_DISTANCE * self._span)
         why = f"{what} jumps at t = {there:.6g} s, which no motion follows; give a path without corners, as tanh, or end before"
         return ControllabilityLoss(t, y, why, since, last, jumps=True) if what else None
 
@@ -198,7 +196,9 @@ class ControllabilityWatch:
     def _when(self, t: float, soon: float) -> str:
         """Time predicted at *t*, in words."""
         return (
-            f"at t = {soon:.6g} s" if abs(soon - t) <= PREDICTION_TOLERANCE * self._span else f"near t = {soon:.6g} s"
+            f"at t = {soon:.6g} s"
+            if abs(soon - t) <= tolerances.STALL_TOLERANCE * self._span
+            else f"near t = {soon:.6g} s"
         )
 
     def _met(self, t: FloatArray, y: FloatArray, B: FloatArray) -> int:
@@ -208,7 +208,7 @@ class ControllabilityWatch:
         steps = np.abs(np.diff(t, prepend=self._t))
         short = steps <= SHORT_STEP * np.maximum.accumulate(np.maximum(steps, self._fading.longest))
         self._size = max(self._size, float(np.abs(y[~short, : self._states]).max(initial=0.0)))
-        allowed = DRIFT_TOLERANCE * self._size * np.maximum(self._lengths, norm(B, axis=1))[list(own)]
+        allowed = tolerances.CONSTRAINT_TOLERANCE * self._size * np.maximum(self._lengths, norm(B, axis=1))[list(own)]
         missed = np.flatnonzero(short & ~(off <= allowed).all(axis=1))
         return int(missed[0]) if len(missed) else len(t)
 
@@ -222,7 +222,7 @@ class ControllabilityWatch:
         no value.
         """
         system = self._system
-        stays = norm(after, axis=1) > GRADIENT_PART * self._lengths
+        stays = norm(after, axis=1) > tolerances.SINGULARITY_TOLERANCE * self._lengths
         names = [p.name for p in system.programs]
         turns = before is not None and not decoupling_determinant(before[None], after[None])[0] > 0
         if system.control.actuators and own is None and stays.all() and not turns:

@@ -11,7 +11,6 @@ from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
-from kineta.consistency.consistent_start import PRINTED_TOLERANCE, START_TOLERANCE
 from kineta.errors import SimulationError
 from kineta.expr.graph import Ref
 from kineta.expr.program import program
@@ -29,14 +28,10 @@ from kineta.numerics.weighted_least_change import inverse_root, least_change
 START = "the start"
 #: Largest number of steps towards the nearest solution.
 NEAREST_STEPS = 50
-#: Entries of a gradient, relative to neighbouring states, that vanish.
-GRADIENT_TOLERANCE = 1e-12
 #: Number of neighbouring states, and their distance: of rotations, and of other states relative to their size and 1.
 NEIGHBOURS, NEIGHBOUR_DISTANCE = 3, 0.1
 #: Tried parts of a step towards the nearest solution.
 STEP_PARTS = (1.0, 0.5, 0.25, 0.1, 0.01)
-#: Slopes above this value after a perturbation are nonzero.
-SLOPE_TOLERANCE = 1e-9
 #: Number of random directions in a test for a change of sign.
 SIGN_SAMPLES = 8
 #: Relative deviation from half of the previous change within which a root counts as double.
@@ -164,7 +159,9 @@ class Initialisation:
 
     def vanishing(self, gradients: Callable[[Initialisation], FloatArray]) -> Mask:
         """True for *gradients* that vanish here and not in neighbouring states."""
-        return np.asarray(~(np.abs(gradients(self)).max(axis=1) > GRADIENT_TOLERANCE * self._largest(gradients)))
+        return np.asarray(
+            ~(np.abs(gradients(self)).max(axis=1) > tolerances.ROUNDING_TOLERANCE * self._largest(gradients))
+        )
 
     def semidefinite(self, k: int, i: int) -> bool:
         """True where the row number *i* of order *k* has one sign for all values of the variables of this order."""
@@ -209,12 +206,12 @@ class Initialisation:
 
         At a double root Newton steps halve: then the double step is taken.
         """
-        farthest = PRINTED_TOLERANCE * self.size if k < 2 else np.inf
+        farthest = tolerances.PRINTED_TOLERANCE * self.size if k < 2 else np.inf
         if self.violations(k).max(initial=0.0) > farthest or not own:
             return
         scales, W, given = self.scales(k), self._directions(k, own), self.levels[k - 1].copy()
         self._newton(k, W, scales)
-        if k > 1 and self.violations(k).max(initial=0.0) <= START_TOLERANCE * self.size:
+        if k > 1 and self.violations(k).max(initial=0.0) <= tolerances.STATE_TOLERANCE * self.size:
             self._minimise_change(k, W, scales, given)
 
     def _newton(self, k: int, W: FloatArray, scales: FloatArray) -> None:
@@ -250,13 +247,13 @@ class Initialisation:
         for _ in range(NEAREST_STEPS):
             y, slopes = root @ (self.levels[k - 1] - given), self.rows(k)[1] / scales[:, None] @ W
             along = y - lstsq(slopes, slopes @ y, what=START)
-            if norm(along) <= SLOPE_TOLERANCE * norm(y):
+            if norm(along) <= tolerances.RANK_TOLERANCE * norm(y):
                 return
             for part in STEP_PARTS:
                 tried = self.moved(k, -part * (W @ along))
                 tried._newton(k, W, scales)
-                met = tried.violations(k).max(initial=0.0) <= START_TOLERANCE * tried.size
-                if met and norm(root @ (tried.levels[k - 1] - given)) < (1 - SLOPE_TOLERANCE) * norm(y):
+                met = tried.violations(k).max(initial=0.0) <= tolerances.STATE_TOLERANCE * tried.size
+                if met and norm(root @ (tried.levels[k - 1] - given)) < (1 - tolerances.RANK_TOLERANCE) * norm(y):
                     self.levels = tried.levels
                     break
             else:
@@ -286,7 +283,7 @@ class Initialisation:
         asked = np.vstack([ways[others], self._constraint_gradients() @ ways])
         goal = np.append((self.levels[k - 1] - natural)[others], np.zeros(len(asked) - len(others)))
         shares = lstsq(asked, goal, what=START)
-        if np.abs(asked @ shares - goal).max() <= START_TOLERANCE * max(1.0, float(np.abs(goal).max())):
+        if np.abs(asked @ shares - goal).max() <= tolerances.STATE_TOLERANCE * max(1.0, float(np.abs(goal).max())):
             self.levels[k - 1, own] = (natural + ways @ shares)[own]
 
     def _input_distribution(self) -> FloatArray:
@@ -294,7 +291,7 @@ class Initialisation:
         n, pushes = self.levels.shape[1], self.input_directions()
         answers = lstsq(self.value(self.start.mass_matrix).reshape(n, n), pushes, what=START)
         sizes, turns = eigh(pushes.T @ answers, what=START)
-        kept = sizes > SLOPE_TOLERANCE * sizes.max()
+        kept = sizes > tolerances.RANK_TOLERANCE * sizes.max()
         return np.asarray(answers @ turns[:, kept] / np.sqrt(sizes[kept]))
 
     def _constraint_gradients(self) -> FloatArray:
@@ -316,12 +313,8 @@ class Initialisation:
                 change = np.zeros(self.levels.shape[1])
                 change[i] = NEIGHBOUR_DISTANCE * (1.0 + abs(self.levels[order - 1, i]) if order else 1.0)
                 name = names[i] if names else f"the position along {speed}"
-                found += [name] * bool(np.abs(gradient(self.moved(order, change))).max() > SLOPE_TOLERANCE)
+                found += [name] * bool(np.abs(gradient(self.moved(order, change))).max() > tolerances.RANK_TOLERANCE)
         return found
-
-
-#: Least influence on a combination of programs, relative to the largest, of controllable programs.
-CONTROLLABILITY_TOLERANCE = 1e-10
 
 
 def initialise(
@@ -353,7 +346,7 @@ def initialise(
             moved += [f"{', '.join(names[i] for i in own)} by up to {change:.3g}"] * bool(change)
         elif change:
             notes.append(f"the start missed programs, and {', '.join(names)} were moved by up to {change:.1e}")
-        if found.violations(k).max(initial=0.0) > START_TOLERANCE * found.size:
+        if found.violations(k).max(initial=0.0) > tolerances.STATE_TOLERANCE * found.size:
             raise SimulationError(_violation_text(system, found, k, [names[i] for i in own]))
     _check_controllability(system, found)
     _check_actuated_forces(system, found)
@@ -370,7 +363,7 @@ def _check_controllability(system: System, found: Initialisation) -> None:
     if own := list(found.start.actuated):
         reach = np.abs(found.value(found.start.gradient_answers).reshape(len(names), -1))
         for name, row in zip(names, reach, strict=True):
-            if not row[own].max() > GRADIENT_TOLERANCE * row.max():
+            if not row[own].max() > tolerances.ROUNDING_TOLERANCE * row.max():
                 raise SimulationError(f"Model '{system.name}': {beyond_reach(system, name)}")
     _check_gradients(system, found, Initialisation.controllable_part, "is at the start one of what constraints hold")
     B, Z = found.regularity()
@@ -378,7 +371,7 @@ def _check_controllability(system: System, found: Initialisation) -> None:
     sizes = np.sqrt(np.abs(np.diagonal(S)))
     if (
         not svdvals(S / np.outer(sizes, sizes), what="what the actuators do to the programs")[-1]
-        > CONTROLLABILITY_TOLERANCE
+        > tolerances.RANK_TOLERANCE
     ):
         raise SimulationError(
             f"Model '{system.name}': the programs {', '.join(names)} ask for the same at the start, or the actuators cannot hold "
@@ -397,7 +390,7 @@ def _check_actuated_forces(system: System, found: Initialisation) -> None:
     )
     left = force - ways @ lstsq(ways, force, what="the forces of the start")
     worst = int(np.abs(left).argmax())
-    if abs(left[worst]) > START_TOLERANCE * max(1.0, float(np.abs(force).max())):
+    if abs(left[worst]) > tolerances.STATE_TOLERANCE * max(1.0, float(np.abs(force).max())):
         raise SimulationError(
             f"Model '{system.name}': the start asks for a force of {left[worst]:.3g} on {names[1][worst]}, and no actuator acts "
             f"there; give values of {', '.join(names[2])} that forces on {', '.join(names[1][k] for k in driven)} bring about."
@@ -422,14 +415,18 @@ def _violation_text(system: System, found: Initialisation, k: int, own: Sequence
     kind = "program" if name in {own.name for own in system.programs} else "constraint"
     what = derivative_text(kind, name, len(labels[i]) - len(name))
     where = f"Model '{system.name}': the start misses {what}: it is {off[i]:.3g} at t = {found.t:g} s, and has to be 0."
-    if not np.abs(A[i]).max() > GRADIENT_TOLERANCE * found.scales(k)[i]:
+    if not np.abs(A[i]).max() > tolerances.ROUNDING_TOLERANCE * found.scales(k)[i]:
         return (
             f"{where} Nothing changes it there, its gradient vanishes; "
             f"start with {_influential_text(found, k, lambda state: state.rows(k)[1][i])}."
         )
     if k < 2:
         return f"{where} Give initial values that meet it."
-    if own and not np.abs(A[i][[names.index(one) for one in own]]).max() > GRADIENT_TOLERANCE * found.scales(k)[i]:
+    if (
+        own
+        and not np.abs(A[i][[names.index(one) for one in own]]).max()
+        > tolerances.ROUNDING_TOLERANCE * found.scales(k)[i]
+    ):
         return f"{where} Nothing that is left to be found changes it there, {', '.join(own)}; give other values."
     if len(own) < len(names):
         return f"{where} Leave some of {', '.join(names)} to be found, or give others."

@@ -6,13 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.model.system import System
 from kineta.programs.initialisation import derivative_text
 from kineta.runtime.compiled import BoundSystem
-
-#: Least jump, relative to the state.
-JUMP_TOLERANCE = 1e-9
 
 
 def jumping_entries(change: Callable[[float], FloatArray], beside: float, least: float) -> IntArray:
@@ -37,6 +35,6 @@ def discontinuous_program(system: System, made: BoundSystem, t: float, y: FloatA
         return np.asarray(np.abs(levels[1] - levels[0]))
 
     size = max(1.0, float(np.abs(y).max(initial=0.0)))
-    for i in jumping_entries(change, beside, JUMP_TOLERANCE * size):
+    for i in jumping_entries(change, beside, tolerances.STATE_TOLERANCE * size):
         return derivative_text("program", system.programs[own[i]].name, own[:i].count(own[i]))
     return ""

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.integration.segment import Segment
 from kineta.numerics.linear_algebra import det
 from kineta.numerics.roots import DIP, PARTS
 
-#: Parts of the largest size in a step: zero to rounding; zero of a stalled motion. Multiple of the curvature between two samples
-#: above which a size stays nonzero; and part of its earlier value to which a size falls at an end where it vanishes.
-ROOT_TOLERANCE, STALLED_ROOT_TOLERANCE, CURVATURE_FACTOR, DECAY_PART = 1e-12, 1e-6, 4.0, 0.25
+#: Multiple of the curvature between two samples above which a size stays nonzero.
+CURVATURE_FACTOR = 4.0
+#: Part of its earlier value to which a size falls at an end where it vanishes.
+DECAY_PART = 0.25
 #: Part of a stretch of steps within which a state lies at its end.
 END_TOLERANCE = 1e-2
 
@@ -141,13 +143,17 @@ class DoubleRoot:
         self.around = looked, before, i
         self._t, self._least = float(stretch.t[i]), float(sizes[i])
         self._falls = bool(inside or sizes[i] <= DECAY_PART * most)
-        return None if sizes[i] > max(CURVATURE_FACTOR * bend, ROOT_TOLERANCE * self._first) else (before, after)
+        return (
+            None
+            if sizes[i] > max(CURVATURE_FACTOR * bend, tolerances.ROUNDING_TOLERANCE * self._first)
+            else (before, after)
+        )
 
     def when(self, instant: SingularInstant) -> float | None:
         """Time of the root near the *instant*; None for a nonzero minimum."""
         if instant.stalled:
-            return self._t if self._least <= STALLED_ROOT_TOLERANCE * self._first else None
-        return self._t if self._falls and self._least <= ROOT_TOLERANCE * self._first else None
+            return self._t if self._least <= tolerances.STALL_TOLERANCE * self._first else None
+        return self._t if self._falls and self._least <= tolerances.ROUNDING_TOLERANCE * self._first else None
 
 
 def decoupling_determinant(B: FloatArray, Z: FloatArray) -> FloatArray:
@@ -156,9 +162,10 @@ def decoupling_determinant(B: FloatArray, Z: FloatArray) -> FloatArray:
         return np.asarray(det(np.einsum("kan,kbn->kab", B, Z)))
 
 
-#: Least number of steps in each pass, fractional so that the last is no rounding remainder; final distance from the instant,
-#: relative to the first; and largest number of steps in all passes.
-STEPS_PER_PASS, APPROACH_TOLERANCE, APPROACH_STEPS = 3.5, 1e-10, 20_000
+#: Least number of steps in each pass, fractional so that the last is no rounding remainder; and largest number in all passes.
+STEPS_PER_PASS, APPROACH_STEPS = 3.5, 20_000
+#: Final distance from the instant, relative to the first: digits of the instant, beyond which no motion is left to continue.
+FINAL_APPROACH = 1e-10
 #: Number of intervals in a step.
 INTERVALS = len(PARTS) - 1
 
@@ -219,7 +226,7 @@ def approach_singularity(
     indices of a state before it and of one behind it, or None.
     """
     kept, first, left, stuck = list[Segment](), abs(end - t), APPROACH_STEPS, False
-    while left > 0 and abs(end - t) > max(APPROACH_TOLERANCE * first, 4 * np.spacing(abs(end))):
+    while left > 0 and abs(end - t) > max(FINAL_APPROACH * first, 4 * np.spacing(abs(end))):
         made = [s for s in carry(t, y, end, abs(end - t) / STEPS_PER_PASS, mode) if len(s.t)]
         stuck = not made or made[-1].t[-1] != end
         if not made:
@@ -259,9 +266,10 @@ def _up_to(segments: Sequence[Segment], steps: int) -> Iterator[Segment]:
         steps -= k
 
 
-#: Part of its largest value below which a falling influence may vanish; part of the longest step below which a step is short;
-#: and number of last steps that must be short.
-DECAYED, SHORT_STEP, LAST_STEPS = 0.05, 1e-7, 10
+#: Part of its largest value below which a falling influence may vanish.
+DECAYED = 0.05
+#: Part of the longest step below which a step is short, and number of last steps that must be short.
+SHORT_STEP, LAST_STEPS = 1e-7, 10
 #: Part of its largest value at which an influence vanishes while steps shrink with it, and number of such steps to the instant.
 VANISHED, STEPS_AHEAD = 1e-4, 3e4
 #: Range of the power of an influence that falls linearly in time: high for roots of high order, low for a steep approach.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.calls import call_user_function
 from kineta.errors import ArgumentError, shown
@@ -19,8 +20,6 @@ PARTS, ROUNDS = np.linspace(0.0, 1.0, 9), 10
 MIN_TIMES, MAX_TIMES = 200, 200_000
 #: Largest change of an extreme by the last halving of the intervals, relative to its series.
 SETTLED = 1e-3
-#: Relative rounding error of an extreme: of equal extremes the first counts.
-SAME = 1e-13
 
 
 def extremes(
@@ -62,7 +61,7 @@ def extremes(
         values = np.hstack([values, more])[:, order]
     sides = np.vstack([-values, values])
     highest = sides.max(axis=1, keepdims=True)
-    best = (sides >= highest - SAME * np.abs(highest)).argmax(axis=1)
+    best = (sides >= highest - tolerances.ROUNDING_TOLERANCE * np.abs(highest)).argmax(axis=1)
     own = np.arange(len(sides))
     low, high = times[np.maximum(best - 1, 0)], times[np.minimum(best + 1, len(times) - 1)]
     top, when = sides[own, best], times[best]
@@ -72,7 +71,7 @@ def extremes(
         seen = look(some)[1]
         at = np.vstack([-seen, seen])[own[:, None], places.reshape(tried.shape)]
         k = at.argmax(axis=1)
-        higher = at[own, k] > top + SAME * np.abs(top)
+        higher = at[own, k] > top + tolerances.ROUNDING_TOLERANCE * np.abs(top)
         top, when = np.where(higher, at[own, k], top), np.where(higher, tried[own, k], when)
         low, high = tried[own, np.maximum(k - 1, 0)], tried[own, np.minimum(k + 1, len(PARTS) - 1)]
     n = len(names)

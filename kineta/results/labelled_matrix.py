@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
-
-#: Ratio to the largest entry below which one is rounding error.
-ROUNDING = 1e-14
 
 
 def labelled(name: str, rows: Sequence[str], columns: Sequence[str], values: FloatArray) -> list[str]:
     """Return the lines of a table of *values* (rows, columns), with *name* in its corner and zeros for rounding errors."""
     size = abs(values).max(initial=0.0)
-    cells = [[f"{0.0 if abs(x) <= ROUNDING * size else x:.6g}" for x in row] for row in values.tolist()]
+    cells = [
+        [f"{0.0 if abs(x) <= tolerances.ROUNDING_TOLERANCE * size else x:.6g}" for x in row] for row in values.tolist()
+    ]
     own = aligned((name, *columns), *((head, *row) for head, row in zip(rows, cells, strict=True)))
     return [line.rstrip() for line in own]
 

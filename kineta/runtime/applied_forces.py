@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.equations import case_arguments
@@ -129,4 +130,6 @@ def warn_samples(system: System, rows: FloatArray, grid: FloatArray | None) -> N
 def _evenly_spaced(rows: FloatArray) -> bool:
     """True for *rows* (cases, nv) in arithmetic or geometric progression, as in a parameter study."""
     ways = (np.diff(x, axis=0) for x in (rows, np.log(np.abs(rows) if rows.all() else np.ones_like(rows))))
-    return any(bool(way.any()) and np.allclose(way, way[0], rtol=1e-6, atol=0.0) for way in ways)
+    return any(
+        bool(way.any()) and np.allclose(way, way[0], rtol=tolerances.WRITTEN_TOLERANCE, atol=0.0) for way in ways
+    )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_conditions, domain_violation, operand_values
 from kineta.equations.equations import Equations
 from kineta.errors import SimulationError
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.compiled import BoundSystem
-
-#: Distance, relative to the largest of the run, within which a state lies on the edge.
-EDGE_TOLERANCE = 1e-6
 
 
 class DomainWatch:
@@ -53,8 +51,8 @@ class DomainWatch:
         any. ``""`` for none.
         """
         distances, values, times = self._last if last else self._nearest
-        relative = distances / np.maximum(self._farthest, 1e-300)
-        if not len(relative) or relative.min() > EDGE_TOLERANCE:
+        relative = distances / np.maximum(self._farthest, tolerances.LEAST_DIVISOR)
+        if not len(relative) or relative.min() > tolerances.STALL_TOLERANCE:
             return ""
         i = int(relative.argmin())
         return self.conditions[i].sentence(float(values[i]), float(times[i]))

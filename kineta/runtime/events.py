@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, shown
@@ -168,7 +169,7 @@ class EventStep:
                 yield from ((i, t) for t in self._passed(i, known, float(events.beyond[i])))
 
     def _tolerance(self) -> float:
-        return 4 * 2.0**-52 * max(abs(self.t0), abs(self.t1))
+        return 4 * tolerances.EPS * max(abs(self.t0), abs(self.t1))
 
     def _value(self, i: int, t: float) -> float:
         return float(self.values(t, self.state(t))[i])

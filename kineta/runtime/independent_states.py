@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
 from kineta.model.system import System
@@ -20,8 +21,6 @@ from kineta.runtime.tangent import Linearisation, Matrix, MatrixAlgebra, Tangent
 
 #: Name of the computation in error messages.
 DEPENDENT_STATES = "the states that follow from others"
-#: Pivots of unit rows below which constraints are dependent.
-SINGULAR_PIVOT = 1e-9
 #: Weight of a preferred column in pivoting, and inverse weight of an avoided one.
 PREFERENCE = 1e6
 
@@ -109,4 +108,6 @@ def _regular(A: FloatArray, columns: Sequence[int]) -> bool:
     unit = A[..., columns] / np.where(length > 0, length, 1.0)
     if not len(columns):
         return True
-    return bool(np.isfinite(unit).all() and svdvals(unit, what=DEPENDENT_STATES)[..., -1].min() >= SINGULAR_PIVOT)
+    return bool(
+        np.isfinite(unit).all() and svdvals(unit, what=DEPENDENT_STATES)[..., -1].min() >= tolerances.RANK_TOLERANCE
+    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import operand_values
@@ -15,9 +16,6 @@ from kineta.model.contacts.limit import Limit
 from kineta.model.parameters import named_values
 from kineta.model.system import System
 from kineta.passes.evaluate import evaluate
-
-#: Violation of a limit at the level of rounding, and distance within which a limit is reached.
-LIMIT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class LimitDistances:
     def violated(self, t: float, q: FloatArray, p: FloatArray) -> str:
         """Limit with the largest violation by the position *q*, in words; ``''`` for none."""
         room = self.distances(t, q, p)
-        return self.sides[int(room.argmin())].words if room.min(initial=0.0) < -LIMIT_TOLERANCE else ""
+        return self.sides[int(room.argmin())].words if room.min(initial=0.0) < -tolerances.STATE_TOLERANCE else ""
 
     def warn(self, t: FloatArray, q: FloatArray, p: FloatArray) -> None:
         """Warn where a motion, at the times *t* (k,) in the positions *q* (k, nq), violates a limit: the largest violation and
@@ -72,7 +70,7 @@ class LimitDistances:
             return
         room = self.distances(t[:, None], q, p)
         k, i = map(int, np.unravel_index(int(room.argmin()), room.shape))
-        if room[k, i] < -LIMIT_TOLERANCE:
+        if room[k, i] < -tolerances.STATE_TOLERANCE:
             warn(
                 f"Model '{self.system.name}': the motion goes beyond the limit {self.sides[i].words}, by {-room[k, i]:.3g} at "
                 f"t = {t[k]:g} s: limits hold only in runs."
@@ -81,7 +79,7 @@ class LimitDistances:
     def reached(self, t: float | FloatArray, q: FloatArray, p: FloatArray) -> set[str]:
         """Names of the limits reached or violated by a position *q*."""
         room = self.distances(t, q, p)
-        at = np.any(room <= LIMIT_TOLERANCE, axis=tuple(range(room.ndim - 1)))
+        at = np.any(room <= tolerances.STATE_TOLERANCE, axis=tuple(range(room.ndim - 1)))
         return {self.sides[k].name for k in np.flatnonzero(at).tolist()}
 
 

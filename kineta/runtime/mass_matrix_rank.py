@@ -29,8 +29,6 @@ State = tuple[float, FloatArray, FloatArray]
 
 #: Largest number of speeds with a mass matrix derived symbolically, and number of columns computed at a time for larger systems.
 _WHOLE, _COLUMNS = 200, 64
-#: Part of its inertia left to a motion where a run ends in a singular position: steps come no closer.
-_LOST = 1e-6
 #: The beginning of a sentence on constraints that depend on each other in a state.
 SINGULAR = "the state is singular: "
 #: Number of speeds of a combination in a sentence.
@@ -144,4 +142,4 @@ def vanished_inertia(equations: Equations, p: FloatArray, start: State, end: Sta
     if not np.isfinite([before, after]).all():
         return ""
     smallest, motion = least_inertia(after, np.maximum(inertia_bounds(equations, *end, p), before.diagonal()))
-    return massless_motion(equations.system.v_names, motion) if smallest <= _LOST else ""
+    return massless_motion(equations.system.v_names, motion) if smallest <= tolerances.STALL_TOLERANCE else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import DESCRIPTIONS, Expr
 from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_conditions, edge_tolerance, operand_values
@@ -14,10 +15,6 @@ from kineta.model.motion_program import Control
 from kineta.model.name_inference import motion_expressions, response_symbols, speed_derivatives
 from kineta.model.system import System
 from kineta.passes.nonsmooth import kinks
-from kineta.runtime.domain_watch import EDGE_TOLERANCE
-
-#: Distance from a kink, relative to the state and 1, within which a state lies on it.
-KINK_TOLERANCE = 1e-9
 
 
 def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -> str:
@@ -29,7 +26,7 @@ def contact_kink(equations: Equations, p: FloatArray, t: float, y: FloatArray) -
     values = operand_values(equations, zeros)
     n = equations.system.nq + equations.system.nv
     off = np.abs(values(np.array([t]), y[:n], p))
-    if not off.min() <= EDGE_TOLERANCE * max(1.0, float(np.abs(y[:n]).max())):
+    if not off.min() <= tolerances.STALL_TOLERANCE * max(1.0, float(np.abs(y[:n]).max())):
         return ""
     name, operation, _ = found[int(off.argmin())]
     return (
@@ -51,7 +48,9 @@ def at_kink(
     values, smooth = operand_values(equations, (*zeros, *steep)), len(zeros)
     y = np.concatenate([q, v], axis=-1)
     off = np.abs(values(*(np.broadcast_to(x, (*y.shape[:-1], x.shape[-1])) for x in (t, y, p))))
-    kinked = off[..., :smooth] <= KINK_TOLERANCE * np.maximum(1.0, np.abs(y).max(axis=-1, initial=0.0, keepdims=True))
+    kinked = off[..., :smooth] <= tolerances.STATE_TOLERANCE * np.maximum(
+        1.0, np.abs(y).max(axis=-1, initial=0.0, keepdims=True)
+    )
     return bool(kinked.any() or (off[..., smooth:] <= edge_tolerance(y)[..., None]).any())
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError
 from kineta.integration.segment import Segment
@@ -188,7 +189,7 @@ class DenseSolution:
             raise ArgumentError(f"Expected a time t or a row of times, found shape {given.shape}.")
         order = np.argsort(self._sign * np.atleast_1d(given), kind="stable")
         times = np.atleast_1d(given)[order]
-        slack = 1e-9 * (self.t_max - self.t_min)  # what sums of time steps may leave
+        slack = tolerances.STATE_TOLERANCE * (self.t_max - self.t_min)  # what sums of time steps may leave
         beyond = ~((times >= self.t_min - slack) & (times <= self.t_max + slack))
         if beyond.any():
             raise ArgumentError(f"Expected t between {self.t_min:g} and {self.t_max:g}, found {times[beyond][0]:g}.")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
@@ -17,9 +18,6 @@ from kineta.values import check_rising, numbers
 
 #: A control: forces from the time, the coordinates (nq,) and the speeds (nv,).
 Function = Callable[[float, FloatArray, FloatArray], Any]
-
-#: Part of a period by which the end of a run may be missed and be the end.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +41,7 @@ class SampledForces:
         if self.rate is not None:
             for k in count():
                 t = t0 + sign * k / self.rate
-                if k and sign * (t1 - t) <= _ROUNDING / self.rate:
+                if k and sign * (t1 - t) <= tolerances.STATE_TOLERANCE / self.rate:
                     return
                 yield t
         else:

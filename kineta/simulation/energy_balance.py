@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray, Mask
 from kineta.numerics.linear_algebra import norm
 from kineta.threads import once
@@ -14,9 +15,7 @@ from kineta.threads import once
 #: Numbers of times, and of directions, in which the effect of errors within tolerance on the energy is sampled.
 _TIMES, _DIRECTIONS = 16, 4
 #: Allowed loss of energy, in errors of single steps; and rounding of an energy, in units of the last place.
-_STEPS, _ROUNDING = 10.0, 100 * 2.0**-52
-#: Relative tolerance at the level of rounding.
-_FINEST = 1e-14
+_STEPS, _ROUNDING = 10.0, 100 * tolerances.EPS
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Energies:
         with np.errstate(invalid="ignore"):  # the balance of energies that are not finite is NaN
             kept = self.kinetic + self.potential - self.work
             deviation = np.abs(kept - kept[..., :1]).max(axis=-1, initial=0.0)
-            return np.asarray(deviation / np.maximum(self.size, 1e-300))
+            return np.asarray(deviation / np.maximum(self.size, tolerances.LEAST_DIVISOR))
 
     def case(self, i: int) -> Energies:
         """Energies of one case."""
@@ -49,7 +48,7 @@ class Energies:
 
 def within_tolerance(balance: FloatArray, steps: int | IntArray, rtol: float) -> Mask:
     """True where a *balance* is explained by the tolerance of *steps*, for any motion."""
-    return np.asarray(balance <= _STEPS * steps * max(rtol, _FINEST))
+    return np.asarray(balance <= _STEPS * steps * max(rtol, tolerances.RESIDUAL_TOLERANCE))
 
 
 def assess_balance(
@@ -77,7 +76,7 @@ def assess_balance(
     """
     if within_tolerance(energies.balance, steps, rtol):
         return float(energies.balance), True
-    rtol, balance = max(rtol, _FINEST), energies.balance
+    rtol, balance = max(rtol, tolerances.RESIDUAL_TOLERANCE), energies.balance
     sign = np.sign(t[-1] - t[0])
     tried = np.searchsorted(sign * t, np.linspace(sign * t[0], sign * t[-1], _TIMES)).clip(0, len(t) - 1)
     times, states = np.repeat(t[tried], _DIRECTIONS), np.repeat(y[tried], _DIRECTIONS, axis=0)
@@ -92,4 +91,4 @@ def assess_balance(
     size, allowed = float(energies.size), steps * (_STEPS * change + loose)
     missed = float(balance) * size
     measure = size if size > allowed else max(size, (change + loose) / rtol)
-    return missed / max(measure, 1e-300), missed <= allowed + _STEPS * steps * rtol * size + rounding
+    return missed / max(measure, tolerances.LEAST_DIVISOR), missed <= allowed + _STEPS * steps * rtol * size + rounding

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray, Mask
-from kineta.consistency.consistent_start import START_TOLERANCE
 from kineta.errors import warn
-from kineta.integration.error_control import tolerances
+from kineta.integration.error_control import error_tolerances
 from kineta.integration.external import MULTISTEP
 from kineta.mechanics.programs.dynamics import CONTROL
 from kineta.model.dimensions import output_units, variable_units
@@ -107,7 +107,7 @@ def energy_balance(
 
     loose, layout = 0.0, task.made.code.layout
     if layout.works and (task.method in MULTISTEP or layout.touches):  # out of rest work begins again and again
-        loose = float(tolerances(y.shape[1], layout.integrals, task.rtol, task.atol)[0, -1])
+        loose = float(error_tolerances(y.shape[1], layout.integrals, task.rtol, task.atol)[0, -1])
     each = {"rtol": task.rtol, "atol": task.atol, "loose": loose}
     return assess_balance(energies, energy, power, t, y, task.steering, steps=steps, **each)
 
@@ -206,7 +206,7 @@ def _judged(
     succeeded = (codes == DONE) | (codes == EVENT)
     doubtful = succeeded & ~within_tolerance(held.balance, solution.steps, task.rtol)
     # Residuals that rounding explains in any state are not looked at by case; programs are scaled by their gradients.
-    near = not task.made.code.layout.programs and found.off.max(initial=0.0) <= START_TOLERANCE
+    near = not task.made.code.layout.programs and found.off.max(initial=0.0) <= tolerances.STATE_TOLERANCE
     for i in np.flatnonzero(doubtful if near else succeeded).tolist():
         own, rows, off = task if task.cases is None else task.case(i), kept[i], found.off[:, i, kept[i]]
         beyond = ~(off.max(axis=1, initial=0.0) <= residual_tolerances(own, t[i, rows], y[i, rows]))
@@ -271,7 +271,7 @@ def residual_tolerances(task: SimulationProblem, t: FloatArray, y: FloatArray) -
     if layout.programs:
         gradients = np.abs(task.made.regularity(t, y)[0]).max(axis=(0, 2))
         sizes[layout.levels - len(layout.programs) :] = gradients[list(layout.programs)]
-    return np.asarray(size * (START_TOLERANCE + pulled) * sizes)
+    return np.asarray(size * (tolerances.STATE_TOLERANCE + pulled) * sizes)
 
 
 def units_of(task: SimulationProblem) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.python_call import state_wrapper
 from kineta.consistency.consistent_start import refusal
@@ -280,6 +281,6 @@ class StallWatch:
         made = steps - self._steps
         if made < CHECK_INTERVAL:
             return 0.0
-        left = made * abs(self._t1 - t) / max(abs(t - self._t), 1e-300)
+        left = made * abs(self._t1 - t) / max(abs(t - self._t), tolerances.LEAST_DIVISOR)
         self._t, self._steps = t, steps
         return left if left > MAX_STEPS_LEFT else 0.0

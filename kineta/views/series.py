@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.errors import ArgumentError, MissingPackageError, shown
 from kineta.files import write
 from kineta.results.series import Series
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Most series of a default panel.
 MOST = 12
-#: Ratio to the largest series of a unit below which a series counts as zero.
-ROUNDING = 1e-12
 #: Titles of the panels of coordinates, speeds and outputs, by unit; by default the kind of series with the unit.
 _TITLES = {
     ("coordinates", "rad"): "angles",
@@ -151,7 +150,7 @@ def _not_zero(found: Series) -> list[str]:
     for name, size in sizes.items():
         unit = found.units.get(name, "")
         largest[unit] = max(largest.get(unit, 0.0), size)
-    return [n for n, size in sizes.items() if size > ROUNDING * largest[found.units.get(n, "")]]
+    return [n for n, size in sizes.items() if size > tolerances.ROUNDING_TOLERANCE * largest[found.units.get(n, "")]]
 
 
 def _chosen(result: Result | Series, names: Iterable[str]) -> list[_Panel]:

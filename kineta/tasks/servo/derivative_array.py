@@ -11,7 +11,6 @@ from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
-from kineta.consistency.consistent_start import START_TOLERANCE
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SimulationError
 from kineta.mechanics.programs.derivative_array import ServoEquations
@@ -365,13 +364,13 @@ def _twice(array: DerivativeArray, state: Jet, order: int, involved: set[str]) -
         near = _tried(array, state, order)[1]
         named_off = zip(array.labels(order), array.at(near, order)[0], strict=True)
         off = {label: x for label, x in named_off if label[0] in involved}
-        if max(map(abs, off.values())) > START_TOLERANCE * (1.0 + float(np.abs(near.x).max())):
+        if max(map(abs, off.values())) > tolerances.STATE_TOLERANCE * (1.0 + float(np.abs(near.x).max())):
             break
     where = f"Model '{array.system.name}': {' and '.join(repr(n) for n in array.names if n in involved)}"
-    if max(map(abs, off.values())) <= START_TOLERANCE * (1.0 + float(np.abs(near.x).max())):
+    if max(map(abs, off.values())) <= tolerances.STATE_TOLERANCE * (1.0 + float(np.abs(near.x).max())):
         return f"{where} say the same of the motion; leave out one of the programs."
     missed = ", ".join(
-        f"'{name}{_marks(times)}' by {x:.3g}" for (name, times), x in off.items() if abs(x) > START_TOLERANCE
+        f"'{name}{_marks(times)}' by {x:.3g}" for (name, times), x in off.items() if abs(x) > tolerances.STATE_TOLERANCE
     )
     return f"{where} contradict each other: at t = {state.t:g} s the nearest motion misses {missed}. Leave out one of them."
 

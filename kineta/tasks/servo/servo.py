@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
+from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
-from kineta.consistency.consistent_start import PRINTED_TOLERANCE
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
@@ -227,9 +227,9 @@ def _start(hold: Hold, given: Jet, found: Jet) -> Jet:
     near = found if near is None else near
     names = (*system.q_names, *system.v_names)
     own, there = (np.concatenate([s.q, s.x[: array.n]]) for s in (given, near))
-    if np.abs(own - there).max() <= PRINTED_TOLERANCE * max(1.0, float(np.abs(own).max())):
+    if np.abs(own - there).max() <= tolerances.PRINTED_TOLERANCE * max(1.0, float(np.abs(own).max())):
         return near
-    least = PRINTED_TOLERANCE * max(1.0, float(np.abs(own).max()))
+    least = tolerances.PRINTED_TOLERANCE * max(1.0, float(np.abs(own).max()))
     start, values = (
         ", ".join(f"{n} = {0.0 if abs(x) < least else x:.6g}" for n, x in zip(names, state, strict=True))
         for state in (own.tolist(), there.tolist())
