@@ -42,6 +42,12 @@ SIDE_DISTANCE = 1e-7
 #: Distance from a singularity, relative to its size elsewhere, at which the steps of a run stall: they come no closer.
 STALL_TOLERANCE = 1e-6
 
+#: Distance, relative to the size of the state and to 1, of solutions that count as one, found from different guesses: Newton's
+#: method at double solutions has half of the digits, solutions that differ for a user have less.
+SOLUTION_DISTANCE = 1e-5
+#: Eigenvalue, relative to the largest, that counts as zero: double eigenvalues, as of a free motion, have half of the digits.
+EIGENVALUE_TOLERANCE = 1e-6
+
 #: Force or acceleration, relative to the largest, that counts as zero.
 FORCE_TOLERANCE = 1e-9
 #: Error of numbers that people write with six digits: of the length of a quaternion, of directions normal to each other.

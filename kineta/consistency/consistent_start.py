@@ -57,9 +57,9 @@ def consistent(
 ) -> Consistent[T]:
     """Consistent start near *q*, *v*, of one motion or with a leading axis of cases.
 
-    A state that violates the constraints by up to *reach*, relative to its size and PRINTED_TOLERANCE by default, is projected
-    onto them; one that is a guess has an infinite reach, and becomes the state of least residual near it. Raises :class:`NumericalError` for a constraint without a
-    value or gradient in a given state, or anywhere near a guess.
+    A state that violates the constraints by up to *reach*, relative to its size and PRINTED_TOLERANCE by default, is
+    projected onto them; one that is a guess has an infinite reach, and becomes the state of least residual near it. Raises
+    :class:`NumericalError` for a constraint without a value or gradient in a given state, or anywhere near a guess.
     """
     system, reach = equations.system, tolerances.PRINTED_TOLERANCE if reach is None else reach
     if not system.constraints:

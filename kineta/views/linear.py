@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.views.series import pyplot, with_unit
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 #: Most shapes, and most coordinates of each, in a picture.
 MOST, COORDINATES = 12, 24
-#: Amplitude in a shape below which a coordinate does not take part.
-LITTLE = 1e-6
 #: Distance, relative to the picture, within which two eigenvalues share a label.
 NEAR = (0.012, 0.06)
 
@@ -35,16 +34,16 @@ def modes(found: Modes) -> Any:
     fig = plt.figure(figsize=(4 * columns, 2.6 * rows), layout="constrained")
     grid = fig.add_gridspec(rows, columns)
     _plane(found, fig.add_subplot(grid[0, :]))
-    moving = np.flatnonzero(np.abs(found.shapes[shown, : found.coordinates]).max(axis=0, initial=0.0) > LITTLE)[
-        :COORDINATES
-    ]
+    moving = np.flatnonzero(
+        np.abs(found.shapes[shown, : found.coordinates]).max(axis=0, initial=0.0) > tolerances.PARTICIPATION_TOLERANCE
+    )[:COORDINATES]
     names = [found.names[k] for k in moving]
     for place, i in enumerate(shown):
         ax = fig.add_subplot(grid[1 + place // columns, place % columns])
         shape = found.shapes[i, moving]
         at = np.arange(len(names))
         ax.bar(at, shape.real, width=0.7, color="C0", label="in phase")
-        if np.abs(shape.imag).max(initial=0.0) > LITTLE:
+        if np.abs(shape.imag).max(initial=0.0) > tolerances.PARTICIPATION_TOLERANCE:
             ax.bar(at, shape.imag, width=0.35, color="C1", label="a quarter ahead")
         ax.set_xticks(at, names, rotation=90 if len(names) > 6 else 0, fontsize="small")
         ax.axhline(0.0, color="black", linewidth=0.6)
@@ -114,7 +113,7 @@ def eigenvalues(found: Linear, over: FloatArray, name: str) -> Any:
     """Real and imaginary parts of the eigenvalues over a row of numbers; returns the figure."""
     fig, axes = pyplot().subplots(2, 1, figsize=(6.5, 5.2), sharex=True, layout="constrained")
     values = found.eigenvalues
-    turning = np.abs(values.imag) > LITTLE * np.abs(values).max(initial=0.0)
+    turning = np.abs(values.imag) > tolerances.PARTICIPATION_TOLERANCE * np.abs(values).max(initial=0.0)
     for ax, part, label in zip(axes, (values.real, values.imag), ("growth [1/s]", "[rad/s]"), strict=True):
         x = np.broadcast_to(over[:, None], part.shape)
         ax.plot(x[~turning], part[~turning], ".", color="C0", markersize=3, label="does not oscillate")
@@ -122,7 +121,7 @@ def eigenvalues(found: Linear, over: FloatArray, name: str) -> Any:
         ax.axhline(0.0, color="black", linewidth=0.6)
         ax.set_ylabel(label)
         ax.grid(visible=True, linewidth=0.3)
-    calm = values.real.max(axis=1) <= LITTLE * np.abs(values).max(initial=0.0)
+    calm = values.real.max(axis=1) <= tolerances.PARTICIPATION_TOLERANCE * np.abs(values).max(initial=0.0)
     axes[0].fill_between(over, 0, 1, where=calm, transform=axes[0].get_xaxis_transform(), color="C2", alpha=0.15)
     axes[0].legend(fontsize="small")
     axes[1].set_xlabel(name)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.calls import public
 from kineta.equations.equations import Equations
@@ -25,10 +26,6 @@ from kineta.values import finite, whole, word
 
 #: Continuation steps from one end of the parameter's interval to the other at a constant position.
 STEPS = 60
-#: Size, relative to the largest, below which a pivot counts as zero.
-RANK = 1e-9
-#: Distance of scaled states within which two count as the same equilibrium.
-SAME = 1e-4
 
 
 @dataclass(frozen=True)
@@ -183,12 +180,17 @@ def family(
         if why := _ended(way, parameter, points_on, why):
             notes.append(f"branch {len(found)} {why}")
         for point in points_on[1:]:
-            if point.kind and not any(way.apart(point.state, other.state) < SAME for other in special):
+            if point.kind and not any(
+                way.apart(point.state, other.state) < tolerances.SOLUTION_DISTANCE for other in special
+            ):
                 special.append(point)
                 waiting += branch_starts(curve, point, length)
     if waiting:
         notes.append(f"{len(waiting)} more branches are not followed; ask for more (branches)")
-    reached = any(np.isclose(branch.parameter, end, rtol=0.0, atol=SAME * abs(end - began)).any() for branch in found)
+    reached = any(
+        np.isclose(branch.parameter, end, rtol=0.0, atol=tolerances.SOLUTION_DISTANCE * abs(end - began)).any()
+        for branch in found
+    )
     if not (reached or notes):
         notes.append(f"no branch comes to {parameter} = {end:g}")
     return Family(
@@ -292,13 +294,13 @@ def _way(search: Search, first: SteadyState, own: int, reach: float) -> Way:
     conditions = search.conditions
     slope, columns = conditions.jacobian(first), np.array(search.free, dtype=np.int64)
     size = norm(slope[:, columns], axis=0)
-    columns = columns[size > RANK * size.max(initial=0.0)]
+    columns = columns[size > tolerances.RANK_TOLERANCE * size.max(initial=0.0)]
     scale = np.ones(len(columns))
     scale[columns >= conditions.parts["multiplier"].start] = max(1.0, np.abs(first.multipliers).max(initial=0.0))
     lengths = norm(slope[:, columns] * scale, axis=1)
     weight = 1.0 / np.where(lengths > 0, lengths, 1.0)
     R, order = pivoted_triangle((slope[:, columns] * np.outer(weight, scale)).T, what="the family's way")
-    count = int((np.abs(np.diag(R)) > RANK).sum())
+    count = int((np.abs(np.diag(R)) > tolerances.RANK_TOLERANCE).sum())
     if count < len(columns):
         more = len(columns) - count
         raise SimulationError(

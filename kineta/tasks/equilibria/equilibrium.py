@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_start import consistent
 from kineta.consistency.definition_domain import domain_violation
@@ -30,8 +31,6 @@ from kineta.values import finite, whole
 
 #: Tolerance of the conditions after a change of one radian of the ignorable coordinates.
 LATER = 1e-4
-#: Relative difference within which two equilibria count as one.
-SAME = 1e-6
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,10 @@ def equilibria(
             beyond = beyond or why
             continue
         place = _place(search, tried.state)
-        if any(np.abs(place - other).max() <= SAME * max(1.0, np.abs(place).max()) for _, other in found):
+        if any(
+            np.abs(place - other).max() <= tolerances.SOLUTION_DISTANCE * max(1.0, np.abs(place).max())
+            for _, other in found
+        ):
             continue
         _stays(search, tried.state)
         found.append((_equilibrium(search, tried), place))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.consistency.constraints import NumericConstraints
 from kineta.equations.equations import Equations, equations_of
@@ -41,12 +42,8 @@ from kineta.values import finite, number
 
 #: What errors call what is computed here.
 CONSTRAINTS = "the forces of the constraints"
-#: Part of the largest singular value that counts as nothing.
-RANK = 1e-9
-#: Tolerance of the force balance, relative to the forces in it.
-MET = 1e-8
-#: Most states at which ranks are determined; the least coefficient of a force in a null vector of unit length.
-LOOKS, TOLD = 64, 1e-6
+#: Most states at which ranks are determined.
+LOOKS = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -231,10 +228,14 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
             e, NO_FORCES, values[min(k, len(values) - 1)], float(path.t[k]), np.concatenate([path.q[k], path.v[k]])
         )
     A, G, every = _shares(path, unknown, p), _jacobian(path, e, p), _jacobian(path, e.without(()), p)
-    P = np.eye(system.nv) - pinv(G, what=CONSTRAINTS, rcond=RANK) @ G
-    R = W * np.einsum("...ij,...j->...i", pinv(P @ (A * W), what="the unknown forces", rcond=RANK) @ P, U)
+    P = np.eye(system.nv) - pinv(G, what=CONSTRAINTS, rcond=tolerances.RANK_TOLERANCE) @ G
+    R = W * np.einsum(
+        "...ij,...j->...i", pinv(P @ (A * W), what="the unknown forces", rcond=tolerances.RANK_TOLERANCE) @ P, U
+    )
     left = U - np.einsum("...ij,...j->...i", A, R)
-    multipliers = np.einsum("...ij,...j->...i", pinv(np.swapaxes(G, -1, -2), what=CONSTRAINTS, rcond=RANK), left)
+    multipliers = np.einsum(
+        "...ij,...j->...i", pinv(np.swapaxes(G, -1, -2), what=CONSTRAINTS, rcond=tolerances.RANK_TOLERANCE), left
+    )
     steady = e.function("inverse")(path.t, path.q, path.v, np.zeros_like(path.vdot), p=p)
     at_play = max(np.abs(U).max(initial=0.0), np.abs(steady).max(initial=0.0))
     _produced(path, unknown, at_play, left - np.einsum("...ji,...j->...i", G, multipliers))
@@ -370,14 +371,14 @@ def _proportional(
     """Raise for parameters that do not produce the motion: forces that are not proportional to them."""
     needed = path.equations.function("inverse")(path.t, path.q, path.v, path.vdot, p=p) - path.touched
     off = needed - tau - np.einsum("...ji,...j->...i", G, multipliers)
-    if not np.abs(off).max(initial=0.0) <= MET * size:
+    if not np.abs(off).max(initial=0.0) <= tolerances.FORCE_TOLERANCE * size:
         raise _no_force(path.system, ", ".join(path.system.parameter_names[k] for k in unknown.free))
 
 
 def _produced(path: Trajectory, unknown: Unknown, size: float, left: FloatArray) -> None:
     """Raise for residual forces *left* among forces of this *size*."""
     system = path.system
-    if not left.size or np.abs(left).max() <= MET * size:
+    if not left.size or np.abs(left).max() <= tolerances.FORCE_TOLERANCE * size:
         return
     k, i = np.unravel_index(int(np.abs(left).argmax()), left.shape)
     names = ", ".join(unknown.names)
@@ -396,8 +397,12 @@ def _told(A: FloatArray, G: FloatArray) -> Mask:
         own, rows = (x if x.ndim == 2 else x[min(i, len(x) - 1)] for x in (A, G))
         whole = np.hstack([own, rows.T])
         lengths = norm(whole, axis=0)
-        null = null_space(whole / np.where(lengths > 0, lengths, 1.0), what="the unknown forces", rcond=RANK)
-        found &= (np.abs(null).max(axis=1, initial=0.0) < TOLD) & ((lengths > 0) | ~whole.any())
+        null = null_space(
+            whole / np.where(lengths > 0, lengths, 1.0), what="the unknown forces", rcond=tolerances.RANK_TOLERANCE
+        )
+        found &= (np.abs(null).max(axis=1, initial=0.0) < tolerances.PARTICIPATION_TOLERANCE) & (
+            (lengths > 0) | ~whole.any()
+        )
     return found
 
 
@@ -405,4 +410,4 @@ def _rank(A: FloatArray) -> int:
     if not A.size:
         return 0
     sizes = np.atleast_2d(svdvals(A, what="the unknown forces"))
-    return int((sizes > RANK * sizes.max(axis=1, keepdims=True)).sum(axis=1).max())
+    return int((sizes > tolerances.RANK_TOLERANCE * sizes.max(axis=1, keepdims=True)).sum(axis=1).max())

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.equations.formulas import simplified
@@ -34,14 +35,10 @@ from kineta.tasks.motions import forces_of_run
 from kineta.tasks.motions.trajectory import Trajectory, trajectory
 from kineta.values import word
 
-#: Size, relative to the largest force or couple, below which a sum is rounding error.
-ROUNDING = 1e-12
 #: The frame of every body for the reaction of its own joint.
 OWN = "own"
-#: Part of the largest singular value that counts as nothing.
-RANK = 1e-9
-#: Most states at which determinacy is examined, and the coefficient of a force that counts as zero.
-LOOKS, NOTHING = 16, 1e-6
+#: Most states at which determinacy is examined.
+LOOKS = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,7 +179,7 @@ def _rounded(passed: FloatArray, arms: FloatArray) -> FloatArray:
     forces, couples = (np.abs(passed[..., part]) for part in (slice(0, 3), slice(3, 6)))
     bent = forces[:, : arms.shape[1]].max(axis=2) * np.abs(arms).max(axis=2)
     sizes = [forces.max(initial=0.0), max(couples.max(initial=0.0), bent.max(initial=0.0))]
-    return np.where(np.abs(passed) <= ROUNDING * np.repeat(sizes, 3), 0.0, passed)
+    return np.where(np.abs(passed) <= tolerances.ROUNDING_TOLERANCE * np.repeat(sizes, 3), 0.0, passed)
 
 
 def _passed(path: Trajectory, motion: Sequence[FloatArray], multipliers: FloatArray, p: FloatArray) -> FloatArray:
@@ -252,14 +249,19 @@ def _open(path: Trajectory, forces: Kinetostatics | None, p: FloatArray) -> tupl
     for i, at in enumerate(rows.on_speeds):
         lengths = norm(at, axis=1)
         size = np.where(lengths > 0, lengths, 1.0)[:, None]
-        null = null_space((at / size).T, what="the reactions that the motion leaves open", rcond=RANK) / size
+        null = (
+            null_space((at / size).T, what="the reactions that the motion leaves open", rcond=tolerances.RANK_TOLERANCE)
+            / size
+        )
         null[lengths == 0] = 0.0
         at_rows = np.abs(null * size).max(axis=1, initial=0.0)
-        shared |= dict.fromkeys(n for n, x in zip(rows.names, at_rows.tolist(), strict=True) if x > NOTHING)
+        shared |= dict.fromkeys(
+            n for n, x in zip(rows.names, at_rows.tolist(), strict=True) if x > tolerances.PARTICIPATION_TOLERANCE
+        )
         if at_rows.any():
             effects = _effects(path, rows, p, some) if effects is None else effects
             at_joints = np.abs(np.einsum("rn,rjc->njc", null, effects[i])).max(axis=(0, 2), initial=0.0)
-            open_ones |= {int(j) for j in np.flatnonzero(at_joints > NOTHING)}
+            open_ones |= {int(j) for j in np.flatnonzero(at_joints > tolerances.PARTICIPATION_TOLERANCE)}
     return tuple(shared), open_ones
 
 
@@ -301,7 +303,9 @@ def _holding(
     """Return the generalised forces of closed and sticking contacts; zero for open contacts and for slip friction."""
     assert path.touching is not None
     shares = forces_of_run.on_speeds(path.equations, t, q, v, p)
-    still = np.abs(np.einsum("krn,kn->kr", shares, v)) <= RANK * max(1.0, float(np.abs(v).max(initial=0.0)))
+    still = np.abs(np.einsum("krn,kn->kr", shares, v)) <= tolerances.RANK_TOLERANCE * max(
+        1.0, float(np.abs(v).max(initial=0.0))
+    )
     return np.where(((path.touching[some] != 0) & still)[:, :, None], shares, 0.0)
 
 

@@ -44,8 +44,6 @@ from kineta.values import whole
 
 #: What errors call what is computed here.
 BASE, ALLOWED = "the base parameters", "the motions that constraints allow"
-#: Least part of a form orthogonal to the others for independence, and largest coefficient that counts as zero.
-RANK, NOTHING = 1e-7, 1e-9
 #: Rows of the regressor for every parameter, and the most motions drawn for each.
 ROWS_PER_PARAMETER, MOTIONS_PER_PARAMETER = 3, 12
 #: Consecutive random motions that may miss the constraints.
@@ -138,7 +136,7 @@ def base_parameters(
         told = [{k: (1.0, "1")} for k in range(len(names))]
         kept, K, gap = independent(np.where(held, 0.0, K))
     own = equations.function("inertial_parameters", "numpy")(0.0, *initial_state(model, p=values), p=values).ravel()
-    used = np.abs(K).max(axis=0, initial=0.0) > NOTHING
+    used = np.abs(K).max(axis=0, initial=0.0) > tolerances.RANK_TOLERANCE
     return BaseParameters(
         model=model.name,
         names=names,
@@ -201,7 +199,7 @@ def _written(system: System, g: Graph, ref: Ref, value: float) -> str:
 def _formula(names: tuple[str, ...], form: Form, row: FloatArray) -> str:
     """Return the formula of a base parameter: its *form*, and the regrouped parameters of the *row* of all coefficients."""
     terms = []
-    for k in sorted(np.flatnonzero(np.abs(row) > NOTHING).tolist(), key=lambda k: (k not in form, k)):
+    for k in sorted(np.flatnonzero(np.abs(row) > tolerances.RANK_TOLERANCE).tolist(), key=lambda k: (k not in form, k)):
         value, text = form.get(k, (0.0, ""))
         text = text if abs(value - row[k]) < NOTHING else f"{row[k]:.6g}"
         minus, size = text.startswith("-"), text.removeprefix("-")
@@ -274,8 +272,8 @@ def _held(e: Equations, p: FloatArray, rng: np.random.Generator) -> Iterator[Mot
         if constraints.satisfied(t, q, v):
             lost = 0
             A, _, rest = constraints.linearised(t, q, v)
-            Z = null_space(A, what=ALLOWED, rcond=NULL)
-            yield t, q, v, Z @ (Z.T @ vdot) - lstsq(A, rest, what=ALLOWED, rcond=NULL), Z
+            Z = null_space(A, what=ALLOWED, rcond=tolerances.RANK_TOLERANCE)
+            yield t, q, v, Z @ (Z.T @ vdot) - lstsq(A, rest, what=ALLOWED, rcond=tolerances.RANK_TOLERANCE), Z
 
 
 def independent(rows: FloatArray) -> tuple[list[int], FloatArray, tuple[float, float]]:
@@ -285,18 +283,18 @@ def independent(rows: FloatArray) -> tuple[list[int], FloatArray, tuple[float, f
     kept, basis = list[int](), np.empty((len(rows), 0))
     least, most = 1.0, 0.0
     for k in range(rows.shape[1]):
-        if sizes[k] <= RANK * largest:
-            most = max(most, float(sizes[k] / max(largest, 1e-300)))
+        if sizes[k] <= tolerances.RANK_TOLERANCE * largest:
+            most = max(most, float(sizes[k] / max(largest, tolerances.LEAST_DIVISOR)))
             continue
         column = rows[:, k] / sizes[k]
         for _ in range(2):  # Gram-Schmidt: twice is enough (Kahan)
             column = column - basis @ (basis.T @ column)
         part = float(norm(column))
-        if part > RANK:
+        if part > tolerances.RANK_TOLERANCE:
             kept.append(k)
             basis = np.hstack([basis, column[:, None] / part])
             least = min(least, part)
         else:
             most = max(most, part)
     B = lstsq(rows[:, kept], rows, what=BASE) if kept else np.zeros((0, rows.shape[1]))
-    return kept, np.where(np.abs(B) > NOTHING, B, 0.0), (least, most)
+    return kept, np.where(np.abs(B) > tolerances.RANK_TOLERANCE, B, 0.0), (least, most)

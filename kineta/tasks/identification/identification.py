@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, excerpt, shown
@@ -16,8 +17,6 @@ from kineta.numerics.linear_algebra import inv, lstsq, norm, null_space, svd
 from kineta.tasks.identification.base_parameters import (
     ALLOWED,
     BASE,
-    NULL,
-    RANK,
     BaseParameters,
     base_parameters,
     independent,
@@ -28,12 +27,8 @@ from kineta.values import numbers
 
 #: Relative rounding error of a motion, and the largest change of an identifiable column by it.
 EPSILON, NOISE = 4 * 2.0**-52, 1e-3
-#: Rounding error of an entry of Y K^+, relative to the terms of its sum, the rounding error of K^+ included.
-ROUNDING = 1e-12
 #: Most formulas in an error.
 NAMED = 2
-#: Coefficient below which a base parameter does not take part in a combination.
-PART = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +114,9 @@ def excitation(
 
 def _excitation(base: BaseParameters, rows: FloatArray, sizes: FloatArray) -> Excitation:
     _, values, right = svd(_scaled(rows, sizes), what=BASE, full_matrices=False)
-    count = int((values > RANK * values.max(initial=0.0)).sum())
+    count = int((values > tolerances.RANK_TOLERANCE * values.max(initial=0.0)).sum())
     kept, B, _ = independent(right[:count])
-    found = np.where(np.abs(B) > PART, B * sizes, 0.0)
+    found = np.where(np.abs(B) > tolerances.PARTICIPATION_TOLERANCE, B * sizes, 0.0)
     found = found / np.where(sizes[kept] > 0, sizes[kept], 1.0)[:, None]
     condition = float(values[0] / values[count - 1]) if count else np.inf
     return Excitation(base, found, condition)
@@ -224,7 +219,7 @@ def identify(
             f"apart from {len(y)} forces{_missing(found)}; record one that moves more, or longer. "
             "What motions tell says kineta.excitation, --excitation on the command line."
         )
-    solved = lstsq(scaled, y, what=BASE, rcond=RANK)
+    solved = lstsq(scaled, y, what=BASE, rcond=tolerances.RANK_TOLERANCE)
     left = y - scaled @ solved
     variance = float(left @ left) / (len(y) - len(base))
     spread = np.sqrt(np.diag(inv(scaled.T @ scaled, what="the errors of the base parameters")) * variance)
@@ -262,7 +257,9 @@ def _told(path: Trajectory, base: BaseParameters, free: Sequence[FloatArray] | N
         turns /= norm(turns, axis=1, keepdims=True)
     beside = path.equations.function("regressor")(path.t, *state, p=path.p) @ base.inverse
     sizes, summed = norm(rows, axis=0), norm(terms.sum(axis=1)) * np.abs(base.inverse).max(axis=0, initial=0.0)
-    sure = (norm(_along(free, beside) - rows, axis=0) < NOISE * sizes) & (sizes > ROUNDING * summed)
+    sure = (norm(_along(free, beside) - rows, axis=0) < NOISE * sizes) & (
+        sizes > tolerances.ROUNDING_TOLERANCE * summed
+    )
     return np.where(sure, sizes, 0.0)
 
 
@@ -276,7 +273,10 @@ def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[F
     y = forces + path.touched - e.function("inverse")(*state, path.vdot, p=path.p) + Y @ unknown
     free = None
     if e.derivation.rows:
-        free = [null_space(A, what=ALLOWED, rcond=NULL).T for A in e.function("constraint_jacobian")(*state, p=path.p)]
+        free = [
+            null_space(A, what=ALLOWED, rcond=tolerances.RANK_TOLERANCE).T
+            for A in e.function("constraint_jacobian")(*state, p=path.p)
+        ]
     rows = _along(free, Y @ base.inverse)
     return rows, _told(path, base, free, Y), _along(free, y[:, :, None])[:, 0]
 

@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_violation
 from kineta.errors import ArgumentError
@@ -14,9 +15,8 @@ from kineta.runtime.independent_states import independent_states, state_names
 from kineta.runtime.nonsmooth import at_kink
 from kineta.runtime.tangent import Linearisation, Tangent
 
-#: Distance of the neighbours that stand in for a state without derivatives, and their largest relative difference where a
-#: limit exists.
-BESIDE, LIMIT = 1e-7, 1e-5
+#: Largest relative change of entries of the matrices over the distance of neighbours, in units of it, where a limit exists.
+LIPSCHITZ = 100.0
 #: Ratio of a second, smaller distance, at which continuous rates differ in proportion.
 NEARER = 1 / 16
 
@@ -31,10 +31,10 @@ def near(
     ):
         return found
     independent_states(tangent, found)  # names the dependent constraints
-    rng = np.random.default_rng(0)
+    rng, apart = np.random.default_rng(0), tolerances.SIDE_DISTANCE
     around = []
     for _ in range(3):
-        dq, dv = (BESIDE * rng.choice([-1.0, 1.0], x.shape[-1]) * rng.uniform(0.5, 1.0, x.shape[-1]) for x in (q, v))
+        dq, dv = (apart * rng.choice([-1.0, 1.0], x.shape[-1]) * rng.uniform(0.5, 1.0, x.shape[-1]) for x in (q, v))
         around += [tangent.at(t, q + sign * dq, v + sign * dv, tau, p) for sign in (1, -1)]
     nearer = [tangent.at(t, q + part * dq, v + part * dv, tau, p).rate for part in (NEARER, -NEARER)]
     why = _why(tangent, t, q, v, p)
@@ -43,10 +43,10 @@ def near(
     for f in fields(found):
         values = np.array([getattr(x, f.name) for x in around])
         size = max(1.0, float(np.abs(np.nan_to_num(values)).max(initial=0.0)))
-        if not np.isfinite(values).all() or np.ptp(values, axis=0).max(initial=0.0) > LIMIT * size:
+        if not np.isfinite(values).all() or np.ptp(values, axis=0).max(initial=0.0) > LIPSCHITZ * apart * size:
             raise ArgumentError(_no_limit(tangent, f.name, values, why))
         own, mean = getattr(found, f.name), values.mean(axis=0)
-        kept = np.isfinite(own) & (np.abs(np.nan_to_num(own) - mean) <= LIMIT * size)
+        kept = np.isfinite(own) & (np.abs(np.nan_to_num(own) - mean) <= LIPSCHITZ * apart * size)
         means[f.name] = np.where(kept, own, mean)
     return Linearisation(**means)
 
@@ -67,7 +67,7 @@ def _check_steady(tangent: Tangent, far: Sequence[FloatArray], near: Sequence[Fl
     """Raise for rates that jump at a state: their differences across it are as large *near* as *far*."""
     wide, narrow = (np.abs(a - b) for a, b in (far, near))
     size = max(1.0, float(np.abs(np.nan_to_num(far)).max(initial=0.0)))
-    if (narrow > np.maximum(LIMIT * size, wide / 2)).any():
+    if (narrow > np.maximum(LIPSCHITZ * tolerances.SIDE_DISTANCE * size, wide / 2)).any():
         raise ArgumentError(_no_limit(tangent, "rate", np.array(near), why))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, warn
@@ -17,13 +18,6 @@ from kineta.numerics.linear_algebra import eigvals
 from kineta.results.drawing import draw
 from kineta.results.labelled_matrix import aligned
 from kineta.values import numbers, whole, word
-
-#: Ratio to the largest entry below which an entry counts as zero.
-ROUNDING = 1e-9
-#: Ratio to its size below which a part of a complex number is rounding error.
-PART = 1e-12
-#: Accelerations, relative to the speeds and 1, above which a motion is unsteady.
-STEADY = 1e-6
 
 
 @public
@@ -100,7 +94,7 @@ class Linear:
         rest = [k for k in range(len(self.states)) if k not in kept]
         acting = np.abs(self.A[..., kept, :][..., rest]).max(axis=tuple(range(self.A.ndim - 2)), initial=0.0)
         size = np.abs(self.A).max(initial=0.0)
-        if acting.max(initial=0.0) > ROUNDING * size:
+        if acting.max(initial=0.0) > tolerances.FORCE_TOLERANCE * size:
             i, k = np.unravel_index(int(acting.argmax()), acting.shape)
             raise ArgumentError(
                 f"Model '{self.model}': the state '{self.states[rest[k]]}' acts on '{self.states[kept[i]]}': "
@@ -177,7 +171,7 @@ class Linear:
 
 def _complex(x: complex) -> str:
     """Return a complex number without a part that is but the rounding of the other."""
-    real, imag = (0.0 if abs(part) < PART * abs(x) else part for part in (x.real, x.imag))
+    real, imag = (0.0 if abs(part) < tolerances.ROUNDING_TOLERANCE * abs(x) else part for part in (x.real, x.imag))
     return f"{real:.6g}{imag:+.6g}j" if real and imag else f"{imag:.6g}j" if imag else f"{real:.6g}"
 
 
@@ -201,7 +195,7 @@ def warn_unsteady(linear: Linear, what: str) -> None:
     """Warn for an unsteady operating point, where *what* is found holds at one moment alone."""
     speeds = [k for k, name in enumerate(linear.states) if name in linear.speeds]
     change = np.abs(linear.rate[speeds])
-    if change.max(initial=0.0) > STEADY * max(1.0, np.abs(linear.v).max(initial=0.0)):
+    if change.max(initial=0.0) > tolerances.WRITTEN_TOLERANCE * max(1.0, np.abs(linear.v).max(initial=0.0)):
         k = speeds[int(change.argmax())]
         warn(
             f"Model '{linear.model}': the state is neither an equilibrium nor a steady motion: {linear.states[k]} changes by "

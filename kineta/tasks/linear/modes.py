@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
 from kineta.equations.equations import Equations
@@ -17,13 +18,6 @@ from kineta.results.drawing import draw
 from kineta.tasks.linear.linear_system import Linear, warn_unsteady
 from kineta.tasks.linear.linearize import one_linear
 from kineta.values import whole
-
-#: Ratio to the largest eigenvalue below which one counts as zero: the rounding error of a double zero.
-ZERO = 1e-7
-#: Phase of a component of a shape, relative to its size, that is rounding error.
-IN_PHASE = 1e-6
-#: Amplitude in a shape of unit length below which a coordinate does not take part.
-STILL = 1e-12
 
 
 @public
@@ -117,7 +111,7 @@ class Modes:
 def _part(z: complex) -> str:
     """Return an amplitude in words: its size, and its phase where that is neither 0 nor 180 degrees."""
     angle = np.degrees(np.angle(z))
-    if abs(z.imag) <= IN_PHASE * abs(z):
+    if abs(z.imag) <= tolerances.PARTICIPATION_TOLERANCE * abs(z):
         return f"{z.real:.3g}"
     return f"{abs(z):.3g} at {angle:.0f} deg"
 
@@ -146,13 +140,16 @@ def _modes(linear: Linear) -> Modes:
     if not linear.states:
         return Modes(linear.model, np.zeros(0, complex), np.zeros((0, 0), complex), (), 0)
     values, vectors = eig(linear.A, what="the modes")
-    values = np.where(np.abs(values) > ZERO * np.abs(values).max(), values, 0.0)
-    real, imag = (np.where(np.abs(x) > ZERO * 1e-4 * np.abs(values), x, 0.0) for x in (values.real, values.imag))
+    values = np.where(np.abs(values) > tolerances.EIGENVALUE_TOLERANCE * np.abs(values).max(), values, 0.0)
+    real, imag = (
+        np.where(np.abs(x) > 10 * tolerances.ROUNDING_TOLERANCE * np.abs(values), x, 0.0)
+        for x in (values.real, values.imag)
+    )
     kept = np.flatnonzero(imag >= 0)
     kept = kept[np.lexsort((real[kept], imag[kept]))]
     shapes = (linear.Z @ vectors[:, kept]).T
     n = len(linear.all_states) - len(linear.speeds)
     own = shapes[:, :n] if n else shapes
     largest = own[np.arange(len(own)), np.abs(own).argmax(axis=1)]
-    shapes = shapes / np.where(np.abs(largest) > STILL, largest, 1.0)[:, None]
+    shapes = shapes / np.where(np.abs(largest) > tolerances.ROUNDING_TOLERANCE, largest, 1.0)[:, None]
     return Modes(linear.model, real[kept] + 1j * imag[kept], shapes, linear.all_states, n)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
@@ -23,10 +24,6 @@ from kineta.values import numbers
 
 #: Default number of frequencies, and the factor by which they extend beyond the eigenvalues.
 FREQUENCIES, BEYOND = 400, 10.0
-#: Ratio to the largest eigenvalue below which an eigenvalue belongs to a rigid motion.
-SLOW = 1e-6
-#: Relative rounding error of equidistant steps, for which one matrix exponential serves all.
-EQUIDISTANT = 1e-12
 
 
 @public
@@ -155,7 +152,7 @@ def _rising(name: str, given: ArrayLike) -> FloatArray:
 def _around(linear: Linear) -> FloatArray:
     """Return frequencies around the eigenvalues."""
     sizes = np.abs(linear.eigenvalues) / (2 * np.pi)
-    sizes = sizes[sizes > SLOW * sizes.max(initial=0.0)]
+    sizes = sizes[sizes > tolerances.EIGENVALUE_TOLERANCE * sizes.max(initial=0.0)]
     low, high = (sizes.min(), sizes.max()) if len(sizes) else (1.0, 1.0)
     return np.geomspace(low / BEYOND, high * BEYOND, FREQUENCIES)
 
@@ -181,7 +178,7 @@ def _step(linear: Linear, times: FloatArray) -> FloatArray:
     for k, now in enumerate(times):
         dt = now - before
         with np.errstate(all="ignore"):  # overflow ends in an error below
-            if abs(dt - last) > EQUIDISTANT * now:
+            if abs(dt - last) > tolerances.ROUNDING_TOLERANCE * now:
                 step, last = expm(whole * dt, what=f"the response at t = {now:g} s"), dt
             state, before = step @ state if dt else state, now
             found[k] = linear.C @ state[:n] + linear.D

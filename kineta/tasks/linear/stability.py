@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.consistency.definition_domain import domain_violation, position_text
 from kineta.errors import ArgumentError, SimulationError, SingularMatrixError
@@ -24,17 +25,8 @@ from kineta.tasks.linear.linearize import linearize
 
 #: What errors call what is computed here.
 DAMPING = "the work of the damping"
-#: Ratio to the largest entry below which an entry counts as zero.
-ROUNDING = 1e-9
-#: Ratio to the largest pole below which one counts as zero: double poles at zero are accurate to half the digits.
-POLE = 1e-6
-#: Distance from the equilibrium at which the stiffness is evaluated again: an eigenvalue that changes sign within the accuracy
-#: of the equilibrium counts as zero.
-BESIDE = 1e-7
 #: Amplitudes of trial speeds, and their number, for negative damping beyond first order.
 FED, TRIES = (1e-3, 1e-2, 1e-1), 8
-#: Ratio to the power of all forces above which power counts as supplied to the motion.
-TOLD = 1e-13
 
 
 @dataclass(frozen=True)
@@ -81,11 +73,14 @@ def stability(conditions: SteadyConditions, at: SteadyState, steady: Sequence[in
         shares = solve(M[np.ix_(going, going)], np.hstack([P[going], M[going]]), what="the motion that goes on")
         K, M = K - C[:, going] @ shares[:, :n], M - M[:, going] @ shares[:, n:]
     K, M, C = (Z.T @ X @ Z for X in (K, M, C))
-    size = max(np.abs(K).max(initial=0.0), 1e-300)
-    if np.abs(K - K.T).max(initial=0.0) > ROUNDING * size:
+    size = max(np.abs(K).max(initial=0.0), tolerances.LEAST_DIVISOR)
+    if np.abs(K - K.T).max(initial=0.0) > tolerances.FORCE_TOLERANCE * size:
         return _by_poles(Stability(None, "", K, Z, np.empty(0), poles))
     values = _values(K, M)
-    little, unsure = ROUNDING * np.abs(values), np.zeros(len(values)) if steady else _unsure(conditions, at, Z, K, M)
+    little, unsure = (
+        tolerances.FORCE_TOLERANCE * np.abs(values),
+        np.zeros(len(values)) if steady else _unsure(conditions, at, Z, K, M),
+    )
     if unsure.max(initial=0.0) > np.abs(values).max(initial=0.0) / 2:
         _check_slope(conditions, at)
     little = np.maximum(little.max(initial=0.0), unsure)
@@ -95,7 +90,11 @@ def stability(conditions: SteadyConditions, at: SteadyState, steady: Sequence[in
 
 def _allowed(A: FloatArray) -> FloatArray:
     """Return independent directions in the null space of the rows *A*, as columns."""
-    return null_space(A, what="the motions that constraints allow", rcond=ROUNDING) if len(A) else np.eye(A.shape[1])
+    return (
+        null_space(A, what="the motions that constraints allow", rcond=tolerances.RANK_TOLERANCE)
+        if len(A)
+        else np.eye(A.shape[1])
+    )
 
 
 def _values(K: FloatArray, M: FloatArray) -> FloatArray:
@@ -113,7 +112,7 @@ def _unsure(conditions: SteadyConditions, at: SteadyState, Z: FloatArray, K: Flo
     rng, most = np.random.default_rng(0), np.zeros(len(values))
     change = np.zeros(conditions.parts["parameter"].stop)
     for _ in range(2 * bool(len(values))):
-        change[: len(way)] = BESIDE * way @ Z @ rng.choice([-1.0, 1.0], len(values))
+        change[: len(way)] = tolerances.SIDE_DISTANCE * way @ Z @ rng.choice([-1.0, 1.0], len(values))
         for sign in (1, -1):
             slope = conditions.jacobian(conditions.retract(at, sign * change))
             beside = Z.T @ slope[:n, : len(way)] @ way @ Z
@@ -139,13 +138,13 @@ def _fed(conditions: SteadyConditions, at: SteadyState, Z: FloatArray, C: FloatA
     The powers of inertia and of forces that depend on the position alone are odd in the speeds, and cancel in the sum.
     """
     n, rng = conditions.system.nv, np.random.default_rng(0)
-    free = Z @ null_space((C + C.T) / 2, what=DAMPING, rcond=ROUNDING) if C.any() else Z
+    free = Z @ null_space((C + C.T) / 2, what=DAMPING, rcond=tolerances.RANK_TOLERANCE) if C.any() else Z
     for u in rng.standard_normal((TRIES, free.shape[1])) @ free.T if free.shape[1] else ():
         for size in FED:
             v = size * u / norm(u)
             ahead, back = (conditions.residuals(replace(at, v=sign * v))[:n] for sign in (1, -1))
             power = -v @ (ahead - back)
-            if power > TOLD * float(np.abs(v) @ (np.abs(ahead) + np.abs(back))):
+            if power > tolerances.ROUNDING_TOLERANCE * float(np.abs(v) @ (np.abs(ahead) + np.abs(back))):
                 return True
     return False
 
@@ -179,7 +178,7 @@ def _by_potential(found: Stability, C: FloatArray, little: FloatArray, *, fed: b
     values = found.omega_squared
     if not len(values):
         return replace(found, stable=True, reason="nothing else can move")
-    size = ROUNDING * max(1.0, np.abs(C).max(initial=0.0))
+    size = tolerances.FORCE_TOLERANCE * max(1.0, np.abs(C).max(initial=0.0))
     fed = fed or eigvalsh((C + C.T) / 2, what=DAMPING).min(initial=0.0) < -size
     gyroscopic = np.abs(C - C.T).max(initial=0.0) > size
     if (values > little).all() and not fed:
@@ -197,7 +196,7 @@ def _by_poles(found: Stability) -> Stability:
     """Return the verdict of the poles but for the zero poles of the steady motion."""
     if not len(found.poles):
         return replace(found, reason="neither potential nor small motions tell")
-    size = POLE * max(1.0, float(np.abs(found.poles).max()))
+    size = tolerances.EIGENVALUE_TOLERANCE * max(1.0, float(np.abs(found.poles).max()))
     moving = found.poles[np.abs(found.poles) > size]
     if (moving.real > size).any():
         return replace(found, stable=False, reason=f"a small motion grows by e^({moving.real.max():.3g} t)")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, expr
 from kineta.consistency.consistent_start import consistent, singular_start, start_violation
 from kineta.equations.equations import Equations, given_equations
@@ -34,10 +35,8 @@ LARGE = 20_000
 SMALL = 1e-3
 #: Largest factor of the perturbed parameters for which a state has to remain consistent.
 OTHER = 1.001
-#: Most digits of decimal numbers in entries, and their relative rounding error.
-DIGITS, ROUNDING = 12, 1e-14
-#: Ratio to its summands below which a number is rounding error: 1 - sin^2 for a cosine of a few hundredths is larger.
-CANCELLED = 1e-13
+#: Most digits of decimal numbers in entries.
+DIGITS = 12
 #: Number of different values for other symbols.
 OTHERS = 8
 
@@ -175,7 +174,7 @@ def linear_formulas(
 def _decimal(x: float) -> float:
     """Return *x* rounded to a decimal of few digits, where one lies within its rounding error."""
     few = float(f"{x:.{DIGITS}g}")
-    return few if abs(few - x) <= ROUNDING * abs(x) else x
+    return few if abs(few - x) <= 64 * tolerances.EPS * abs(x) else x
 
 
 def _state(system: System, about: Any, graph: Graph) -> dict[str, Ref]:
@@ -236,7 +235,7 @@ class _Elimination:
         at = {f"{n} at": x for n, ref in state.items() if (x := graph.value(ref))}
         self._state = {n: graph.symbol(f"{n} at") if f"{n} at" in at else ref for n, ref in state.items()}
         self._numbers = {n: graph.const(x) for n, x in at.items()}
-        self.opened = SumsOfProducts(graph, at, CANCELLED)
+        self.opened = SumsOfProducts(graph, at, tolerances.ROUNDING_TOLERANCE)
         add, negate = np.frompyfunc(graph.add, 2, 1), np.frompyfunc(neg, 1, 1)
         self.algebra = MatrixAlgebra(ZERO, ONE, self._solved, self._product, add, negate)
 

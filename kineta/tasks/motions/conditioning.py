@@ -12,6 +12,7 @@ from math import prod
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
@@ -20,10 +21,6 @@ from kineta.model.dimensions import variable_units
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import null_space, svd, svdvals
 
-#: Ratio to the largest singular value below which one counts as zero; least component of a direction that is named.
-RANK, PART = 1e-12, 1e-6
-#: Size of a balanced response below which it is rounding error.
-ANSWER = 1e-9
 #: Displacement at which redundant constraints are told from constraints dependent at one position [rad or m].
 BESIDE = 1e-2
 
@@ -54,7 +51,7 @@ class Conditioning:
     @property
     def condition(self) -> float:
         """The largest singular value by the smallest; infinite in a singular position."""
-        return self.values[0] / self.least if self.least > RANK * self.values[0] else np.inf
+        return self.values[0] / self.least if self.least > tolerances.ROUNDING_TOLERANCE * self.values[0] else np.inf
 
     @property
     def manipulability(self) -> float:
@@ -94,7 +91,7 @@ def conditioning(
     else:
         length = None
     across, along = (np.where(side, 1.0 if length is None else length, 1.0) for side in turns)
-    Z = null_space(held / along, what=what, rcond=1e-9) if len(held) else np.eye(slope.shape[1])
+    Z = null_space(held / along, what=what, rcond=tolerances.RANK_TOLERANCE) if len(held) else np.eye(slope.shape[1])
     A = (across[:, None] * slope / along) @ Z
     if not A.size:
         return None
@@ -163,7 +160,7 @@ def of_responses(
     across, along = (np.where(side, arm if length else 1.0, 1.0) for side in turns)
     what = "how near the motion comes to a singular position"
     sizes = svdvals(balanced, what=what)
-    answered = int((sizes > ANSWER * sizes.max(axis=1, keepdims=True)).sum(axis=1).max())
+    answered = int((sizes > tolerances.RANK_TOLERANCE * sizes.max(axis=1, keepdims=True)).sum(axis=1).max())
     left, values, right = svd(responses / along[:, None] / across, what=what)
     worst = int(values[:, 0].argmax())
     return Conditioning(
@@ -191,7 +188,11 @@ def mean_arm(slope: FloatArray) -> float:
 def _named(side: Sequence[tuple[str, bool]], values: FloatArray) -> dict[str, float]:
     """Return a direction by name, the largest component first."""
     sign = np.sign(values[np.abs(values).argmax()]) or 1.0
-    found = {n: float(sign * x) for (n, _), x in zip(side, values, strict=True) if abs(x) > PART}
+    found = {
+        n: float(sign * x)
+        for (n, _), x in zip(side, values, strict=True)
+        if abs(x) > tolerances.PARTICIPATION_TOLERANCE
+    }
     return dict(sorted(found.items(), key=lambda item: -abs(item[1])))
 
 

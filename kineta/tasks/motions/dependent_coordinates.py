@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 from scipy.integrate import DOP853
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
@@ -26,8 +27,6 @@ from kineta.tasks.motions.prescribed_motion import Course
 
 #: What errors call what is computed here.
 FOLLOWING = "the motion that constraints determine"
-#: Tolerance of a prescribed motion on constraints, relative to the state.
-MISSED = 1e-6
 #: Largest change of a prescribed coordinate in one step of path following.
 LONGEST = 0.25
 #: Largest change of a prescribed coordinate that is followed at all: a thousand steps, or seconds of work.
@@ -108,7 +107,7 @@ class _Motion:
             return False
         on_position = [k for k, (_, order) in enumerate(self.constraints.rows) if order == 0]
         A = np.vstack([self.constraints.linearised(t, q, self.v)[0][on_position], self.E[: len(self.held)]])
-        return bool(matrix_rank(_scaled(A)[0], RANK, what=FOLLOWING) < A.shape[1])
+        return bool(matrix_rank(_scaled(A)[0], tolerances.RANK_TOLERANCE, what=FOLLOWING) < A.shape[1])
 
     def dead_centre(self, t: float, q: FloatArray, part: float | None = None) -> str:
         """Sentence on the constraints and prescribed motions that depend on each other at *q*, up to a *part*, and not beside it;
@@ -234,7 +233,7 @@ def _guess(course: Course, constraints: NumericConstraints, t: float, q: FloatAr
 
 def _least(A: FloatArray, b: FloatArray) -> FloatArray:
     rows, lengths = _scaled(A)
-    return lstsq(rows, b / lengths, what=FOLLOWING, rcond=RANK)
+    return lstsq(rows, b / lengths, what=FOLLOWING, rcond=tolerances.RANK_TOLERANCE)
 
 
 def _scaled(A: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -247,7 +246,9 @@ def _scaled(A: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _left_open(system: System, t: float, given: Sequence[str], free: FloatArray) -> str:
     """Return the sentence on undetermined motions *free* (m, nv)."""
     size = np.abs(free).max(axis=0)
-    moving = [s for s, x in zip(system.base_speeds, size.tolist(), strict=True) if x > MOVES]
+    moving = [
+        s for s, x in zip(system.base_speeds, size.tolist(), strict=True) if x > tolerances.PARTICIPATION_TOLERANCE
+    ]
     names = [n.removesuffix("'") for n in moving]
     what = f"the motion of {', '.join(given)}" if given else "this motion"
     return (

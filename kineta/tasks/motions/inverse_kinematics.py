@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.constraints import NumericConstraints
 from kineta.equations.equations import Equations, equations_of
@@ -23,15 +24,6 @@ from kineta.runtime.compiled import parameters
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.tasks.motions.conditioning import Conditioning, conditioning, motions
 from kineta.values import finite, number, numbers, whole, word
-
-#: Tolerance of positions [m] and orientations [rad].
-MET = 1e-9
-#: Tolerance of the orthonormality of given axes: six digits, as people write them.
-WRITTEN = 1e-6
-#: Least distance between distinct solutions [rad or m].
-SAME = 1e-5
-#: Ratio to the largest singular value below which a motion leaves the targets unchanged.
-RANK = 1e-8
 
 
 @dataclass(frozen=True)
@@ -166,7 +158,7 @@ class Reaching:
 
     def reached(self, found: NewtonResult[FloatArray]) -> bool:
         """Return whether all targets and constraints are met within the limits."""
-        if not np.isfinite(found.residual).all() or max(self.missed(found.residual)) > MET:
+        if not np.isfinite(found.residual).all() or max(self.missed(found.residual)) > tolerances.STATE_TOLERANCE:
             return False
         return not self.within.violated(self.t, found.state, self.constraints.p)
 
@@ -215,7 +207,7 @@ def inverse_kinematics(
                 best = tried
             if reaching.reached(tried):
                 place = _wrapped(reaching, tried.state, q0)
-                if not any(np.abs(place - other).max(initial=0.0) < SAME for other in found):
+                if not any(np.abs(place - other).max(initial=0.0) < tolerances.SOLUTION_DISTANCE for other in found):
                     found.append(place)
                 if _free(reaching, place):
                     break
@@ -257,7 +249,7 @@ def _target(name: str, value: FloatArray) -> PoseTarget:
             f"Expected a position (3,), axes (3, 3) or a pose (4, 4) for '{name}', found shape {value.shape}."
         )
     R = value[:3, :3]
-    if not (np.isfinite(R).all() and np.abs(R @ R.T - np.eye(3)).max() < WRITTEN and det(R) > 0):
+    if not (np.isfinite(R).all() and np.abs(R @ R.T - np.eye(3)).max() < tolerances.WRITTEN_TOLERANCE and det(R) > 0):
         raise ArgumentError(f"Expected orthogonal, right-handed axes for '{name}', found {R.tolist()}.")
     left, _, right = svd(R, what=f"the axes of '{name}'")
     if value.shape == (3, 3):
@@ -314,14 +306,16 @@ def _wrapped(reaching: Reaching, q: FloatArray, about: FloatArray) -> FloatArray
     for offset in reaching.system.quaternions.values():
         turn = slice(offset, offset + 4)
         side = [float(q[turn] @ about[turn]), *q[turn].tolist()]
-        q[turn] *= np.sign(next(x for x in side if abs(x) > SAME))
+        q[turn] *= np.sign(next(x for x in side if abs(x) > tolerances.SOLUTION_DISTANCE))
     for k, name in enumerate(reaching.system.q_names):
         if units.get(name) == "rad":
             tried = q.copy()
-            tried[k] -= 2 * np.pi * np.ceil((q[k] - about[k]) / (2 * np.pi) - 0.5 - SAME / (2 * np.pi))
+            tried[k] -= (
+                2 * np.pi * np.ceil((q[k] - about[k]) / (2 * np.pi) - 0.5 - tolerances.SOLUTION_DISTANCE / (2 * np.pi))
+            )
             within = reaching.limits[0, k] <= tried[k] <= reaching.limits[1, k]
             within = within and not reaching.within.violated(reaching.t, tried, reaching.constraints.p)
-            if within and max(reaching.missed(reaching.off(tried))) <= 10 * MET:
+            if within and max(reaching.missed(reaching.off(tried))) <= 10 * tolerances.STATE_TOLERANCE:
                 q = tried
     return q
 
@@ -330,7 +324,7 @@ def _free(reaching: Reaching, q: FloatArray) -> int:
     """Return the dimension of the self-motions."""
     A = reaching.slope(q)
     sizes = svdvals(A, what="the motions that move nothing of the target")
-    return int(A.shape[1]) - int((sizes > RANK * sizes.max(initial=0.0)).sum())
+    return int(A.shape[1]) - int((sizes > tolerances.RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
 
 
 def _placement(reaching: Reaching, q: FloatArray) -> Placement:
@@ -351,8 +345,10 @@ def _conditioning(reaching: Reaching, q: FloatArray) -> Conditioning | None:
 def _out_of_reach(reaching: Reaching, best: NewtonResult[FloatArray], starts: int) -> str:
     distance, turn, level = reaching.missed(best.residual)
     names = ", ".join(dict.fromkeys(target.name for target in reaching.targets))
-    parts = [f"{distance:.3g} m"] * (distance > MET) + [f"{np.degrees(turn):.3g} degrees"] * (turn > MET)
-    parts += [f"{level:.3g} beside the constraints"] * (level > MET)
+    parts = [f"{distance:.3g} m"] * (distance > tolerances.STATE_TOLERANCE) + [f"{np.degrees(turn):.3g} degrees"] * (
+        turn > tolerances.STATE_TOLERANCE
+    )
+    parts += [f"{level:.3g} beside the constraints"] * (level > tolerances.STATE_TOLERANCE)
     limited = " within the limits" if np.isfinite(reaching.limits).any() or reaching.within.sides else ""
     at = ", ".join(f"{n} = {x:.4g}" for n, x in zip(reaching.system.q_names, best.state, strict=True))
     if not parts and (limit := reaching.within.violated(reaching.t, best.state, reaching.constraints.p)):

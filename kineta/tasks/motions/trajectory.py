@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.llvm import NativeFunction
 from kineta.consistency.consistent_start import consistent
@@ -28,7 +29,6 @@ from kineta.results.result import Result
 from kineta.runtime.compiled import parameters
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.tasks.motions import dependent_coordinates, forces_of_run
-from kineta.tasks.motions.dependent_coordinates import MISSED
 from kineta.tasks.motions.prescribed_motion import Course, course
 from kineta.threads import once
 from kineta.values import numbers
@@ -257,7 +257,7 @@ def _allowed(system: System, t: FloatArray, qd: FloatArray, possible: FloatArray
     """Raise for rates of coordinates outside the range of the speeds of the system."""
     off = np.abs(qd - possible)
     k, i = np.unravel_index(int(off.argmax()), off.shape)
-    if off[k, i] > MISSED * max(1.0, float(np.abs(qd).max())):
+    if off[k, i] > tolerances.WRITTEN_TOLERANCE * max(1.0, float(np.abs(qd).max())):
         raise SimulationError(
             f"Model '{system.name}': the constraints do not allow this motion: at t = {t[k]:g} s the rate of "
             f"{system.q_names[i]} is {qd[k, i]:.6g}, and {possible[k, i]:.6g} is the nearest that they allow."

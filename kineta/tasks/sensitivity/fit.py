@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import least_squares
 from scipy.stats import t as student
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr, symbol
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations, given_equations
@@ -24,15 +25,10 @@ from kineta.tasks.sensitivity.initial_sensitivity import VariedStart, varied_sta
 from kineta.tasks.sensitivity.sensitivity import Limits, Sensitivity, carried
 from kineta.values import check_rising, number, numbers
 
-#: Ratio to the largest singular value of scaled derivatives below which the data do not determine a direction.
-BLIND = 1e-9
-#: Relative distance within which a value lies on its bound.
-BOUND = 1e-8
-
 #: Least number of deviations for a test of their independence.
 MIN_DEVIATIONS = 10
-#: Size of deviations relative to the data that is rounding error, and the autocorrelation of systematic ones.
-EXACT, AUTOCORRELATED = 1e-6, 0.5
+#: Autocorrelation of systematic deviations.
+AUTOCORRELATED = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +82,7 @@ class Fit:
             square = float(off @ off)
             if (
                 len(off) >= MIN_DEVIATIONS
-                and square > len(off) * (EXACT * size) ** 2
+                and square > len(off) * (tolerances.WRITTEN_TOLERANCE * size) ** 2
                 and off[1:] @ off[:-1] > AUTOCORRELATED * square
             ):
                 found.append(name)
@@ -188,9 +184,9 @@ def fit(
         problem.jacobian,
         bounds=(lowest, highest),
         x_scale="jac",
-        xtol=1e-12,
-        ftol=1e-12,
-        gtol=1e-12,
+        xtol=tolerances.ROUNDING_TOLERANCE,
+        ftol=tolerances.ROUNDING_TOLERANCE,
+        gtol=tolerances.ROUNDING_TOLERANCE,
     )
     return _bounded(
         problem.fitted(found.x, level, given=sigma is not None, message=str(found.message)), lowest, highest
@@ -261,7 +257,7 @@ def _bounds(begun: VariedStart, bounds: Mapping[str, tuple[float, float]] | None
 
 def _bounded(found: Fit, lowest: FloatArray, highest: FloatArray) -> Fit:
     """Return *found* with intervals within the bounds, and notes on values that lie on one."""
-    near = BOUND * np.maximum(1.0, np.abs(found.x))
+    near = tolerances.STATE_TOLERANCE * np.maximum(1.0, np.abs(found.x))
     at = (found.x - lowest <= near) | (highest - found.x <= near)
     notes = [
         f"{n} = {x:.6g} is at its bound, where its interval is cut off; without it the fit would go further"
@@ -366,7 +362,7 @@ class _Problem:
         if unseen:
             raise ArgumentError(f"The data do not depend on {', '.join(unseen)}: leave it out, or measure more.")
         _, sizes, rows = svd(J / scale, what="what the data say of the parameters", full_matrices=False)
-        if sizes[-1] < BLIND * sizes[0]:
+        if sizes[-1] < tolerances.RANK_TOLERANCE * sizes[0]:
             part = np.abs(rows[-1])
             together = [n for n, x in zip(names, part, strict=True) if x > 0.1 * part.max()]
             raise ArgumentError(

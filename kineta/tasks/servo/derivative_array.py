@@ -21,10 +21,6 @@ from kineta.programs.initialisation import derivative_text
 
 #: Most Newton steps along a motion.
 STEPS = 25
-#: Relative changes of the variables that are, or may be, rounding errors.
-ROUNDING, SMALL = 1e-10, 1e-8
-#: Coefficient of a linear combination of unit length below which an equation does not take part.
-NONE = 1e-6
 #: The first and the shortest step of the homotopy parameter from 0 to 1.
 EASE, LEAST_EASE = 0.25, 1e-3
 #: Number of neighbouring jets that weigh the equations, and their distance relative to the derivatives.
@@ -192,7 +188,7 @@ class Hold:
             state = self.array.moved(state, change)
             known = np.concatenate([state.x[: self.array.n], state.x[: 2 * self.array.n]])
             size = float(np.abs(change[: len(known)] / (1.0 + np.abs(known))).max())
-            if size <= ROUNDING or SMALL >= size >= last / 2:
+            if size <= tolerances.NEWTON_TOLERANCE or 100 * tolerances.NEWTON_TOLERANCE >= size >= last / 2:
                 return state
             last = size
         return None
@@ -349,7 +345,11 @@ def _check(array: DerivativeArray, state: Jet, order: int) -> None:
     if not len(repeated):
         return
     shares = np.abs(repeated).max(axis=0)
-    involved = {name for (name, _), share in zip(array.labels(order), shares, strict=True) if share > NONE}
+    involved = {
+        name
+        for (name, _), share in zip(array.labels(order), shares, strict=True)
+        if share > tolerances.PARTICIPATION_TOLERANCE
+    }
     names = [p.name for p in array.system.programs if p.name in involved]
     if involved & set(array.system.v_names):
         raise ArgumentError(_no_influence(array, order, names))
@@ -394,7 +394,11 @@ def _no_influence(array: DerivativeArray, order: int, names: Sequence[str]) -> s
 def _among(array: DerivativeArray, order: int, repeated: FloatArray) -> str:
     """Return the names of the programs in dependent combinations of equations, in words."""
     shares = np.abs(repeated).max(axis=0)
-    names = {name for (name, _), share in zip(array.labels(order), shares, strict=True) if share > NONE}
+    names = {
+        name
+        for (name, _), share in zip(array.labels(order), shares, strict=True)
+        if share > tolerances.PARTICIPATION_TOLERANCE
+    }
     return " and ".join(f"'{p.name}'" for p in array.system.programs if p.name in names) or "they"
 
 

@@ -8,14 +8,12 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import brentq
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
 from kineta.programs.initialisation import derivative_text
 from kineta.programs.path_jumps import jumping_entries
 from kineta.tasks.servo.derivative_array import Hold, Jet
-
-#: Part of the time span on either side of a switch for one-sided limits; and the least jump of a balanced equation.
-BESIDE, JUMP = 1e-7, 1e-9
 
 
 def jumps(hold: Hold, states: Sequence[Jet]) -> tuple[str, ...]:
@@ -24,7 +22,7 @@ def jumps(hold: Hold, states: Sequence[Jet]) -> tuple[str, ...]:
     """
     found = []
     for state in _branches(hold, states):
-        jumping = _jumping(hold, state, BESIDE * abs(states[-1].t - states[0].t))
+        jumping = _jumping(hold, state, tolerances.SIDE_DISTANCE * abs(states[-1].t - states[0].t))
         if not jumping:
             continue
         what, left = min(jumping, key=lambda own: -own[1])
@@ -76,7 +74,7 @@ def _jumping(hold: Hold, state: Jet, beside: float) -> list[tuple[str, int]]:
         return np.asarray(np.abs(hold.rows * (after - before)))
 
     found = []
-    for i in jumping_entries(change, beside, JUMP):
+    for i in jumping_entries(change, beside, tolerances.STATE_TOLERANCE):
         name, times = array.labels(order)[i]
         what = (
             derivative_text("program", name, times)

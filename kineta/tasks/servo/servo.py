@@ -29,7 +29,7 @@ from kineta.results.result import force_name
 from kineta.results.series import Series
 from kineta.runtime import run_arguments
 from kineta.runtime.compiled import parameters
-from kineta.tasks.motions.conditioning import ANSWER, Conditioning, mean_arm, motions, of_responses
+from kineta.tasks.motions.conditioning import Conditioning, mean_arm, motions, of_responses
 from kineta.tasks.servo import zero_dynamics as internal
 from kineta.tasks.servo.derivative_array import DerivativeArray, Hold, Jet, held
 from kineta.tasks.servo.input_jumps import jumps
@@ -282,7 +282,9 @@ def _found(hold: Hold, driven: tuple[int, ...], states: list[Jet]) -> Servo:
         poles=zeros,
         stability=internal.words(zeros) if hold.structure.free else "",
         residual=float(np.abs(rows[:, asked]).max()),
-        left=float(np.abs(rows[:, undriven]).max(initial=0.0) / max(np.abs(tau).max(), asked_for, 1e-300)),
+        left=float(
+            np.abs(rows[:, undriven]).max(initial=0.0) / max(np.abs(tau).max(), asked_for, tolerances.LEAST_DIVISOR)
+        ),
         jumps=jumping,
         work=float(work[-1]),
         peak_power=float(np.abs(power).max()),
@@ -298,7 +300,7 @@ def _conditioning(hold: Hold, states: list[Jet], slopes: FloatArray) -> Conditio
     found = np.array([hold.response(s, asked) for s in states])
     balanced = found / hold.rows[asked]
     balanced /= np.abs(balanced).max(axis=(0, 2))[:, None]
-    taken = {labels[i]: k for k, i in enumerate(asked) if np.abs(balanced[:, :, k]).max() > ANSWER}
+    taken = {labels[i]: k for k, i in enumerate(asked) if np.abs(balanced[:, :, k]).max() > tolerances.RANK_TOLERANCE}
     top = [max((times, k) for (name, times), k in taken.items() if name == program) for program in programs]
     turns = [not unit_of(system, p.value).startswith("m") for p in system.programs]
     own = [array.labels(2).index((name, 0)) for name, turn in zip(programs, turns, strict=True) if not turn]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
 from kineta.tasks.servo.derivative_array import Hold, Jet
@@ -19,9 +20,8 @@ LOOKS = 8
 #: Intervals of the difference quotients, relative to the time span: one of them is short enough for the path and long enough
 #: for rounding errors.
 PARTS = (1e-4, -1e-4, 1e-3, -1e-3, 1e-5, -1e-5, 1e-6, -1e-6, 1e-7, -1e-7, 1e-8, -1e-8, 1e-9, -1e-9)
-#: Tolerance relative to the largest force or speed; and relative to their changes with changes of the variables by their own
-#: size or by one.
-AGREES, ROUNDING = 1e-4, 1e-13
+#: Difference, relative to the largest force or speed, of a quotient from its rate: quotients have errors of first order.
+AGREES = 1e-4
 
 
 def agreed(hold: Hold, states: Sequence[Jet], largest: float, asked_for: float) -> None:
@@ -31,14 +31,14 @@ def agreed(hold: Hold, states: Sequence[Jet], largest: float, asked_for: float) 
     n, system = hold.array.n, hold.array.system
     mass = hold.array.source.function("mass_matrix")
     fastest = float(np.abs([s.x[:n] for s in states]).max(initial=0.0))
-    force = max(AGREES * largest + ROUNDING * asked_for, 1e-300)
-    speed = AGREES * fastest + ROUNDING * (1.0 + fastest)
+    force = max(AGREES * largest + tolerances.ROUNDING_TOLERANCE * asked_for, tolerances.LEAST_DIVISOR)
+    speed = AGREES * fastest + tolerances.ROUNDING_TOLERANCE * (1.0 + fastest)
     for state in states[:: max(1, len(states) // LOOKS)]:
         v, place = state.x[:n], max(1.0, float(np.abs(state.q).max()))
         M = np.abs(mass(state.t, state.q, v, p=hold.array.p))
         least, rates = np.inf, np.zeros(n)
         for h, slipped, gained in _differences(hold, state, abs(states[-1].t - states[0].t)):
-            noise = ROUNDING / abs(h)  # of a difference quotient, relative to its variable
+            noise = tolerances.ROUNDING_TOLERANCE / abs(h)  # of a difference quotient, relative to its variable
             beyond = M @ np.maximum(np.abs(gained) - noise * np.abs(v), 0.0)
             miss = max(float(beyond.max()) / force, float(np.abs(slipped).max()) / (speed + noise * place))
             if miss < least:

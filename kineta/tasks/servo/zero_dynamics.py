@@ -15,10 +15,6 @@ from kineta.tasks.servo.derivative_array import DerivativeArray, Hold, Jet
 
 #: What errors call what is computed here.
 ZERO = "the internal dynamics"
-#: Part of the largest pole that counts as nothing.
-POLE = 1e-6
-#: Frequency relative to that by which equations of coordinates and speeds are balanced.
-NOTHING = 1e-12
 
 
 def poles(hold: Hold, state: Jet) -> ComplexArray | None:
@@ -41,7 +37,7 @@ def poles(hold: Hold, state: Jet) -> ComplexArray | None:
     follow = -lstsq(others, own @ ways, what=ZERO, rcond=tolerances.RANK_TOLERANCE)
     rates = columns[n : 3 * n, None] * np.vstack([ways[n:], follow[:n]]) / columns[: 2 * n, None]
     found = eigvals(lstsq(ways, rates, what=ZERO), what=ZERO)
-    found[np.abs(found) < NOTHING * (columns[n : 2 * n] / columns[:n]).max()] = 0.0
+    found[np.abs(found) < tolerances.ROUNDING_TOLERANCE * (columns[n : 2 * n] / columns[:n]).max()] = 0.0
     return np.asarray(found[np.lexsort((found.imag, -found.real.round(9)))])
 
 
@@ -50,9 +46,9 @@ def words(found: ComplexArray | None) -> str:
     if found is None:
         return "no position of rest that meets the programs is found: whether it dies out is not decided"
     size = np.abs(found).max(initial=0.0)
-    if found.real.max() > POLE * size:
+    if found.real.max() > tolerances.EIGENVALUE_TOLERANCE * size:
         return f"not minimum phase: it grows, by exp({found.real.max():.4g} t) about rest"
-    if found.real.max() < -POLE * size:
+    if found.real.max() < -tolerances.EIGENVALUE_TOLERANCE * size:
         return f"minimum phase: it dies out, by exp({found.real.max():.4g} t) at least about rest"
     return "neither dies out nor grows to the first order about rest"
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.calls import public
 from kineta.equations.equations import Equations, given_equations
@@ -27,8 +28,8 @@ from kineta.tasks.ignored_parts import warn_ignored
 from kineta.tasks.verification.random_states import States, quantity, values
 from kineta.tasks.verification.regular_states import regular_states
 
-#: Random states at which first integrals are sought; largest rate, relative to the terms, of a constant quantity.
-STATES, CONSTANT = 16, 1e-11
+#: Random states at which first integrals are sought.
+STATES = 16
 #: Least number of admissible states among them.
 ENOUGH = 8
 #: Change along a run, relative to the terms of an integral, that the tolerances of the run explain.
@@ -67,7 +68,7 @@ class FirstIntegral:
         if self.source == "generalized_energy":
             size = max(size, np.abs(run.kinetic_energy).max(), np.abs(run.potential_energy).max())
         series = entries @ weights
-        return float(np.abs(series - series[0]).max() / max(size, 1e-300))
+        return float(np.abs(series - series[0]).max() / max(size, tolerances.LEAST_DIVISOR))
 
 
 def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
@@ -90,7 +91,9 @@ def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
         )
         entries = values(g, refs, sampled) @ np.array(weights)
         size = values(g, magnitude(g, refs), sampled) @ np.abs(weights)
-        if (np.abs(entries) <= CONSTANT * size).all() or any(_proportional(entries, other) for other in seen):
+        if (np.abs(entries) <= 10 * tolerances.ROUNDING_TOLERANCE * size).all() or any(
+            _proportional(entries, other) for other in seen
+        ):
             continue  # zero by the constraints
         found.append(integral)
         seen.append(entries)
@@ -162,7 +165,10 @@ def _candidates(equations: Equations, sampled: States) -> Iterator[FirstIntegral
         yield FirstIntegral(_spatial_name(weights), "linear_momentum angular_momentum", tuple(weights), equations)
     if _rates(d, ["generalized_energy"], sampled).constant[0]:
         scleronomic = np.allclose(
-            quantity(d, "generalized_energy", sampled), quantity(d, "energy", sampled), rtol=1e-12, atol=1e-12
+            quantity(d, "generalized_energy", sampled),
+            quantity(d, "energy", sampled),
+            rtol=tolerances.ROUNDING_TOLERANCE,
+            atol=tolerances.ROUNDING_TOLERANCE,
         )
         name = "energy" if scleronomic else "generalised energy (Jacobi's integral)"
         yield FirstIntegral(name, "generalized_energy", (1.0,), equations)
@@ -178,7 +184,7 @@ class _Rates:
     @property
     def constant(self) -> Mask:
         """The mask of constant entries, (m,)."""
-        return np.asarray(np.abs(self.values).max(axis=0, initial=0) <= CONSTANT * self.scale)
+        return np.asarray(np.abs(self.values).max(axis=0, initial=0) <= 10 * tolerances.ROUNDING_TOLERANCE * self.scale)
 
 
 def _rates(d: Derivation, names: Sequence[str], sampled: States) -> _Rates:
@@ -188,20 +194,20 @@ def _rates(d: Derivation, names: Sequence[str], sampled: States) -> _Rates:
     motion = {s.t: ONE, **dict(zip(s.q + s.v, (*s.qdot, *free), strict=True))}
     changes = values(g, forward(g, refs, motion), sampled)
     size = np.abs(values(g, refs, sampled)).max(initial=0) + np.abs(values(g, free, sampled)).max(initial=0)
-    return _Rates(changes, np.full(len(refs), max(size, 1e-300)))
+    return _Rates(changes, np.full(len(refs), max(size, tolerances.LEAST_DIVISOR)))
 
 
 def _null_space(rates: FloatArray, scale: FloatArray) -> Iterator[FloatArray]:
     """Yield a basis of the null space of the columns of *rates* in reduced echelon form."""
     _, sizes, right = svd(rates / scale, what="the first integrals")
-    basis = right[np.concatenate([sizes, np.zeros(len(right) - len(sizes))]) <= CONSTANT * 10]
+    basis = right[np.concatenate([sizes, np.zeros(len(right) - len(sizes))]) <= 100 * tolerances.ROUNDING_TOLERANCE]
     basis = basis[:, ::-1].copy()  # angular momenta are reduced to their axes first
     row = 0
     for column in range(basis.shape[1]):
         if row == len(basis):
             break
         pivot = row + int(np.abs(basis[row:, column]).argmax())
-        if abs(basis[pivot, column]) < 1e-9:
+        if abs(basis[pivot, column]) < tolerances.RANK_TOLERANCE:
             continue
         basis[[row, pivot]] = basis[[pivot, row]]
         basis[row] /= basis[row, column]
@@ -209,7 +215,7 @@ def _null_space(rates: FloatArray, scale: FloatArray) -> Iterator[FloatArray]:
         basis[others] -= np.outer(basis[others, column], basis[row])
         row += 1
     for vector in reversed(basis[:, ::-1]):
-        yield np.where(np.abs(vector) < 1e-9, 0.0, vector)
+        yield np.where(np.abs(vector) < tolerances.RANK_TOLERANCE, 0.0, vector)
 
 
 def _spatial_name(weights: FloatArray) -> str:
@@ -219,7 +225,7 @@ def _spatial_name(weights: FloatArray) -> str:
         return f"linear momentum along {_direction(a)}"
     if not a.any():
         return f"angular momentum about the axis {_direction(b)}"
-    if abs(a @ b) < 1e-9:
+    if abs(a @ b) < tolerances.RANK_TOLERANCE:
         x, y, z = np.cross(b, a) / (b @ b)
         return f"angular momentum about the axis {_direction(b)} through ({x:.6g}, {y:.6g}, {z:.6g})"
     return f"angular momentum about {_direction(b)} with {(a @ b) / (b @ b):.6g} m of the momentum along it"
@@ -231,4 +237,4 @@ def _direction(e: FloatArray) -> str:
 
 
 def _proportional(a: FloatArray, b: FloatArray) -> bool:
-    return bool(norm(a) * norm(b) - abs(a @ b) <= 1e-10 * norm(a) * norm(b))
+    return bool(norm(a) * norm(b) - abs(a @ b) <= tolerances.RANK_TOLERANCE * norm(a) * norm(b))

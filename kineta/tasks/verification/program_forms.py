@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations, derive, derive_exactly
 from kineta.expr.graph import Ref
@@ -22,10 +23,8 @@ from kineta.tasks.verification.certificate import FormRow
 from kineta.tasks.verification.random_states import States, chosen, values
 from kineta.tasks.verification.sampled_equations import relative_error
 
-#: Largest rounding error in double precision; most digits lost to rounding in multiprecision.
-ALLOWED, LOST = 1e-11, 14
-#: Relative difference above which laws are distinct.
-APART = 1e-8
+#: Most digits lost to rounding in multiprecision.
+LOST = 14
 
 
 @dataclass(frozen=True)
@@ -54,11 +53,11 @@ def compared(system: System, states: States, digits: int, seed: int) -> Iterator
             continue
         off = _sides(laws[form.law], form.name).off(states)
         worst, precise = float(off.max()), None
-        if digits and worst > ALLOWED:
+        if digits and worst > 10 * tolerances.ROUNDING_TOLERANCE:
             own = _controlled(system, form.law, derive_exactly)
             with require_mpmath().workdps(digits):
                 precise = float(_sides(own, form.name).off(_precise(own.symbols.system, states, off)).max())
-        agrees = worst <= ALLOWED if precise is None else precise <= 10.0 ** (LOST - digits)
+        agrees = worst <= 10 * tolerances.ROUNDING_TOLERANCE if precise is None else precise <= 10.0 ** (LOST - digits)
         yield FormRow(form.name, form.equation, form.law, worst=worst, precise=precise, agrees=agrees)
 
 
@@ -77,7 +76,7 @@ def laws_apart(system: System, states: States, seed: int) -> float:
         .off(with_levels(system, states, r, seed))
         .max()
     )
-    return float(found) if found > APART else 0.0
+    return float(found) if found > tolerances.FORCE_TOLERANCE else 0.0
 
 
 def with_levels(system: System, states: States, r: int, seed: int) -> dict[str, FloatArray]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.numpy import FUNCTIONS
 from kineta.equations.initial_values import initial_state
@@ -26,8 +27,6 @@ from kineta.runtime.compiled import parameters
 
 #: Most Newton steps of the projection.
 STEPS = 30
-#: Tolerance of a constraint relative to its terms, and ratio of singular values that is rounding error.
-MET, NOTHING = 1e-11, 1e-9
 
 #: Values of all symbols of the equations by name, (n,): in double precision, or numbers of mpmath.
 States = Mapping[str, FloatArray]
@@ -85,7 +84,7 @@ def _moved(s: Symbols, rows: Sequence[Row], states: States) -> dict[str, FloatAr
         for _ in range(STEPS if kept else 0):
             off = values(s.graph, refs, columns)
             A = values(s.graph, gradients, columns).reshape(n, len(kept), len(s.v))
-            back = pinv(np.nan_to_num(A), what="states that meet the constraints", rcond=NOTHING)
+            back = pinv(np.nan_to_num(A), what="states that meet the constraints", rcond=tolerances.RANK_TOLERANCE)
             step = -np.einsum("nij,nj->ni", back, np.nan_to_num(off))
             moved = dict(zip(s.names, step.T, strict=True))
             if level == 0:
@@ -93,7 +92,7 @@ def _moved(s: Symbols, rows: Sequence[Row], states: States) -> dict[str, FloatAr
             columns |= {name: columns[name] + change for name, change in moved.items()}
             _normalise(system, columns)
         size = np.maximum(1.0, values(s.graph, magnitude(s.graph, refs), columns))
-        met &= (np.abs(values(s.graph, refs, columns)) < MET * size).all(axis=1)
+        met &= (np.abs(values(s.graph, refs, columns)) < tolerances.CONSTRAINT_TOLERANCE * size).all(axis=1)
     return chosen(columns, met)
 
 

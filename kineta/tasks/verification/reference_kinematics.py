@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.codegen.numpy import FUNCTIONS
 from kineta.mechanics.derivation import Derivation
@@ -22,9 +23,6 @@ from kineta.tasks.verification.random_states import States, quantity, values
 from kineta.tasks.verification.rigid_motion import RigidMotion, numbers_of, of_derivatives
 from kineta.tasks.verification.taylor_series import TaylorSeries
 from kineta.threads import once
-
-#: Rounding error of the scalar products of orthonormal directions.
-ORTHONORMALITY_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -103,7 +101,7 @@ class ReferenceKinematics:
         e = self.of(self.motion.direction(axis))
         square = np.stack([u, w, e], axis=1).astype(float)
         right = (
-            np.abs(square @ square.swapaxes(1, 2) - np.eye(3)).max() < ORTHONORMALITY_TOLERANCE
+            np.abs(square @ square.swapaxes(1, 2) - np.eye(3)).max() < tolerances.ROUNDING_TOLERANCE
             and (det(square) > 0).all()
         )
         rest = [0] * (self.motion.orders - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, Mask
 from kineta.consistency.consistent_start import consistent
 from kineta.consistency.consistent_state import consistent_state
@@ -20,10 +21,6 @@ from kineta.tasks.verification.random_states import States, chosen, on_constrain
 
 #: A predicate of states, (n,).
 
-#: Least distance of a unit row of constraints from the span of the rows before it, for bounded rounding errors.
-NEARLY = 1e-2
-#: Ratio to the longest row below which a row is singular at a position.
-FOLDED = 1e-3
 #: Factor of the number of states in a second attempt.
 MORE = 30
 #: Drawn states that show how long rows of constraints are where these are not met.
@@ -105,6 +102,6 @@ def _regular(equations: Equations, states: States) -> tuple[Mask, Mask]:
         return finite, finite
     A = quantity(d, "constraint_jacobian", states)
     sizes = norm(A, axis=2)
-    long = sizes.min(axis=1) > FOLDED * sizes[finite].max()
-    apart = np.array([np.isfinite(G).all() and not dependent(G, NEARLY) for G in scaled(A)])
+    long = sizes.min(axis=1) > tolerances.SINGULARITY_TOLERANCE * sizes[finite].max()
+    apart = np.array([np.isfinite(G).all() and not dependent(G, tolerances.INDEPENDENCE_TOLERANCE) for G in scaled(A)])
     return finite, long & apart

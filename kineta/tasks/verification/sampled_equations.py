@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.mechanics.constraints.structural_rank import scaled
@@ -98,5 +99,5 @@ def relative_error(found: FloatArray, expected: FloatArray, scale: FloatArray | 
     scale = np.asarray(scale) if np.ndim(scale) != 1 else np.asarray(scale)[:, None]
     off = np.abs(found - expected)
     with np.errstate(invalid="ignore", divide="ignore"):
-        relative = doubles(off / np.maximum(np.maximum(size, scale), 1e-300))
+        relative = doubles(off / np.maximum(np.maximum(size, scale), tolerances.LEAST_DIVISOR))
         return np.asarray(np.nan_to_num(relative, nan=np.inf).max(axis=1, initial=0))

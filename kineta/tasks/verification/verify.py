@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations, derive, derive_exactly
 from kineta.errors import ArgumentError
@@ -33,8 +34,6 @@ COMPARED = (
     *("kinetic_energy", "potential_energy", "power"),
 )
 
-#: Largest rounding error, relative to the largest entry; for accelerations, times the condition of M.
-ALLOWED = 1e-12
 #: Disagreement in double precision that rounding cannot explain, whatever the agreement in many digits.
 ROUNDED = 1e-4
 #: Most digits lost to rounding in multiprecision.
@@ -135,7 +134,7 @@ def _in_double(cases: Mapping[str, SampledEquations]) -> Iterator[FormalismPair]
         found = {name: case.at(quantity) for name, case in cases.items()}
         for a, b in combinations(found, 2):
             off = relative_error(found[a], found[b], scales.get(quantity, 0.0))
-            yield FormalismPair((a, b), quantity, float(off.max()), ALLOWED, int(off.argmax()))
+            yield FormalismPair((a, b), quantity, float(off.max()), tolerances.ROUNDING_TOLERANCE, int(off.argmax()))
 
 
 def _scales(case: SampledEquations) -> dict[str, FloatArray]:
@@ -186,10 +185,16 @@ def _findings(case: SampledEquations, digits: int) -> Iterator[Finding]:
             continue
         off = law.check(case)
         worst, precise = float(off.max()), None
-        if digits and ALLOWED < worst <= ROUNDED:
+        if digits and tolerances.ROUNDING_TOLERANCE < worst <= ROUNDED:
             with require_mpmath().workdps(digits):
                 precise = float(law.check(_precise(case, off.argsort()[-LOOKED_AT:].tolist())).max())
-        yield Finding(law.name, worst, (worst if precise is None else precise) <= ALLOWED, precise, law.compares)
+        yield Finding(
+            law.name,
+            worst,
+            (worst if precise is None else precise) <= tolerances.ROUNDING_TOLERANCE,
+            precise,
+            law.compares,
+        )
 
 
 def _unexplained(double: list[FormalismPair], precise: list[FormalismPair]) -> list[FormalismPair]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.expr.graph import ZERO
@@ -21,9 +22,6 @@ from kineta.tasks.verification.laws.outputs import output_values, value_of
 from kineta.tasks.verification.random_states import quantity, values
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.tasks.verification.sampled_equations import SampledEquations, doubles, relative_error
-
-#: Ratio of singular values of the input distribution below which it counts as rank-deficient: half the digits of a number.
-INPUT_RANK_TOLERANCE = 1e-8
 
 
 def _program_check(case: SampledEquations) -> FloatArray:
@@ -80,7 +78,7 @@ def control_directions(kin: ReferenceKinematics) -> Iterator[Comparison]:
 def independently_controlled(kin: ReferenceKinematics) -> Any:
     """Return the states, a mask (n,), at which the controls change the programs independently."""
     sizes = svdvals(_input_distribution(kin), what="the answers of the programs to the controls")
-    return sizes[:, -1] > INPUT_RANK_TOLERANCE * sizes[:, 0]
+    return sizes[:, -1] > tolerances.RANK_TOLERANCE * sizes[:, 0]
 
 
 def _input_distribution(kin: ReferenceKinematics) -> Any:
