@@ -50,6 +50,13 @@ EIGENVALUE_TOLERANCE = 1e-6
 
 #: Force or acceleration, relative to the largest, that counts as zero.
 FORCE_TOLERANCE = 1e-9
+#: Slip in space [m/s] below which a contact is tested for sticking: its direction is known to no fewer digits than a state has.
+SLIP_TOLERANCE = 1e-7
+#: Gap of a closed contact, in tolerances of the run: the sum of the errors of a few steps.
+CONTACT_TOLERANCE = 10.0
+#: Difference of times, relative to their size, of events that are at one time: the rounding error of some dozen steps.
+EVENT_TOLERANCE = 64 * EPS
+
 #: Error of numbers that people write with six digits: of the length of a quaternion, of directions normal to each other.
 WRITTEN_TOLERANCE = 1e-6
 #: Residual of a constraint, relative to the size of the state, in a state that people copy from a print: it is corrected.

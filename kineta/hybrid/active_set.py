@@ -10,8 +10,7 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
-from kineta.hybrid.contact_state import NOTHING, ContactState, Numbers
-from kineta.mechanics.contact.guards import NEARLY
+from kineta.hybrid.contact_state import ContactState, Numbers
 from kineta.mechanics.contact.unilateral_rows import FLAGS
 from kineta.numerics.contact_problem import dot, solve_contact_problem
 from kineta.numerics.force_distribution import ForceDistribution, distribute_forces
@@ -20,20 +19,11 @@ from kineta.numerics.linear_algebra import lstsq
 
 Direction = tuple[float, ...]
 
-#: Slip speed along a line, relative to the fastest, that counts as zero; and in space, where the guards count small slip as
-#: zero, the slip speed [m/s] up to which contacts come to rest together within their friction limits.
-STILL, SLOW = 1e-10, 1e-6
-#: Friction utilisation of a saturated contact where a growing force is reported; and relative excess over the limit up to which
-#: a contact slips as at the limit.
-FULL_UTILISATION, LOST = 1 - 1e-8, 1e-2
-#: Utilisation, relative to the largest, from which a contact slips together with the first.
-WITH = 1 - 1e-6
-#: Acceleration against the slip direction, relative to the largest, admitted at slip initiation.
-ASTRAY = 1e-6
-#: Part of its friction at a saturated contact, where accelerations decide slip and its direction above rounding.
-LESS = 1 - 1e-6
-#: Contact force, relative to the largest, that counts as zero.
-NO_FORCE = 1e-9
+#: Acceleration, or friction utilisation, relative to the largest, that tells one mode from another: forces of modes near each
+#: other have errors of FORCE_TOLERANCE times their condition, so that FORCE_TOLERANCE itself would choose by rounding.
+MODE_TOLERANCE = 1e-6
+#: Relative excess over the friction limit up to which a contact slips as at the limit.
+LOST = 1e-2
 #: Flags of sticking contacts, and of the indeterminate forces on them.
 STUCK, ALONG, ALONG_N = map(FLAGS.index, ("stuck", "along u", "along n"))
 #: Largest number of iterations over slip initiation, as friction changes with it.
@@ -99,7 +89,7 @@ def solve_active_set(
             if i in found.slips:
                 own[2], own[6] = 1.0, float(i not in slips)
                 own[along] = found.slips[i]
-            elif look.static[i] > NOTHING:
+            elif look.static[i] > tolerances.LEAST_DIVISOR:
                 own[1] = 1.0
                 own[along] = _tangential(look, found.more, i)
     return ContactForces(closed, np.array(flags), found.x, found.a, found.needs)
@@ -140,7 +130,7 @@ def redistributed_forces(look: ContactState, found: ContactForces, smooth: Seque
 
 def _slow(look: ContactState, slip: Numbers, those: Set[int]) -> set[int]:
     """Contacts of *those* whose *slip*, (r,) along the rows, counts as rest."""
-    return {i for i in those if math.hypot(*_tangential(look, slip, i)) <= SLOW}
+    return {i for i in those if math.hypot(*_tangential(look, slip, i)) <= 10 * tolerances.SLIP_TOLERANCE}
 
 
 def _stopped(look: ContactState, near: Set[int], slow: Set[int]) -> list[float]:
@@ -171,7 +161,7 @@ def _sought(
         reached = held is not None and holds and not within and held.best <= 1 + LOST
         spent = _saturated(look, closed, held, known) if held is not None and reached else {}
         if held is not None and spent and not _below_static_friction(look, spent):
-            begun, part = {**begun, **spent}, LESS * min(1.0, held.best)
+            begun, part = {**begun, **spent}, (1 - MODE_TOLERANCE) * min(1.0, held.best)
             continue
         loose = {*begun, *spent}
         asked = None if held is None else held.x
@@ -196,7 +186,7 @@ def _at_bounds(look: ContactState, closed: Set[int], slips: Mapping[int, Directi
     all friction limits, up to rounding, or else the forces *found*.
     """
     held = distribute_forces(look.S, look.drift, _cones(look, closed, slips))
-    if held is not None and not held.pulls and held.most <= 1 / FULL_UTILISATION:
+    if held is not None and not held.pulls and held.most * (1 - 10 * tolerances.FORCE_TOLERANCE) <= 1:
         return _kept(look, held, slips, closed)
     return _ActiveSet(found, look.under(found), _more(found, held), slips, closed)
 
@@ -205,7 +195,7 @@ def _admissible(look: ContactState, x: Numbers, begun: Mapping[int, Direction]) 
     """True where contacts at slip initiation (*begun*) accelerate along their slip directions under the forces *x*; the
     directions are at the level of rounding where several contacts saturate or separate at once.
     """
-    a, least = look.under(x), -ASTRAY * max(map(abs, look.drift), default=0.0)
+    a, least = look.under(x), -MODE_TOLERANCE * max(map(abs, look.drift), default=0.0)
     return all(dot(_tangential(look, a, i), toward) >= least for i, toward in begun.items())
 
 
@@ -248,7 +238,7 @@ def _given_way(
         if not lighter:
             return found, a, begun
         asks = {i: math.inf if asked is None else _friction_utilisation(look, asked, i) for i in lighter}
-        loose |= {i for i, part_of_bound in asks.items() if part_of_bound >= WITH * max(asks.values())}
+        loose |= {i for i, part_of_bound in asks.items() if part_of_bound >= (1 - MODE_TOLERANCE) * max(asks.values())}
 
 
 def _kept(look: ContactState, held: ForceDistribution, slips: Mapping[int, Direction], closed: Set[int]) -> _ActiveSet:
@@ -270,7 +260,7 @@ def _closed(
     """Closed *contacts* under the forces *found* with accelerations *a*: contacts that push or do not separate; without
     contacts that the forces *held* of the code would pull.
     """
-    least = NO_FORCE * max(map(abs, found), default=0.0)
+    least = tolerances.FORCE_TOLERANCE * max(map(abs, found), default=0.0)
     still: set[int] = set()
     for i in contacts:
         place, pulls = look.contact_rows[i], () if held is None else held.pulls
@@ -293,7 +283,9 @@ def _saturated(
     """Saturated contacts, with their directions at slip initiation."""
     sticks = (i for i in _may_slip(look, near) if i not in slips)
     return {
-        i: _against(look, held.x, i) for i in sticks if _reaches(look, held.x, i, WITH * held.most * look.static[i])
+        i: _against(look, held.x, i)
+        for i in sticks
+        if _reaches(look, held.x, i, (1 - MODE_TOLERANCE) * held.most * look.static[i])
     }
 
 
@@ -301,7 +293,7 @@ def _reaches(look: ContactState, found: Numbers, i: int, bound: float) -> bool:
     """True where the friction force of a contact reaches the limit *bound*."""
     normal = look.contact_rows[i].normal
     most = bound * (1.0 if normal is None else found[normal])
-    return bound > NOTHING and math.hypot(*_tangential(look, found, i)) >= most
+    return bound > tolerances.LEAST_DIVISOR and math.hypot(*_tangential(look, found, i)) >= most
 
 
 def _friction_utilisation(look: ContactState, x: Numbers, i: int) -> float:
@@ -349,7 +341,7 @@ def _slipping(look: ContactState, near: Set[int], smooth: Sequence[bool]) -> Ite
         size = math.hypot(*slip)
         if smooth[i]:
             yield i, tuple(v / math.hypot(size, look.smooth[i]) for v in slip)
-        elif size > (STILL * look.quick if len(slip) == 1 else 2 * NEARLY):
+        elif size > (tolerances.CONSTRAINT_TOLERANCE * look.quick if len(slip) == 1 else 2 * tolerances.SLIP_TOLERANCE):
             yield i, tuple(v / size for v in slip)
         elif i in look.onward:
             yield i, (look.onward[i],)

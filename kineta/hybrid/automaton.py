@@ -13,7 +13,6 @@ from kineta.arrays import FloatArray, IntArray
 from kineta.consistency.consistent_start import largest_violation
 from kineta.consistency.constraints import NumericConstraints
 from kineta.errors import ModelError, SimulationError, reworded
-from kineta.hybrid.active_set import STILL
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import SwitchGuards, guard_cascade, switch_guards
 from kineta.hybrid.transitions import ContactTransitions
@@ -29,14 +28,10 @@ from kineta.runtime.events import EventStep
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.problem import SimulationProblem
 
-#: Contact tolerance of gaps, in tolerances of the run.
-SAME = 10.0
 #: Largest number of transitions at one time.
 AT_ONCE = 60
 #: Largest number of transitions without an impact within this part of the run; more are chattering.
 CHATTER, BRIEF = 200, 1e-6
-#: Relative difference of times that counts as zero.
-_ROUNDING = 64 * 2.0**-52
 
 
 class HybridRun(SampledRun):
@@ -164,7 +159,7 @@ class HybridRun(SampledRun):
             first = len(self.task.watched) + len(self.task.system.switches)
             events.beyond[:] = np.inf
             events.beyond[[first + k for k in self.transitions.open()]] = self.transitions.same / 2
-            events.beyond[[first + k for k in self.transitions.slipping()]] = STILL / 2
+            events.beyond[[first + k for k in self.transitions.slipping()]] = tolerances.CONSTRAINT_TOLERANCE / 2
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 
@@ -176,7 +171,7 @@ class HybridRun(SampledRun):
         if not firing:
             return segment, None
         _, t, y = min(firing, key=lambda zero: zero[1])
-        tolerance = _ROUNDING * max(abs(t), abs(self.task.t1 - self.task.t0))
+        tolerance = tolerances.EVENT_TOLERANCE * max(abs(t), abs(self.task.t1 - self.task.t0))
         fired = [i - own for i, at, _ in firing if at <= t + tolerance]
         events = self.problem.events
         assert events is not None
@@ -215,7 +210,7 @@ class HybridRun(SampledRun):
 
     def _changed(self, t: float, y: FloatArray, fired: list[int]) -> FloatArray:
         """Initial state of the next mode."""
-        self._at_once = self._at_once + 1 if abs(t - self._last) <= _ROUNDING * abs(t) else 0
+        self._at_once = self._at_once + 1 if abs(t - self._last) <= tolerances.EVENT_TOLERANCE * abs(t) else 0
         self._last = t
         if self.transitions.struck:
             self._since.clear()
@@ -360,7 +355,7 @@ def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[S
     def codes(pressed: frozenset[str]) -> CompiledSystem:
         return compile_system(task.equations, task.made.forces, watched, task.made.code.treatment, pressed)
 
-    same = SAME * (task.rtol * size + task.atol)
+    same = tolerances.CONTACT_TOLERANCE * (task.rtol * size + task.atol)
     until, constraints = max(abs(task.t0), abs(task.t1)), [c.name for c in task.system.constraints]
     touching = ContactTransitions(layout.touches, task.system.nq, task.system.nv, same, codes, until, constraints)
     if not layout.touches:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
 from kineta.hybrid.contact_state import ContactState, Numbers, contact_laws
@@ -21,8 +22,6 @@ BEYOND = 100.0
 AHEAD = 1e-9
 #: Friction limit, relative to its fall over the look-ahead, that counts as zero.
 AT_ZERO = 1e-4
-#: Diagonal of the Delassus operator, relative to the largest, of a row already constrained.
-HELD = 1e-13
 
 
 def check_gaps(
@@ -51,7 +50,7 @@ def _wrong(gap: float, bound: float, static: float, restitution: float) -> str:
         return "a gap without a value; an expression has left its domain"
     if not bound >= 0:
         return f"the friction {bound:.3g}; expected zero or more"
-    if not static >= bound * (1 - 1e-12):
+    if not static >= bound * (1 - tolerances.ROUNDING_TOLERANCE):
         return f"less friction where it sticks, {static:.3g}, than where it slips, {bound:.3g}"
     if not 0 <= restitution <= 1:
         return f"the restitution {restitution:.3g}; expected a number from 0 to 1"
@@ -95,7 +94,7 @@ def check_held(
     depend on the distribution of the force. At a dead centre no row gives way either, but the mechanism moves on.
     """
     give = [row[k] for k, row in enumerate(seen.S)]
-    least = HELD * max(give, default=0.0)
+    least = tolerances.ROUNDING_TOLERANCE * max(give, default=0.0)
     rows = {i: seen.contact_rows[i].rows[0] for i in held}
     goes = {i for i, row in rows.items() if i in seen.onward or abs(seen.drift[row]) > seen.rounding}
     twice = [i for i, row in rows.items() if not (give[row] > least or i in goes)]

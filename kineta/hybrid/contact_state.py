@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.numerics.contact_problem import dot, scatter
@@ -20,10 +21,6 @@ Numbers = Sequence[float]
 #: Weights of rows in the least forces: of friction that locks a single speed, and of normal forces that lock one; other rows
 #: have 1.
 LOCK_FRICTION_WEIGHT, LOCK_NORMAL_WEIGHT = 1e-3, 1e-6
-#: Friction limit that counts as zero.
-NOTHING = 1e-200
-#: Acceleration, relative to the largest, at the level of rounding.
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +90,14 @@ class ContactState:
     @property
     def rounding(self) -> float:
         """Acceleration along the rows at the level of rounding."""
-        return ROUNDING * max(map(abs, self.drift), default=0.0)
+        return tolerances.FORCE_TOLERANCE * max(map(abs, self.drift), default=0.0)
 
     def cone(self, i: int, *, sticks: bool, slip: tuple[float, ...] | None = None, least: float = 0.0) -> Cone:
         """Friction cone of contact *i*: static friction if it *sticks*, else kinetic friction, in the direction *slip* if
         given.
         """
         place, bound = self.contact_rows[i], self.static[i] if sticks else self.bound[i]
-        if slip is None and bound <= NOTHING:
+        if slip is None and bound <= tolerances.LEAST_DIVISOR:
             slip = (0.0,) * len(place.tangents)
         return Cone(place.normal, place.tangents, bound, slip, least, place.ease)
 

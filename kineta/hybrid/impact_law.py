@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 
+from kineta import tolerances
 from kineta.hybrid.contact_state import ContactState, Numbers
 from kineta.numerics.contact_problem import dot, solve_contact_problem
-
-#: Work of impulses, relative to its parts, at the level of rounding; and resolution of the reduced restitution.
-ROUNDING, SHARE = 1e-12, 1e-12
 
 
 def impulses(look: ContactState, near: Set[int], restitution: Numbers, poisson: Sequence[bool]) -> list[float] | None:
@@ -25,7 +23,7 @@ def impulses(look: ContactState, near: Set[int], restitution: Numbers, poisson: 
     if whole is not None and not _gains(look, whole):
         return whole
     low, high = 0.0, 1.0
-    while high - low > SHARE:
+    while high - low > tolerances.ROUNDING_TOLERANCE:
         share = (low + high) / 2
         tried = _with(look, near, [share * e for e in restitution], poisson)
         low, high = (low, share) if tried is None or _gains(look, tried) else (share, high)
@@ -35,7 +33,7 @@ def impulses(look: ContactState, near: Set[int], restitution: Numbers, poisson: 
 def _gains(look: ContactState, x: Numbers) -> bool:
     """True where impulses increase the energy."""
     work = [f * (before + after) / 2 for f, before, after in zip(x, look.slip, look.after(x), strict=True)]
-    return sum(work) > ROUNDING * sum(map(abs, work))
+    return sum(work) > tolerances.ROUNDING_TOLERANCE * sum(map(abs, work))
 
 
 def _with(look: ContactState, near: Set[int], restitution: Numbers, poisson: Sequence[bool]) -> list[float] | None:

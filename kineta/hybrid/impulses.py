@@ -6,13 +6,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.hybrid.contact_state import ContactState, Numbers
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.numerics.linear_algebra import solve
 from kineta.results.impacts import Impact
-
-#: Impulse, relative to the largest of the impact, that counts as zero.
-NONE = 1e-12
 
 
 def impacts(
@@ -21,7 +19,7 @@ def impacts(
     """Impacts at the time *t* by an *impulse* (r,) along the rows, from the state *seen* before it: of the contacts *struck*,
     even without an impulse of their own, and of contacts with an impulse.
     """
-    after, least = seen.after(impulse), NONE * max(map(abs, impulse), default=0.0)
+    after, least = seen.after(impulse), tolerances.ROUNDING_TOLERANCE * max(map(abs, impulse), default=0.0)
     for i, (touch, place) in enumerate(zip(touches, seen.contact_rows, strict=True)):
         if touch.normal is None or not (i in struck or any(abs(impulse[k]) > least for k in place.rows)):
             continue

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration.problem import ModeTrials
+from kineta.kernels.transition import LEVER
 from kineta.mechanics.contact.unilateral_rows import FLAGS, UnilateralConstraint
 from kineta.runtime.compiled import BoundSystem
-
-#: Largest change of speeds at the end of a slip, in multiples of the slip, and relative to the state in any case.
-LEVER, ASIDE = 1e4, 1e-9
 
 
 def returned(t: float, y: FloatArray, made: BoundSystem, slip: float) -> FloatArray | None:
@@ -22,7 +21,7 @@ def returned(t: float, y: FloatArray, made: BoundSystem, slip: float) -> FloatAr
     _, velocity = made.code.projection_calls
     found = velocity(t, y, made.h)
     off = float(np.abs(found - y).max())
-    return found if off <= max(LEVER * slip, ASIDE) or off <= ASIDE * np.abs(y).max() else None
+    return found if off <= max(LEVER * slip, tolerances.STATE_TOLERANCE * max(1.0, np.abs(y).max())) else None
 
 
 def mode_trials(

@@ -9,12 +9,12 @@ from functools import partial
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.hybrid.active_set import (
     ALONG,
     ALONG_N,
-    FULL_UTILISATION,
-    STILL,
+    MODE_TOLERANCE,
     STUCK,
     ContactForces,
     redistributed_forces,
@@ -27,35 +27,26 @@ from kineta.hybrid.impact_law import impulses
 from kineta.hybrid.impulses import impacts, single_impulse
 from kineta.hybrid.native_modes import mode_trials, returned
 from kineta.integration.problem import ModeTrials, evaluation_errors, perturbation_signs, perturbed_starts
+from kineta.kernels.impact import LATE
+from kineta.kernels.transition import SOON
 from kineta.mechanics.contact.guards import ALLOWED
 from kineta.mechanics.contact.unilateral_rows import FLAGS, UnilateralConstraint, permanently_active, with_permanent
 from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem, CompiledSystem
 
-#: Separation speed, relative to the fastest approach, below which a contact comes to rest.
-REST = 1e-12
-#: Evaluation errors of speeds, relative to the fastest: of states, and of projected states.
-NOISE, RESTING = 1e-13, 1e-9
-#: Diagonal of the Delassus operator, relative to its value soon after, of a dead centre; and least slip, relative to the motion
-#: until then.
-DEAD, MOVES = 1e-3, 1e-14
-#: Acceleration, relative to the largest, that keeps a contact closed whose force has vanished.
-PRESSED = 1e-6
-#: Forces, relative to the largest, that count as zero and as nearly zero, beyond solution errors; and times, relative to the
-#: largest, of a look-ahead at pulling contacts and at slip initiation.
-NO_FORCE, HARDLY, SOON, LATER = 1e-9, 2e-9, 1e-6, 1e-5
-#: Number of look-aheads to saturated forces; part of the remaining friction that each covers; and tried parts of the way to the
-#: force distribution there.
-FORESEEN, NEARER, PARTS = 4, 0.02, (1.0, 0.7, 0.4)
+#: Time, relative to the largest, of a look-ahead at slip initiation.
+LATER = 1e-5
+#: Number of look-aheads to saturated forces, and part of the remaining friction that each covers.
+FORESEEN, NEARER = 4, 0.02
+#: Tried parts of the way to the force distribution there.
+PARTS = (1.0, 0.7, 0.4)
 #: Largest number of impacts in a cascade at one time; afterwards the contacts near strike simultaneously.
 CASCADE = 400
 #: Number of impacts before a rest that is reported.
 FEW = 2
-#: Rounding of a state, number of random directions that sample it, and multiple of its effect on a gap that a separating body
-#: must exceed.
-ROUNDOFF, TRIED, TOLD = 64 * 2.0**-52, 8, 10.0
-#: Rounding of the time: where it gives a bounce as much speed as an impact takes, bounces never end.
-LATE = 8 * 2.0**-52
+#: Number of random directions that sample rounding of a state, and multiple of its effect on a gap that a separating body must
+#: exceed.
+TRIED, TOLD = 8, 10.0
 #: Number of parameter blocks cached for recurring modes.
 KEPT = 16
 #: Force, relative to the largest friction limit, within the evaluation error of the code.
@@ -143,15 +134,19 @@ class ContactTransitions:
         lines = (
             (i, p.tangents[0]) for i, p in enumerate(self.contact_rows) if len(p.tangents) == 1 and not self.smooth[i]
         )
-        still = [(i, row) for i, row in lines if abs(seen.slip[row]) <= STILL * seen.quick]
+        still = [(i, row) for i, row in lines if abs(seen.slip[row]) <= tolerances.CONSTRAINT_TOLERANCE * seen.quick]
         if not still or not len(made.code.rows):
             return seen
         half, soon = SOON * max(1.0, self.until) / 2, y
         for k in range(2):  # what rests is moved by its speeds in the second half
             soon = soon + half * made.code.rate_call(t + k * half, soon, made.h)
         then = self.look(t + 2 * half, soon, made)
-        dead = {i: then.slip[row] for i, row in still if not seen.S[row][row] > DEAD * then.S[row][row]}
-        least = MOVES * float(np.abs(soon - y).max())
+        dead = {
+            i: then.slip[row]
+            for i, row in still
+            if not seen.S[row][row] > tolerances.SINGULARITY_TOLERANCE * then.S[row][row]
+        }
+        least = tolerances.RESIDUAL_TOLERANCE * float(np.abs(soon - y).max())
         return replace(seen, onward={i: math.copysign(1.0, slip) for i, slip in dead.items() if abs(slip) > least})
 
     def code(self, near: Set[int]) -> CompiledSystem:
@@ -257,7 +252,7 @@ class ContactTransitions:
         near = {i for i in self.contacts if gaps[i] <= self.same}
         loose, ways = self._letting_go(fired), self._ways(t, y, made)
         grows = any(self.flags[i, STUCK] and not normal for i, normal in (self.events[k] for k in fired))
-        self._limit = FULL_UTILISATION if grows else 1.0
+        self._limit = 1 - 10 * tolerances.FORCE_TOLERANCE if grows else 1.0
         made = self._switched(made, self.flags, near)
         nearer = self._nearer(near, made)
         closer = nearer(t, nearer(t, y))
@@ -317,7 +312,7 @@ class ContactTransitions:
         flags[sticks, ALONG:BEGINS] = 0.0
         flags[:, ALONG_N] = 0.0
         least = self._forces(t, y, self._switched(made, flags, found.closed)).tolist()
-        none = NO_FORCE * max(map(abs, found.x), default=0.0)
+        none = tolerances.FORCE_TOLERANCE * max(map(abs, found.x), default=0.0)
         more = [x - own if abs(x - own) > none else 0.0 for x, own in zip(found.x, least, strict=True)]
         for i in found.closed:
             flags[i, ALONG_N] = more[self.contact_rows[i].rows[0]]
@@ -349,7 +344,7 @@ class ContactTransitions:
             return False
         made, soon = self._switched(made, found.flags, found.closed), SOON * max(1.0, self.until)
         then = self._told(t + soon, y + soon * made.code.rate_call(t, y, made.h), made)
-        return bool((then[lines] < -ROUNDOFF * np.abs(y).max()).any())
+        return bool((then[lines] < -64 * tolerances.EPS * np.abs(y).max()).any())
 
     def _still(
         self, t: float, y: FloatArray, seen: ContactState, found: ContactForces, made: BoundSystem
@@ -368,7 +363,7 @@ class ContactTransitions:
         held += (row for i, place in enumerate(self.contact_rows) if resting[i] for row in place.tangents)
         slip = max((abs(seen.slip[row]) for row in held), default=0.0)
         if self.struck:  # what impulses leave is rounding of what they take
-            slip = max(slip, REST * self.fastest)
+            slip = max(slip, tolerances.ROUNDING_TOLERANCE * self.fastest)
         for flags in (from_rest, found.flags):
             still = returned(t, y, self._switched(made, flags, found.closed), slip)
             if still is not None:
@@ -430,8 +425,12 @@ class ContactTransitions:
         then = self._told(t + soon, y + soon * made.code.rate_call(t, y, made.h), made).tolist()
         forces = {i: (now[k], then[k]) for k, (i, normal) in enumerate(self.events) if normal and i in found.closed}
         most = max(abs(force) for pair in forces.values() for force in pair)
-        none = -NO_FORCE * most
-        return {i for i, (at, later) in forces.items() if at < none or (at <= HARDLY * most and later < none)}
+        none = -tolerances.FORCE_TOLERANCE * most
+        return {
+            i
+            for i, (at, later) in forces.items()
+            if at < none or (at <= 2 * tolerances.FORCE_TOLERANCE * most and later < none)
+        }
 
     def _begin(self, found: ContactForces) -> list[int]:
         """Joints that pass from sticking to slip initiation in *found*."""
@@ -514,7 +513,7 @@ class ContactTransitions:
 
     def _pressed(self, seen: ContactState, a: Numbers, loose: Set[int]) -> bool:
         """True where separated contacts are pressed again at accelerations *a* along the rows."""
-        along, least = seen.normal(a), PRESSED * max(map(abs, seen.drift), default=0.0)
+        along, least = seen.normal(a), MODE_TOLERANCE * max(map(abs, seen.drift), default=0.0)
         return any(along[i] < -least for i in loose)
 
     def _nearer(self, closed: Set[int], made: BoundSystem) -> Callable[[float, FloatArray], FloatArray]:
@@ -540,7 +539,10 @@ class ContactTransitions:
         held: tuple[ContactForces, Set[int]] | None = None
         for turn in range(CASCADE + 1):
             speed = seen.normal(seen.slip)
-            noise = {i: seen.quick * (RESTING if i in self.closed else NOISE) for i in near}
+            noise = {
+                i: seen.quick * (tolerances.STATE_TOLERANCE if i in self.closed else tolerances.ROUNDING_TOLERANCE)
+                for i in near
+            }
             hits = {i for i in near if speed[i] < -noise[i]}
             if not hits:
                 break
@@ -567,7 +569,7 @@ class ContactTransitions:
         speed = seen.normal(seen.slip)
         self.fastest = max(self.fastest, -min(speed[i] for i in hits))
         tired: Set[int] = frozenset()
-        low: Set[int] = {i for i in hits if speed[i] >= -REST * self.fastest}
+        low: Set[int] = {i for i in hits if speed[i] >= -tolerances.ROUNDING_TOLERANCE * self.fastest}
         while True:  # what comes to rest may bring others to rest with it
             tired |= low
             after, impulse = y.copy(), self._rebound(t, seen, part, hits - tired)
@@ -600,7 +602,7 @@ class ContactTransitions:
         """
         seen = self._look_on(t, y, made)
         speed = seen.normal(seen.slip)
-        away, low = {i for i in near if speed[i] > NOISE * seen.quick}, frozenset[int]()
+        away, low = {i for i in near if speed[i] > tolerances.ROUNDING_TOLERANCE * seen.quick}, frozenset[int]()
         while True:
             leaving = away - low
             found = self._holding(t, seen, near - leaving, loose)
@@ -614,14 +616,15 @@ class ContactTransitions:
     ) -> Set[int]:
         """Contacts *leaving* whose flight cannot be resolved in height or time while the contact forces *found* act."""
         speed, fall = seen.normal(seen.slip), seen.normal(found.a)
-        height = {i: speed[i] ** 2 / (2 * max(-fall[i], 1e-300)) for i in leaving}
+        height = {i: speed[i] ** 2 / (2 * max(-fall[i], tolerances.LEAST_DIVISOR)) for i in leaving}
         if all(high > self.same for high in height.values()):
             return frozenset()
         nearer = self._nearer(found.closed, made)
-        states = (nearer(t, state) for state in y * (1 + ROUNDOFF * perturbation_signs(TRIED, len(y))))
+        states = (nearer(t, state) for state in y * (1 + 64 * tolerances.EPS * perturbation_signs(TRIED, len(y))))
         beside = [made.code.contact_call(t, state, made.h)[: len(self.touches)].tolist() for state in states]
         told = {
-            i: max(abs(gaps[i] - seen.gaps[i]) for gaps in beside) + ROUNDOFF * self.until * speed[i] for i in leaving
+            i: max(abs(gaps[i] - seen.gaps[i]) for gaps in beside) + tolerances.EVENT_TOLERANCE * self.until * speed[i]
+            for i in leaving
         }
         spent = {
             i for i in leaving if 0 < self._taken(seen, i, speed[i]) <= LATE * t * -fall[i] and height[i] < self.same

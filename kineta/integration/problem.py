@@ -10,11 +10,12 @@ from functools import cache
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray, address
 from kineta.integration.error_control import error_controlled
 
-#: Relative rounding error of times and states, and the number of perturbation directions.
-_ROUNDING, _TRIED = 64 * 2.0**-52, 4
+#: Number of directions of a state perturbed by rounding.
+_TRIED = 4
 
 _function = cache(ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4))
 
@@ -210,7 +211,7 @@ def perturbed_starts(t0: float, t1: float, y0: FloatArray, rate: FloatArray) -> 
     """Times (k,) and states (k, ..., n): the start *t0*, *y0* (..., n) of motions with this *rate*, then perturbations of
     time and state by rounding errors.
     """
-    moment = math.copysign(_ROUNDING, t1 - t0) * max(abs(t0), abs(t1))
+    moment = math.copysign(tolerances.EVENT_TOLERANCE, t1 - t0) * max(abs(t0), abs(t1))
     times = np.array([t0, t0 + moment, *[t0] * _TRIED])
     states = y0 * _factors(y0.ndim, y0.shape[-1])
     states[1] += moment * rate
@@ -220,7 +221,7 @@ def perturbed_starts(t0: float, t1: float, y0: FloatArray, rate: FloatArray) -> 
 @cache
 def _factors(dimensions: int, n: int) -> FloatArray:
     """Factors of states with *dimensions* axes, the last of size *n*: two rows of 1, then perturbations."""
-    changed = 1 + _ROUNDING * perturbation_signs(_TRIED, n)
+    changed = 1 + 64 * tolerances.EPS * perturbation_signs(_TRIED, n)
     return np.concatenate([np.ones((2, n)), changed]).reshape(_TRIED + 2, *[1] * (dimensions - 1), n)
 
 

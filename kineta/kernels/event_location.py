@@ -10,6 +10,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from kineta import tolerances
 from kineta.codegen.builder import INT, REAL, constant, number
 from kineta.kernels.runge_kutta import RungeKuttaStep
 from kineta.numerics.roots import ACCURACY, AWAY, DIP, MOST, PARTS, POLE, SPAN
@@ -272,8 +273,8 @@ class EventLocation(RungeKuttaStep, ABC):
         b, at, old, new = self.b, self.bracket, start[1], end[1]
         self._open(*start, *end)
         ends = self._intrinsic("maxnum", self._abs(t), self._abs(b.fadd(t, h)))
-        tolerance = b.fdiv(b.fmul(ends, constant(4 * 2.0**-52)), self._abs(h))
-        tolerance = self._intrinsic("maxnum", tolerance, constant(2.0**-52))
+        tolerance = b.fdiv(b.fmul(ends, constant(4 * tolerances.EPS)), self._abs(h))
+        tolerance = self._intrinsic("maxnum", tolerance, constant(tolerances.EPS))
         ends_at_zero = b.fcmp_ordered("==", new, constant(0.0))
         with b.if_else(ends_at_zero, likely=False) as (then, otherwise):
             with then:

@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kineta import tolerances
 from kineta.codegen.builder import INT, REAL, constant, number
 from kineta.integration import loop_abi
 from kineta.kernels.integrate import ROUNDING
 from kineta.kernels.projection import ProjectionLoop
 
-#: Smallest separation speed relative to the largest approach speed.
-SLOW = 1e-11
 #: Smallest rise of a gap in units of its evaluation error, before it falls again.
 SEEN = 30.0
 #: Rounding error of times: its effect on the speed must be below the loss of an impact.
-LATE = 8 * 2.0**-52
+LATE = 8 * tolerances.EPS
 
 
 class ClosedFormImpactLoop(ProjectionLoop):
@@ -98,7 +97,7 @@ class ClosedFormImpactLoop(ProjectionLoop):
         self._call("position", t, struck, after)
         law, approach, leaving, _, work = self._numbers(t, after, touch)
         fastest = self._intrinsic("maxnum", self._get("reals", loop_abi.FASTEST), b.fneg(approach))
-        rises = b.fcmp_ordered(">", leaving, b.fmul(constant(SLOW), fastest))
+        rises = b.fcmp_ordered(">", leaving, b.fmul(constant(10 * tolerances.ROUNDING_TOLERANCE), fastest))
         with b.if_then(b.and_(b.fcmp_ordered(">", law, constant(0.0)), rises)):
             self._jump(after, work)
             fall = self._numbers(t, after, touch)[loop_abi.FALL]

@@ -13,6 +13,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import Any
 
+from kineta import tolerances
 from kineta.codegen.builder import FUNCTION, INT, LANES_FUNCTION, REAL, constant, number
 from kineta.integration import loop_abi
 from kineta.kernels.event_location import EventLocation
@@ -20,7 +21,7 @@ from kineta.kernels.runge_kutta import compiled
 from kineta.numerics.tableaux import Tableau
 
 #: Relative rounding error of times and states.
-ROUNDING = 64 * 2.0**-52
+ROUNDING = 64 * tolerances.EPS
 
 
 @cache
@@ -107,7 +108,7 @@ class IntegrationLoop(EventLocation):
         self._call("events", t, self.y, self.known[0])
         self._for_lanes(lambda i: self._store(self._wide(constant(0.0)), noise, i))
         end = self._intrinsic("maxnum", self._abs(t), self._abs(self._get("reals", loop_abi.T_END)))
-        moment = b.fmul(constant(ROUNDING), end)
+        moment = b.fmul(constant(tolerances.EVENT_TOLERANCE), end)
 
         def later(i: Any) -> Any:
             return b.fadd(self._load(self.y, i), b.fmul(self._wide(moment), self._load(self._row(self.k, 0), i)))

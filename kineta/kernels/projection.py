@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kineta import tolerances
 from kineta.codegen.builder import INT, REAL, constant, number
 from kineta.integration import loop_abi
 from kineta.kernels.integrate import IntegrationLoop
@@ -19,11 +20,9 @@ from kineta.numerics.tableaux import Tableau
 #: Relative pivot, the square of the distance from the singular configuration, below which steps are guarded.
 LOW = 1e-2
 #: Rounding error in the error estimate of a guarded step, in units of roundoff over the pivot.
-NOISE = 0.1 * 2.0**-52
+NOISE = 0.1 * tolerances.EPS
 #: Reduction of a step past a singular configuration, and the number of reductions before the error estimate is used.
 HOP, HOPS = 0.78, 8
-#: Relative size of changes of the state that are rounding errors.
-ROUNDING = 1e-14
 #: Largest projection, in units of tolerance, that does not count as an error; guarded steps have no limit.
 FAR = 10.0
 
@@ -211,7 +210,7 @@ class ProjectionLoop(IntegrationLoop):
     def _small(self) -> Any:
         """The size of changes that are rounding errors."""
         size = self._largest(lambda i: self._intrinsic("fabs", self._load(self.new, i)))
-        return self.b.fmul(constant(ROUNDING), size)
+        return self.b.fmul(constant(tolerances.RESIDUAL_TOLERANCE), size)
 
     def _accept(self, t: Any, h: Any, end: Any, error: Any, last: Any) -> None:
         b, rates = self.b, self._row(self.k, self.tableau.stages)

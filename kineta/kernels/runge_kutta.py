@@ -15,6 +15,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from kineta import tolerances
 from kineta.cache import stored
 from kineta.codegen.builder import REAL, Emitter, constant, number
 from kineta.codegen.llvm import generator, load_object, object_code
@@ -178,7 +179,10 @@ class RungeKuttaStep(Emitter, ABC):
 
     def _seen(self, t: Any) -> Any:
         """The resolution of times near t; the smallest positive number for t = 0."""
-        return self.b.fadd(self.b.fmul(self._intrinsic("fabs", t), self._real(10 * 2.0**-52)), self._real(1e-300))
+        return self.b.fadd(
+            self.b.fmul(self._intrinsic("fabs", t), self._real(10 * tolerances.EPS)),
+            self._real(tolerances.LEAST_DIVISOR),
+        )
 
     def _factor(self, error: Any) -> Any:
         """The step size factor: safety times error to the power -1/order."""

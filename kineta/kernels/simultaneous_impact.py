@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kineta import tolerances
 from kineta.codegen.builder import INT, REAL, constant, number
 from kineta.integration import loop_abi
 from kineta.kernels.impact import SEEN
 from kineta.kernels.stick_slip import StickSlipLoop
 from kineta.kernels.transition import AWAY, SOON
-
-#: Relative sizes: up to the first a speed counts as zero, from the second on as nonzero.
-NONE, SOME = 1e-13, 1e-9
 
 
 class SimultaneousImpactLoop(StickSlipLoop):
@@ -43,7 +41,9 @@ class SimultaneousImpactLoop(StickSlipLoop):
         self._copy(self.base, self.after)
         self._give_speeds(self.after)
         size = self._extent(self.after)
-        none, some = (b.fmul(constant(part), size) for part in (NONE, SOME))
+        none, some = (
+            b.fmul(constant(part), size) for part in (tolerances.ROUNDING_TOLERANCE, tolerances.STATE_TOLERANCE)
+        )
         rises, rests = b.fcmp_ordered(">", leaving, some), b.fcmp_ordered("<=", self._abs(leaving), none)
         sound = b.and_(b.fcmp_ordered(">", law, constant(0.0)), b.fcmp_ordered("<", approach, b.fneg(some)))
         with b.if_then(b.and_(sound, b.or_(rises, rests))):

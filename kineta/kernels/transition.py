@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kineta import tolerances
 from kineta.codegen.builder import INT, constant, number
 from kineta.integration import loop_abi
 from kineta.kernels.impact import ClosedFormImpactLoop
@@ -18,9 +19,9 @@ from kineta.kernels.integrate import ROUNDING
 AWAY = 100.0
 #: Delay of the second evaluation of the guards, relative to the largest time.
 SOON = 1e-6
-#: Largest change of the speeds by the end of slip, in units of the slip and relative to the state: at a dead centre slip ends
+#: Largest change of the speeds by the end of slip, in units of the slip: at a dead centre slip ends
 #: while the mechanism moves on.
-LEVER, ASIDE = 1e4, 1e-9
+LEVER = 1e4
 
 
 class ModeTrialLoop(ClosedFormImpactLoop):
@@ -128,7 +129,9 @@ class ModeTrialLoop(ClosedFormImpactLoop):
         """Whether the state *still* without slip is as near to *state* as its *slip* explains."""
         b = self.b
         moved = self._largest(lambda i: self._intrinsic("fabs", b.fsub(self._load(still, i), self._load(state, i))))
-        part = b.fmul(constant(ASIDE), self._intrinsic("maxnum", self._extent(state), constant(1.0)))
+        part = b.fmul(
+            constant(tolerances.STATE_TOLERANCE), self._intrinsic("maxnum", self._extent(state), constant(1.0))
+        )
         return b.fcmp_ordered("<=", moved, self._intrinsic("maxnum", b.fmul(constant(LEVER), slip), part))
 
     def _extent(self, state: Any) -> Any:

@@ -26,9 +26,6 @@ from kineta.mechanics.contact.mode_dynamics import rows
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
 
-#: A slip velocity that counts as zero [m/s].
-NOTHING = 1e-200
-
 
 def closed_form(d: Derivation) -> bool:
     """Return whether single impacts of *d* have closed forms: with active contacts, without constraints and locked speeds."""
@@ -114,7 +111,7 @@ def _along(S: Sequence[Sequence[Expr]], b: Sequence[Expr], mu: Expr, held: Seque
 def _alike(S: Sequence[Sequence[Expr]], b: Sequence[Expr], mu: Expr, held: Sequence[Expr]) -> tuple[list[Expr], Expr]:
     """The impulses for continued slip in space, and whether the response is isotropic in the tangent plane."""
     normal = -b[0] / S[0][0]
-    size = maximum(sqrt(_dot(b[1:], b[1:])), NOTHING)
+    size = maximum(sqrt(_dot(b[1:], b[1:])), tolerances.LEAST_DIVISOR**0.5)
     odd = reduce(maximum, map(abs, (S[0][1], S[0][2], S[1][2], S[1][1] - S[2][2])))
     x = [normal, *(-mu * normal * v / size for v in b[1:])]
     return x, step(tolerances.ROUNDING_TOLERANCE * S[1][1] - odd)

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kineta import tolerances
 from kineta.expr.graph import ONE, Graph, Ref
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Array, Derivation, vector
 
-#: Velocity added to slip in space along its last known direction, so that the direction is always defined [m/s].
-FIRST = 1e-9
-#: The same at slip initiation: the direction of friction turns the faster, the smaller the slip [m/s].
-BEGINS = 1e-5
+#: Velocities, in units of SLIP_TOLERANCE, added to slip in space along its last known direction, so that the direction is always
+#: defined; and at slip initiation, where the direction of friction turns the faster, the smaller the slip.
+FIRST, BEGINS = 1e-2, 1e2
 #: Slip in space at which slip initiation is complete [m/s].
 BEGUN = 1e-3
-#: Slip in space below which a contact is tested for sticking [m/s].
-NEARLY = 1e-7
 #: Relative excess over the friction limit that a sticking contact at slip initiation may bear.
 ALLOWED = 1e-7
-#: A friction limit that counts as zero.
-NONE = 1e-150
-#: Square of a velocity that counts as zero.
+#: Square of a velocity that counts as zero: LEAST_DIVISOR would have no inverse of the third power of its root, which second
+#: derivatives of the direction of slip contain.
 NOTHING = 1e-60
 
 
@@ -45,7 +42,10 @@ def direction(g: Graph, contact: UnilateralConstraint) -> list[Ref]:
         return [g.div(x, size) for x in slip]
     if len(slip) == 1:
         return first
-    trace = g.add(g.const(FIRST), g.mul(g.const(BEGINS), g.symbol(contact.flags[6])))
+    trace = g.add(
+        g.const(FIRST * tolerances.SLIP_TOLERANCE),
+        g.mul(g.const(BEGINS * tolerances.SLIP_TOLERANCE), g.symbol(contact.flags[6])),
+    )
     traced = [g.add(x, g.mul(trace, d)) for x, d in zip(slip, first, strict=True)]
     size = size_of(g, traced)
     return [g.div(x, size) for x in traced]
@@ -95,7 +95,7 @@ def _returns(g: Graph, contact: UnilateralConstraint) -> Ref:
     if not contact.varies:
         return ONE
     shut = ONE if contact.normal is None else closed(g, contact)
-    return g.add(g.mul(shut, g.sub(g.const(NONE), contact.static)), g.sub(ONE, shut))
+    return g.add(g.mul(shut, g.sub(g.const(tolerances.LEAST_DIVISOR), contact.static)), g.sub(ONE, shut))
 
 
 def _moves(g: Graph, contact: UnilateralConstraint, forwards: Ref, size: Ref) -> Ref:
@@ -103,8 +103,8 @@ def _moves(g: Graph, contact: UnilateralConstraint, forwards: Ref, size: Ref) ->
     completion, or a reversal beyond integration errors.
     """
     begins = g.symbol(contact.flags[6])
-    ahead = g.mul(g.add(forwards, g.const(NEARLY)), g.sub(g.const(BEGUN), size))
-    return g.add(g.mul(begins, ahead), g.mul(g.sub(ONE, begins), g.sub(size, g.const(NEARLY))))
+    ahead = g.mul(g.add(forwards, g.const(tolerances.SLIP_TOLERANCE)), g.sub(g.const(BEGUN), size))
+    return g.add(g.mul(begins, ahead), g.mul(g.sub(ONE, begins), g.sub(size, g.const(tolerances.SLIP_TOLERANCE))))
 
 
 def size_of(g: Graph, x: Sequence[Ref], more: Ref | None = None) -> Ref:

@@ -50,8 +50,6 @@ ROWS_PER_PARAMETER, MOTIONS_PER_PARAMETER = 3, 12
 MAX_MISSES = 200
 #: An innermost pair of brackets.
 INNERMOST = re.compile(r"\([^()]*\)")
-#: Ratio to the largest singular value of constraints below which one counts as zero.
-NULL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -201,7 +199,7 @@ def _formula(names: tuple[str, ...], form: Form, row: FloatArray) -> str:
     terms = []
     for k in sorted(np.flatnonzero(np.abs(row) > tolerances.RANK_TOLERANCE).tolist(), key=lambda k: (k not in form, k)):
         value, text = form.get(k, (0.0, ""))
-        text = text if abs(value - row[k]) < NOTHING else f"{row[k]:.6g}"
+        text = text if abs(value - row[k]) < tolerances.RANK_TOLERANCE else f"{row[k]:.6g}"
         minus, size = text.startswith("-"), text.removeprefix("-")
         terms.append((minus, size != "1", names[k] if size == "1" else f"{size} {names[k]}"))
     (minus, _, first), *rest = sorted(terms, key=lambda term: term[:2])

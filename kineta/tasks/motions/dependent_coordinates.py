@@ -33,14 +33,10 @@ LONGEST = 0.25
 FARTHEST = 1000 * LONGEST
 #: Newton steps for speeds that enter constraints nonlinearly.
 NONLINEAR = 20
-#: Part of the largest below which a pivot counts as nothing.
-RANK = 1e-8
 #: Singular value, relative to that beside it, at a dead centre: positions there are known to the root of a residual, 1e-7.
 DEAD_CENTRE = 1e-5
 #: Positions, and their distance [rad or m], by which a dead centre is told from rows that depend on each other everywhere.
 NEIGHBOURS, BESIDE = 3, 0.1
-#: Least component of a speed that takes part in a free motion of unit length, far above rounding errors.
-MOVES = 1e-6
 #: Most steps of the integration from one time to the next: half a minute of work.
 MOST = 3_000
 #: Relative and absolute tolerance of the integration.
@@ -170,7 +166,7 @@ class _Motion:
         if count < rows.shape[1] or lengths.min() < DEAD_CENTRE * lengths.max():
             if why := self.dead_centre(t, q, DEAD_CENTRE):
                 raise SimulationError(singular_text(self.system, t, why, "position"))
-            found, count = ranked_lstsq(rows, b / lengths, what=FOLLOWING, rcond=RANK)
+            found, count = ranked_lstsq(rows, b / lengths, what=FOLLOWING, rcond=tolerances.RANK_TOLERANCE)
         if count < rows.shape[1]:
             raise SimulationError(_left_open(self.system, t, self.course.names, svd(rows, what=FOLLOWING)[2][count:]))
         return np.asarray(found)
@@ -268,7 +264,7 @@ def _meets(
     """Raise for residuals at *places* beyond tolerance, with the sentence on a *dead_centre* that the motion leads beyond."""
     off = np.full(len(constraints.labels), -np.inf)
     off[places] = np.nan_to_num(np.abs(constraints.residuals(t, q, v)[places]), nan=np.inf)
-    if off.max(initial=0.0) <= MISSED * constraints.scale(q, v):
+    if off.max(initial=0.0) <= tolerances.WRITTEN_TOLERANCE * constraints.scale(q, v):
         return
     k = int(off.argmax())
     size = f"{off[k]:.3g} {constraints.unit(k)}".rstrip()
