@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -161,14 +161,14 @@ def family(
         raise ArgumentError(
             f"Expected an end beside {parameter} = {began:g}, where the family begins, found to = {end:g}."
         )
-    way, length = _way(search, first, own, abs(end - began) / 2), 2.0 / STEPS
+    way, length = _curve(search, first, own, abs(end - began) / 2), 2.0 / STEPS
     curve = way.curve
 
     def room(point: CurvePoint[SteadyState]) -> float:
         value = way.value(point.state)
         return min(value - min(began, end), max(began, end) - value, way.room(point.state))
 
-    ahead = np.zeros(len(way.columns))
+    ahead = np.zeros(len(way.scale))
     ahead[-1] = np.sign(end - began)
     waiting, found, special = [curve.at(first, ahead)], list[Branch](), list[CurvePoint[SteadyState]]()
     notes = list[str]()
@@ -230,15 +230,14 @@ def _value(search: Search, at: SteadyState, place: int) -> float:
 
 
 @dataclass(frozen=True)
-class Way:
-    """The conditions of a family as an implicit curve: the *rows* independent at the start, in the variables *columns*, the
-    parameter last, each at its *scale*.
+class EquilibriumCurve:
+    """The conditions of a family as an implicit curve: the *rows* independent at the start, in the free variables of a *search*,
+    the parameter last, each at its *scale*.
     """
 
     search: Search
     rows: IntArray
     weight: FloatArray
-    columns: IntArray
     scale: FloatArray
 
     @property
@@ -254,7 +253,7 @@ class Way:
 
     def why_not(self, at: SteadyState) -> str:
         """Return the reason why parameters give a body no physical inertia; ``''`` otherwise."""
-        if self.columns[-1] in self.search.conditions.parts["parameter"]:
+        if self.search.free[-1] in self.search.conditions.parts["parameter"]:
             try:
                 check_parameters(self.search.conditions.system, at.p)
             except ModelError as error:
@@ -267,21 +266,15 @@ class Way:
 
     def slope(self, at: SteadyState) -> FloatArray:
         """Return the Jacobian of the residuals."""
-        return self.search.conditions.jacobian(at)[np.ix_(self.rows, self.columns)] * np.outer(self.weight, self.scale)
+        return self.search.slope(at)[self.rows] * np.outer(self.weight, self.scale)
 
     def moved(self, at: SteadyState, change: FloatArray) -> SteadyState:
         """Return the state after a change."""
-        return self.search.conditions.retract(at, self.whole(change))
-
-    def whole(self, change: FloatArray) -> FloatArray:
-        """Return a change of the curve's variables as a change of all variables."""
-        found = np.zeros(self.search.conditions.parts["parameter"].stop)
-        found[self.columns] = change * self.scale
-        return found
+        return self.search.moved(at, change * self.scale)
 
     def value(self, at: SteadyState) -> float:
         """Return the value of the parameter."""
-        return _value(self.search, at, int(self.columns[-1]))
+        return _value(self.search, at, self.search.free[-1])
 
     def apart(self, a: SteadyState, b: SteadyState) -> float:
         """Return the scaled distance of two states."""
@@ -289,7 +282,7 @@ class Way:
         return float(np.abs(np.concatenate(parts)).max())
 
 
-def _way(search: Search, first: SteadyState, own: int, reach: float) -> Way:
+def _curve(search: Search, first: SteadyState, own: int, reach: float) -> EquilibriumCurve:
     """Return the curve from the *first* equilibrium along the variable number *own*, over an interval of length *reach*."""
     conditions = search.conditions
     slope, columns = conditions.jacobian(first), np.array(search.free, dtype=np.int64)
@@ -308,10 +301,11 @@ def _way(search: Search, first: SteadyState, own: int, reach: float) -> Way:
             "equilibria beside the first one at the same parameter. Pin coordinates, or begin away from folds and bifurcations."
         )
     rows = np.sort(order[:count]).astype(np.int64)
-    return Way(search, rows, weight[rows], np.append(columns, own), np.append(scale, reach))
+    along = replace(search, free=[*columns.tolist(), own])
+    return EquilibriumCurve(along, rows, weight[rows], np.append(scale, reach))
 
 
-def _ended(way: Way, parameter: str, points: Sequence[CurvePoint[SteadyState]], why: str) -> str:
+def _ended(way: EquilibriumCurve, parameter: str, points: Sequence[CurvePoint[SteadyState]], why: str) -> str:
     """Return the reason why a branch of *points* ended within the interval; ``''`` at an end of the interval."""
     last = points[-1]
     where = f"ends at {parameter} = {way.value(last.state):.6g}"
@@ -324,7 +318,7 @@ def _ended(way: Way, parameter: str, points: Sequence[CurvePoint[SteadyState]], 
     return f"{where}, where it reaches the limit {', '.join(sorted(at))}" if at else ""
 
 
-def _branch(search: Search, way: Way, points: Sequence[CurvePoint[SteadyState]]) -> Branch:
+def _branch(search: Search, way: EquilibriumCurve, points: Sequence[CurvePoint[SteadyState]]) -> Branch:
     conditions = search.conditions
     states = [point.state for point in points]
     verdicts = [stability(conditions, at, search.steady).stable for at in states]
