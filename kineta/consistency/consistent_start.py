@@ -36,14 +36,21 @@ class Consistent(Generic[T]):
 
     equations : without the constraints redundant there, of several cases in the first
     q, v : coordinates and speeds, with the axes given
-    regular : regular states of the motion; notes : what was moved and left out, for the result
+    regular : regular states of the motion
+    moved, redundant : sentences on a state that was brought back, and on rows left out; ``notes`` has both, for the result
     """
 
     equations: T
     q: FloatArray
     v: FloatArray
     regular: tuple[State, ...] = ()
-    notes: tuple[str, ...] = ()
+    moved: str = ""
+    redundant: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was moved, and what was left out."""
+        return tuple(filter(None, (self.moved, self.redundant)))
 
 
 def consistent(
@@ -71,18 +78,18 @@ def consistent(
         state, off = _brought_back(NumericConstraints(equations, own), at, one, speeds, reach)
         states.append(state)
         worst = max(worst, off)
-    notes: tuple[str, ...] = ()
+    moved = ""
     if worst:
         q, v = (np.array(x).reshape(*lead, -1) for x in zip(*states, strict=True))
-        notes = (f"the start missed constraints by up to {worst:.1e} and was brought back onto them",)
+        moved = f"the start missed constraints by up to {worst:.1e} and was brought back onto them"
     if system.quasi:
-        return Consistent(equations, q, v, (), notes)
+        return Consistent(equations, q, v, (), moved)
     constraints, at = NumericConstraints(equations, np.atleast_2d(p)[0]), float(np.ravel(t)[0])
     if np.isfinite(reach):
         constraints.check_finite(at, *states[0], constraints.weighted_jacobian(at, *states[0]))
     found = find_redundancy(constraints, at, states[0])
-    said = found.sentence(len(constraints.rows))
-    return Consistent(equations.without(found.left_out), q, v, found.states, (*notes, *((said,) if said else ())))
+    redundant = found.sentence(len(constraints.rows))
+    return Consistent(equations.without(found.left_out), q, v, found.states, moved, redundant)
 
 
 def _brought_back(

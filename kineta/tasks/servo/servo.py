@@ -16,10 +16,11 @@ from scipy.interpolate import make_interp_spline
 
 from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
+from kineta.consistency.consistent_start import consistent, start_violation
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
-from kineta.errors import ArgumentError, SimulationError, did_you_mean
+from kineta.errors import ArgumentError, SimulationError, did_you_mean, warn
 from kineta.mechanics.programs.dynamics import CONTROL
 from kineta.model.coercion import records
 from kineta.model.dimensions import output_units, unit_of, variable_units, varied_units
@@ -165,7 +166,12 @@ def servo(
         raise ArgumentError(f"Model '{model.name}': one motion is held at a time; give one start.")
     rtol, atol, _ = run_arguments.tolerances(rtol, atol, np.inf)
     grid = np.linspace(*run_arguments.span(t), whole("samples", samples, 2, run_arguments.SAMPLE_LIMIT))
-    array = DerivativeArray(given.settled(), driven, p)
+    begin = consistent(given, float(grid[0]), place, speeds, p, reach=np.inf)
+    if why := start_violation(given, float(grid[0]), begin.q, begin.v, p):
+        raise SimulationError(why)
+    if begin.redundant:
+        warn(f"Model '{model.name}': {begin.redundant}.")
+    array = DerivativeArray(begin.equations, driven, p)
     hold, state = held(array, Jet(float(grid[0]), place, speeds))
     free = hold.structure.free
     if free:

@@ -350,3 +350,20 @@ def test_a_path_times_a_number_is_the_same_path(scale: str) -> None:
     one, other = (kn.servo(kn.loads(text), 1.0, samples=5) for text in (CRANE, larger))
     assert (other.index, other.flat) == (one.index, one.flat)
     np.testing.assert_allclose(other.tau, one.tau, atol=1e-11)
+
+
+def test_redundant_constraints_are_found_at_the_start_that_is_given() -> None:
+    """The model's own start is another one, and its parameter has no value."""
+    text = "model pair; coordinates x, y; A | Sx(x) = 2; B | Sy(y) = 3; constraint c : y = k*x; {} initial x = 5;"
+    text += "program path : x = 0.1*sin(t); control on x';"
+    system = kn.loads(text.format("constraint again : 2*y = 2*k*x; "))
+    start = {"q": {"x": 0.0, "y": 0.0}, "p": {"k": 2.0}}
+    with pytest.warns(
+        kn.KinetaWarning, match=r"'pair': 1 of 2 rows of constraints is redundant and left out \(again follows"
+    ):
+        found = kn.servo(system, 1.0, samples=5, **start)
+    assert found.tau[:, 0] == pytest.approx(-(2 + 3 * 4) * 0.1 * np.sin(found.t), abs=1e-9)
+    with pytest.raises(
+        kn.SimulationError, match="'pair': the constraint 'd' contradicts c: no state near the start meets all"
+    ):
+        kn.servo(kn.loads(text.format("constraint d : y = k*x + 1; ")), 1.0, **start)
