@@ -59,6 +59,7 @@ class CompiledContacts:
             target=np.zeros(3 * m),
             impulse=np.zeros(3 * m),
             least=np.zeros(m),
+            friction=np.zeros(m),
             before=np.zeros(self.problem.speeds),
             compression=np.zeros(3 * m),
             active=np.zeros(m, dtype=np.int64),

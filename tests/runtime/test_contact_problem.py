@@ -69,7 +69,7 @@ def test_accelerations_are_those_of_the_equations_of_the_mode(name: str, seed: i
     modes = modes_of(rng, d.contacts, n - 2 * contacts.problem.multipliers)
     toward = np.stack([terms.velocity[1::3], terms.velocity[2::3]], axis=1)
     toward /= np.linalg.norm(toward, axis=1, keepdims=True) + 1e-300
-    state = ContactMode(mode=modes, direction=toward.ravel().copy(), reference=np.zeros(3 * m))
+    state = ContactMode(mode=modes, candidate=modes, direction=toward.ravel().copy(), reference=np.zeros(3 * m))
     work = ModeWork(
         force=np.zeros(3 * m),
         toward=np.zeros(2 * m),

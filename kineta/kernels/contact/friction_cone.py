@@ -39,11 +39,14 @@ def project_onto_cone(n: float, u: float, w: float, mu: float, x: Reals, G: Real
 @kernel
 def contact_impulse(D: Reals, n: float, u: float, w: float, mu: float, least: float, x: Reals) -> None:
     """The impulse x (3,) of one contact with the Delassus operator D (3, 3) whose velocities without it are n, u, w: it parts,
-    sticks or slips. Its normal impulse is at least *least*, and the contact closes where it is more. x has four entries.
+    sticks or slips. Its normal impulse is at least *least*, and the contact closes where it is more. Of a joint, which has no
+    normal, mu is the friction. x has four entries.
     """
     d, e = D[4], D[8]
     x[0], x[1], x[2] = least, 0.0, 0.0
-    if mu <= 0.0 or d + e <= 0.0:
+    if D[0] <= 0.0:
+        x[1] = min(max(-u / d, -mu), mu)
+    elif mu <= 0.0 or d + e <= 0.0:
         x[0] = max(least, -n / D[0])
     elif least > 0.0 or n < 0.0:
         smallest = NO_STIFFNESS * (D[0] + d + e)

@@ -10,8 +10,10 @@ from kineta.memory import Integers, Reals
 
 
 @kernel
-def relax(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, v: Reals) -> float:
-    """The impulse of the contact c beside all others, and the speeds v after it; the change of its velocities."""
+def relax(
+    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, mu: float, v: Reals
+) -> float:
+    """The impulse of the contact c with friction mu beside all others, and the speeds v after it; its change of velocity."""
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
     speeds, W = problem.row_speeds[start:], terms.jacobian[3 * start :]
@@ -21,7 +23,7 @@ def relax(problem: ContactProblem, terms: ContactTerms, solution: ContactSolutio
         along(W, speeds, n, v) + b[0] - D[0] * r[0] - D[1] * r[1] - D[2] * r[2],
         along(W[n:], speeds, n, v) + b[1] - D[3] * r[0] - D[4] * r[1] - D[5] * r[2],
         along(W[2 * n :], speeds, n, v) + b[2] - D[6] * r[0] - D[7] * r[1] - D[8] * r[2],
-        terms.law[3 * c],
+        mu,
         solution.least[c],
         x,
     )
@@ -38,6 +40,6 @@ def sweep(
     """One sweep over the *active* contacts; the largest change of a velocity."""
     most = 0.0
     for a in range(count):
-        change = relax(problem, terms, solution, active[a], v)
+        change = relax(problem, terms, solution, active[a], terms.law[3 * active[a]], v)
         most = max(most, change)
     return most

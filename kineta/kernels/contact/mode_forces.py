@@ -27,12 +27,13 @@ LEAST = 1e-200
 class ContactMode(Record):
     """The discrete state of all contacts.
 
-    mode : (contacts,) open, sticking or slipping
+    mode : (contacts,) open, sticking or slipping; candidate : (contacts,) the mode by the velocities alone
     direction : (2 contacts,) directions of slip as it began, along u and w
     reference : (3 contacts,) forces of the last transition
     """
 
     mode: Integers
+    candidate: Integers
     direction: Reals
     reference: Reals
 
@@ -168,6 +169,33 @@ def rub(
 
 
 @kernel
+def closed_accelerations(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    a: Reals,
+) -> None:
+    """Add the forces of all closed contacts, whose responses are known, to the accelerations a (speeds,) without them."""
+    active, found, first = solution.active, 0, 0
+    for c in range(problem.contacts):
+        for i in range(3):
+            work.force[3 * c + i] = 0.0
+        if contacts.mode[c] != OPEN:
+            active[found] = c
+            found += 1
+            slip_direction(terms, contacts, c, work.toward[2 * c :])
+            if contacts.mode[c] == SLIPPING and solution.delassus[9 * c] <= 0.0:
+                rub(problem, terms, solution, work, c, a)
+    label_islands(problem, active, found, solution.label)
+    while first < found:
+        count = gather_island(problem, active[first:], found - first, solution.label)
+        forces_of_island(problem, terms, solution, contacts, work, active[first:], count, a)
+        first += count
+
+
+@kernel
 def mode_accelerations(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -181,19 +209,7 @@ def mode_accelerations(
     """
     factor_blocks(problem, terms.inertia)
     accelerations(problem, terms.inertia, terms.force, work.speeds, a)
-    active, found, first = solution.active, 0, 0
     for c in range(problem.contacts):
-        for i in range(3):
-            work.force[3 * c + i] = 0.0
         if contacts.mode[c] != OPEN:
-            active[found] = c
-            found += 1
             respond(problem, terms, solution, c, work.speeds)
-            slip_direction(terms, contacts, c, work.toward[2 * c :])
-            if contacts.mode[c] == SLIPPING and solution.delassus[9 * c] <= 0.0:
-                rub(problem, terms, solution, work, c, a)
-    label_islands(problem, active, found, solution.label)
-    while first < found:
-        count = gather_island(problem, active[first:], found - first, solution.label)
-        forces_of_island(problem, terms, solution, contacts, work, active[first:], count, a)
-        first += count
+    closed_accelerations(problem, terms, solution, contacts, work, a)

@@ -67,6 +67,7 @@ class ContactSolution(Record):
     delassus : (9 contacts,) changes of the velocities along the rows of a contact by unit forces along them
     target : (3 contacts,) velocities along the rows that are added to those of the speeds
     impulse : (3 contacts,) impulses along the rows; least : (contacts,) the least of those along the normals
+    friction : (contacts,) coefficients of friction of contacts at rest, or the friction of joints
     before : (speeds,) speeds before an impact; compression : (3 contacts,) impulses while contacts close
     active : (contacts,) indices of the contacts that act; label : (blocks,) islands
     local : (4,) impulse of one contact
@@ -77,6 +78,7 @@ class ContactSolution(Record):
     target: Reals
     impulse: Reals
     least: Reals
+    friction: Reals
     before: Reals
     compression: Reals
     active: Integers

@@ -100,6 +100,7 @@ def random_problem(
         target=np.zeros(3 * contacts),
         impulse=np.zeros(3 * contacts),
         least=np.zeros(contacts),
+        friction=np.zeros(contacts),
         before=np.zeros(number),
         compression=np.zeros(3 * contacts),
         active=np.arange(contacts, dtype=np.int64),

@@ -23,7 +23,7 @@ def way(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
 
 def memory(p: RandomProblem, modes: np.ndarray, toward: np.ndarray) -> tuple[ContactMode, ModeWork]:
     m, n = len(p.mu), len(p.K)
-    contacts = ContactMode(mode=modes, direction=toward.ravel().copy(), reference=np.zeros(3 * m))
+    contacts = ContactMode(mode=modes, candidate=modes, direction=toward.ravel().copy(), reference=np.zeros(3 * m))
     work = ModeWork(
         force=np.zeros(3 * m),
         toward=np.zeros(2 * m),

@@ -1,0 +1,356 @@
+"""The active set: which contacts part, stick or slip under the forces of a state.
+
+Signorini's and Coulomb's laws hold for accelerations of contacts at rest as they do for velocities in an impact; a contact that
+slips has the friction of its normal force against its slip. Where forces are not unique, those with room in their friction cones
+are taken: the problem is solved with a small part of static friction first, then with more. The forces of the mode found have to
+agree with it; else the worst contact changes its mode, one after the other.
+"""
+
+from __future__ import annotations
+
+from kineta.kernels.contact.block_inertia import push
+from kineta.kernels.contact.gauss_seidel import relax
+from kineta.kernels.contact.islands import gather_island, label_islands
+from kineta.kernels.contact.mode_forces import (
+    OPEN,
+    SLIPPING,
+    STICKING,
+    ContactMode,
+    ModeWork,
+    closed_accelerations,
+    rate_along,
+    rub,
+)
+from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.memory import Integers, Reals
+
+#: Sweeps, and the change of an acceleration, relative to the largest, at convergence.
+SWEEPS, CONVERGED = 2000, 1e-12
+#: Parts of static friction that are tried one after the other.
+SHARES = (0.01, 0.3, 0.6, 0.9, 0.98, 0.996, 1.0)
+#: Acceleration, relative to the largest, at the level of rounding.
+ROUNDING = 1e-9
+#: Force, relative to the largest, by which a mode may miss its laws; and the excess over static friction that sticking bears.
+FORCE, EXCESS = 1e-9, 1e-7
+#: Least of a size that is divided by, and a measure larger than all others.
+LEAST, FIRST = 1e-200, 1e9
+
+
+@kernel
+def candidate_modes(
+    terms: ContactTerms,
+    contacts: ContactMode,
+    solution: ContactSolution,
+    near: Integers,
+    count: int,
+    slow: float,
+    still: float,
+) -> None:
+    """Candidate modes of the contacts *near* by their velocities: open where they part faster than *slow*, slipping where they
+    slip faster than *still*, else sticking.
+    """
+    for a in range(count):
+        c = near[a]
+        u, w = terms.velocity[3 * c + 1], terms.velocity[3 * c + 2]
+        size = sqrt(u * u + w * w)
+        contacts.candidate[c] = STICKING
+        if solution.delassus[9 * c] > 0.0 and terms.velocity[3 * c] > slow:
+            contacts.candidate[c] = OPEN
+        elif size > still:
+            contacts.candidate[c] = SLIPPING
+            contacts.direction[2 * c], contacts.direction[2 * c + 1] = u / size, w / size
+
+
+@kernel
+def relax_slipping(
+    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, c: int, a: Reals
+) -> float:
+    """The normal force of a contact that slips, with its friction, beside all others; the change of its acceleration."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    D, x = solution.delassus[9 * c :], solution.impulse[3 * c :]
+    u, w = -terms.law[3 * c] * contacts.direction[2 * c], -terms.law[3 * c] * contacts.direction[2 * c + 1]
+    change = 0.0
+    if D[0] > 0.0:
+        stiffness = max(D[0] + u * D[1] + w * D[2], ROUNDING * D[0])
+        now = max(0.0, x[0] - (rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]) / stiffness)
+        change = now - x[0]
+        x[0], x[1], x[2] = now, u * now, w * now
+        push(solution.response[3 * start :], problem.row_speeds[start:], n, change, u * change, w * change, a)
+        change = fabs(stiffness * change)
+    return change
+
+
+@kernel
+def balance(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    active: Integers,
+    count: int,
+    a: Reals,
+    tolerance: float,
+) -> bool:
+    """Forces of an island under which contacts at rest obey Coulomb's law; whether sweeps find them."""
+    sweeps, most = 0, 2.0 * tolerance
+    while sweeps < SWEEPS and most > tolerance:
+        most = 0.0
+        for k in range(count):
+            c = active[k]
+            if contacts.mode[c] == SLIPPING:
+                change = relax_slipping(problem, terms, solution, contacts, c, a)
+            else:
+                change = relax(problem, terms, solution, c, solution.friction[c], a)
+            most = max(most, change)
+        sweeps += 1
+    return most <= tolerance
+
+
+@kernel
+def closed_candidates(contacts: ContactMode, near: Integers, count: int, active: Integers) -> int:
+    """The contacts *near* that are closed by their candidate modes become the *active* ones; their number."""
+    found = 0
+    for k in range(count):
+        contacts.mode[near[k]] = contacts.candidate[near[k]]
+        if contacts.candidate[near[k]] != OPEN:
+            active[found] = near[k]
+            found += 1
+    return found
+
+
+@kernel
+def start_forces(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> float:
+    """No forces but the friction of joints that slip; the largest acceleration along a row of the *count* active contacts."""
+    largest = 0.0
+    for k in range(problem.speeds):
+        a[k] = free[k]
+    for k in range(count):
+        c = solution.active[k]
+        for i in range(3):
+            solution.impulse[3 * c + i] = 0.0
+            solution.target[3 * c + i] = terms.bias[3 * c + i]
+            largest = max(largest, fabs(rate_along(problem, terms, c, i, free) + terms.bias[3 * c + i]))
+        solution.least[c] = 0.0
+        if contacts.mode[c] == SLIPPING and solution.delassus[9 * c] <= 0.0:
+            work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
+            rub(problem, terms, solution, work, c, a)
+    return largest
+
+
+@kernel
+def mode_of_forces(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    c: int,
+    least: float,
+    a: Reals,
+) -> None:
+    """The mode of a contact under the forces of a balance: it parts where it has none and accelerates by more than *least*,
+    and begins to slip where it accelerates along its tangents.
+    """
+    x = solution.impulse[3 * c :]
+    normal = rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]
+    u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
+    w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
+    size = sqrt(u * u + w * w)
+    if solution.delassus[9 * c] > 0.0 and x[0] <= 0.0 and normal > least:
+        contacts.mode[c] = OPEN
+    elif contacts.mode[c] == STICKING and (size > least or solution.friction[c] <= 0.0):
+        contacts.mode[c] = SLIPPING
+        contacts.direction[2 * c], contacts.direction[2 * c + 1] = u / (size + LEAST), w / (size + LEAST)
+
+
+@kernel
+def friction_room(terms: ContactTerms, solution: ContactSolution, work: ModeWork, c: int) -> float:
+    """The static friction that a contact has left, with a small excess."""
+    x = work.force[3 * c :]
+    pressed = x[0] if solution.delassus[9 * c] > 0.0 else 1.0
+    return (1.0 + EXCESS) * terms.law[3 * c + 1] * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
+
+
+@kernel
+def worst_contact(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    least: float,
+    a: Reals,
+    change: Integers,
+) -> bool:
+    """Whether a mode disagrees with its forces and accelerations. *change* (2,) receives the contact that does so most, and its
+    mode instead.
+    """
+    largest, worst = LEAST, 0.0
+    for k in range(count):
+        for i in range(3):
+            largest = max(largest, fabs(work.force[3 * near[k] + i]))
+    for k in range(count):
+        c = near[k]
+        normal = rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]
+        off, mode = 0.0, OPEN
+        if contacts.mode[c] == OPEN:
+            if contacts.candidate[c] != OPEN and normal < -least:
+                off, mode = -normal / least * FORCE, contacts.candidate[c]
+        elif solution.delassus[9 * c] > 0.0 and work.force[3 * c] < -FORCE * largest:
+            off, mode = -work.force[3 * c] / largest, OPEN
+        elif contacts.mode[c] == STICKING and friction_room(terms, solution, work, c) < -FORCE * largest:
+            off, mode = -friction_room(terms, solution, work, c) / largest, SLIPPING
+        elif contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING:
+            u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
+            w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
+            if u * contacts.direction[2 * c] + w * contacts.direction[2 * c + 1] < -least:
+                off, mode = FIRST, STICKING
+        if off > worst:
+            worst = off
+            change[0], change[1] = c, mode
+    return worst > 0.0
+
+
+@kernel
+def balance_islands(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    count: int,
+    largest: float,
+    a: Reals,
+) -> bool:
+    """Forces of all islands of the *count* active contacts, and their modes under them; whether a contact at rest begins to
+    slip.
+    """
+    first, slips = 0, False
+    label_islands(problem, solution.active, count, solution.label)
+    while first < count:
+        own = solution.active[first:]
+        some = gather_island(problem, own, count - first, solution.label)
+        balance(problem, terms, solution, contacts, own, some, a, CONVERGED * largest)
+        first += some
+    for k in range(count):
+        c = solution.active[k]
+        mode_of_forces(problem, terms, solution, contacts, c, ROUNDING * largest, a)
+        slips = slips or (contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING)
+    return slips
+
+
+@kernel
+def balanced_mode(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    share: float,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """The mode under forces with a *share* of static friction; whether it agrees with its own forces and accelerations a.
+
+    Where contacts begin to slip, their friction is kinetic, and that of the others has no share: so directions of slip are
+    those of the accelerations.
+    """
+    found = closed_candidates(contacts, near, count, solution.active)
+    largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
+    for k in range(found):
+        solution.friction[solution.active[k]] = share * terms.law[3 * solution.active[k] + 1]
+    slips = balance_islands(problem, terms, solution, contacts, found, largest, a)
+    if slips:
+        for k in range(found):
+            c = solution.active[k]
+            begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
+            solution.friction[c] = terms.law[3 * c] if begins else terms.law[3 * c + 1]
+            contacts.mode[c] = contacts.candidate[c]
+        balance_islands(problem, terms, solution, contacts, found, largest, a)
+    for c in range(3 * problem.contacts):
+        contacts.reference[c] = solution.impulse[c]
+    for k in range(problem.speeds):
+        a[k] = free[k]
+    closed_accelerations(problem, terms, solution, contacts, work, a)
+    wrong = worst_contact(
+        problem, terms, solution, contacts, work, near, count, ROUNDING * largest + LEAST, a, work.order
+    )
+    return not wrong
+
+
+@kernel
+def pivot_modes(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """A mode that agrees with its forces, from the candidates, by changes of the worst contact; whether there is one."""
+    found = closed_candidates(contacts, near, count, solution.active)
+    largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
+    turns, wrong = 0, True
+    while turns < 6 * count + 6 and wrong:
+        for k in range(problem.speeds):
+            a[k] = free[k]
+        closed_accelerations(problem, terms, solution, contacts, work, a)
+        wrong = worst_contact(
+            problem, terms, solution, contacts, work, near, count, ROUNDING * largest + LEAST, a, work.order
+        )
+        if wrong:
+            c = work.order[0]
+            contacts.mode[c] = work.order[1]
+            if work.order[1] == SLIPPING:
+                u, w = work.force[3 * c + 1], work.force[3 * c + 2]
+                size = sqrt(u * u + w * w) + LEAST
+                contacts.direction[2 * c], contacts.direction[2 * c + 1] = -u / size, -w / size
+        turns += 1
+    return not wrong
+
+
+@kernel
+def solve_active_set(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    slow: float,
+    still: float,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """The modes, forces and accelerations a of the contacts *near*, whose responses are known, from the accelerations *free* of
+    contact forces; whether there are any. All other contacts are open.
+    """
+    found = False
+    for c in range(problem.contacts):
+        contacts.mode[c] = OPEN
+        for i in range(3):
+            solution.impulse[3 * c + i] = 0.0
+    candidate_modes(terms, contacts, solution, near, count, slow, still)
+    for share in SHARES:
+        if not found:
+            found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)
+    if not found:
+        found = pivot_modes(problem, terms, solution, contacts, work, near, count, free, a)
+    return found

@@ -1,0 +1,90 @@
+"""Active sets: the laws on accelerations, and the modes and accelerations of the automaton."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kineta.hybrid.active_set import solve_active_set as expected_set
+from kineta.hybrid.contact_state import ContactRows, ContactState
+from kineta.kernels.contact import active_set, block_inertia
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, ContactMode, ModeWork
+from kineta.kernels.machine_code import machine_code
+from tests.kernels.contact.problems import RandomProblem, random_problem
+
+
+def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
+    """The active set of all contacts of a problem: whether there is one, its mode, its forces, and accelerations."""
+    m, n = len(p.mu), len(p.K)
+    integers = lambda k: np.zeros(k, dtype=np.int64)  # noqa: E731
+    contacts = ContactMode(
+        mode=integers(m), candidate=integers(m), direction=np.zeros(2 * m), reference=np.zeros(3 * m)
+    )
+    work = ModeWork(
+        force=np.zeros(3 * m),
+        toward=np.zeros(2 * m),
+        speeds=np.zeros(2 * n),
+        rows=integers(6 * m),
+        matrix=np.zeros(9 * m * m),
+        **{name: np.zeros(3 * m) for name in ("right", "found", "centre")},
+        order=integers(6 * m),
+    )
+    free, a = np.zeros(n), np.zeros(n)
+    machine_code(block_inertia.factor_blocks)(p.problem, p.terms.inertia)
+    machine_code(block_inertia.accelerations)(p.problem, p.terms.inertia, p.terms.force, np.zeros(2 * n), free)
+    for c in range(m):
+        machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * n))
+    near = np.arange(m, dtype=np.int64)
+    run = machine_code(active_set.solve_active_set)
+    found = run(p.problem, p.terms, p.solution, contacts, work, near, m, 1e-6, 1e-8, free, a)
+    return found, contacts, work, a
+
+
+@pytest.mark.parametrize("rests", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_modes_and_accelerations_are_those_of_the_automaton(seed: int, rests: bool) -> None:
+    rng = np.random.default_rng(seed)
+    m = 1 + seed % 3
+    p = random_problem(seed, blocks=2, contacts=m, tied=seed % 2 == 0, mu=(0.0, 0.2, 0.5)[seed % 3])
+    p.terms.bias[:] = rng.normal(size=3 * m)
+    p.terms.bias[::3] -= 4.0
+    slip = rng.normal(size=(m, 2)) * (not rests)
+    p.terms.velocity.reshape(m, 3)[:, 1:] = slip
+    found, contacts, _, a = solved(p)
+    assert found
+    S = p.W @ np.linalg.solve(p.K, p.W.T)
+    drift = (p.W @ np.linalg.solve(p.K, p.terms.force) + p.terms.bias).tolist()
+    rows = tuple(ContactRows(3 * c, (3 * c + 1, 3 * c + 2)) for c in range(m))
+    none, laws = [0.0] * m, p.mu.tolist()
+    along = p.terms.velocity.tolist()
+    look = ContactState(rows, none, laws, laws, none, none, along, drift, S.tolist(), np.zeros((3 * m, 1)), 1.0)
+    expected = expected_set(look, set(range(m)), [False] * m)
+    assert expected is not None
+    kinds = {(0, 0): OPEN, (1, 1): STICKING, (1, 0): SLIPPING}
+    own = [kinds[int(f[0]), int(f[1])] for f in expected.flags]
+    if p.mu[0] > 0:
+        assert contacts.mode.tolist() == own
+    assert p.W @ a + p.terms.bias == pytest.approx(np.array(expected.a), abs=2e-5)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_forces_keep_to_their_cones_and_nothing_is_pulled(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m = 6
+    p = random_problem(seed, blocks=3, contacts=m, tied=seed % 2 == 0, mu=0.5)
+    p.terms.bias[:] = rng.normal(size=3 * m)
+    p.terms.bias[::3] -= 3.0
+    p.terms.velocity.reshape(m, 3)[:, 1:] = rng.normal(size=(m, 2)) * (rng.uniform(size=(m, 1)) < 0.3)
+    found, contacts, work, a = solved(p)
+    assert found
+    x, rates = work.force.reshape(m, 3), (p.W @ a + p.terms.bias).reshape(m, 3)
+    size = max(1.0, np.abs(x).max())
+    for c, mode in enumerate(contacts.mode):
+        assert x[c, 0] >= -1e-8 * size
+        assert np.hypot(*x[c, 1:]) <= 0.5 * x[c, 0] + 1e-6 * size
+        assert rates[c, 0] >= -1e-6 * size
+        if mode == STICKING:
+            assert np.abs(rates[c]).max() < 1e-6 * size
+        if mode == SLIPPING:
+            toward = contacts.direction[2 * c : 2 * c + 2]
+            assert x[c, 1:] == pytest.approx(-0.5 * x[c, 0] * toward, abs=1e-6 * size)
