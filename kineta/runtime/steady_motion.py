@@ -91,6 +91,13 @@ class SteadyConditions:
         seeds[len(tangents) :, nq:] = np.eye(nv + rows + parameters)
         return self._functions[function].batch(*at.blocks, seeds).T
 
+    def blocks(self, at: SteadyState, function: str = "slope") -> dict[str, FloatArray]:
+        """Derivatives of the forces, or of the ``momentum``, by parts of a change: by the motions the stiffness K, by the speeds
+        the damping D, or the mass matrix M, by the multipliers -A^T.
+        """
+        J = self.jacobian(at, function)[: self.system.nv]
+        return {name: J[:, part.start : part.stop] for name, part in self.parts.items()}
+
     @property
     def on_speeds(self) -> bool:
         """True where constraints bind speeds that no position binds."""
@@ -112,8 +119,7 @@ class SteadyConditions:
 
     def inertia(self, at: SteadyState) -> FloatArray:
         """Momenta (nv,) of unit speeds of the motions (nb,), (nv, nb)."""
-        part = self.parts["speed"]
-        M = self.jacobian(at, "momentum")[:, part.start : part.stop]
+        M = self.blocks(at, "momentum")["speed"]
         return M if not self.system.quasi else M @ pinv(self.motion_directions(at), what="the momenta of the motions")
 
     def retract(self, at: SteadyState, change: FloatArray) -> SteadyState:
@@ -124,9 +130,7 @@ class SteadyConditions:
 
     def balanced(self, at: SteadyState) -> SteadyState:
         """State with the multipliers of least residual force; unchanged where the forces are not finite."""
-        n = self.system.nv
-        A = self.jacobian(at)[:n, self.parts["multiplier"].start : self.parts["multiplier"].stop]
-        off = self.residuals(at)[:n]
+        A, off = self.blocks(at)["multiplier"], self.residuals(at)[: self.system.nv]
         if not (np.isfinite(A).all() and np.isfinite(off).all()):
             return at
         return replace(at, multipliers=at.multipliers - lstsq(A, off, what="the multipliers of the constraints"))

@@ -55,12 +55,10 @@ def stability(conditions: SteadyConditions, at: SteadyState, steady: Sequence[in
     """Return the stability of the equilibrium *at* with the persistent speeds number *steady*. Raises :class:`SimulationError`
     for a force without a derivative.
     """
-    parts, n = conditions.parts, conditions.system.nv
-    slope, momentum = conditions.jacobian(at), conditions.jacobian(at, "momentum")
-    C, M = (x[:n, parts["speed"].start : parts["speed"].stop] for x in (slope, momentum))
-    way = conditions.motion_directions(at)
-    K, P = (x[:n, : len(way)] @ way for x in (slope, momentum))
-    A = -slope[:n, parts["multiplier"].start : parts["multiplier"].stop].T
+    n, way = conditions.system.nv, conditions.motion_directions(at)
+    slope, momentum = conditions.blocks(at), conditions.blocks(at, "momentum")
+    C, M, A = slope["speed"], momentum["speed"], -slope["multiplier"].T
+    K, P = (x["motion"] @ way for x in (slope, momentum))
     Z = _allowed(A)
     rolls = bool(steady) and conditions.on_speeds
     poles = _linear(conditions, at) if rolls else _poles(*(Z.T @ X @ Z for X in (M, C, K)))
@@ -108,14 +106,13 @@ def _values(K: FloatArray, M: FloatArray) -> FloatArray:
 
 def _unsure(conditions: SteadyConditions, at: SteadyState, Z: FloatArray, K: FloatArray, M: FloatArray) -> FloatArray:
     """Return the changes of the eigenvalues of K beside the equilibrium *at*, (f,)."""
-    values, way, n = _values(K, M), conditions.motion_directions(at), conditions.system.nv
+    values, way = _values(K, M), conditions.motion_directions(at)
     rng, most = np.random.default_rng(0), np.zeros(len(values))
     change = np.zeros(conditions.parts["parameter"].stop)
     for _ in range(2 * bool(len(values))):
         change[: len(way)] = tolerances.SIDE_DISTANCE * way @ Z @ rng.choice([-1.0, 1.0], len(values))
         for sign in (1, -1):
-            slope = conditions.jacobian(conditions.retract(at, sign * change))
-            beside = Z.T @ slope[:n, : len(way)] @ way @ Z
+            beside = Z.T @ conditions.blocks(conditions.retract(at, sign * change))["motion"] @ way @ Z
             if np.isfinite(beside).all():
                 most = np.maximum(most, np.abs(_values(beside, M) - values))
     return most
