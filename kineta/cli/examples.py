@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from kineta.cli.options import Verb, completing, force, json_, to
-from kineta.cli.values import print_json, write_files
+from kineta.cli.values import print_json, print_written, write_files
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.library import example_files
 
@@ -56,10 +56,7 @@ def copy(names: Sequence[str], to: Path, force: bool, as_json: bool) -> None:
             raise ArgumentError(f"There is no example '{name}' (known: {', '.join(known)}).{did_you_mean(name, known)}")
     files = {to / known[name].name: known[name].read_text(encoding="utf-8") for name in chosen}
     write_files(files, force=force)
-    if as_json:
-        print_json({"files": [str(p) for p in files]})
-    else:
-        click.echo(f"written: {', '.join(map(str, files))}")
+    print_written(files, as_json=as_json)
 
 
 def _description(path: Path) -> str:

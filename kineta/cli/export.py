@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kineta.cli.options import FILE, Verb, force, json_, model, parameter, settings, to
-from kineta.cli.values import Settings, print_json, read, write_files
+from kineta.cli.values import Settings, print_json, print_written, read, write_files
 from kineta.errors import ArgumentError
 from kineta.tasks import options as o
 
@@ -78,16 +78,7 @@ def export(
     stem = identifier(name)
     files = {to / f"{stem}.h": header, to / f"{stem}.c": text}
     write_files(files, force=force)
-    if as_json:
-        print_json(
-            {
-                "model": system.name,
-                "files": [str(p) for p in files],
-                "functions": [f"{stem}_{p.name}" for p in programs],
-            }
-        )
-    else:
-        click.echo(f"written: {', '.join(map(str, files))}")
+    print_written(files, as_json=as_json, model=system.name, functions=[f"{stem}_{p.name}" for p in programs])
 
 
 def _values(system: System) -> dict[str, dict[str, float]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from kineta.cli.options import Verb, force, json_, to
-from kineta.cli.values import print_json, write_files
+from kineta.cli.values import print_written, write_files
 from kineta.errors import ArgumentError
 from kineta.library import TEMPLATE
 
@@ -36,7 +36,4 @@ def new(name: str, to: Path, force: bool, as_json: bool) -> None:
     text = TEMPLATE.read_text(encoding="utf-8").replace("NAME", name)
     path = to / f"{name}.kin"
     write_files({path: text}, force=force)
-    if as_json:
-        print_json({"files": [str(path)]})
-    else:
-        click.echo(f"written: {path}")
+    print_written([path], as_json=as_json)

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -317,6 +317,14 @@ def write_files(files: dict[Path, str], *, force: bool) -> None:
     except OSError as error:
         raise ArgumentError(f"{error.filename}: the file cannot be written ({error.strerror}).") from None
     write({path: text.encode() for path, text in files.items()})
+
+
+def print_written(files: Iterable[Path], *, as_json: bool, **keys: Any) -> None:
+    """Print the paths of *files*, as JSON with further *keys*."""
+    if as_json:
+        print_json({**keys, "files": [str(path) for path in files]})
+    else:
+        click.echo(f"written: {', '.join(map(str, files))}")
 
 
 def terminal() -> bool:
