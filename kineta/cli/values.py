@@ -319,10 +319,10 @@ def write_files(files: dict[Path, str], *, force: bool) -> None:
     write({path: text.encode() for path, text in files.items()})
 
 
-def print_written(files: Iterable[Path], *, as_json: bool, **keys: Any) -> None:
-    """Print the paths of *files*, as JSON with further *keys*."""
+def print_written(files: Iterable[Path], *, as_json: bool, model: str = "", **keys: Any) -> None:
+    """Print the paths of *files*, as JSON with the name of the *model* and further *keys*."""
     if as_json:
-        print_json({**keys, "files": [str(path) for path in files]})
+        print_json({**({"model": model} if model else {}), "files": [str(path) for path in files], **keys})
     else:
         click.echo(f"written: {', '.join(map(str, files))}")
 
