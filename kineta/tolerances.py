@@ -25,6 +25,9 @@ CONSTRAINT_TOLERANCE = 1e-10
 #: Ratio to the largest singular value, or pivot, of scaled rows that counts as zero: errors of products of matrices are below
 #: it, distances of rows that models mean are above it.
 RANK_TOLERANCE = 1e-9
+#: Distance of a constraint row of unit length from the span of others at which it is redundant: its square is a pivot of
+#: elimination, where ROUNDING_TOLERANCE counts as zero.
+DEPENDENCE_TOLERANCE = 1e-6
 #: Least singular value of rows of unit length in a position that is near a singular one, and length of a row there, relative to
 #: its length elsewhere.
 SINGULARITY_TOLERANCE = 1e-3

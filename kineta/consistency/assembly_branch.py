@@ -21,8 +21,10 @@ from kineta.arrays import FloatArray
 from kineta.consistency.constraints import NumericConstraints
 from kineta.numerics.linear_algebra import lstsq, norm, svd
 
-#: Largest step [rad or m], number of steps between two states, and number of halvings of a step.
-LARGEST_STEP, STEPS_BETWEEN, STEP_HALVINGS = 0.2, 6, 6
+#: Largest step [rad or m].
+LARGEST_STEP = 0.2
+#: Number of steps between two states, and number of halvings of a step.
+STEPS_BETWEEN, STEP_HALVINGS = 6, 6
 #: Largest projection of a position, as a part of the step, and least cosine between the directions before and after it.
 LARGEST_PROJECTION, LEAST_COSINE = 0.25, 0.9
 #: Least singular value, as a part of the one at the start, at a branch point.

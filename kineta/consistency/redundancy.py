@@ -25,9 +25,10 @@ from kineta.numerics.linear_algebra import lstsq, norm, pivoted_triangle, qr, sv
 #: Coordinates and speeds.
 State = tuple[FloatArray, FloatArray]
 
-#: Number of states near the start; size of the displacements, relative to a unit speed, in the mass metric; size of the changes
-#: of speed where rows are nonlinear in them; and time between them: rows that vanish at t = 0 or at rest do not vanish there.
-NEIGHBOURS, POSITION_STEP, SPEED_STEP, TIME_STEP = 3, 0.1, 1.0, 0.01
+#: Number of states near the start, and time between them: rows that vanish at t = 0 or at rest do not vanish there.
+NEIGHBOURS, TIME_STEP = 3, 0.01
+#: Size of the displacements, relative to a unit speed, in the mass metric; and of the changes of speed where rows are nonlinear.
+POSITION_STEP, SPEED_STEP = 0.1, 1.0
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def _independent_rows(A: FloatArray, length: FloatArray, steady: Mask) -> tuple[
             rest = A[own] - A[own] @ Q @ Q.T
             R, order = pivoted_triangle(rest.T, what="the constraints that are independent")
             far = np.abs(R.diagonal())
-            far = far[far > tolerances.RANK_TOLERANCE]
+            far = far[far > tolerances.DEPENDENCE_TOLERANCE]
             kept += own[order[: len(far)]].tolist()
             least = min([least, *far.tolist()])
     return kept, least
@@ -199,7 +200,7 @@ def _neighbouring_states(
         A = constraints.jacobian(t, q, v) @ W
         x = POSITION_STEP * rng.standard_normal(W.shape[1])
         if np.isfinite(A).all():
-            x -= lstsq(A, A @ x, what="states beside this", rcond=tolerances.RANK_TOLERANCE)
+            x -= lstsq(A, A @ x, what="states beside this", rcond=tolerances.DEPENDENCE_TOLERANCE)
         there = constraints.project_position(at, constraints.retract(t, q, W @ x))
         speeds = v if linear else v + SPEED_STEP * W @ rng.standard_normal(W.shape[1])
         speeds = constraints.project_velocity(at, there, speeds)

@@ -18,8 +18,10 @@ from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment
 from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau
 
-#: Largest number of steps between two pauses, bytes of their record, and target duration [s].
-CHUNK, CHUNK_BYTES, PAUSE = 4096, 2**26, 0.1
+#: Largest number of steps between two pauses, and bytes of their record.
+CHUNK, CHUNK_BYTES = 4096, 2**26
+#: Target duration between two pauses [s].
+PAUSE = 0.1
 #: Event zeros stored between two pauses, in addition to those of the last step.
 _ZEROS = 64
 #: Smallest number of steps between two pauses.

@@ -20,8 +20,10 @@ from kineta.integration.segment import EventZeros
 from kineta.numerics.roots import MOST, PARTS
 from kineta.numerics.tableaux import Tableau
 
-#: Initial number of steps between two pauses, target duration [s], and event zeros stored between two pauses.
-STEPS, PAUSE, ROOM = 64, 0.05, 1024
+#: Initial number of steps between two pauses, and event zeros stored between them.
+STEPS, ROOM = 64, 1024
+#: Target duration between two pauses [s].
+PAUSE = 0.05
 #: Alignment of vectors in bytes.
 _ALIGNED = 64
 

@@ -22,7 +22,10 @@ from kineta.codegen.llvm import generator, load_object, object_code
 from kineta.codegen.target import host
 from kineta.numerics.tableaux import Row, Tableau
 
-_SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
+#: Safety factor of step sizes.
+_SAFETY = 0.9
+#: Least and largest ratio of a step to the last.
+_SHRINK, _GROW = 0.2, 10.0
 #: Symbol of the written function.
 _NAME = "integrate"
 
