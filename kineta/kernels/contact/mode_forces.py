@@ -122,9 +122,13 @@ def forces_of_island(
     work: ModeWork,
     active: Integers,
     count: int,
+    bias: Reals,
+    reference: Reals,
     a: Reals,
 ) -> None:
-    """The forces of the *active* contacts of an island, and the accelerations a (speeds,) under them."""
+    """The forces of the *active* contacts of an island near a *reference*, and the accelerations a (speeds,) under them, whose
+    rows are to be W a + *bias* = 0. Or impulses and speeds.
+    """
     S, b, x, centre, rows = work.matrix, work.right, work.found, work.centre, work.rows
     n = independent_rows(contacts, solution, active, count, rows)
     largest = 0.0
@@ -139,8 +143,8 @@ def forces_of_island(
     for j in range(n):
         c, i = rows[2 * j], rows[2 * j + 1]
         S[j * n + j] += proximity
-        b[j] = -(rate_along(problem, terms, c, i, a) + terms.bias[3 * c + i])
-        centre[j] = contacts.reference[3 * c + i]
+        b[j] = -(rate_along(problem, terms, c, i, a) + bias[3 * c + i])
+        centre[j] = reference[3 * c + i]
     rank = eliminate(S, n, work.order, 0.0)
     for _ in range(ITERATIONS):
         for j in range(n):
@@ -178,21 +182,67 @@ def closed_accelerations(
     a: Reals,
 ) -> None:
     """Add the forces of all closed contacts, whose responses are known, to the accelerations a (speeds,) without them."""
-    active, found, first = solution.active, 0, 0
+    found = closed_contacts(problem, terms, solution, contacts, work)
+    for k in range(found):
+        if contacts.mode[solution.active[k]] == SLIPPING and solution.delassus[9 * solution.active[k]] <= 0.0:
+            rub(problem, terms, solution, work, solution.active[k], a)
+    forces_of_islands(problem, terms, solution, contacts, work, found, terms.bias, contacts.reference, a)
+
+
+@kernel
+def stop_closed(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    v: Reals,
+) -> None:
+    """Speeds v (speeds,) without velocity along the rows of closed contacts, whose responses are known: after impacts that are
+    the last of infinitely many.
+    """
+    found = closed_contacts(problem, terms, solution, contacts, work)
+    for c in range(3 * problem.contacts):
+        solution.target[c] = 0.0
+    forces_of_islands(problem, terms, solution, contacts, work, found, solution.target, solution.target, v)
+
+
+@kernel
+def closed_contacts(
+    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, work: ModeWork
+) -> int:
+    """The closed contacts become the active ones, without force, with their directions of slip; their number."""
+    found = 0
     for c in range(problem.contacts):
         for i in range(3):
             work.force[3 * c + i] = 0.0
         if contacts.mode[c] != OPEN:
-            active[found] = c
+            solution.active[found] = c
             found += 1
             slip_direction(terms, contacts, c, work.toward[2 * c :])
-            if contacts.mode[c] == SLIPPING and solution.delassus[9 * c] <= 0.0:
-                rub(problem, terms, solution, work, c, a)
-    label_islands(problem, active, found, solution.label)
-    while first < found:
-        count = gather_island(problem, active[first:], found - first, solution.label)
-        forces_of_island(problem, terms, solution, contacts, work, active[first:], count, a)
-        first += count
+    return found
+
+
+@kernel
+def forces_of_islands(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    count: int,
+    bias: Reals,
+    reference: Reals,
+    a: Reals,
+) -> None:
+    """The forces of all *count* active contacts, as :func:`forces_of_island`."""
+    first = 0
+    label_islands(problem, solution.active, count, solution.label)
+    while first < count:
+        own = solution.active[first:]
+        some = gather_island(problem, own, count - first, solution.label)
+        forces_of_island(problem, terms, solution, contacts, work, own, some, bias, reference, a)
+        first += some
 
 
 @kernel
