@@ -23,6 +23,8 @@ from kineta.expr.op import COMMUTATIVE, EVEN, FLOAT, ODD, UNARY, Op
 
 #: A reference to a node with a sign in its low bit.
 Ref = int
+#: The nodes of a graph: operations, operands, numbers, names.
+Nodes = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[float, ...], tuple[str, ...]]
 
 ZERO: Ref = 0
 ONE: Ref = 2
@@ -75,6 +77,17 @@ class Graph:
 
     def __len__(self) -> int:
         return len(self.op)
+
+    @property
+    def nodes(self) -> Nodes:
+        """Operations and operands, numbers and names: what the references of a graph mean."""
+        return tuple(self.op), tuple(self.lhs), tuple(self.rhs), tuple(self.constants), tuple(self.names)
+
+    def copy_from(self, other: Graph) -> None:
+        """Hold what *other* holds: its references are then references into this graph."""
+        for name in self.__slots__:
+            value = getattr(other, name)
+            setattr(self, name, value if name == "exact" else value.copy())
 
     def __repr__(self) -> str:
         return f"Graph({len(self)} nodes, {len(self.names)} symbols)"

@@ -7,12 +7,14 @@ actions of elements are common to all.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 
 from kineta.algebra.expression import Expr
 from kineta.errors import ArgumentError, ModelError, did_you_mean, one_of, shown
-from kineta.expr.graph import ZERO, Graph, Ref
+from kineta.expr.graph import ZERO, Graph, Nodes, Ref
 from kineta.mechanics.constraints.quasi_velocities import (
     QuasiVelocityDefinitions,
     definitions,
@@ -38,6 +40,9 @@ from kineta.model.system import System
 from kineta.passes.cancel import cancel
 from kineta.passes.substitute import substitute
 from kineta.threads import once
+
+#: Systems whose mechanisms are kept, the most recently used.
+SYSTEMS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +100,24 @@ class Derivation:
     @once
     def described(self) -> Mechanism:
         """The mechanism with every mass as described."""
-        return rounded(self._weighed)
+        return rounded(self._mechanisms[0])
 
     @once
     def mechanism(self) -> Mechanism:
         """The mechanism with base parameters: the same motion from fewer numbers."""
-        return rounded(regrouped(self._weighed))
+        return self._mechanisms[1]
 
     @once
-    def _weighed(self) -> Mechanism:
-        return slid(with_mass(aligned(kinematic_tree(self.symbols))))
+    def _mechanisms(self) -> tuple[Mechanism, Mechanism]:
+        """The mechanism in exact arithmetic, and that with base parameters. A graph with the variables alone takes them from the
+        one derivation of the system, with the nodes in the same order.
+        """
+        s = self.symbols
+        made, first, variables = _first_mechanisms(s.system, exact=self.graph.exact)
+        if self.graph.nodes != variables or (s.names, s.speeds) != (first.names, first.speeds):
+            return _mechanisms(s)
+        self.graph.copy_from(first.graph)
+        return deepcopy(made, {id(first): s, id(first.graph): self.graph, id(first.system): s.system})
 
     @once
     def kinematics(self) -> TreeKinematics:
@@ -174,7 +187,7 @@ class Derivation:
         asked = {n for e in expressions for n in e.symbols()}
         more = self._energies(asked) | named_levels(self.symbols, asked)
         if found := response_symbols(self.symbols.system, asked):
-            more |= {n: self._result(n) for n in found}
+            more |= {n: self._result(n) for n in sorted(found)}
         return self._solved(asked, self.elements.expression(*expressions, more=more))
 
     def _solved(self, asked: Collection[str], refs: list[Ref]) -> list[Ref]:
@@ -271,6 +284,23 @@ class Derivation:
         return array.of(cancel(self.graph, array.refs))
 
 
+def _mechanisms(symbols: Symbols) -> tuple[Mechanism, Mechanism]:
+    weighed = slid(with_mass(aligned(kinematic_tree(symbols))))
+    return weighed, rounded(regrouped(weighed))
+
+
+@lru_cache(maxsize=SYSTEMS)
+def _first_mechanisms(system: System, *, exact: bool) -> tuple[tuple[Mechanism, Mechanism], Symbols, Nodes]:
+    """The mechanisms of *system* in a graph of their own, its variables, and the nodes of the variables alone."""
+    own = _variables(system, Graph(exact=exact))
+    variables = own.graph.nodes
+    return _mechanisms(own), own, variables
+
+
+def _variables(system: System, graph: Graph) -> Symbols:
+    return projected_variables(system, graph) if system.quasi else symbols(system, graph)
+
+
 def scalar(ref: Ref) -> Array:
     """One expression."""
     return Array((), (ref,))
@@ -288,6 +318,4 @@ def matrix(rows: Sequence[Sequence[Ref]], columns: int) -> Array:
 
 def derivation(system: System, rules: Mapping[str, Rule], parametric: Parametric, *, exact: bool = False) -> Derivation:
     """The derivation of *system* by *rules*, in a graph of its own; an *exact* derivation rounds no constant."""
-    graph = Graph(exact=exact)
-    own = projected_variables(system, graph) if system.quasi else symbols(system, graph)
-    return Derivation(own, rules, parametric)
+    return Derivation(_variables(system, Graph(exact=exact)), rules, parametric)

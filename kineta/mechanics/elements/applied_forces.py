@@ -52,7 +52,8 @@ class Elements:
         are additional names.
         """
         known = {*self.mechanism.symbols.by_name, *more}
-        names = {n for e in expressions for n in e.symbols() if n not in known}
+        # Sorted, here and elsewhere: the order of nodes, and so the code, is the same in every process.
+        names = sorted({n for e in expressions for n in e.symbols() if n not in known})
         parts = vector_parts(self.mechanism.symbols.system, names)
         forces = smooth_friction(self.mechanism.symbols.system)
         points = {n: self._of_point(n) for n in names if "." in n and not (n in parts or n in forces)}
