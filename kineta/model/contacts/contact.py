@@ -77,8 +77,9 @@ class Contact(Unilateral):
 
     def places(self, scope: Scope) -> tuple[str, ...]:
         """The name of the contact at each of its places: ``foot``, or ``box.A`` where there are several."""
-        several = len(self.starts) > 1
-        return tuple(f"{self.name}.{place}" if several else self.name for place in names(scope, self))
+        if len(self.starts) == 1:
+            return (self.name,)
+        return tuple(f"{self.name}.{place}" for place in names(scope, self))
 
     @property
     def gaps(self) -> tuple[Expr, ...]:
