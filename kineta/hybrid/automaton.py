@@ -355,7 +355,7 @@ def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[S
     def codes(pressed: frozenset[str]) -> CompiledSystem:
         return compile_system(task.equations, task.made.forces, watched, task.made.code.treatment, pressed)
 
-    same = tolerances.CONTACT_TOLERANCE * (task.rtol * size + task.atol)
+    same = tolerances.CONTACT_TOLERANCE * (task.control.rtol * size + task.control.atol)
     until, constraints = max(abs(task.t0), abs(task.t1)), [c.name for c in task.system.constraints]
     touching = ContactTransitions(layout.touches, task.system.nq, task.system.nv, same, codes, until, constraints)
     if not layout.touches:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,16 @@ from kineta.arrays import FloatArray
 #: Factor on the tolerances of quadrature states, and the bound of their relative tolerance: unresolved quadratures, as of the
 #: work of a drive much faster than the motion, do control the step size.
 LOOSE, ROUGH = 100.0, 1e-3
+
+
+@dataclass(frozen=True)
+class StepControl:
+    """Relative and absolute tolerance of every state, largest step [s], and largest number of steps."""
+
+    rtol: float
+    atol: float
+    max_step: float
+    max_steps: int
 
 
 def error_controlled(states: int, integrals: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import KinetaError, MissingPackageError
-from kineta.integration.error_control import error_tolerances
+from kineta.integration.error_control import StepControl, error_tolerances
 from kineta.integration.problem import Problem
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, failed
 from kineta.numerics.linear_algebra import lstsq
@@ -82,18 +82,13 @@ class ExternalRun:
         method: str,
         problem: Problem,
         functions: MethodFunctions,
+        control: StepControl,
         *,
-        rtol: float,
-        atol: float,
-        max_step: float,
-        max_steps: int,
         dense: bool,
         kept: bool,
     ) -> None:
-        self.method, self.problem, self.functions = method, problem, functions
-        self.rtol, self.atol, self.max_step, self.left = rtol, atol, max_step, max_steps
-        self.dense, self.kept = dense, kept
-        self.evaluations = 0
+        self.method, self.problem, self.functions, self.control = method, problem, functions, control
+        self.dense, self.kept, self.left, self.evaluations = dense, kept, control.max_steps, 0
         self._h = problem.h.copy()
         self.rate = functions.rate(self._h)
 
@@ -126,12 +121,12 @@ class ExternalRun:
         """Tolerances for a root-mean-square norm over all states: states without error control contribute no error, and the
         tolerances of the others are scaled accordingly. For multistep methods quadratures have loose tolerances.
         """
-        n, steering = len(self.problem.y0), self.problem.steering
+        n, steering, control = len(self.problem.y0), self.problem.steering, self.control
         share = 1.0 if self.method in _MAXIMUM_NORM else np.sqrt(max(steering, 1) / max(n, 1))
-        atol = share * error_tolerances(n, self.problem.integrals, self.rtol, self.atol)[0]
+        atol = share * error_tolerances(n, self.problem.integrals, control.rtol, control.atol)[0]
         if self.method not in MULTISTEP:
             atol[steering:] = _ANY
-        return {"rtol": share * self.rtol, "atol": atol, "max_step": self.max_step}
+        return {"rtol": share * control.rtol, "atol": atol, "max_step": control.max_step}
 
 
 def _scipy(run: ExternalRun) -> Iterator[Segment]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from kineta.arrays import FloatArray
+from kineta.integration.error_control import StepControl
 from kineta.integration.external import CVODE, IDA, SCIPY, ExternalRun, MethodFunctions
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
@@ -39,24 +40,14 @@ class Solver(Protocol):
 
 
 def start(
-    method: str,
-    problem: Problem,
-    functions: MethodFunctions,
-    *,
-    rtol: float,
-    atol: float,
-    max_step: float,
-    max_steps: int,
-    dense: bool,
-    kept: bool,
+    method: str, problem: Problem, functions: MethodFunctions, control: StepControl, *, dense: bool, kept: bool
 ) -> Solver:
-    """The *method* at the start of the *problem*, for at most *max_steps* steps.
+    """The *method* at the start of the *problem*.
 
     With *dense* the segments have solutions, valid until the next segment; with *kept* for ever. Raises
     :class:`MissingPackageError` for CVODE and IDA without scikit-sundae.
     """
-    limits = {"rtol": rtol, "atol": atol, "max_step": max_step}
     if method in TABLEAUX:
         tableau = TABLEAUX[method]
-        return NativeRun(tableau, functions.loop(tableau), problem, **limits, max_steps=max_steps, dense=dense)
-    return ExternalRun(method, problem, functions, **limits, max_steps=max_steps, dense=dense, kept=kept)
+        return NativeRun(tableau, functions.loop(tableau), problem, **vars(control), dense=dense)
+    return ExternalRun(method, problem, functions, control, dense=dense, kept=kept)

@@ -53,10 +53,7 @@ class NativeRestart:
             TABLEAUX[METHOD],
             integration_loop(TABLEAUX[METHOD], projecting=True),
             problem,
-            rtol=task.rtol,
-            atol=task.atol,
-            max_step=min(longest, task.max_step),
-            max_steps=STEP_LIMIT,
+            **vars(replace(task.control, max_step=min(longest, task.control.max_step), max_steps=STEP_LIMIT)),
             dense=True,
         )
         return map(partial(self._seen, y), run)

@@ -36,10 +36,12 @@ def jacobian(equations: Equations, run: BoundSystem) -> Jacobian:
     )
     h, rows = made.interpreted(SETUP)(np.concatenate([run.p, forces.constant])), made["slope"].batch
 
+    states = run.code.layout.states(equations.system)
+    directions = np.eye(states)
+
     def at(t: float, y: FloatArray) -> FloatArray:
         J = np.zeros((len(y), len(y)))
-        states = len(y) - run.code.layout.integrals
-        columns = rows(np.array([t]), np.array(y), np.eye(states), h)
+        columns = rows(np.array([t]), np.array(y), directions, h)
         J[:, :states] = np.where(np.isfinite(columns), columns, 0.0).T
         return J
 

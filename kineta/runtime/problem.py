@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
-from kineta.integration.error_control import error_controlled
+from kineta.integration.error_control import StepControl, error_controlled
 from kineta.model.system import System
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.events import Event
@@ -32,10 +32,7 @@ class SimulationProblem:
     y0: FloatArray
     grid: FloatArray | None
     method: str
-    rtol: float
-    atol: float
-    max_step: float
-    max_steps: int
+    control: StepControl
     dense_output: bool
     regular: Sequence[tuple[FloatArray, FloatArray]] = ()
     notes: tuple[str, ...] = ()

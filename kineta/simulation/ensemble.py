@@ -89,16 +89,7 @@ def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[i
         directions=[e.direction for e in task.watched],
     )
     tableau = TABLEAUX[task.method]
-    runs = EnsembleRun(
-        tableau,
-        ensemble_loop(tableau, problem.lanes),
-        problem,
-        task.grid,
-        rtol=task.rtol,
-        atol=task.atol,
-        max_step=task.max_step,
-        max_steps=task.max_steps,
-    )
+    runs = EnsembleRun(tableau, ensemble_loop(tableau, problem.lanes), problem, task.grid, **vars(task.control))
     with suppress(KeyboardInterrupt):
         runs.run(min(cores(), -(-cases // problem.lanes)), lambda ended: bar.ended(ended, cases))
     codes = runs.counts[:, ensemble_abi.STATUS]

@@ -107,8 +107,8 @@ def energy_balance(
 
     loose, layout = 0.0, task.made.code.layout
     if layout.works and (task.method in MULTISTEP or layout.touches):  # out of rest work begins again and again
-        loose = float(error_tolerances(y.shape[1], layout.integrals, task.rtol, task.atol)[0, -1])
-    each = {"rtol": task.rtol, "atol": task.atol, "loose": loose}
+        loose = float(error_tolerances(y.shape[1], layout.integrals, task.control.rtol, task.control.atol)[0, -1])
+    each = {"rtol": task.control.rtol, "atol": task.control.atol, "loose": loose}
     return assess_balance(energies, energy, power, t, y, task.steering, steps=steps, **each)
 
 
@@ -204,7 +204,7 @@ def _judged(
     held = e if kept.all() else Energies(*(_held(x, kept) for x in (e.kinetic, e.potential, e.work)))
     balances, codes, messages = held.balance.copy(), solution.status.copy(), list(solution.messages)
     succeeded = (codes == DONE) | (codes == EVENT)
-    doubtful = succeeded & ~within_tolerance(held.balance, solution.steps, task.rtol)
+    doubtful = succeeded & ~within_tolerance(held.balance, solution.steps, task.control.rtol)
     # Residuals that rounding explains in any state are not looked at by case; programs are scaled by their gradients.
     near = not task.made.code.layout.programs and found.off.max(initial=0.0) <= tolerances.STATE_TOLERANCE
     for i in np.flatnonzero(doubtful if near else succeeded).tolist():
@@ -266,7 +266,11 @@ def residual_tolerances(task: SimulationProblem, t: FloatArray, y: FloatArray) -
     """
     layout = task.made.code.layout
     size = max(1.0, float(np.abs(y[:, : task.states]).max(initial=0.0)))
-    pulled = 0.0 if task.made.code.treatment == PROJECTED else min(BAUMGARTE_TOLERANCE * task.rtol, LARGEST_VIOLATION)
+    pulled = (
+        0.0
+        if task.made.code.treatment == PROJECTED
+        else min(BAUMGARTE_TOLERANCE * task.control.rtol, LARGEST_VIOLATION)
+    )
     sizes = np.ones(layout.levels)
     if layout.programs:
         gradients = np.abs(task.made.regularity(t, y)[0]).max(axis=(0, 2))

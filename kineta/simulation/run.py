@@ -90,10 +90,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         task.method,
         problem if first is None else replace(problem, t1=first),
         functions,
-        rtol=task.rtol,
-        atol=task.atol,
-        max_step=task.max_step,
-        max_steps=task.max_steps,
+        task.control,
         dense=task.dense_output
         or task.grid is not None
         or bool(task.watched or task.system.programs)

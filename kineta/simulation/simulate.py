@@ -15,6 +15,7 @@ from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, one_of
+from kineta.integration.error_control import StepControl
 from kineta.integration.solver import METHODS
 from kineta.model.system import System
 from kineta.results.result import Result
@@ -122,10 +123,7 @@ def simulate(
             y0=y0,
             grid=grid,
             method=method,
-            rtol=rtol,
-            atol=atol,
-            max_step=max_step,
-            max_steps=run_arguments.steps(max_steps, kept),
+            control=StepControl(rtol, atol, max_step, run_arguments.steps(max_steps, kept)),
             dense_output=dense_output,
             regular=start.regular,
             notes=(*start.notes, *said),

@@ -15,6 +15,7 @@ from kineta.calls import public
 from kineta.consistency.consistent_start import consistent, refusal
 from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
+from kineta.integration.error_control import StepControl
 from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
@@ -190,6 +191,7 @@ def carried(
     n, g, m = len(S), len(goals), len(by.names)
     blocks = [np.concatenate([column, np.zeros(g)]) for column in S.T]
     y0 = np.concatenate([q0, v0, np.zeros(g), *blocks, np.zeros(made.layout.integrals)])
+    kept = bytes_per_step(len(y0), every=grid is None, keep=False)
     task = SimulationProblem(
         equations=equations,
         made=BoundSystem(made, begun.p, made.parameter_block(begun.p, begun.forces.constant), begun.forces),
@@ -199,10 +201,7 @@ def carried(
         y0=y0,
         grid=grid,
         method=limits.method,
-        rtol=limits.rtol,
-        atol=limits.atol,
-        max_step=np.inf,
-        max_steps=run_arguments.steps(limits.max_steps, bytes_per_step(len(y0), every=grid is None, keep=False)),
+        control=StepControl(limits.rtol, limits.atol, np.inf, run_arguments.steps(limits.max_steps, kept)),
         dense_output=False,
         regular=begin.regular,
         notes=begin.notes,
