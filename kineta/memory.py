@@ -16,6 +16,7 @@ from typing import Any, Protocol, overload
 
 import numpy as np
 
+from kineta.arrays import address
 from kineta.errors import ArgumentError, shown
 
 
@@ -126,7 +127,7 @@ class CompiledFunction:
 
     def __call__(self, *arrays: Any) -> None:
         """Call it, as compiled code would."""
-        _prototype(len(arrays))(self.address)(*(a.ctypes.data for a in arrays))
+        _prototype(len(arrays))(self.address)(*map(address, arrays))
 
 
 @cache
@@ -161,6 +162,14 @@ class Record:
         self.address = ctypes.addressof(block)
         self._held: dict[str, Any] = {}
         self._integers, self._reals = (memoryview(block).cast("B").cast(code) for code in ("q", "d"))
+        self.update(**values)
+
+    def array(self, name: str) -> Any:
+        """The array in the field *name*, as Python has it; None if it is not set."""
+        return self._held.get(name)
+
+    def update(self, **values: Any) -> None:
+        """Set several fields."""
         for name, value in values.items():
             if name not in self.layout.fields:
                 raise ArgumentError(f"Record '{self.layout.name}' has no field '{name}'. Name one of its fields.")
@@ -169,12 +178,13 @@ class Record:
 
 def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
     """The field *name*, number k in memory."""
+    what = f"Field '{name}' of record '{record}'"
 
     def value(self: Any) -> Any:
         return self._held[name]
 
     def hold(self: Any, new: Any) -> None:
-        self._integers[k] = _address(new, kind, f"Field '{name}' of record '{record}'")
+        self._integers[k] = _address(new, kind, what)
         self._held[name] = new
 
     if kind is REAL:
@@ -192,12 +202,17 @@ def _address(value: Any, kind: MemoryType, what: str) -> int:
     """The address of an array, a record or a function."""
     if isinstance(kind, ArrayType):
         wanted = np.float64 if kind.item is REAL else np.int64
-        if not isinstance(value, np.ndarray) or value.dtype != wanted or value.ndim != 1 or value.strides != (8,):
+        if (
+            not isinstance(value, np.ndarray)
+            or value.dtype != wanted
+            or value.ndim != 1
+            or not value.flags.c_contiguous
+        ):
             found = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else shown(value)
             raise ArgumentError(
                 f"{what}: expected a contiguous array (n,) of {wanted.__name__}, found {found}. Give 'array.reshape(-1)'."
             )
-        return int(value.ctypes.data)
+        return address(value)
     fits = isinstance(value, CompiledFunction) if isinstance(kind, FunctionType) else isinstance(value, Record)
     if not fits or (isinstance(kind, RecordType) and value.layout != kind):
         raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")

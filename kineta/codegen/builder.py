@@ -121,17 +121,6 @@ class Emitter(FunctionWriter):
         self.vector = ir.VectorType(REAL, lanes)
         super().__init__(name, {**functions, **dict.fromkeys(blocks, POINTER)})
 
-    def _get(self, block: str, index: int) -> Any:
-        kind = INT if block == "ints" else REAL
-        return self.b.load(self._address(self.at[block], number(index), kind), typ=kind)
-
-    def _set(self, block: str, index: int, value: Any) -> None:
-        kind = INT if block == "ints" else REAL
-        self.b.store(value, self._address(self.at[block], number(index), kind))
-
-    def _count(self, index: int, by: int = 1) -> None:
-        self._set("ints", index, self.b.add(self._get("ints", index), number(by)))
-
     def _row(self, base: Any, row: int) -> Any:
         """Address of the padded vector number *row* in an array of vectors."""
         return self._address(base, self.b.mul(self.padded, number(row)))

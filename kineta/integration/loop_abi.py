@@ -1,76 +1,206 @@
-"""Interface of the native integration loop: its arguments, their memory layout, and its return values.
-
-The loop is a function of addresses: of :data:`FUNCTIONS`, then of :data:`BLOCKS`. The functions are
-``void f(const double *t, const double *y, const double *h, double *out)``.
-"""
+"""Records of the native integration loop: what it shares with Python, and its return values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from kineta.memory import Integers, Reals, Record
 from kineta.numerics.roots import PARTS
 
-#: State vectors are padded to a multiple of this many doubles, for SIMD.
-LANES = 8
+#: ``void f(const double *t, const double *y, const double *h, double *out)``.
+Function = Callable[[Reals, Reals, Reals, Reals], None]
+#: ``void setup(const double *given, double *h)``.
+Setup = Callable[[Reals, Reals], None]
 
-#: Positions in ``reals``. LOW is the smallest relative pivot of a constraint at the start of the step. Contacts: SAME is the
-#: contact tolerance of gaps, FASTEST the largest approach speed so far. Transitions: UNTIL is the largest time of the run,
-#: CHANGED the time of the last transition.
-REALS = 9
-T, H, T_END, MAX_STEP, LOW, SAME, FASTEST, UNTIL, CHANGED = range(REALS)
-#: Positions in ``ints``. Sizes and options: N is the number of error-controlled states, ROOM the number of stored event zeros at
-#: which a step must not start. Counters since the start, and of this call. Last step: JUST_REJECTED; LOOK for ambiguous events;
-#: ENDED for the last wanted zero of an event. Constraints: the number WATCHED of pivots, which are the states from PIVOTS on;
-#: the number of projection steps VELOCITY of the speeds; the number HOPS of reductions of a step past a singular configuration.
-#: Closed-form impacts: the numbers of a BOUNCE, 0 if disabled; the offsets SPEEDS of the speeds and WORK of the work done.
-#: Stick-slip: TURN if enabled; the FIRST event of contacts; the SIZE of the block h; the number of values GIVEN to setup, with
-#: N_FLAGS mode numbers from FLAGGED on. FLYING if all contacts are open. The number MADE of transitions in this call; ANEW if
-#: rate and events at the start are to be evaluated.
-INTS = 30
-N, N_PADDED, N_QUATERNIONS, N_EVENTS, ALLOWED, ROOM, DENSE = range(7)
-EVALUATIONS, REJECTED, ACCEPTED, FOUND, JUST_REJECTED, LOOK, ENDED = range(7, 14)
-WATCHED, PIVOTS, VELOCITY, HOPS, BOUNCE, SPEEDS, WORK_DONE, TURN, FIRST, SIZE = range(14, 24)
-GIVEN, N_FLAGS, FLAGGED, FLYING, MADE, ANEW = range(24, INTS)
+#: Return values of the loop. EVENT: after a step with undefined events or the last wanted zero, unless it is the last of the run.
+DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE = range(5)
 
 #: Numbers of a closed-form impact: 1 if it exists, the normal velocities before and after, the normal acceleration afterwards,
 #: the work of the impulses; then the speeds after the impact.
 LAW, APPROACH, LEAVING, FALL, IMPULSE_WORK, BOUNCE_NUMBERS = range(6)
-
-#: Vectors of the workspace: the trial state, an interpolated state with its event values; from BEFORE on event values at all
-#: :data:`~kineta.numerics.roots.PARTS` of the step; states at the inner parts; two vectors for the projection.
-SEVERAL = (len(PARTS), len(PARTS) - 2, 2)
-BEFORE, WORK = 3, 3 + sum(SEVERAL)
-
-#: Vectors of two candidate modes: the state before; for each mode its state, event values, their evaluation errors, and later
-#: event values; a rate, a perturbed state, and a state after an impact.
-BASE, TRIED, ASIDE, TRIALS = 0, 1, 9, 12
-STATE, NOW, NOISE, SOON, TRIAL = range(5)
-#: Number of perturbation directions at the start of a mode.
-DIRECTIONS = 4
 #: The mode numbers of a contact among the values given to setup, named in
 #: :data:`kineta.mechanics.contact.unilateral_rows.FLAGS`.
 CLOSED, STUCK, SLIPS, ALONG, ALONG_W, ALONG_N, BEGINS, FLAGS = range(8)
+#: Number of perturbation directions at the start of a mode, and of modes that are tried at a time.
+DIRECTIONS, MODES = 4, 2
+#: Rows of event values in a step.
+ROWS = len(PARTS)
 
-#: Return values of the loop. EVENT: after a step with LOOK or ENDED, unless it is the last of the run.
-DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE = range(5)
 
-#: Functions: addresses of the right-hand side, of the event functions, of the projections of positions and of speeds, of the
-#: closed-form impacts, and of a function that begins with kinetic and potential energy; then of ``void setup(const double
-#: *given, double *h)``.
-FUNCTIONS = ("rhs", "events", "position", "velocity", "bounce", "observed")
-SETUP = "setup"
-#: Blocks: h, reals, integers, state y, stages, workspace, tolerances (absolute, then relative), offsets of quaternions; recorded
-#: times, states, step sizes and interpolants; events as in :class:`~kineta.integration.problem.Events`; event index, times and
-#: states of zeros; the largest pivots so far; 1 for every state that is a speed. Closed-form impacts: their block h, the row of
-#: each event's contact, -1 for none, and room for the results. Stick-slip: the values given to setup, for each event the offset
-#: of the mode numbers of its contact, -1 without stick-slip, the thresholds of events during transitions, room for two blocks h,
-#: for :data:`TRIALS` and for energies, perturbation directions. Impacts beside closed contacts: for each event the offset of the
-#: mode numbers of its contact, -1 without a normal, whether impacts are decided here, the partner event of the same contact
-#: (tangent or normal), -1 for none, room for the values given to setup, separation speeds and their rates. Transitions: event,
-#: row of the state afterwards, approach speed, and mode numbers afterwards.
-BLOCKS = (
-    *("h", "reals", "ints", "y", "k", "work", "tolerances", "quaternions", "times", "states", "sizes", "dense"),
-    *("directions", "left", "noise", "beyond", "which", "zero_times", "zero_states", "largest", "speeds"),
-    *("bounce_h", "touches", "bounces"),
-    *("given", "turns", "least", "tried_h", "trials", "energies", "signs"),
-    *("normals", "strikes", "partners", "kept", "leaving", "falls"),
-    *("changing", "changed_rows", "approaches", "flags"),
-)
+class EventData(Record):
+    """Events of a run, as in :class:`~kineta.integration.problem.Events`, and their zeros since the last pause.
+
+    values : (ROWS, n) at all :data:`~kineta.numerics.roots.PARTS` of the step, the first row being known before it
+    tried : (n,) at an interpolated state; errors : (n,) evaluation errors at the start; within : (states,) at an inner part
+    signs : (DIRECTIONS, states) perturbation directions
+    room : number of stored zeros at which a step must not start; which, times, states : those found
+    ended : the last wanted zero is found; undefined : an event is undefined in a part of the step; fell : hysteresis has located
+        a zero of the step; pole : the last sign change was one
+    points, x, f : sampling points of an event in the step; a, fa, b, fb : the bracket of a search
+    """
+
+    function: Function
+    n: int
+    directions: Integers
+    left: Integers
+    noise: Reals
+    beyond: Reals
+    values: Reals
+    tried: Reals
+    errors: Reals
+    within: Reals
+    signs: Reals
+    room: int
+    found: int
+    which: Integers
+    times: Reals
+    states: Reals
+    ended: bool
+    undefined: bool
+    fell: bool
+    pole: bool
+    points: int
+    x: Reals
+    f: Reals
+    a: float
+    fa: float
+    b: float
+    fb: float
+
+
+class ConstraintData(Record):
+    """Constraints of a run, as in :class:`~kineta.integration.problem.Manifold`.
+
+    watched, pivots : number and first of the states whose rates are pivots; largest : (watched,) their largest values so far
+    speeds : (n,) 1 for every state that is a speed; before, after : (n,) states of a projection
+    low : smallest relative pivot at the start of the step, met : in it; guarded : stages are projected before evaluation
+    hops : reductions of a step past a singular configuration; noise_q, noise_v : rounding errors of coordinates and speeds
+    """
+
+    position: Function
+    velocity: Function
+    velocity_steps: int
+    watched: int
+    pivots: int
+    largest: Reals
+    speeds: Reals
+    before: Reals
+    after: Reals
+    low: float
+    met: float
+    guarded: bool
+    hops: int
+    noise_q: float
+    noise_v: float
+
+
+class ContactData(Record):
+    """Discrete transitions of contacts, as in :class:`~kineta.integration.problem.ClosedFormImpacts` and
+    :class:`~kineta.integration.problem.ModeTrials`.
+
+    flying : all contacts are open; numbers : of a closed-form impact, 0 if there is none; bounces : room for all of them
+    speeds, work : offsets of the speeds and of the work done in the state; same : contact tolerance of gaps; fastest : the
+        largest approach speed so far; until : the largest time of the run; changed_at : the time of the last transition
+    turning : stick-slip is decided; size : of the block h; n_given, flagged, n_flags : number of values given to setup, and
+        their mode numbers; saved : (FLAGS,) those of one contact; kept : all values given
+    base, rate, beside, after : (n,) the state before, a rate, a perturbed state, a state after an impact
+    tried, now, noise, soon : (MODES, ...) states, event values, their evaluation errors, and later event values of candidate
+        modes; blocks : their blocks h
+    leaving, falls : (events,) separation speeds and their rates; fails : the outcome is ambiguous; flight : until the first
+        return; changed : a transition was carried out
+    before, row : zeros found before the step, and the earliest of the step
+    made : transitions since the last pause, with event, row of the state afterwards, approach speed, mode numbers afterwards
+    """
+
+    bounce: Function
+    observed: Function
+    setup: Setup
+    flying: bool
+    turning: bool
+    numbers: int
+    first: int
+    speeds: int
+    work: int
+    size: int
+    n_given: int
+    flagged: int
+    n_flags: int
+    same: float
+    fastest: float
+    until: float
+    changed_at: float
+    bounce_h: Reals
+    bounces: Reals
+    touches: Integers
+    turns: Integers
+    normals: Integers
+    strikes: Integers
+    partners: Integers
+    least: Reals
+    given: Reals
+    kept: Reals
+    saved: Reals
+    energies: Reals
+    base: Reals
+    rate: Reals
+    beside: Reals
+    after: Reals
+    blocks: Reals
+    tried: Reals
+    now: Reals
+    noise: Reals
+    soon: Reals
+    leaving: Reals
+    falls: Reals
+    fails: bool
+    flight: float
+    changed: bool
+    before: int
+    row: int
+    made: int
+    changing: Integers
+    changed_rows: Integers
+    approaches: Reals
+    flags: Reals
+
+
+class RunData(Record):
+    """A run: its method's memory, its record since the last pause, and its events, constraints and contacts.
+
+    n : states, of which the first ``steered`` are error-controlled; block : the block h; time : (1,) of a function
+    k : (stages, n); new, between : (n,) the state tried, and an interpolated one; tolerances : (2, n) absolute, then relative
+    anew : rate and events at the start are to be evaluated; allowed, accepted : steps until the next pause, and those made
+    dense : interpolants are computed, as (steps, coefficients, n) of ``interpolants``
+    times, sizes, states : (steps,), (steps,), (steps, n) recorded
+    """
+
+    rate: Function
+    n: int
+    steered: int
+    block: Reals
+    time: Reals
+    t: float
+    size: float
+    t_end: float
+    max_step: float
+    y: Reals
+    k: Reals
+    new: Reals
+    between: Reals
+    tolerances: Reals
+    n_quaternions: int
+    quaternions: Integers
+    anew: bool
+    just_rejected: bool
+    dense: bool
+    allowed: int
+    accepted: int
+    rejected: int
+    evaluations: int
+    times: Reals
+    sizes: Reals
+    states: Reals
+    interpolants: Reals
+    events: EventData
+    constraints: ConstraintData
+    contacts: ContactData

@@ -6,15 +6,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray, IntArray, address
+from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
 from kineta.integration.error_control import error_tolerances, first_steps
+from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData
 from kineta.integration.problem import Events, Problem, perturbation_signs
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment
+from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau
 
@@ -33,14 +34,13 @@ FAILURES = {loop_abi.STEP_TOO_SMALL: STEP_UNDERFLOW, loop_abi.NOT_FINITE: NOT_FI
 class NativeRun:
     """A native method applied to a problem; iterate over it for its segments, from one pause of the loop to the next.
 
-    *integrate* is the compiled loop of the method *tableau*, a function of addresses as in
-    :mod:`kineta.integration.loop_abi`, for at most *max_steps* steps.
+    *integrate* is the compiled loop of the method *tableau*, a function of the record of a run, for at most *max_steps* steps.
     """
 
     def __init__(
         self,
         tableau: Tableau,
-        integrate: Callable[..., int],
+        integrate: Callable[[RunData], int],
         problem: Problem,
         *,
         rtol: float,
@@ -57,85 +57,115 @@ class NativeRun:
         none = np.zeros(0, dtype=np.int64)
         self._events = problem.events or Events(0, none, none, np.zeros(0), np.zeros(0))
         self._dense = dense or self._events.n > 0
-        self.padded = -(-max(self.n, self._events.n, 1) // loop_abi.LANES) * loop_abi.LANES
-        per_step = 8 * self.padded * (1 + tableau.coefficients * self._dense) + 8
-        self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // per_step)))
-        self._memory = self._blocks(max_step, rtol, atol)
-        self._ints, self._reals = self._memory["ints"], self._memory["reals"]
-        # Addresses are computed once: each takes as long as a step.
-        self._addresses = [address(self._memory[name]) for name in loop_abi.BLOCKS]
+        per_step = 8 * self.n * (1 + tableau.coefficients * self._dense) + 8
+        self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // max(per_step, 1))))
+        self._data = self._run_data(max_step, rtol, atol)
+        self._set_functions()
         self._start(first_step)
 
-    def _blocks(self, max_step: float, rtol: float, atol: float) -> dict[str, Any]:
-        """The blocks of :mod:`kineta.integration.loop_abi` by name."""
-        p, events, tableau, padded = self.problem, self._events, self.tableau, self.padded
-        ints = np.zeros(loop_abi.INTS, dtype=np.int64)
-        ints[[loop_abi.N, loop_abi.N_PADDED, loop_abi.N_QUATERNIONS]] = max(p.steering, 1), padded, len(p.quaternions)
-        ints[[loop_abi.N_EVENTS, loop_abi.ROOM, loop_abi.DENSE]] = events.n, _ZEROS, self._dense
-        largest, speeds = np.zeros(0), np.zeros(padded)
-        if p.manifold is not None:
-            largest = p.manifold.largest.copy()
-            speeds[slice(*p.manifold.speeds)] = 1.0
-            ints[[loop_abi.WATCHED, loop_abi.PIVOTS]] = len(largest), self.n - len(largest)
-            ints[[loop_abi.VELOCITY, loop_abi.N_QUATERNIONS]] = p.manifold.steps, 0
-        y = np.zeros(padded)
-        y[: self.n] = p.y0
-        steps = np.array([np.ones(padded), np.zeros(padded)])
-        steps[:, : self.n] = error_tolerances(self.n, p.integrals, rtol, atol)
-        room, rows = _ZEROS + MOST * events.n, self.chunk + 1
-        return {
-            "h": np.array(p.h),
-            "reals": np.array([p.t0, 0.0, p.t1, max_step, 1.0, 0.0, 0.0, 0.0, p.t0]),
-            "ints": ints,
-            "y": y,
-            "k": np.zeros((tableau.stages + 1 + len(tableau.extra), padded)),
-            "work": np.zeros((loop_abi.WORK, padded)),
-            "tolerances": steps,
-            "quaternions": np.array([*p.quaternions], dtype=np.int64),
-            "times": np.empty(rows),
-            "states": np.empty((rows, padded)),
-            "sizes": np.empty(rows),
-            "dense": np.empty((rows * self._dense, tableau.coefficients, padded)),
-            "directions": events.directions,
-            "left": events.left,
-            "noise": events.noise,
-            "beyond": events.beyond,
-            "which": np.empty(room, dtype=np.int64),
-            "zero_times": np.empty(room),
-            "zero_states": np.empty((room, padded)),
-            "largest": largest,
-            "speeds": speeds,
-            "bounce_h": np.empty(0),
-            "touches": np.empty(0, dtype=np.int64),
-            "bounces": np.empty(0),
-            "given": np.empty(0),
-            "turns": np.full(events.n, -1),
-            "least": np.zeros(events.n),
-            "tried_h": np.empty(0),
-            "trials": np.zeros((loop_abi.TRIALS, padded)),
-            "energies": np.empty(0),
-            "signs": self._signs(),
-            "normals": np.full(events.n, -1),
-            "strikes": np.zeros(events.n, dtype=np.int64),
-            "partners": np.full(events.n, -1),
-            "kept": np.empty(0),
-            "leaving": np.zeros(events.n),
-            "falls": np.zeros(events.n),
-            "changing": np.empty(rows, dtype=np.int64),
-            "changed_rows": np.empty(rows, dtype=np.int64),
-            "approaches": np.empty(rows),
-            "flags": np.empty(0),
-        }
+    def _run_data(self, max_step: float, rtol: float, atol: float) -> RunData:
+        """The record of the run."""
+        p, tableau, n, rows = self.problem, self.tableau, self.n, self.chunk + 1
+        return RunData(
+            n=n,
+            steered=max(p.steering, 1),
+            block=np.array(p.h),
+            time=np.zeros(1),
+            t=p.t0,
+            t_end=p.t1,
+            max_step=max_step,
+            y=np.array(p.y0, dtype=float),
+            k=np.zeros((tableau.stages + 1 + len(tableau.extra)) * n),
+            new=np.zeros(n),
+            between=np.zeros(n),
+            tolerances=error_tolerances(n, p.integrals, rtol, atol).reshape(-1),
+            n_quaternions=0 if p.manifold else len(p.quaternions),
+            quaternions=np.array([*p.quaternions], dtype=np.int64),
+            dense=self._dense,
+            times=np.empty(rows),
+            sizes=np.empty(rows),
+            states=np.empty(rows * n),
+            interpolants=np.empty(rows * self._dense * tableau.coefficients * n),
+            events=self._event_data(),
+            constraints=self._constraint_data(),
+            contacts=ContactData(),
+        )
 
-    def _signs(self) -> FloatArray:
-        """Directions of the perturbed states at which events are evaluated."""
-        found = np.zeros((loop_abi.DIRECTIONS, self.padded))
-        if self._events.n:
-            found[:, : self.n] = perturbation_signs(loop_abi.DIRECTIONS, self.n)
-        return found
+    def _event_data(self) -> EventData:
+        events, n = self._events, self.n
+        if not events.n:
+            return EventData()
+        room = _ZEROS + MOST * events.n
+        return EventData(
+            n=events.n,
+            directions=events.directions,
+            left=events.left,
+            noise=events.noise,
+            beyond=events.beyond,
+            values=np.zeros(loop_abi.ROWS * events.n),
+            tried=np.zeros(events.n),
+            errors=np.zeros(events.n),
+            within=np.zeros(n),
+            signs=perturbation_signs(loop_abi.DIRECTIONS, n).reshape(-1),
+            room=_ZEROS,
+            which=np.empty(room, dtype=np.int64),
+            times=np.empty(room),
+            states=np.empty(room * n),
+            x=np.zeros(MOST + 1),
+            f=np.zeros(MOST + 1),
+        )
+
+    def _constraint_data(self) -> ConstraintData:
+        m, n = self.problem.manifold, self.n
+        if m is None:
+            return ConstraintData(low=1.0)
+        speeds, largest = np.zeros(n), m.largest.copy()
+        speeds[slice(*m.speeds)] = 1.0
+        return ConstraintData(
+            velocity_steps=m.steps,
+            watched=len(largest),
+            pivots=n - len(largest),
+            largest=largest,
+            speeds=speeds,
+            before=np.zeros(n),
+            after=np.zeros(n),
+            low=1.0,
+        )
+
+    def _set_functions(self) -> None:
+        """Give the loop the functions of the problem."""
+        p, data = self.problem, self._data
+        data.rate = CompiledFunction(p.rhs)
+        data.events.function = CompiledFunction(0 if p.events is None else p.events.address)
+        if p.manifold is not None:
+            data.constraints.position = CompiledFunction(p.manifold.position)
+            data.constraints.velocity = CompiledFunction(p.manifold.velocity)
+
+    def _allow_transitions(self) -> None:
+        """Make room for discrete transitions of contacts, once."""
+        contacts, n, events, rows = self._data.contacts, self.n, self._events.n, self.chunk + 1
+        if contacts.array("changing") is None:
+            guards = {name: np.zeros(loop_abi.MODES * events) for name in ("now", "noise", "soon")}
+            contacts.update(
+                **{name: np.zeros(n) for name in ("base", "rate", "beside", "after")},
+                **{name: np.zeros(events) for name in ("leaving", "falls")},
+                **guards,
+                strikes=np.zeros(events, dtype=np.int64),
+                turns=np.full(events, -1),
+                normals=np.full(events, -1),
+                partners=np.full(events, -1),
+                saved=np.zeros(loop_abi.FLAGS),
+                tried=np.zeros(loop_abi.MODES * n),
+                given=np.zeros(0),
+                flags=np.zeros(0),
+                changed_at=self.problem.t0,
+                changing=np.empty(rows, dtype=np.int64),
+                changed_rows=np.empty(rows, dtype=np.int64),
+                approaches=np.empty(rows),
+            )
 
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
-        self._ints[loop_abi.EVALUATIONS] += 1
+        self._data.evaluations += 1
         return self.problem.rate(t, y)
 
     def _rates(self, t: FloatArray, y: FloatArray) -> FloatArray:
@@ -143,23 +173,23 @@ class NativeRun:
 
     def _start(self, first_step: float | None) -> None:
         """Evaluate the first derivative, the first event values, and the initial step size."""
-        p, began = self.problem, time.perf_counter()
+        p, data, began = self.problem, self._data, time.perf_counter()
         f0 = self._rate(p.t0, p.y0)
         self._pace(1, self.tableau.stages * (time.perf_counter() - began))
-        self._memory["k"][0, : self.n] = f0
-        self._reals[loop_abi.LOW] = self._low(f0)
+        data.array("k")[: self.n] = f0
+        data.constraints.low = self._low(f0)
         if first_step is None:
-            steered, order = self._memory["tolerances"][:, : p.steering], self.tableau.error_order
+            steered, order = data.array("tolerances").reshape(2, self.n)[:, : p.steering], self.tableau.error_order
             (first_step,) = first_steps(self._rates, p.t0, p.t1, p.y0[None], f0[None], steered, order)
-        self._reals[loop_abi.H] = first_step
+        data.size = first_step
         if p.events is not None:
-            self._memory["work"][loop_abi.BEFORE, : p.events.n] = p.event_values(p.t0, p.y0)
+            data.events.array("values")[: p.events.n] = p.event_values(p.t0, p.y0)
         self._let_change(p)
 
     def _low(self, rate: FloatArray) -> float:
         """The smallest pivot of a constraint, relative to its largest value so far."""
-        largest = self._memory["largest"]
-        if not len(largest):
+        largest = self._data.constraints.array("largest")
+        if largest is None or not len(largest):
             return 1.0
         sizes = np.abs(rate[self.n - len(largest) :])
         return float(np.min(np.divide(sizes, largest, out=np.ones_like(sizes), where=largest > 0), initial=1.0))
@@ -168,81 +198,87 @@ class NativeRun:
         """Continue to the time *t1* with another block *h*, optionally from another state *y*; the rate is evaluated anew,
         the step size stays.
         """
+        data = self._data
         if y is not None:
-            self._memory["y"][: self.n] = y
-        t, y = float(self._reals[loop_abi.T]), self._memory["y"][: self.n].copy()
+            data.array("y")[:] = y
+        t, y = data.t, data.array("y").copy()
         self.problem = replace(self.problem, h=h, t0=t, t1=t1, y0=y)
-        self._memory["h"][:] = h
-        self._reals[loop_abi.T_END] = t1
-        self._memory["k"][0, : self.n] = self._rate(t, y)
+        data.array("block")[:] = h
+        data.t_end = t1
+        data.array("k")[: self.n] = self._rate(t, y)
 
     def restart(self, problem: Problem, longest: float) -> None:
         """Continue with another problem of the same size, with a next step of at most *longest*. Events at zero at its start
         are no zeros of the run.
         """
-        self._put("h", problem.h)
-        self.problem, self._events = problem, problem.events or self._events
-        self._reals[loop_abi.T], self._reals[loop_abi.T_END] = problem.t0, problem.t1
-        self._memory["y"][: self.n] = problem.y0
-        self._reals[loop_abi.H] = min(self._reals[loop_abi.H], longest)
-        for place in (loop_abi.ENDED, loop_abi.JUST_REJECTED, loop_abi.HOPS):
-            self._ints[place] = 0
-        self._ints[loop_abi.ANEW] = 1
+        data = self._data
+        self.problem, data.block = problem, np.array(problem.h)
+        self._set_functions()
+        data.t, data.t_end = problem.t0, problem.t1
+        data.array("y")[:] = problem.y0
+        data.size = min(data.size, longest)
+        data.events.ended, data.just_rejected, data.constraints.hops = False, False, 0
+        data.anew = True
         self._let_change(problem)
-
-    def _put(self, name: str, values: FloatArray | IntArray) -> None:
-        """Replace the values of the block *name*."""
-        if len(values) != len(self._memory[name]):
-            self._memory[name] = np.array(values)
-            self._addresses[loop_abi.BLOCKS.index(name)] = address(self._memory[name])
-        self._memory[name][:] = values
 
     def _let_change(self, problem: Problem) -> None:
         """Enable discrete transitions of contacts in the loop, as far as the *problem* allows."""
-        self._ints[[loop_abi.BOUNCE, loop_abi.FLYING, loop_abi.TURN, loop_abi.N_FLAGS]] = 0
-        self._memory["strikes"][:] = 0
+        contacts = self._data.contacts
+        contacts.numbers, contacts.flying, contacts.turning, contacts.n_flags = 0, False, False, 0
         bounces, trials = problem.bounces, problem.trials
+        if bounces is not None or trials is not None:
+            self._allow_transitions()
+            contacts.array("strikes")[:] = 0
         if bounces is not None:
-            self._ints[[loop_abi.BOUNCE, loop_abi.SPEEDS, loop_abi.WORK_DONE]] = (
-                bounces.numbers,
-                bounces.speeds,
-                bounces.work,
+            contacts.update(
+                bounce=CompiledFunction(bounces.address),
+                numbers=bounces.numbers,
+                speeds=bounces.speeds,
+                work=bounces.work,
+                first=bounces.first,
+                flying=bounces.flying,
+                same=bounces.same,
+                fastest=bounces.fastest,
+                bounce_h=np.array(bounces.h),
+                touches=np.array(bounces.touches),
+                bounces=np.zeros(bounces.numbers * bounces.rows),
             )
-            self._ints[[loop_abi.FIRST, loop_abi.FLYING]] = bounces.first, bounces.flying
-            self._reals[[loop_abi.SAME, loop_abi.FASTEST]] = bounces.same, bounces.fastest
-            self._put("bounce_h", bounces.h)
-            self._put("touches", bounces.touches)
-            self._put("bounces", np.zeros(bounces.numbers * bounces.rows))
         if trials is not None:
-            self._ints[[loop_abi.TURN, loop_abi.FIRST, loop_abi.WORK_DONE]] = 1, trials.first, trials.work
-            self._ints[[loop_abi.SIZE, loop_abi.GIVEN]] = len(problem.h), len(trials.given)
-            self._ints[[loop_abi.FLAGGED, loop_abi.N_FLAGS]] = trials.flags
-            self._reals[[loop_abi.SAME, loop_abi.UNTIL, loop_abi.CHANGED]] = trials.same, trials.until, problem.t0
+            contacts.update(
+                observed=CompiledFunction(trials.observed),
+                setup=CompiledFunction(trials.setup),
+                turning=True,
+                first=trials.first,
+                work=trials.work,
+                size=len(problem.h),
+                n_given=len(trials.given),
+                flagged=trials.flags[0],
+                n_flags=trials.flags[1],
+                same=trials.same,
+                until=trials.until,
+                changed_at=problem.t0,
+                given=np.array(trials.given),
+                kept=np.array(trials.given),
+                least=np.array(trials.least),
+                turns=np.array(trials.turning),
+                normals=np.array(trials.normals),
+                partners=np.array(trials.partners),
+                blocks=np.empty(loop_abi.MODES * len(problem.h)),
+                energies=np.empty(trials.size),
+                flags=np.empty((self.chunk + 1) * trials.flags[1]),
+            )
             if bounces is not None:
-                self._memory["strikes"][:] = trials.striking
-            blocks: dict[str, FloatArray | IntArray] = {
-                "given": trials.given,
-                "kept": trials.given,
-                "least": trials.least,
-                "turns": trials.turning,
-                "normals": trials.normals,
-                "partners": trials.partners,
-                "tried_h": np.empty(2 * len(problem.h)),
-                "energies": np.empty(trials.size),
-                "flags": np.empty((self.chunk + 1) * trials.flags[1]),
-            }
-            for name, values in blocks.items():
-                self._put(name, values)
+                contacts.array("strikes")[:] = trials.striking
 
     @property
     def evaluations(self) -> int:
         """Evaluations of the right-hand side so far."""
-        return int(self._ints[loop_abi.EVALUATIONS])
+        return self._data.evaluations
 
     @property
     def rejected(self) -> int:
         """Rejected steps so far."""
-        return int(self._ints[loop_abi.REJECTED])
+        return self._data.rejected
 
     def _pace(self, steps: int, seconds: float) -> None:
         """Choose the number of steps up to the next pause from the duration of the last *steps*."""
@@ -253,42 +289,49 @@ class NativeRun:
         while self.left:
             segment = self._segment()
             yield segment
-            if segment.end is not None or self._ints[loop_abi.ENDED]:
+            if segment.end is not None or self._data.events.ended:
                 return
 
     def _segment(self) -> Segment:
-        t0, y0 = float(self._reals[loop_abi.T]), self._memory["y"][: self.n].copy()
-        self._ints[loop_abi.ALLOWED] = min(self._steps, self.left)
-        for place in (loop_abi.ACCEPTED, loop_abi.FOUND, loop_abi.LOOK, loop_abi.MADE):
-            self._ints[place] = 0
+        data, events, contacts, n = self._data, self._data.events, self._data.contacts, self.n
+        t0, y0 = data.t, data.array("y").copy()
+        data.allowed = min(self._steps, self.left)
+        data.accepted, events.found, events.undefined, contacts.made = 0, 0, False, 0
         began = time.perf_counter()
-        m = self.problem.manifold
-        back = (m.position, m.velocity) if m is not None else (0, 0)
-        bounces, trials = self.problem.bounces, self.problem.trials
-        bounce = 0 if bounces is None else bounces.address
-        observed, setup = (0, 0) if trials is None else (trials.observed, trials.setup)
-        functions = (self.problem.rhs, self._events.address, *back, bounce, observed, setup)
-        status = self._integrate(*functions, *self._addresses)
-        wanted = (loop_abi.ACCEPTED, loop_abi.FOUND, loop_abi.LOOK, loop_abi.MADE)
-        k, found, odd, made = (int(self._ints[i]) for i in wanted)
+        status = self._integrate(data)
+        k, found, made = data.accepted, events.found, contacts.made
         self._pace(k, time.perf_counter() - began)
         self.left -= k - made
-        if made and trials is not None:
-            self.problem = replace(self.problem, h=self._memory["h"].copy())
-        t, y, sizes, dense = (self._memory[name][:k] for name in ("times", "states", "sizes", "dense"))
-        jumps = [self._memory[name][:made].copy() for name in ("changing", "changed_rows", "approaches")]
-        flags = 0 if trials is None else trials.flags[1]
-        after = self._memory["flags"][: made * flags].reshape(made, flags).copy()
-        which, times, states = (self._memory[name][:found] for name in ("which", "zero_times", "zero_states"))
-        zeros = which.copy(), times.copy(), states[:, : self.n].copy()
-        t, y = t.copy(), y[:, : self.n].copy()
+        if made and self.problem.trials is not None:
+            self.problem = replace(self.problem, h=data.array("block").copy())
+        t, sizes = data.array("times")[:k].copy(), data.array("sizes")[:k].copy()
+        y = data.array("states")[: k * n].reshape(k, n).copy()
         solution = None
         if self._dense:
             ends = np.concatenate([[t0], t]), np.concatenate([y0[None], y])
-            solution = DenseOutput(*ends, sizes.copy(), dense[..., : self.n].copy())
+            size = self.tableau.coefficients * n
+            dense = data.array("interpolants")[: k * size].reshape(k, self.tableau.coefficients, n)
+            solution = DenseOutput(*ends, sizes, dense.copy())
         end = None if status in (loop_abi.PAUSED, loop_abi.EVENT) else FAILURES.get(status, "")
-        changed = jumps[0], jumps[1], jumps[2], after
-        return Segment(t0, y0, t, y, solution, end, bool(odd), zeros, changed, self.problem)
+        return Segment(
+            t0, y0, t, y, solution, end, events.undefined, self._zeros(found), self._transitions(made), self.problem
+        )
+
+    def _zeros(self, found: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """The event zeros since the last pause."""
+        events, n = self._data.events, self.n
+        if not found:
+            return np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, n))
+        states = events.array("states")[: found * n].reshape(found, n)
+        return events.array("which")[:found].copy(), events.array("times")[:found].copy(), states.copy()
+
+    def _transitions(self, made: int) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+        """The discrete transitions since the last pause."""
+        contacts, flags = self._data.contacts, self._data.contacts.n_flags
+        if not made:
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, flags))
+        jumps = [contacts.array(name)[:made].copy() for name in ("changing", "changed_rows", "approaches")]
+        return jumps[0], jumps[1], jumps[2], contacts.array("flags")[: made * flags].reshape(made, flags).copy()
 
 
 class DenseOutput:

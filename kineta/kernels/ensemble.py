@@ -15,8 +15,8 @@ from llvmlite import ir
 
 from kineta.codegen.builder import FUNCTION, INT, LANES_FUNCTION, REAL, constant, number
 from kineta.integration import ensemble_abi as layout
-from kineta.kernels.event_location import EventLocation
-from kineta.kernels.runge_kutta import compiled
+from kineta.kernels.ensemble_events import EventLocation
+from kineta.kernels.ensemble_step import compiled
 from kineta.numerics.roots import MOST, PARTS
 from kineta.numerics.tableaux import Tableau
 
@@ -38,7 +38,7 @@ class EnsembleLoop(EventLocation):
 
     def __init__(self, tableau: Tableau, lanes: int) -> None:
         functions = dict(zip(layout.FUNCTIONS, (LANES_FUNCTION, FUNCTION), strict=True))
-        super().__init__(tableau, functions, layout.BLOCKS, lanes, several=True)
+        super().__init__(tableau, functions, layout.BLOCKS, lanes)
         self.n, self.steering = self._size_of(layout.N), self._size_of(layout.STEERING)
         self.n_events = self._size_of(layout.N_EVENTS)
         self.padded = self.b.mul(self.n, number(lanes))

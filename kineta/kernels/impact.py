@@ -1,20 +1,18 @@
-"""The adaptive explicit integrator with isolated impacts in closed form between two steps.
+"""Isolated impacts in closed form, between two steps.
 
-At the zero of a gap it evaluates the closed-form impulses, records the states before and after the impact, and continues. An
-impact without separation, a simultaneous impact, a separation too slow to be detected, or an impact without closed form ends
-the call.
+At the zero of a gap the closed-form impulses are evaluated, the states before and after the impact recorded, and the run goes on.
+An impact without separation, a separation too slow to be detected, or an impact without closed form is left to Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from kineta import tolerances
-from kineta.codegen.builder import INT, REAL, constant, number
-from kineta.integration import loop_abi
-from kineta.kernels.integrate import ROUNDING
-from kineta.kernels.projection import ProjectionLoop
+from kineta.integration.loop_abi import APPROACH, BOUNCE_NUMBERS, FALL, IMPULSE_WORK, LAW, LEAVING, RunData
+from kineta.kernels.event_start import ROUNDING, begin_at, evaluate_events
+from kineta.kernels.language import fabs, kernel
+from kineta.kernels.runge_kutta import record
+from kineta.kernels.vectors import copy
+from kineta.memory import Reals
 
 #: Smallest rise of a gap in units of its evaluation error, before it falls again.
 SEEN = 30.0
@@ -22,201 +20,111 @@ SEEN = 30.0
 LATE = 8 * tolerances.EPS
 
 
-class ClosedFormImpactLoop(ProjectionLoop):
-    """Writer of the LLVM module of the loop with impacts."""
+@kernel
+def is_gap(run: RunData, event: int) -> bool:
+    """Whether an event is the gap of a contact with a closed-form impact."""
+    return run.contacts.touches[event] >= 0
 
-    def _write(self) -> None:
-        self.changed, self.before, self.alone, self.row = (self.b.alloca(INT) for _ in range(4))
-        super()._write()
 
-    def _accept(self, t: Any, h: Any, end: Any, error: Any, last: Any) -> None:
-        self.b.store(self._get("ints", loop_abi.FOUND), self.before)
-        super()._accept(t, h, end, error, last)
+@kernel
+def evaluate_impacts(run: RunData, t: float, state: Reals) -> None:
+    """Evaluate the closed-form impacts of all contacts at the time t in a *state*."""
+    c = run.contacts
+    run.time[0] = t
+    c.bounce(run.time, state, c.bounce_h, c.bounces)
 
-    def _conclude(self, t: Any, h: Any, end: Any, last: Any) -> None:
-        b = self.b
-        b.store(number(0), self.changed)
-        ends = b.and_(
-            self._nonzero(self._get("ints", loop_abi.ENDED)), b.not_(self._nonzero(b.load(self.fell, typ=INT)))
-        )
-        with b.if_then(ends, likely=False):
-            self._decide(h, end)
-        with b.if_then(b.not_(self._nonzero(b.load(self.changed, typ=INT)))):
-            super()._conclude(t, h, end, last)
 
-    def _decide(self, h: Any, end: Any) -> None:
-        """Carry out the discrete transition of the first event zero in a step to *end*, if the loop may."""
-        b, event = self.b, self._integer("which", self._earliest())
-        flies = b.and_(*(self._nonzero(self._get("ints", what)) for what in (loop_abi.FLYING, loop_abi.BOUNCE)))
-        with b.if_then(flies):
-            touch = self._integer("touches", event)
-            self._first(end, self._is_gap, lambda t, struck: self._bounce(t, h, struck, event, touch))
+@kernel
+def impact_number(run: RunData, touch: int, number: int) -> float:
+    """A number of the last evaluated impact of a contact."""
+    return run.contacts.bounces[touch * run.contacts.numbers + number]
 
-    def _earliest(self) -> Any:
-        """Row of the earliest event zero of the step."""
-        b, before = self.b, self.b.load(self.before, typ=INT)
-        b.store(before, self.row)
 
-        def one(i: Any) -> None:
-            row, first = b.add(before, i), b.load(self.row, typ=INT)
-            times = (self._value(self.at["zero_times"], k) for k in (row, first))
-            with b.if_then(b.fcmp_ordered("<", *times)):
-                b.store(row, self.row)
+@kernel
+def give_speeds(run: RunData, touch: int, state: Reals) -> None:
+    """Set the speeds of *state* to those after the last evaluated impact of a contact."""
+    c = run.contacts
+    for k in range(c.numbers - BOUNCE_NUMBERS):
+        state[c.speeds + k] = impact_number(run, touch, BOUNCE_NUMBERS + k)
 
-        self._for(b.sub(self._get("ints", loop_abi.FOUND), before), one)
-        return b.load(self.row, typ=INT)
 
-    def _first(self, end: Any, among: Callable[[Any], Any], body: Callable[[Any, Any], None]) -> None:
-        """Emit *body* for time and state of the earliest zero in a step to *end*, if all its zeros are *among* the given
-        events.
-        """
-        b = self.b
-        before, row = (b.load(place, typ=INT) for place in (self.before, self.row))
-        b.store(number(1), self.alone)
+@kernel
+def gap_error(run: RunData, state: Reals, event: int) -> float:
+    """The gap of an *event* after an impact, including its evaluation error."""
+    error = 2.0 * fabs(run.events.tried[event])
+    for i in range(run.contacts.speeds):
+        error = max(error, ROUNDING * fabs(state[i]))
+    return error
 
-        def one(i: Any) -> None:
-            with b.if_then(b.not_(among(self._integer("which", b.add(before, i))))):
-                b.store(number(0), self.alone)
 
-        self._for(b.sub(self._get("ints", loop_abi.FOUND), before), one)
-        t = self._value(self.at["zero_times"], row)
-        with b.if_then(b.and_(b.fcmp_ordered("<", t, end), self._nonzero(b.load(self.alone, typ=INT)))):
-            body(t, self._address(self.at["zero_states"], b.mul(row, self.padded)))
+@kernel
+def is_loss(t: float, approach: float, leaving: float, fall: float) -> bool:
+    """Whether an impact is lossless, or loses more energy than the rounding of its time gains."""
+    taken, given = -(approach + leaving), LATE * fabs(t * fall)
+    return taken <= ROUNDING * leaving or taken > given
 
-    def _is_gap(self, event: Any) -> Any:
-        return self.b.icmp_signed(">=", self._integer("touches", event), number(0))
 
-    def _integer(self, block: str, i: Any) -> Any:
-        return self.b.load(self._address(self.at[block], i, INT), typ=INT)
+@kernel
+def is_alone(run: RunData, event: int) -> bool:
+    """Whether the gaps of all other contacts are open."""
+    e = run.events
+    for i in range(e.n):
+        if is_gap(run, i) and i != event and not e.tried[i] > run.contacts.same:
+            return False
+    return True
 
-    def _bounce(self, t: Any, h: Any, struck: Any, event: Any, touch: Any) -> None:
-        """Apply the closed-form impact of the contact *touch* of an *event* at the time t in the state *struck*, if it
-        exists.
-        """
-        b, after = self.b, self.between
-        self._call("position", t, struck, after)
-        law, approach, leaving, _, work = self._numbers(t, after, touch)
-        fastest = self._intrinsic("maxnum", self._get("reals", loop_abi.FASTEST), b.fneg(approach))
-        rises = b.fcmp_ordered(">", leaving, b.fmul(constant(10 * tolerances.ROUNDING_TOLERANCE), fastest))
-        with b.if_then(b.and_(b.fcmp_ordered(">", law, constant(0.0)), rises)):
-            self._jump(after, work)
-            fall = self._numbers(t, after, touch)[loop_abi.FALL]
-            square = b.fmul(leaving, leaving)
-            self._call("events", t, after, self.values)
-            noise = self._rounding(after, event)
-            least = b.fmul(constant(-2 * SEEN), b.fmul(fall, noise))
-            told = b.and_(b.fcmp_ordered(">", square, least), self._is_loss(t, approach, leaving, fall))
-            with b.if_then(b.and_(told, self._is_alone(event))):
-                self._set("reals", loop_abi.FASTEST, fastest)
-                self._copy(self.values, self.known[0])
-                self._for(self._get("ints", loop_abi.N_EVENTS), lambda i: self._begin_at(i, noise))
-                self._restart(t, h, struck, after, event, approach)
-                self._shorten(leaving, fall)
 
-    def _numbers(self, t: Any, state: Any, touch: Any) -> list[Any]:
-        """Evaluate the closed-form impact of a contact *touch*."""
-        b = self.b
-        self._work_out(t, state)
-        self.own = self._address(self.at["bounces"], b.mul(touch, self._get("ints", loop_abi.BOUNCE)))
-        return [self._value(self.own, number(i)) for i in range(loop_abi.BOUNCE_NUMBERS)]
+@kernel
+def restart(run: RunData, t: float, h: float, struck: Reals, after: Reals, event: int, approach: float) -> None:
+    """Record both states and continue from the state *after* the transition of an *event*, with the speed *approach* of an
+    impact.
+    """
+    c, e = run.contacts, run.events
+    record(run, t, h, struck)
+    c.changing[c.made] = event
+    c.changed_rows[c.made] = run.accepted
+    c.approaches[c.made] = approach
+    copy(c.given[c.flagged :], c.flags[c.made * c.n_flags :], c.n_flags)
+    c.made += 1
+    record(run, t, 0.0, after)
+    copy(after, run.y, run.n)
+    run.t = t
+    run.time[0] = t
+    run.rate(run.time, after, run.block, run.k)
+    run.evaluations += 1
+    for i in range(c.first, e.n):
+        e.left[i] = 1
+    if approach != 0.0:  # an opening gap then rises above its evaluation error
+        for i in range(e.n):
+            e.beyond[i] = float("inf")
+    e.found = c.before
+    e.ended = False
+    c.changed = True
 
-    def _work_out(self, t: Any, state: Any) -> None:
-        """Evaluate the closed-form impacts of all contacts at the time t in a *state*."""
-        self.b.store(t, self.argument)
-        self.b.call(self.at["bounce"], [self.argument, state, self.at["bounce_h"], self.at["bounces"]])
 
-    def _give_speeds(self, state: Any) -> None:
-        """Set the speeds of *state* to those after the last evaluated impact."""
-        b = self.b
-        speeds = self._address(state, self._get("ints", loop_abi.SPEEDS))
-        found = self._address(self.own, number(loop_abi.BOUNCE_NUMBERS))
-
-        def one(k: Any) -> None:
-            b.store(self._value(found, k), self._address(speeds, k))
-
-        self._for(b.sub(self._get("ints", loop_abi.BOUNCE), number(loop_abi.BOUNCE_NUMBERS)), one)
-
-    def _jump(self, state: Any, work: Any) -> None:
-        """Set the speeds of *state* to those after the impact, and add the *work* of its impulses."""
-        b = self.b
-        self._give_speeds(state)
-        place = self._address(state, self._get("ints", loop_abi.WORK_DONE))
-        b.store(b.fadd(b.load(place, typ=REAL), work), place)
-
-    def _rounding(self, state: Any, event: Any) -> Any:
-        """The gap of an *event* at the impact, including its evaluation error."""
-        b, at = self.b, self._value(self.values, event)
-        b.store(b.fmul(constant(2.0), self._abs(at)), self.most)
-
-        def one(i: Any) -> None:
-            size = b.fmul(constant(ROUNDING), self._abs(self._value(state, i)))
-            b.store(self._intrinsic("maxnum", b.load(self.most, typ=REAL), size), self.most)
-
-        self._for(self._get("ints", loop_abi.SPEEDS), one)
-        return b.load(self.most, typ=REAL)
-
-    def _is_loss(self, t: Any, approach: Any, leaving: Any, fall: Any) -> Any:
-        """Whether an impact is lossless, or loses more energy than the rounding of its time gains."""
-        b = self.b
-        taken = b.fneg(b.fadd(approach, leaving))
-        given = b.fmul(constant(LATE), self._abs(b.fmul(t, fall)))
-        elastic = b.fcmp_ordered("<=", taken, b.fmul(constant(ROUNDING), leaving))
-        return b.or_(elastic, b.fcmp_ordered(">", taken, given))
-
-    def _is_alone(self, event: Any) -> Any:
-        """Whether the gaps of all other contacts are open."""
-        b, same = self.b, self._get("reals", loop_abi.SAME)
-        b.store(number(1), self.alone)
-
-        def one(i: Any) -> None:
-            other = b.and_(self._is_gap(i), b.icmp_signed("!=", i, event))
-            closed = b.fcmp_unordered("ule", self._value(self.values, i), same)
-            with b.if_then(b.and_(other, closed)):
-                b.store(number(0), self.alone)
-
-        self._for(self._get("ints", loop_abi.N_EVENTS), one)
-        return self._nonzero(b.load(self.alone, typ=INT))
-
-    def _restart(self, t: Any, h: Any, struck: Any, after: Any, event: Any, approach: Any) -> None:
-        """Record both states and continue from the state *after* the transition of an *event*, with the speed *approach* of
-        an impact.
-        """
-        b = self.b
-        self._record(t, h, struck)
-        count = self._get("ints", loop_abi.MADE)
-        b.store(event, self._address(self.at["changing"], count, INT))
-        b.store(self._get("ints", loop_abi.ACCEPTED), self._address(self.at["changed_rows"], count, INT))
-        b.store(approach, self._address(self.at["approaches"], count))
-        flags = self._get("ints", loop_abi.N_FLAGS)
-        present = self._address(self.at["given"], self._get("ints", loop_abi.FLAGGED))
-        self._move(present, self._address(self.at["flags"], b.mul(count, flags)), b.mul(number(8), flags))
-        self._count(loop_abi.MADE)
-        self._record(t, constant(0.0), after)
-        self._copy(after, self.y)
-        self._set("reals", loop_abi.T, t)
-        self._call("rhs", t, after, self._row(self.k, 0))
-        self._count(loop_abi.EVALUATIONS)
-        self._for(self._get("ints", loop_abi.N_EVENTS), self._want)
-        with b.if_then(
-            b.fcmp_ordered("!=", approach, constant(0.0))
-        ):  # an opening gap then rises above its evaluation error
-            self._for(self._get("ints", loop_abi.N_EVENTS), self._trust)
-        self._set("ints", loop_abi.FOUND, b.load(self.before, typ=INT))
-        self._set("ints", loop_abi.ENDED, number(0))
-        b.store(number(1), self.changed)
-
-    def _want(self, event: Any) -> None:
-        """Increase the number of wanted zeros of an *event* of a contact."""
-        with self.b.if_then(self.b.icmp_signed(">=", event, self._get("ints", loop_abi.FIRST))):
-            self.b.store(number(1), self._address(self.at["left"], event, INT))
-
-    def _trust(self, event: Any) -> None:
-        """Disable the hysteresis of an *event* at its start zero."""
-        self.b.store(constant(float("inf")), self._address(self.at["beyond"], event))
-
-    def _shorten(self, leaving: Any, fall: Any) -> None:
-        """Bound the next step by half of the time of flight."""
-        b, wanted = self.b, self._get("reals", loop_abi.H)
-        half = b.fdiv(leaving, b.fneg(fall))
-        falls = b.fcmp_ordered("<", fall, constant(0.0))
-        self._set("reals", loop_abi.H, b.select(falls, self._intrinsic("minnum", half, wanted), wanted))
+@kernel
+def bounce(run: RunData, t: float, h: float, struck: Reals, event: int) -> None:
+    """Apply the closed-form impact of the gap of an *event* at the time t in the state *struck*, if it exists and separates."""
+    c, e, after = run.contacts, run.events, run.between
+    touch = c.touches[event]
+    run.time[0] = t
+    run.constraints.position(run.time, struck, run.block, after)
+    evaluate_impacts(run, t, after)
+    approach, leaving = impact_number(run, touch, APPROACH), impact_number(run, touch, LEAVING)
+    fastest = max(c.fastest, -approach)
+    if impact_number(run, touch, LAW) > 0.0 and leaving > 10 * tolerances.ROUNDING_TOLERANCE * fastest:
+        give_speeds(run, touch, after)
+        after[c.work] += impact_number(run, touch, IMPULSE_WORK)
+        evaluate_impacts(run, t, after)
+        fall = impact_number(run, touch, FALL)
+        evaluate_events(run, t, after, e.tried)
+        error = gap_error(run, after, event)
+        seen = leaving * leaving > (-2.0 * SEEN) * (fall * error)
+        if seen and is_loss(t, approach, leaving, fall) and is_alone(run, event):
+            c.fastest = fastest
+            copy(e.tried, e.values, e.n)
+            for i in range(e.n):
+                begin_at(run, i, error)
+            restart(run, t, h, struck, after, event, approach)
+            if fall < 0.0:  # half of the time of flight
+                run.size = min(run.size, leaving / -fall)

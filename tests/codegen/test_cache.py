@@ -21,7 +21,9 @@ from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
 from kineta.errors import KinetaWarning
 from kineta.kernels.ensemble import ensemble_loop
-from kineta.kernels.integrate import integration_loop
+from kineta.kernels.integrate import integrate
+from kineta.kernels.machine_code import machine_code
+from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.numerics.tableaux import DOPRI5
 from tests.codegen.random_programs import random_program
 from tests.codegen.test_backends import blocks, close
@@ -266,10 +268,14 @@ def test_code_from_before_the_operations_were_numbered_anew_is_not_used(here: Pa
 
 
 @pytest.mark.parametrize(
-    "loop", [partial(integration_loop.__wrapped__, DOPRI5), partial(ensemble_loop.__wrapped__, DOPRI5, 2)]
+    ("loop", "writer"),
+    [
+        (partial(machine_code.__wrapped__, integrate, LoopMethod(DOPRI5, True, False, False)), "translation.translate"),
+        (partial(ensemble_loop.__wrapped__, DOPRI5, 2), "ensemble_step.RungeKuttaStep.__init__"),
+    ],
 )
 def test_a_loop_in_the_store_is_not_written_again(
-    loop: Callable[[], object], here: Path, monkeypatch: pytest.MonkeyPatch
+    loop: Callable[[], object], writer: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loop()
     (entry,) = here.iterdir()
@@ -277,7 +283,7 @@ def test_a_loop_in_the_store_is_not_written_again(
     def written(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("kineta.kernels.runge_kutta.RungeKuttaStep.__init__", written)
+    monkeypatch.setattr(f"kineta.kernels.{writer}", written)
     loop()
     entry.unlink()
     with pytest.raises(AssertionError):

@@ -1,0 +1,66 @@
+"""Rates at the stages of a step. Near a singular configuration they are evaluated at states projected onto the constraints.
+
+There a constraint becomes redundant, its pivot in the accelerations vanishes, and the accelerations have a pole off the
+manifold. A step that meets a small pivot is *guarded*: all its stages are projected before evaluation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kineta.integration.loop_abi import RunData
+from kineta.kernels.language import fabs, kernel
+from kineta.memory import Reals
+from kineta.numerics.tableaux import Tableau
+
+#: Relative pivot, the square of the distance from the singular configuration, below which steps are guarded.
+LOW = 1e-2
+
+
+@dataclass(frozen=True)
+class LoopMethod:
+    """What a loop is translated for.
+
+    fused : sums of products are rounded once; projecting : states are projected onto constraints; touching : contacts change
+        their modes within the loop
+    """
+
+    tableau: Tableau
+    fused: bool
+    projecting: bool
+    touching: bool
+
+
+@kernel
+def lowest_pivot(run: RunData, rates: Reals) -> float:
+    """The smallest pivot among *rates*, relative to its largest value so far; 1 at most."""
+    c = run.constraints
+    lowest = 1.0
+    for i in range(c.watched):
+        lowest = min(lowest, fabs(rates[c.pivots + i]) / c.largest[i])
+    return lowest
+
+
+@kernel
+def is_to_guard(run: RunData) -> bool:
+    """Whether an unguarded step has met a small pivot."""
+    return not run.constraints.guarded and run.constraints.met < LOW
+
+
+@kernel
+def evaluate(method: LoopMethod, run: RunData, t: float, out: Reals) -> None:
+    """The rate at the state tried, in a guarded step at its projection; nothing in a step that is to be guarded."""
+    run.time[0] = t
+    if not method.projecting:
+        run.rate(run.time, run.new, run.block, out)
+        run.evaluations += 1
+    elif not is_to_guard(run):
+        c = run.constraints
+        if c.guarded:
+            c.position(run.time, run.new, run.block, c.before)
+            c.velocity(run.time, c.before, run.block, c.after)
+            run.rate(run.time, c.after, run.block, out)
+        else:
+            run.rate(run.time, run.new, run.block, out)
+        run.evaluations += 1
+        c.met = min(c.met, lowest_pivot(run, out))

@@ -1,0 +1,37 @@
+"""Vectors of a state: copies and largest sizes."""
+
+from __future__ import annotations
+
+from kineta.kernels.language import fabs, kernel
+from kineta.memory import Reals
+
+
+@kernel
+def copy(source: Reals, target: Reals, n: int) -> None:
+    """Copy n numbers."""
+    for i in range(n):
+        target[i] = source[i]
+
+
+@kernel
+def maximum(a: float, b: float) -> float:
+    """The larger of two numbers; NaN if either is."""
+    return a if a > b or a != a else b
+
+
+@kernel
+def largest(x: Reals, n: int) -> float:
+    """The largest size of n numbers; NaN if one is."""
+    found = 0.0
+    for i in range(n):
+        found = maximum(found, fabs(x[i]))
+    return found
+
+
+@kernel
+def largest_change(x: Reals, y: Reals, n: int) -> float:
+    """The largest difference between n numbers; NaN if one is."""
+    found = 0.0
+    for i in range(n):
+        found = maximum(found, fabs(x[i] - y[i]))
+    return found
