@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from html import escape
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -299,6 +298,8 @@ class Equations:
 
     def _repr_html_(self) -> str | None:
         """A hint to the formulas, for notebooks that do not show them."""
+        from html import escape
+
         if self.system.nv <= SHOWN:
             return None
         return f"<p>{escape(repr(self))}: <code>equations.text('inverse')</code> writes them</p>"
