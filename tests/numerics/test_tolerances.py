@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def spacing_of_floats() -> bool:
 
 
 def quotients_are_finite() -> bool:
-    return bool(np.isfinite(np.float64(1e8) / tolerances.LEAST_DIVISOR))
+    return math.isfinite(1e8 / tolerances.LEAST_DIVISOR)
 
 
 def small_entry_is_printed() -> bool:
