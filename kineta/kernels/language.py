@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any, TypeVar, cast
 
 from kineta.errors import KinetaError
@@ -67,6 +66,8 @@ def fma(a: float, b: float, c: float) -> float:
     """A b + c, rounded once."""
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return a * b + c
+    from fractions import Fraction  # needed by Python's runs alone
+
     exact = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
     try:
         return float(exact) if exact else a * b + c
