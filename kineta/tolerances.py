@@ -2,7 +2,7 @@
 
 A tolerance is relative to the size of what is compared, unless it names a unit: a quantity without a scale is scaled before it is
 compared. Code reads these numbers as attributes of the module. ``tests/numerics/test_tolerances.py`` has a problem for each
-that fails with a tolerance ten times as large, or ten times as small; ``docs/design/0018-tolerances.md`` says what was decided.
+that fails with a tolerance ten times as large, or ten times as small; ``docs/design/0022-tolerances.md`` says what was decided.
 """
 
 from __future__ import annotations
