@@ -8,6 +8,7 @@ agree with it; else the worst contact changes its mode, one after the other.
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.kernels.contact.block_inertia import push
 from kineta.kernels.contact.gauss_seidel import relax
 from kineta.kernels.contact.islands import gather_island, label_islands
@@ -25,16 +26,14 @@ from kineta.kernels.contact.problem import ContactProblem, ContactSolution, Cont
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.memory import Integers, Reals
 
-#: Sweeps, and the change of an acceleration, relative to the largest, at convergence.
-SWEEPS, CONVERGED = 2000, 1e-12
+#: Largest number of sweeps.
+SWEEPS = 2000
 #: Parts of static friction that are tried one after the other.
 SHARES = (0.01, 0.3, 0.6, 0.9, 0.98, 0.996, 1.0)
-#: Acceleration, relative to the largest, at the level of rounding.
-ROUNDING = 1e-9
-#: Force, relative to the largest, by which a mode may miss its laws; and the excess over static friction that sticking bears.
-FORCE, EXCESS = 1e-9, 1e-7
-#: Least of a size that is divided by, and a measure larger than all others.
-LEAST, FIRST = 1e-200, 1e9
+#: Excess over static friction, relative to it, that sticking bears.
+STATIC_EXCESS = 1e-7
+#: Misfit of a contact that slips backwards, larger than all others.
+REVERSED = 1e9
 
 
 @kernel
@@ -73,7 +72,7 @@ def relax_slipping(
     u, w = -terms.law[3 * c] * contacts.direction[2 * c], -terms.law[3 * c] * contacts.direction[2 * c + 1]
     change = 0.0
     if D[0] > 0.0:
-        stiffness = max(D[0] + u * D[1] + w * D[2], ROUNDING * D[0])
+        stiffness = max(D[0] + u * D[1] + w * D[2], tolerances.FORCE_TOLERANCE * D[0])
         now = max(0.0, x[0] - (rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]) / stiffness)
         change = now - x[0]
         x[0], x[1], x[2] = now, u * now, w * now
@@ -170,7 +169,10 @@ def mode_of_forces(
         contacts.mode[c] = OPEN
     elif contacts.mode[c] == STICKING and (size > least or solution.friction[c] <= 0.0):
         contacts.mode[c] = SLIPPING
-        contacts.direction[2 * c], contacts.direction[2 * c + 1] = u / (size + LEAST), w / (size + LEAST)
+        contacts.direction[2 * c], contacts.direction[2 * c + 1] = (
+            u / (size + tolerances.LEAST_DIVISOR),
+            w / (size + tolerances.LEAST_DIVISOR),
+        )
 
 
 @kernel
@@ -178,7 +180,7 @@ def friction_room(terms: ContactTerms, solution: ContactSolution, work: ModeWork
     """The static friction that a contact has left, with a small excess."""
     x = work.force[3 * c :]
     pressed = x[0] if solution.delassus[9 * c] > 0.0 else 1.0
-    return (1.0 + EXCESS) * terms.law[3 * c + 1] * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
+    return (1.0 + STATIC_EXCESS) * terms.law[3 * c + 1] * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
 
 
 @kernel
@@ -197,7 +199,7 @@ def worst_contact(
     """Whether a mode disagrees with its forces and accelerations. *change* (2,) receives the contact that does so most, and its
     mode instead.
     """
-    largest, worst = LEAST, 0.0
+    largest, worst = tolerances.LEAST_DIVISOR, 0.0
     for k in range(count):
         for i in range(3):
             largest = max(largest, fabs(work.force[3 * near[k] + i]))
@@ -207,16 +209,19 @@ def worst_contact(
         off, mode = 0.0, OPEN
         if contacts.mode[c] == OPEN:
             if contacts.candidate[c] != OPEN and normal < -least:
-                off, mode = -normal / least * FORCE, contacts.candidate[c]
-        elif solution.delassus[9 * c] > 0.0 and work.force[3 * c] < -FORCE * largest:
+                off, mode = -normal / least * tolerances.FORCE_TOLERANCE, contacts.candidate[c]
+        elif solution.delassus[9 * c] > 0.0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
             off, mode = -work.force[3 * c] / largest, OPEN
-        elif contacts.mode[c] == STICKING and friction_room(terms, solution, work, c) < -FORCE * largest:
+        elif (
+            contacts.mode[c] == STICKING
+            and friction_room(terms, solution, work, c) < -tolerances.FORCE_TOLERANCE * largest
+        ):
             off, mode = -friction_room(terms, solution, work, c) / largest, SLIPPING
         elif contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING:
             u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
             w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
             if u * contacts.direction[2 * c] + w * contacts.direction[2 * c + 1] < -least:
-                off, mode = FIRST, STICKING
+                off, mode = REVERSED, STICKING
         if off > worst:
             worst = off
             change[0], change[1] = c, mode
@@ -241,11 +246,11 @@ def balance_islands(
     while first < count:
         own = solution.active[first:]
         some = gather_island(problem, own, count - first, solution.label)
-        balance(problem, terms, solution, contacts, own, some, a, CONVERGED * largest)
+        balance(problem, terms, solution, contacts, own, some, a, tolerances.ROUNDING_TOLERANCE * largest)
         first += some
     for k in range(count):
         c = solution.active[k]
-        mode_of_forces(problem, terms, solution, contacts, c, ROUNDING * largest, a)
+        mode_of_forces(problem, terms, solution, contacts, c, tolerances.FORCE_TOLERANCE * largest, a)
         slips = slips or (contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING)
     return slips
 
@@ -286,7 +291,16 @@ def balanced_mode(
         a[k] = free[k]
     closed_accelerations(problem, terms, solution, contacts, work, a)
     wrong = worst_contact(
-        problem, terms, solution, contacts, work, near, count, ROUNDING * largest + LEAST, a, work.order
+        problem,
+        terms,
+        solution,
+        contacts,
+        work,
+        near,
+        count,
+        tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR,
+        a,
+        work.order,
     )
     return not wrong
 
@@ -312,14 +326,23 @@ def pivot_modes(
             a[k] = free[k]
         closed_accelerations(problem, terms, solution, contacts, work, a)
         wrong = worst_contact(
-            problem, terms, solution, contacts, work, near, count, ROUNDING * largest + LEAST, a, work.order
+            problem,
+            terms,
+            solution,
+            contacts,
+            work,
+            near,
+            count,
+            tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR,
+            a,
+            work.order,
         )
         if wrong:
             c = work.order[0]
             contacts.mode[c] = work.order[1]
             if work.order[1] == SLIPPING:
                 u, w = work.force[3 * c + 1], work.force[3 * c + 2]
-                size = sqrt(u * u + w * w) + LEAST
+                size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
                 contacts.direction[2 * c], contacts.direction[2 * c + 1] = -u / size, -w / size
         turns += 1
     return not wrong

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
 from kineta.memory import Integers, Reals
 
-#: Diagonal of R, relative to that of J M^-1 J'; and its least value.
-REGULARISATION, LEAST = 1e-6, 1e-30
+#: Diagonal of R, relative to that of J M^-1 J'.
+REGULARISATION = 1e-6
 #: Refinements of a solution, each of which reduces the effect of R by its relative size.
 REFINEMENTS = 2
 #: Relative addition to the diagonal of a Delassus operator, with which sweeps converge where rows depend on each other.
@@ -26,7 +27,7 @@ def factor(A: Reals, n: int) -> None:
     for k in range(n):
         if k == massive:
             for i in range(k, n):
-                A[n * n + n + i] = REGULARISATION * fabs(A[i * n + i]) + LEAST
+                A[n * n + n + i] = REGULARISATION * fabs(A[i * n + i]) + tolerances.LEAST_DIVISOR
                 A[i * n + i] -= A[n * n + n + i]
         A[k * n + k] = 1.0 / A[k * n + k]
         for i in range(k + 1, n):

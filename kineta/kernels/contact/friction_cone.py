@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.memory import Reals
 
-#: Stiffness, relative to the sum of a contact's, that counts as zero; and the least stiffness along a normal under friction.
-NO_STIFFNESS, LEAST_STIFFNESS = 1e-12, 1e-9
-#: Fixed-point iterations for the direction of slip, the change of direction at convergence, and that beyond which bisection
-#: takes over.
-ITERATIONS, CONVERGED, ASTRAY = 12, 1e-13, 1e-10
-#: Cosine and sine of the angle between the directions that bracket the one of slip, their number, and halvings of a bracket.
-COSINE, SINE, DIRECTIONS, HALVINGS = 0.9659258262890683, 0.25881904510252074, 24, 50
+#: Fixed-point iterations for the direction of slip.
+ITERATIONS = 12
+#: Change of the direction at convergence.
+DIRECTION_TOLERANCE = 1e-13
+#: Change of the direction beyond which bisection takes over.
+ASTRAY = 1e-10
+#: Number of directions that bracket the one of slip.
+DIRECTIONS = 24
+#: Cosine of the angle between two of them.
+COSINE = 0.9659258262890683
+#: Sine of this angle.
+SINE = 0.25881904510252074
+#: Halvings of a bracket.
+HALVINGS = 50
 
 
 @kernel
@@ -49,7 +57,7 @@ def contact_impulse(D: Reals, n: float, u: float, w: float, mu: float, least: fl
     elif mu <= 0.0 or d + e <= 0.0:
         x[0] = max(least, -n / D[0])
     elif least > 0.0 or n < 0.0:
-        smallest = NO_STIFFNESS * (D[0] + d + e)
+        smallest = tolerances.ROUNDING_TOLERANCE * (D[0] + d + e)
         d, e = max(d, smallest), max(e, smallest)
         c0, c1, c2 = d * e - D[5] * D[7], D[5] * D[6] - D[3] * e, D[3] * D[7] - d * D[6]
         det = D[0] * c0 + D[1] * c1 + D[2] * c2
@@ -73,7 +81,7 @@ def impulse_along(
 ) -> float:
     """The impulse x whose friction has the direction (c, s), and the velocity of slip across it; x[3] is that along it."""
     stiffness = D[0] + mu * (D[1] * c + D[2] * s)
-    x[0] = max(least, -n / max(stiffness, LEAST_STIFFNESS * D[0]))
+    x[0] = max(least, -n / max(stiffness, tolerances.FORCE_TOLERANCE * D[0]))
     x[1], x[2] = mu * x[0] * c, mu * x[0] * s
     du = u + D[3] * x[0] + D[4] * x[1] + D[5] * x[2]
     dw = w + D[6] * x[0] + D[7] * x[1] + D[8] * x[2]
@@ -89,7 +97,7 @@ def slipping_impulse(
     bisection where that does not converge.
     """
     across = 0.0
-    if D[8] <= NO_STIFFNESS * D[4]:
+    if D[8] <= tolerances.ROUNDING_TOLERANCE * D[4]:
         c, s = 1.0 if c >= 0.0 else -1.0, 0.0
         across = impulse_along(D, n, u, w, mu, least, c, s, x)
         if x[3] > 0.0:
@@ -100,7 +108,7 @@ def slipping_impulse(
         half = 0.5 * (D[4] - D[8])
         step = 1.0 / (0.5 * (D[4] + D[8]) + sqrt(half * half + D[5] * D[7]))
         across, tries = 1.0, 0
-        while tries < ITERATIONS and fabs(across) > CONVERGED:
+        while tries < ITERATIONS and fabs(across) > DIRECTION_TOLERANCE:
             across = impulse_along(D, n, u, w, mu, least, c, s, x)
             du = x[1] - step * (u + D[3] * x[0] + D[4] * x[1] + D[5] * x[2])
             dw = x[2] - step * (w + D[6] * x[0] + D[7] * x[1] + D[8] * x[2])

@@ -7,6 +7,7 @@ energy, as Newton's law with friction may, restitution is reduced until it does 
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.kernels.contact.block_inertia import along
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands
@@ -15,12 +16,12 @@ from kineta.kernels.contact.problem import ContactProblem, ContactSolution, Cont
 from kineta.kernels.language import fabs, kernel
 from kineta.memory import Integers, Reals
 
-#: Sweeps before Newton's method takes over, and sweeps with impulses of a least size, for which it has no form.
-SWEEPS, SWEEPS_ALONE = 200, 20_000
-#: Change of a velocity, relative to the fastest approach, at convergence.
-CONVERGED = 1e-12
-#: Work of impulses, relative to its parts, at the level of rounding; and halvings of the restitution that gains no energy.
-ROUNDING, HALVINGS = 1e-12, 40
+#: Sweeps before Newton's method takes over.
+SWEEPS = 200
+#: Sweeps with impulses of a least size, for which Newton's method has no form.
+SWEEPS_ALONE = 20_000
+#: Halvings of the restitution that gains no energy.
+HALVINGS = 40
 
 
 @kernel
@@ -124,7 +125,7 @@ def gains_energy(
             mean = 0.5 * (along(W, speeds, n, solution.before) + along(W, speeds, n, v))
             work += solution.impulse[3 * c + i] * mean
             size += fabs(solution.impulse[3 * c + i] * mean)
-    return work > ROUNDING * size
+    return work > tolerances.ROUNDING_TOLERANCE * size
 
 
 @kernel
@@ -185,7 +186,9 @@ def impact(
             fastest = max(fastest, -approach(problem, terms, own[a], v))
         if fastest > still:
             struck += 1
-            found = strike_island(problem, terms, solution, work, own, some, slow, v, CONVERGED * fastest)
+            found = strike_island(
+                problem, terms, solution, work, own, some, slow, v, tolerances.ROUNDING_TOLERANCE * fastest
+            )
             solved = solved and found
         first += some
     return struck if solved else -1

@@ -7,6 +7,7 @@ all rows.
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.kernels.contact.block_inertia import accelerations, along, factor_blocks, push, respond
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.pivoting import back_substitute, eliminate
@@ -16,12 +17,12 @@ from kineta.memory import Integers, Reals, Record
 
 #: Modes of a contact.
 OPEN, STICKING, SLIPPING = 0, 1, 2
-#: Diagonal of R, relative to the largest of S; and number of iterations.
-PROXIMITY, ITERATIONS = 1e-6, 3
+#: Diagonal of R, relative to the largest of S.
+PROXIMITY = 1e-6
+#: Number of iterations.
+ITERATIONS = 3
 #: Slip at which the direction of the mode and that of the velocity have equal parts [m/s].
 REMEMBERED_SLIP = 1e-6
-#: Least square of a size that is divided by.
-LEAST = 1e-200
 
 
 class ContactMode(Record):
@@ -62,7 +63,7 @@ def slip_direction(terms: ContactTerms, contacts: ContactMode, c: int, toward: R
     """The direction *toward* (2,) of the slip of a contact, near rest that in which it began."""
     u = terms.velocity[3 * c + 1] + REMEMBERED_SLIP * contacts.direction[2 * c]
     w = terms.velocity[3 * c + 2] + REMEMBERED_SLIP * contacts.direction[2 * c + 1]
-    size = sqrt(u * u + w * w) + LEAST
+    size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
     toward[0], toward[1] = u / size, w / size
 
 

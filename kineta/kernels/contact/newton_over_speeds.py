@@ -11,6 +11,7 @@ contacts are not unique, as on four feet.
 
 from __future__ import annotations
 
+from kineta import tolerances
 from kineta.kernels.contact.block_inertia import along, factor, push, substitute
 from kineta.kernels.contact.friction_cone import project_onto_cone
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
@@ -20,9 +21,12 @@ from kineta.memory import Integers, Reals, Record
 #: Compliance of a contact, relative to its Delassus operator.
 COMPLIANCE = 1e-4
 #: Repetitions of the forces, which converge linearly, more slowly with more friction; and Newton steps for each.
-REPETITIONS, STEPS = 100, 30
-#: Least part of a step; its least decrease, relative to that of the slope; and rounding of the function, relative to its value.
-SHORTEST, DECREASE, ROUNDING = 1e-6, 1e-4, 1e-14
+REPETITIONS = 100
+STEPS = 30
+#: Least part of a step.
+SHORTEST = 1e-6
+#: Least decrease in a step, relative to that of the slope (Armijo's rule).
+DECREASE = 1e-4
 #: Multiple of the tolerance within which a result that still changes is accepted.
 ACCEPTED = 1e3
 
@@ -246,7 +250,7 @@ def line_search(
                 work.next[speed] = v[speed] + part * work.step[work.place[speed]]
         now = kinetic_energy(problem, work, blocks, work.next)
         own = contact_energy(problem, terms, solution, work, active, count, work.next)
-        if now + own <= energy + DECREASE * part * slope + ROUNDING * fabs(energy):
+        if now + own <= energy + DECREASE * part * slope + tolerances.RESIDUAL_TOLERANCE * fabs(energy):
             break
         part *= 0.5
     return part
