@@ -32,7 +32,7 @@ def machine_code(kernel: Callable[..., Any], *static: Hashable) -> Callable[...,
     source = cast(Kernel, kernel)
     name = f"kernel_{source.__name__}"
     parts = [
-        generator("", "codegen/kernels", "integration", "kernels"),
+        generator("", "codegen/kernels", "integration", "kernels", "kernels/contact"),
         host().signature,
         _neighbours(source.__module__),
     ]

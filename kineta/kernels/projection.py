@@ -90,7 +90,7 @@ def projected_step(method: LoopMethod, run: RunData, t: float, h: float, end: fl
     if error < 1.0:
         moved = land(method, run, end)
         moved = moved / FAR
-        if not (moved < 1.0 or c.met < LOW):
+        if moved != moved or not (moved < 1.0 or c.met < LOW):
             error = moved
     return error
 

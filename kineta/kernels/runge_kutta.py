@@ -5,7 +5,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.language import copysign, fabs, fma, kernel, pow, sqrt
-from kineta.kernels.stage_evaluation import LoopMethod, evaluate
+from kineta.kernels.stage_evaluation import LoopMethod, evaluate, evaluate_always
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Reals
 from kineta.numerics.tableaux import Row
@@ -92,7 +92,8 @@ def interpolant(method: LoopMethod, run: RunData, t: float, h: float, dense: Rea
     copy(new, run.between, n)
     for stage, row in enumerate(method.tableau.extra):
         advance(method, row, run, h)
-        evaluate(method, run, t + h * method.tableau.extra_C[stage], run.k[(last + 1 + stage) * n :])
+        # The step is accepted: a small pivot met here guards the next one.
+        evaluate_always(method, run, t + h * method.tableau.extra_C[stage], run.k[(last + 1 + stage) * n :])
     copy(run.between, new, n)
     for i in range(n):
         change = new[i] - y[i]

@@ -50,11 +50,18 @@ def is_to_guard(run: RunData) -> bool:
 @kernel
 def evaluate(method: LoopMethod, run: RunData, t: float, out: Reals) -> None:
     """The rate at the state tried, in a guarded step at its projection; nothing in a step that is to be guarded."""
+    if not method.projecting or not is_to_guard(run):
+        evaluate_always(method, run, t, out)
+
+
+@kernel
+def evaluate_always(method: LoopMethod, run: RunData, t: float, out: Reals) -> None:
+    """The rate at the state tried, in a guarded step at its projection."""
     run.time[0] = t
+    run.evaluations += 1
     if not method.projecting:
         run.rate(run.time, run.new, run.block, out)
-        run.evaluations += 1
-    elif not is_to_guard(run):
+    else:
         c = run.constraints
         if c.guarded:
             c.position(run.time, run.new, run.block, c.before)
@@ -62,5 +69,4 @@ def evaluate(method: LoopMethod, run: RunData, t: float, out: Reals) -> None:
             run.rate(run.time, c.after, run.block, out)
         else:
             run.rate(run.time, run.new, run.block, out)
-        run.evaluations += 1
         c.met = min(c.met, lowest_pivot(run, out))

@@ -24,6 +24,7 @@ from kineta.kernels.contact.mode_forces import (
 )
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
 #: Largest number of sweeps.
@@ -102,7 +103,7 @@ def balance(
                 change = relax_slipping(problem, terms, solution, contacts, c, a)
             else:
                 change = relax(problem, terms, solution, c, solution.friction[c], a)
-            most = max(most, change)
+            most = maximum(most, change)
         sweeps += 1
     return most <= tolerance
 
@@ -139,7 +140,7 @@ def start_forces(
         for i in range(3):
             solution.impulse[3 * c + i] = 0.0
             solution.target[3 * c + i] = terms.bias[3 * c + i]
-            largest = max(largest, fabs(rate_along(problem, terms, c, i, free) + terms.bias[3 * c + i]))
+            largest = maximum(largest, fabs(rate_along(problem, terms, c, i, free) + terms.bias[3 * c + i]))
         solution.least[c] = 0.0
         if contacts.mode[c] == SLIPPING and solution.delassus[9 * c] <= 0.0:
             work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
@@ -202,7 +203,7 @@ def worst_contact(
     largest, worst = tolerances.LEAST_DIVISOR, 0.0
     for k in range(count):
         for i in range(3):
-            largest = max(largest, fabs(work.force[3 * near[k] + i]))
+            largest = maximum(largest, fabs(work.force[3 * near[k] + i]))
     for k in range(count):
         c = near[k]
         normal = rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]
@@ -225,7 +226,7 @@ def worst_contact(
         if off > worst:
             worst = off
             change[0], change[1] = c, mode
-    return worst > 0.0
+    return worst > 0.0 or largest != largest
 
 
 @kernel
@@ -363,7 +364,8 @@ def solve_active_set(
     a: Reals,
 ) -> bool:
     """The modes, forces and accelerations a of the contacts *near*, whose responses are known, from the accelerations *free* of
-    contact forces; whether there are any. All other contacts are open.
+    contact forces; whether there are any. All other contacts are open. *near* is not the array of active contacts of the
+    *solution*, which is overwritten.
     """
     found = False
     for c in range(problem.contacts):

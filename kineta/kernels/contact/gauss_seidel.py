@@ -6,6 +6,7 @@ from kineta.kernels.contact.block_inertia import along, push
 from kineta.kernels.contact.friction_cone import contact_impulse
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
+from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
 
@@ -30,7 +31,7 @@ def relax(
     dn, du, dw = x[0] - r[0], x[1] - r[1], x[2] - r[2]
     r[0], r[1], r[2] = x[0], x[1], x[2]
     push(solution.response[3 * start :], speeds, n, dn, du, dw, v)
-    return max(fabs(D[0] * dn), max(fabs(D[4] * du), fabs(D[8] * dw)))
+    return maximum(fabs(D[0] * dn), maximum(fabs(D[4] * du), fabs(D[8] * dw)))
 
 
 @kernel
@@ -41,5 +42,5 @@ def sweep(
     most = 0.0
     for a in range(count):
         change = relax(problem, terms, solution, active[a], terms.law[3 * active[a]], v)
-        most = max(most, change)
+        most = maximum(most, change)
     return most

@@ -14,6 +14,7 @@ from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.newton_over_speeds import IslandWork, solve_island
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
+from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
 #: Sweeps before Newton's method takes over.
@@ -183,8 +184,8 @@ def impact(
         some = gather_island(problem, own, count - first, solution.label)
         fastest = 0.0
         for a in range(some):
-            fastest = max(fastest, -approach(problem, terms, own[a], v))
-        if fastest > still:
+            fastest = maximum(fastest, -approach(problem, terms, own[a], v))
+        if fastest > still or fastest != fastest:
             struck += 1
             found = strike_island(
                 problem, terms, solution, work, own, some, slow, v, tolerances.ROUNDING_TOLERANCE * fastest

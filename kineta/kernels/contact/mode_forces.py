@@ -13,6 +13,7 @@ from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.pivoting import back_substitute, eliminate
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals, Record
 
 #: Modes of a contact.
@@ -139,7 +140,7 @@ def forces_of_island(
         apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], 1.0, work.speeds)
         for k in range(n):
             S[k * n + j] = rate_along(problem, terms, rows[2 * k], rows[2 * k + 1], work.speeds)
-        largest = max(largest, fabs(S[j * n + j]))
+        largest = maximum(largest, fabs(S[j * n + j]))
     proximity = PROXIMITY * largest
     for j in range(n):
         c, i = rows[2 * j], rows[2 * j + 1]

@@ -16,6 +16,7 @@ from kineta.kernels.contact.block_inertia import along, factor, push, substitute
 from kineta.kernels.contact.friction_cone import project_onto_cone
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals, Record
 
 #: Compliance of a contact, relative to its Delassus operator.
@@ -120,7 +121,7 @@ def lift_normals(
         du = along(W[n:], speeds, n, v) + solution.target[3 * c + 1]
         dw = along(W[2 * n :], speeds, n, v) + solution.target[3 * c + 2]
         s = terms.law[3 * c] * sqrt(du * du + dw * dw)
-        most = max(most, fabs(s - work.lift[c]))
+        most = maximum(most, fabs(s - work.lift[c]))
         work.lift[c] = s
     return most
 
@@ -220,7 +221,7 @@ def newton_step(work: IslandWork, n: int) -> float:
     most = 0.0
     for i in range(n):
         if work.massless[i] == 0:
-            most = max(most, fabs(d[i]))
+            most = maximum(most, fabs(d[i]))
     return most
 
 
@@ -320,7 +321,7 @@ def solve_island(
             c = active[a]
             R = compliance(solution, c)
             for i in range(3):
-                moved = max(moved, R * fabs(work.projected[3 * c + i] - work.force[3 * c + i]))
+                moved = maximum(moved, R * fabs(work.projected[3 * c + i] - work.force[3 * c + i]))
                 work.force[3 * c + i] = work.projected[3 * c + i]
         steps += more
         turns += 1

@@ -91,3 +91,11 @@ def test_what_does_not_approach_is_not_struck() -> None:
     found, after = struck(p, v)
     assert found == 0
     assert np.array_equal(after, v)
+
+
+def test_numbers_that_are_none_are_no_impulses() -> None:
+    p = random_problem(1, blocks=2, contacts=2, tied=False)
+    v = approaching(p, np.random.default_rng(1))
+    p.terms.jacobian[0] = np.nan
+    found, _ = struck(p, v)
+    assert found == -1
