@@ -93,11 +93,13 @@ def print_json(data: Any) -> None:
 
 def echo(line: str, *, err: bool = False, **style: Any) -> None:
     """Print a line in a *style* of click, with rules of ASCII where the encoding of the stream has no others."""
+    stream = sys.stderr if err else sys.stdout
     try:
-        line.encode(getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8")
+        line.encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         line = line.translate(PLAIN_RULES)
-    click.secho(readable(line), err=err, **style)
+    # The stream is named, since click writes UTF-8 to a default stream of ASCII.
+    click.secho(readable(line), file=stream, **style)
 
 
 def _finite(data: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,9 @@ class CompiledSystem:
     ) -> None:
         self.layout, self.treatment = layout, kept
         self._setup, self._programs = setup.name, programs
-        self._functions = CompiledFunctions([setup, *programs.values()], group=self._group)
+        # Not a method: a circle of references would keep machine code until the garbage collector finds it.
+        group = partial(_group, setup.name, bool(layout.touches))
+        self._functions = CompiledFunctions([setup, *programs.values()], group=group)
         self._last_block: tuple[bytes | None, FloatArray] = None, NO_FLAGS
         pressed = [touch.name in layout.pressed for touch in layout.touches]
         #: Closed contacts, True where one locks a single speed, and their rows among those of all contacts.
@@ -69,14 +72,6 @@ class CompiledSystem:
             block = setup(given)
             self._last_block = given.tobytes(), block
         return block.copy()
-
-    def _group(self, name: str) -> str:
-        """Functions of a motion, and with contacts those of a transition, since some modes have no motion; by themselves the
-        events, which change from run to run, and the block h, which few runs without contacts evaluate again.
-        """
-        if name == "events" or (name == self._setup and not self.layout.touches):
-            return name
-        return "transition" if self.layout.touches and name in (self._setup, *TRANSITION) else "motion"
 
     @once
     def setup_function(self) -> NativeFunction:
@@ -169,6 +164,16 @@ class CompiledSystem:
     def observed(self) -> NativeFunction:
         """:attr:`observe` for one state."""
         return self._functions["observed"]
+
+
+def _group(setup: str, touches: bool, name: str) -> str:
+    """Group of the function *name* of a run, whose functions are compiled together: those of a motion, and where anything
+    *touches* those of a transition, since some modes have no motion; by themselves the events, which change from run to run, and
+    the block h, *setup*, which few runs without contacts evaluate again.
+    """
+    if name == "events" or (name == setup and not touches):
+        return name
+    return "transition" if touches and name in (setup, *TRANSITION) else "motion"
 
 
 @dataclass(frozen=True)

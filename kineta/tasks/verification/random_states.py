@@ -27,6 +27,8 @@ from kineta.runtime.compiled import parameters
 
 #: Most Newton steps of the projection.
 STEPS = 30
+#: Residual of a constraint, relative to its terms, in a state by which laws are judged: less than a law may miss.
+STATE_RESIDUAL = 10 * tolerances.ROUNDING_TOLERANCE
 
 #: Values of all symbols of the equations by name, (n,): in double precision, or numbers of mpmath.
 States = Mapping[str, FloatArray]
@@ -92,7 +94,7 @@ def _moved(s: Symbols, rows: Sequence[Row], states: States) -> dict[str, FloatAr
             columns |= {name: columns[name] + change for name, change in moved.items()}
             _normalise(system, columns)
         size = np.maximum(1.0, values(s.graph, magnitude(s.graph, refs), columns))
-        met &= (np.abs(values(s.graph, refs, columns)) < tolerances.CONSTRAINT_TOLERANCE * size).all(axis=1)
+        met &= (np.abs(values(s.graph, refs, columns)) < STATE_RESIDUAL * size).all(axis=1)
     return chosen(columns, met)
 
 
