@@ -12,7 +12,7 @@ from kineta.errors import ArgumentError, shown
 from kineta.views.series import picture, pyplot, with_unit
 
 if TYPE_CHECKING:
-    from kineta.tasks.equilibria.branches import Family
+    from kineta.tasks.equilibria.branches import Branch, Family
 
 #: Most coordinates in a picture.
 MOST = 6
@@ -26,7 +26,7 @@ _STYLES = {1.0: "-", 0.0: "--", -1.0: ":"}
 
 def plot(family: Family, name: str | None = None, *, ax: Any = None) -> Any:
     """Draw a coordinate or speed of *family* over its parameter; returns the axes."""
-    chosen = family.branches[0].names[0] if name is None else name
+    chosen = _first(family).names[0] if name is None else name
     series = [branch[chosen] for branch in family.branches]
     if ax is not None and not isinstance(ax, pyplot().Axes):
         raise ArgumentError(f"Expected axes of Matplotlib for ax, found {shown(ax)}.")
@@ -41,7 +41,7 @@ def plot(family: Family, name: str | None = None, *, ax: Any = None) -> Any:
         for a, b in pairwise(cuts):
             kind, part = float(kinds[a]), slice(a, min(b + 1, len(kinds)))
             ax.plot(branch.parameter[part], values[part], _STYLES[kind], color="C0", label=labels.pop(kind, None))
-    names = list(family.branches[0].names)
+    names = list(_first(family).names)
     for what, mark in _MARKS.items():
         points = [s for s in family.special if s.kind == what]
         places = [np.concatenate([s.q, s.v])[names.index(chosen)] for s in points]
@@ -56,7 +56,8 @@ def plot(family: Family, name: str | None = None, *, ax: Any = None) -> Any:
 
 def figure(family: Family, path: str | Path) -> None:
     """Write a picture of *family* to a file: a panel for each coordinate that changes, the first of them."""
-    every = family.branches[0].names[: family.branches[0].q.shape[1]]
+    first = _first(family)
+    every = first.names[: first.q.shape[1]]
     moving = [n for n in every if np.ptp(np.concatenate([b[n] for b in family.branches])) > STILL]
     coordinates = (moving or every)[:MOST]
     columns = min(2, len(coordinates))
@@ -68,3 +69,10 @@ def figure(family: Family, path: str | Path) -> None:
     some = f", first {MOST} of {len(moving)} coordinates" if len(moving) > MOST else ""
     fig.suptitle(f"{family.model}: equilibria along {family.parameter}{some}", fontsize="medium")
     picture(fig, path)
+
+
+def _first(family: Family) -> Branch:
+    """Return the first branch. Raises :class:`ArgumentError` for a family without any."""
+    if not family.branches:
+        raise ArgumentError(f"Model '{family.model}': there is no branch to draw: {'; '.join(family.notes)}.")
+    return family.branches[0]

@@ -175,6 +175,8 @@ def family(
     while waiting and len(found) < count:
         points_on, why = follow(curve, waiting.pop(0), length, room, most)
         if len(points_on) < 2:
+            if not found and (why := _ended(way, parameter, points_on, why)):
+                notes.append(f"the first branch {why}")
             continue
         found.append(_branch(search, way, points_on))
         if why := _ended(way, parameter, points_on, why):

@@ -154,29 +154,24 @@ def equilibria(
     """Return the equilibria found from the guess and from random *starts*, by rising potential energy.
 
     Angles start anywhere, lengths within their own size, or one metre, of the guess. Positions that differ by whole turns are
-    the same; positions beyond a limit are excluded. Arguments and errors as for :func:`equilibrium`.
+    the same; positions beyond a limit, and those that do not last, are excluded. Arguments and errors as for :func:`equilibrium`.
     """
     search, start = searched(system, q, v, p, tau, t, steady, free, pinned)
-    found: list[tuple[Equilibrium, FloatArray]] = []
-    last, beyond = search.nearest(start), ""
+    found: list[tuple[Equilibrium, tuple[FloatArray, ...]]] = []
+    last, excluded = search.nearest(start), ""
     for guess in (None, *_random(search, start, whole("starts", starts, 0, 10**6), whole("seed", seed, 0))):
         tried = last if guess is None else search.nearest(guess)
         if not tried.converged:
             last = min(last, tried, key=lambda x: x.violation)
             continue
-        if why := _beyond(search, tried.state):
-            beyond = beyond or why
+        if why := _beyond(search, tried.state) or _passing(search, tried.state):
+            excluded = excluded or why
             continue
         place = _place(search, tried.state)
-        if any(
-            np.abs(place - other).max() <= tolerances.SOLUTION_DISTANCE * max(1.0, np.abs(place).max())
-            for _, other in found
-        ):
-            continue
-        _stays(search, tried.state)
-        found.append((_equilibrium(search, tried), place))
+        if not any(_same(place, other) for _, other in found):
+            found.append((_equilibrium(search, tried), place))
     if not found:
-        raise SimulationError(beyond or _not_found(search, last, starts))
+        raise SimulationError(excluded or _not_found(search, last, starts))
     return tuple(sorted((e for e, _ in found), key=lambda e: e.potential_energy))
 
 
@@ -185,9 +180,8 @@ def found_from(search: Search, start: SteadyState) -> NewtonResult[SteadyState]:
     found = search.nearest(start)
     if not found.converged:
         raise SimulationError(_not_found(search, found))
-    if why := _beyond(search, found.state):
+    if why := _beyond(search, found.state) or _passing(search, found.state):
         raise SimulationError(why)
-    _stays(search, found.state)
     return found
 
 
@@ -273,20 +267,20 @@ def _beyond(search: Search, at: SteadyState) -> str:
     )
 
 
-def _stays(search: Search, at: SteadyState) -> None:
-    """Raise for conditions that fail as ignorable coordinates and time advance."""
+def _passing(search: Search, at: SteadyState) -> str:
+    """Return the sentence on conditions that fail as ignorable coordinates and time advance; ``''`` where they hold."""
     conditions = search.conditions
     later = conditions.advanced(at)
     if later.t == at.t:
-        return
+        return ""
     off = conditions.residuals(later)
     parts = newton_distances(off, search.slope(later))
     if parts.max(initial=0.0) <= LATER:
-        return
+        return ""
     k = int(parts.argmax())
     moving = [conditions.system.v_names[i] for i in search.steady if at.v[i]]
     why = f"the coordinates that {', '.join(moving)} move are not ignorable" if moving else "the time changes it"
-    raise SimulationError(
+    return (
         f"Model '{conditions.system.name}': no equilibrium lasts: {conditions.names[k]} is met at t = {at.t:g} s, and off by "
         f"{_size(conditions, k, off[k])} at t = {later.t:g} s; {why}. Take other speeds for steady ones, or forces that stay."
     )
@@ -351,8 +345,21 @@ def _random(search: Search, start: SteadyState, count: int, seed: int) -> Iterab
         yield search.conditions.retract(replace(start, q=q), np.zeros(search.conditions.parts["parameter"].stop))
 
 
-def _place(search: Search, at: SteadyState) -> FloatArray:
-    """Return positions and rotations of all bodies and the potential energy, an invariant by which equal positions are told."""
-    e = search.conditions.equations
+def _place(search: Search, at: SteadyState) -> tuple[FloatArray, ...]:
+    """Return positions and rotations of all bodies, the potential energy, the speeds and the coordinates that move no body: by
+    these equal positions are told.
+    """
+    e, system = search.conditions.equations, search.conditions.system
+    turned = {k + offset for offset in system.quaternions.values() for k in range(4)}
+    moving = variable_units(system)
+    alone = [k for k, n in enumerate(system.q_names) if n not in moving and k not in turned]
     found = [e.function(n, "numpy")(at.t, at.q, at.v, p=at.p) for n in ("positions", "rotations", "potential_energy")]
-    return np.concatenate([*(np.ravel(x) for x in found), at.v])
+    return (*(np.ravel(x) for x in found), at.v, at.q[alone])
+
+
+def _same(place: tuple[FloatArray, ...], other: tuple[FloatArray, ...]) -> bool:
+    """Return whether two places are equal, each quantity within its own size."""
+    return all(
+        np.abs(a - b).max(initial=0.0) <= tolerances.SOLUTION_DISTANCE * max(1.0, np.abs(a).max(initial=0.0))
+        for a, b in zip(place, other, strict=True)
+    )

@@ -351,3 +351,34 @@ def test_constraints_that_the_time_moves_ask_for_steady_speeds() -> None:
         kn.equilibrium(hoop)
     found = kn.equilibrium(hoop, v={"a'": 5.0}, steady=["a'"])
     assert np.cos(found.q[1]) == pytest.approx(9.81 / 25)
+
+
+def test_rests_are_told_apart_by_lengths_and_angles_whatever_their_energy() -> None:
+    for size in (1, 1e6):
+        text = (
+            f"gravity (0, -9.81, 0); coordinates a; A | Rz(a) = m({size}), com = (0, 1, 0); spring s = {5 * size} on a;"
+        )
+        found = kn.equilibria(kn.loads(text))
+        assert sorted(e.q[0] for e in found) == pytest.approx([-1.873055510632, 0, 1.873055510632], abs=1e-8)
+
+
+def test_rests_are_told_apart_by_coordinates_that_move_no_body() -> None:
+    found = kn.equilibria(kn.loads("coordinates s; inertia L = 1 on s; potential V = (s^2 - 1)^2;"))
+    assert sorted(e.q[0] for e in found) == pytest.approx([-1, 0, 1], abs=1e-8)
+
+
+def test_a_rest_that_does_not_last_hides_no_other() -> None:
+    system = kn.loads("coordinates x; M | Sx(x) = 1; force F = -x*(x - 1 - 0.5*sin(t)) on x;")
+    (found,) = kn.equilibria(system)
+    assert found.q == pytest.approx([0], abs=1e-8)
+    with pytest.raises(SimulationError, match="no equilibrium lasts"):
+        kn.equilibria(system, q={"x": 1}, starts=0)
+
+
+def test_a_family_that_cannot_leave_its_start_says_why() -> None:
+    text = "parameters F = 0; M | Sx(x) = 1; coordinates x; spring k = 1 on x; force f = F on x; limit stop : x <= 0;"
+    found = kn.family(kn.loads(text), "F", 1)
+    assert found.branches == ()
+    assert found.notes == ("the first branch ends at F = 0, where it reaches the limit stop",)
+    with pytest.raises(ArgumentError, match="no branch to draw: the first branch ends at F = 0"):
+        found.plot()
