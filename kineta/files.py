@@ -42,18 +42,22 @@ def write(contents: Mapping[Path, bytes]) -> None:
 def put(contents: Mapping[Path, bytes], mode: int = 0o666) -> None:
     """Write the files of *contents* beside their targets, and rename them once all are complete.
 
-    *mode* are the permissions of the files before the umask. Raises :class:`OSError` with the target as its file name; the
+    A file that exists keeps its permissions, and a link is followed; *mode* are the permissions of a new file before the
+    umask. Raises :class:`OSError` with the target as its file name; the
     targets are then unchanged, and no temporary file is left.
     """
     # Temporary names are unique: concurrent writers of one target never share a file.
-    beside = {path: path.with_name(f".kineta-{os.urandom(8).hex()}.new") for path in contents}
+    targets = {path: Path(os.path.realpath(path)) for path in contents}
+    beside = {path: target.with_name(f".kineta-{os.urandom(8).hex()}.new") for path, target in targets.items()}
     try:
         for path, content in contents.items():
             with _blamed(path):
                 _create(beside[path], content, mode)
+                if targets[path].exists():
+                    beside[path].chmod(targets[path].stat().st_mode & 0o7777)
         for path, new in beside.items():
             with _blamed(path):
-                new.replace(path)
+                new.replace(targets[path])
     finally:
         for new in beside.values():
             with suppress(OSError):

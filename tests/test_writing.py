@@ -33,6 +33,26 @@ def test_permissions_follow_the_umask(tmp_path: Path) -> None:
     assert (tmp_path / "b").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_file_that_exists_keeps_its_permissions(tmp_path: Path) -> None:
+    a = tmp_path / "a"
+    a.write_bytes(b"old")
+    a.chmod(0o600)
+    files.write({a: b"new"})
+    assert a.read_bytes() == b"new"
+    assert a.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "a", tmp_path / "link"
+    link.symlink_to(target)
+    for content in (b"first", b"second"):
+        files.write({link: content})
+        assert link.is_symlink()
+        assert target.read_bytes() == content
+    assert list((tmp_path / "folder").iterdir()) == [target]
+
+
 def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
     files.write({tmp_path / ("a" * 255): b"x"})
     assert (tmp_path / ("a" * 255)).read_bytes() == b"x"

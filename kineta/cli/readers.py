@@ -60,7 +60,8 @@ def _intervals(option: Option, texts: tuple[str, ...], system: System) -> dict[s
 def _weights(option: Option, texts: tuple[str, ...], system: System) -> dict[str, float]:
     from kineta.model.units import NUMBER
 
-    return dict(number_of(option.typed, text, {text.partition("=")[0].strip(): NUMBER}) for text in texts)
+    pairs = [number_of(option.typed, text, {text.partition("=")[0].strip(): NUMBER}) for text in texts]
+    return once(option.typed, pairs)
 
 
 def _deviations(option: Option, text: str, system: System) -> float | dict[str, float]:

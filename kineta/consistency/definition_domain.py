@@ -78,7 +78,9 @@ class DomainCondition:
             x if len(x) <= SHOWN_LENGTH else f"{x[:SHOWN_LENGTH]} ..."
             for x in map(repr, (self.operation, self.operand))
         )
-        condition = (self.rule.inside if slope else self.rule.condition).format(operand)
+        # A power with a negative exponent has no value at the edge itself.
+        strict = slope or (bool(self.rule.inside) and self.rule.distance(value) == 0)
+        condition = (self.rule.inside if strict else self.rule.condition).format(operand)
         return (
             f"'{operation}' needs {condition}{' for its slope' * slope}, and {operand} = {value:.12g} at t = {t:.9g} s"
         )
