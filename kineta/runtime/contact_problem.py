@@ -12,6 +12,7 @@ from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.equations.formulas import simplified
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_terms
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation
 from kineta.passes.hoist import hoist
 
@@ -30,7 +31,7 @@ class CompiledContacts:
         self._arrays = {name: getattr(found, name) for name in TERMS}
         names = [contact.name for contact in d.contacts]
         self.names = tuple(names)
-        self.problem = _problem(found, len(d.symbols.v), [int(contact.poisson) for contact in d.contacts])
+        self.problem = _problem(found, len(d.symbols.v), d.contacts)
         wanted = {"terms": [x for name in TERMS for x in self._arrays[name]]}
         own, simple = simplified(d, wanted, (*d.symbols.system.parameter_names, *(f"tau.{n}" for n in d.symbols.names)))
         s = {"t": (own.t,), "y": [*own.q, *own.v]}
@@ -68,7 +69,7 @@ class CompiledContacts:
         )
 
 
-def _problem(found: ContactTermsArrays, nv: int, poisson: Sequence[int]) -> ContactProblem:
+def _problem(found: ContactTermsArrays, nv: int, contacts: Sequence[UnilateralConstraint]) -> ContactProblem:
     blocks, coupled = found.blocks, found.coupled
     rows = [found.speeds(c) for c in range(len(coupled))]
     speeds = sum(map(len, blocks))
@@ -84,7 +85,8 @@ def _problem(found: ContactTermsArrays, nv: int, poisson: Sequence[int]) -> Cont
         row_speeds=_flat(rows),
         coupled_start=_starts(coupled),
         coupled_blocks=_flat(coupled),
-        poisson=_integers(poisson),
+        has_normal=_integers([contact.normal is not None for contact in contacts]),
+        poisson=_integers([contact.poisson for contact in contacts]),
     )
 
 

@@ -9,13 +9,14 @@ import pytest
 
 import kineta as kn
 from kineta.equations.initial_values import initial_state
-from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, ContactMode, ModeWork, mode_accelerations
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, mode_accelerations
 from kineta.kernels.machine_code import machine_code
 from kineta.mechanics.contact.unilateral_rows import FLAGS, UnilateralConstraint
 from kineta.runtime.applied_forces import applied_forces
 from kineta.runtime.compiled import compile_system
 from kineta.runtime.constraint_treatment import FREE, PROJECTED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts
+from tests.kernels.contact.problems import mode_memory
 from tests.support import EXAMPLES
 
 #: Models by text: what is free, on legs, closed with a foot and a stop, rubs in its joints, and rolls.
@@ -31,17 +32,21 @@ MODELS = {
     "coordinates x, z, q, u, w, r; friction hinge = 0.3 on r;"
     "contact floor : point between A at (1, 0, 0), A at (-1, 0, 0) and ground axis (0, 0, 1), friction = 0.5;"
     "contact top : point between B at (0.3, 0, 0) and A at (0, 0, 0.2) axis (0, 0, 1), friction = 0.2, static = 0.3;",
+    "smooth": "gravity 9.81; B | Sx(x), Sz(z), Ry(q) = 2, 1, 1, 1; coordinates x, z, q;"
+    "contact floor : point between B at (1, 0, 0), B at (-1, 0, 0) and ground axis (0, 0, 1), friction = 0.5, smooth = 0.3;",
 }
 
 
 def modes_of(rng: np.random.Generator, contacts: Sequence[UnilateralConstraint], free: int) -> np.ndarray:
     """A random mode with fewer rows than freedom, in which one contact sticks at most: two corners of one body that do have
-    dependent rows, which a motion with spin contradicts.
+    dependent rows, which a motion with spin contradicts. Smooth friction never sticks.
     """
     m = len(contacts)
     modes, left = np.zeros(m, dtype=np.int64), max(1, free - 2)
     for c in rng.permutation(m):
-        mode = int(rng.integers(0, 3))
+        mode = int(rng.integers(0, 3 if contacts[c].smooth is None else 2)) * (
+            1 if contacts[c].smooth is None else SLIPPING
+        )
         rows = {OPEN: 0, STICKING: len(contacts[c].rows), SLIPPING: int(contacts[c].normal is not None)}[mode]
         if rows <= left and not (mode == STICKING and (modes == STICKING).any()):
             modes[c], left = mode, left - rows
@@ -69,16 +74,7 @@ def test_accelerations_are_those_of_the_equations_of_the_mode(name: str, seed: i
     modes = modes_of(rng, d.contacts, n - 2 * contacts.problem.multipliers)
     toward = np.stack([terms.velocity[1::3], terms.velocity[2::3]], axis=1)
     toward /= np.linalg.norm(toward, axis=1, keepdims=True) + 1e-300
-    state = ContactMode(mode=modes, candidate=modes, direction=toward.ravel().copy(), reference=np.zeros(3 * m))
-    work = ModeWork(
-        force=np.zeros(3 * m),
-        toward=np.zeros(2 * m),
-        speeds=np.zeros(2 * n),
-        rows=np.zeros(6 * m, dtype=np.int64),
-        matrix=np.zeros(9 * m * m),
-        **{name: np.zeros(3 * m) for name in ("right", "found", "centre")},
-        order=np.zeros(6 * m, dtype=np.int64),
-    )
+    state, work = mode_memory(m, n, modes, toward)
     solution, a = contacts.solution(), np.zeros(n)
     machine_code(mode_accelerations)(contacts.problem, terms, solution, state, work, a)
     closed = frozenset(n for n, mode in zip(contacts.names, modes, strict=True) if mode != OPEN)

@@ -9,7 +9,8 @@ agree with it; else the worst contact changes its mode, one after the other.
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.kernels.contact.block_inertia import push
+from kineta.kernels.contact.block_inertia import push, rate_along
+from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.gauss_seidel import relax
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.mode_forces import (
@@ -19,8 +20,8 @@ from kineta.kernels.contact.mode_forces import (
     ContactMode,
     ModeWork,
     closed_accelerations,
-    rate_along,
     rub,
+    slip_direction,
 )
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
@@ -39,24 +40,27 @@ REVERSED = 1e9
 
 @kernel
 def candidate_modes(
+    problem: ContactProblem,
     terms: ContactTerms,
     contacts: ContactMode,
-    solution: ContactSolution,
     near: Integers,
     count: int,
     slow: float,
     still: float,
 ) -> None:
     """Candidate modes of the contacts *near* by their velocities: open where they part faster than *slow*, slipping where they
-    slip faster than *still*, else sticking.
+    slip faster than *still* or with smooth friction, else sticking.
     """
     for a in range(count):
         c = near[a]
         u, w = terms.velocity[3 * c + 1], terms.velocity[3 * c + 2]
         size = sqrt(u * u + w * w)
         contacts.candidate[c] = STICKING
-        if solution.delassus[9 * c] > 0.0 and terms.velocity[3 * c] > slow:
+        if problem.has_normal[c] != 0 and terms.velocity[3 * c] > slow:
             contacts.candidate[c] = OPEN
+        elif terms.law[4 * c + 3] > 0.0:
+            contacts.candidate[c] = SLIPPING
+            slip_direction(terms, contacts, c, contacts.direction[2 * c :])
         elif size > still:
             contacts.candidate[c] = SLIPPING
             contacts.direction[2 * c], contacts.direction[2 * c + 1] = u / size, w / size
@@ -67,17 +71,15 @@ def relax_slipping(
     problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, c: int, a: Reals
 ) -> float:
     """The normal force of a contact that slips, with its friction, beside all others; the change of its acceleration."""
-    start = problem.row_start[c]
-    n = problem.row_start[c + 1] - start
-    D, x = solution.delassus[9 * c :], solution.impulse[3 * c :]
-    u, w = -terms.law[3 * c] * contacts.direction[2 * c], -terms.law[3 * c] * contacts.direction[2 * c + 1]
+    D, x, friction = solution.delassus[9 * c :], solution.impulse[3 * c :], kinetic_friction(terms, c)
+    u, w = -friction * contacts.direction[2 * c], -friction * contacts.direction[2 * c + 1]
     change = 0.0
-    if D[0] > 0.0:
+    if problem.has_normal[c] != 0 and D[0] > 0.0:
         stiffness = max(D[0] + u * D[1] + w * D[2], tolerances.FORCE_TOLERANCE * D[0])
         now = max(0.0, x[0] - (rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]) / stiffness)
         change = now - x[0]
         x[0], x[1], x[2] = now, u * now, w * now
-        push(solution.response[3 * start :], problem.row_speeds[start:], n, change, u * change, w * change, a)
+        push(problem, solution, c, change, u * change, w * change, a)
         change = fabs(stiffness * change)
     return change
 
@@ -142,7 +144,7 @@ def start_forces(
             solution.target[3 * c + i] = terms.bias[3 * c + i]
             largest = maximum(largest, fabs(rate_along(problem, terms, c, i, free) + terms.bias[3 * c + i]))
         solution.least[c] = 0.0
-        if contacts.mode[c] == SLIPPING and solution.delassus[9 * c] <= 0.0:
+        if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
             work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
             rub(problem, terms, solution, work, c, a)
     return largest
@@ -166,7 +168,7 @@ def mode_of_forces(
     u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
     w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
     size = sqrt(u * u + w * w)
-    if solution.delassus[9 * c] > 0.0 and x[0] <= 0.0 and normal > least:
+    if problem.has_normal[c] != 0 and x[0] <= 0.0 and normal > least:
         contacts.mode[c] = OPEN
     elif contacts.mode[c] == STICKING and (size > least or solution.friction[c] <= 0.0):
         contacts.mode[c] = SLIPPING
@@ -177,18 +179,17 @@ def mode_of_forces(
 
 
 @kernel
-def friction_room(terms: ContactTerms, solution: ContactSolution, work: ModeWork, c: int) -> float:
+def friction_room(problem: ContactProblem, terms: ContactTerms, work: ModeWork, c: int) -> float:
     """The static friction that a contact has left, with a small excess."""
     x = work.force[3 * c :]
-    pressed = x[0] if solution.delassus[9 * c] > 0.0 else 1.0
-    return (1.0 + STATIC_EXCESS) * terms.law[3 * c + 1] * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
+    pressed = x[0] if problem.has_normal[c] != 0 else 1.0
+    return (1.0 + STATIC_EXCESS) * static_friction(terms, c) * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
 
 
 @kernel
 def worst_contact(
     problem: ContactProblem,
     terms: ContactTerms,
-    solution: ContactSolution,
     contacts: ContactMode,
     work: ModeWork,
     near: Integers,
@@ -211,13 +212,13 @@ def worst_contact(
         if contacts.mode[c] == OPEN:
             if contacts.candidate[c] != OPEN and normal < -least:
                 off, mode = -normal / least * tolerances.FORCE_TOLERANCE, contacts.candidate[c]
-        elif solution.delassus[9 * c] > 0.0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
+        elif problem.has_normal[c] != 0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
             off, mode = -work.force[3 * c] / largest, OPEN
         elif (
             contacts.mode[c] == STICKING
-            and friction_room(terms, solution, work, c) < -tolerances.FORCE_TOLERANCE * largest
+            and friction_room(problem, terms, work, c) < -tolerances.FORCE_TOLERANCE * largest
         ):
-            off, mode = -friction_room(terms, solution, work, c) / largest, SLIPPING
+            off, mode = -friction_room(problem, terms, work, c) / largest, SLIPPING
         elif contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING:
             u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
             w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
@@ -277,13 +278,13 @@ def balanced_mode(
     found = closed_candidates(contacts, near, count, solution.active)
     largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
     for k in range(found):
-        solution.friction[solution.active[k]] = share * terms.law[3 * solution.active[k] + 1]
+        solution.friction[solution.active[k]] = share * static_friction(terms, solution.active[k])
     slips = balance_islands(problem, terms, solution, contacts, found, largest, a)
     if slips:
         for k in range(found):
             c = solution.active[k]
             begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
-            solution.friction[c] = terms.law[3 * c] if begins else terms.law[3 * c + 1]
+            solution.friction[c] = kinetic_friction(terms, c) if begins else static_friction(terms, c)
             contacts.mode[c] = contacts.candidate[c]
         balance_islands(problem, terms, solution, contacts, found, largest, a)
     for c in range(3 * problem.contacts):
@@ -294,7 +295,6 @@ def balanced_mode(
     wrong = worst_contact(
         problem,
         terms,
-        solution,
         contacts,
         work,
         near,
@@ -329,7 +329,6 @@ def pivot_modes(
         wrong = worst_contact(
             problem,
             terms,
-            solution,
             contacts,
             work,
             near,
@@ -372,7 +371,7 @@ def solve_active_set(
         contacts.mode[c] = OPEN
         for i in range(3):
             solution.impulse[3 * c + i] = 0.0
-    candidate_modes(terms, contacts, solution, near, count, slow, still)
+    candidate_modes(problem, terms, contacts, near, count, slow, still)
     for share in SHARES:
         if not found:
             found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)

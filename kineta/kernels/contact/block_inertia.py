@@ -5,7 +5,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
-from kineta.memory import Integers, Reals
+from kineta.memory import Reals
 
 #: Diagonal of R, relative to that of J M^-1 J'.
 REGULARISATION = 1e-6
@@ -123,18 +123,29 @@ def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolut
 
 
 @kernel
-def along(row: Reals, speeds: Integers, n: int, v: Reals) -> float:
-    """The velocity along a *row* (n,) over these *speeds* of v."""
-    s = 0.0
+def rate_along(problem: ContactProblem, terms: ContactTerms, c: int, i: int, v: Reals) -> float:
+    """The rate of v along the row i of the contact c: W v."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    row, s = 3 * start + i * n, 0.0
     for k in range(n):
-        s += row[k] * v[speeds[k]]
+        s += terms.jacobian[row + k] * v[problem.row_speeds[start + k]]
     return s
 
 
 @kernel
 def push(
-    response: Reals, speeds: Integers, n: int, n_impulse: float, u_impulse: float, w_impulse: float, v: Reals
+    problem: ContactProblem,
+    solution: ContactSolution,
+    c: int,
+    n_impulse: float,
+    u_impulse: float,
+    w_impulse: float,
+    v: Reals,
 ) -> None:
-    """Add to the speeds v the *response* (3, n) to impulses along the rows of a contact."""
+    """Add to the speeds v the responses to impulses along the rows of the contact c."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    Y = solution.response[3 * start :]
     for k in range(n):
-        v[speeds[k]] += response[k] * n_impulse + response[n + k] * u_impulse + response[2 * n + k] * w_impulse
+        v[problem.row_speeds[start + k]] += Y[k] * n_impulse + Y[n + k] * u_impulse + Y[2 * n + k] * w_impulse

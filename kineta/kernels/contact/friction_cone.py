@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kineta import tolerances
+from kineta.kernels.contact.problem import ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.memory import Reals
 
@@ -20,6 +21,28 @@ COSINE = 0.9659258262890683
 SINE = 0.25881904510252074
 #: Halvings of a bracket.
 HALVINGS = 50
+
+
+@kernel
+def kinetic_friction(terms: ContactTerms, c: int) -> float:
+    """The coefficient of kinetic friction of a contact, or the friction of a joint that slips."""
+    return max(terms.law[4 * c], 0.0)
+
+
+@kernel
+def static_friction(terms: ContactTerms, c: int) -> float:
+    """The coefficient of static friction of a contact, or the largest friction of a joint that sticks."""
+    return max(terms.law[4 * c + 1], 0.0)
+
+
+@kernel
+def joint_impulse(D: Reals, u: float, most: float, x: Reals) -> None:
+    """The impulse x (3,) of the friction of a joint with the Delassus operator D (3, 3), whose velocity without it is u: it
+    sticks, or slips under the friction *most*.
+    """
+    x[0], x[1], x[2] = 0.0, 0.0, 0.0
+    if D[4] > 0.0:
+        x[1] = min(max(-u / D[4], -most), most)
 
 
 @kernel
@@ -47,16 +70,13 @@ def project_onto_cone(n: float, u: float, w: float, mu: float, x: Reals, G: Real
 @kernel
 def contact_impulse(D: Reals, n: float, u: float, w: float, mu: float, least: float, x: Reals) -> None:
     """The impulse x (3,) of one contact with the Delassus operator D (3, 3) whose velocities without it are n, u, w: it parts,
-    sticks or slips. Its normal impulse is at least *least*, and the contact closes where it is more. Of a joint, which has no
-    normal, mu is the friction. x has four entries.
+    sticks or slips. Its normal impulse is at least *least*, and the contact closes where it is more. x has four entries.
     """
     d, e = D[4], D[8]
     x[0], x[1], x[2] = least, 0.0, 0.0
-    if D[0] <= 0.0:
-        x[1] = min(max(-u / d, -mu), mu)
-    elif mu <= 0.0 or d + e <= 0.0:
+    if D[0] > 0.0 and (mu <= 0.0 or d + e <= 0.0):
         x[0] = max(least, -n / D[0])
-    elif least > 0.0 or n < 0.0:
+    elif D[0] > 0.0 and (least > 0.0 or n < 0.0):
         smallest = tolerances.ROUNDING_TOLERANCE * (D[0] + d + e)
         d, e = max(d, smallest), max(e, smallest)
         c0, c1, c2 = d * e - D[5] * D[7], D[5] * D[6] - D[3] * e, D[3] * D[7] - d * D[6]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kineta.kernels.contact.block_inertia import along, push
-from kineta.kernels.contact.friction_cone import contact_impulse
+from kineta.kernels.contact.block_inertia import push, rate_along
+from kineta.kernels.contact.friction_cone import contact_impulse, joint_impulse, kinetic_friction
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import maximum
@@ -15,22 +15,17 @@ def relax(
     problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, mu: float, v: Reals
 ) -> float:
     """The impulse of the contact c with friction mu beside all others, and the speeds v after it; its change of velocity."""
-    start = problem.row_start[c]
-    n = problem.row_start[c + 1] - start
-    speeds, W = problem.row_speeds[start:], terms.jacobian[3 * start :]
     D, r, b, x = solution.delassus[9 * c :], solution.impulse[3 * c :], solution.target[3 * c :], solution.local
-    contact_impulse(
-        D,
-        along(W, speeds, n, v) + b[0] - D[0] * r[0] - D[1] * r[1] - D[2] * r[2],
-        along(W[n:], speeds, n, v) + b[1] - D[3] * r[0] - D[4] * r[1] - D[5] * r[2],
-        along(W[2 * n :], speeds, n, v) + b[2] - D[6] * r[0] - D[7] * r[1] - D[8] * r[2],
-        mu,
-        solution.least[c],
-        x,
-    )
+    u = rate_along(problem, terms, c, 1, v) + b[1] - D[3] * r[0] - D[4] * r[1] - D[5] * r[2]
+    if problem.has_normal[c] == 0:
+        joint_impulse(D, u, mu, x)
+    else:
+        n = rate_along(problem, terms, c, 0, v) + b[0] - D[0] * r[0] - D[1] * r[1] - D[2] * r[2]
+        w = rate_along(problem, terms, c, 2, v) + b[2] - D[6] * r[0] - D[7] * r[1] - D[8] * r[2]
+        contact_impulse(D, n, u, w, mu, solution.least[c], x)
     dn, du, dw = x[0] - r[0], x[1] - r[1], x[2] - r[2]
     r[0], r[1], r[2] = x[0], x[1], x[2]
-    push(solution.response[3 * start :], speeds, n, dn, du, dw, v)
+    push(problem, solution, c, dn, du, dw, v)
     return maximum(fabs(D[0] * dn), maximum(fabs(D[4] * du), fabs(D[8] * dw)))
 
 
@@ -41,6 +36,6 @@ def sweep(
     """One sweep over the *active* contacts; the largest change of a velocity."""
     most = 0.0
     for a in range(count):
-        change = relax(problem, terms, solution, active[a], terms.law[3 * active[a]], v)
+        change = relax(problem, terms, solution, active[a], kinetic_friction(terms, active[a]), v)
         most = maximum(most, change)
     return most

@@ -8,9 +8,9 @@ energy, as Newton's law with friction may, restitution is reduced until it does 
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.kernels.contact.block_inertia import along
+from kineta.kernels.contact.block_inertia import rate_along
 from kineta.kernels.contact.gauss_seidel import sweep
-from kineta.kernels.contact.islands import gather_island, label_islands
+from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
 from kineta.kernels.contact.newton_over_speeds import IslandWork, solve_island
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
@@ -26,11 +26,15 @@ HALVINGS = 40
 
 
 @kernel
-def approach(problem: ContactProblem, terms: ContactTerms, c: int, v: Reals) -> float:
-    """The normal velocity of a contact."""
-    start = problem.row_start[c]
-    n = problem.row_start[c + 1] - start
-    return along(terms.jacobian[3 * start :], problem.row_speeds[start:], n, v)
+def contacts_first(problem: ContactProblem, near: Integers, count: int) -> int:
+    """Move contacts before friction of joints, in their order; their number. A joint has no impulse: its friction is finite."""
+    found = 0
+    for a in range(count):
+        c = near[a]
+        if problem.has_normal[c] != 0:
+            move_forward(near, a, found)
+            found += 1
+    return found
 
 
 @kernel
@@ -80,13 +84,13 @@ def impulses_of_island(
             v[problem.row_speeds[k]] = solution.before[problem.row_speeds[k]]
     for a in range(count):
         c = active[a]
-        normal, e = approach(problem, terms, c, v), share * terms.law[3 * c + 2]
+        normal, e = rate_along(problem, terms, c, 0, v), share * terms.law[4 * c + 2]
         for i in range(3):
             solution.impulse[3 * c + i] = 0.0
             solution.target[3 * c + i] = 0.0
         solution.least[c] = 0.0
         if problem.poisson[c] != 0:
-            second = second or e > 0.0
+            second = second or (e > 0.0 and normal < -slow)
         elif normal < -slow:
             solution.target[3 * c] = e * normal
     found = complement(problem, terms, solution, work, active, count, v, tolerance)
@@ -96,8 +100,8 @@ def impulses_of_island(
             for i in range(3):
                 solution.compression[3 * c + i] = solution.impulse[3 * c + i]
                 solution.impulse[3 * c + i] = 0.0
-            if problem.poisson[c] != 0:
-                solution.least[c] = share * terms.law[3 * c + 2] * solution.compression[3 * c]
+            if problem.poisson[c] != 0 and rate_along(problem, terms, c, 0, solution.before) < -slow:
+                solution.least[c] = share * terms.law[4 * c + 2] * solution.compression[3 * c]
         found = complement(problem, terms, solution, work, active, count, v, tolerance)
         for a in range(count):
             for i in range(3):
@@ -119,11 +123,8 @@ def gains_energy(
     work, size = 0.0, 0.0
     for a in range(count):
         c = active[a]
-        start = problem.row_start[c]
-        n = problem.row_start[c + 1] - start
         for i in range(3):
-            W, speeds = terms.jacobian[3 * start + i * n :], problem.row_speeds[start:]
-            mean = 0.5 * (along(W, speeds, n, solution.before) + along(W, speeds, n, v))
+            mean = 0.5 * (rate_along(problem, terms, c, i, solution.before) + rate_along(problem, terms, c, i, v))
             work += solution.impulse[3 * c + i] * mean
             size += fabs(solution.impulse[3 * c + i] * mean)
     return work > tolerances.ROUNDING_TOLERANCE * size
@@ -170,21 +171,22 @@ def impact(
 ) -> int:
     """The speeds v after an impact of the contacts *near*, whose responses are known, and the impulses of all contacts.
 
-    An island is struck where a contact approaches faster than *still*. The number of struck islands, or -1 where one has no
-    impulses that satisfy the laws.
+    The order of those near changes. An island is struck where a contact approaches faster than *still*. The number of struck
+    islands, or -1 where one has no impulses that satisfy the laws.
     """
     struck, first, solved = 0, 0, True
     for k in range(problem.speeds):
         solution.before[k] = v[k]
     for k in range(3 * problem.contacts):
         solution.impulse[k] = 0.0
-    label_islands(problem, near, count, solution.label)
-    while first < count:
+    contacts = contacts_first(problem, near, count)
+    label_islands(problem, near, contacts, solution.label)
+    while first < contacts:
         own = near[first:]
-        some = gather_island(problem, own, count - first, solution.label)
+        some = gather_island(problem, own, contacts - first, solution.label)
         fastest = 0.0
         for a in range(some):
-            fastest = maximum(fastest, -approach(problem, terms, own[a], v))
+            fastest = maximum(fastest, -rate_along(problem, terms, own[a], 0, v))
         if fastest > still or fastest != fastest:
             struck += 1
             found = strike_island(

@@ -18,7 +18,7 @@ def label_islands(problem: ContactProblem, active: Integers, count: int, label: 
         changed = False
         for a in range(count):
             first, last = start[active[a]], start[active[a] + 1]
-            least = label[blocks[first]]
+            least = problem.blocks
             for k in range(first, last):
                 least = min(least, label[blocks[k]])
             for k in range(first, last):
@@ -28,16 +28,27 @@ def label_islands(problem: ContactProblem, active: Integers, count: int, label: 
 
 
 @kernel
+def move_forward(active: Integers, place: int, target: int) -> None:
+    """Move the entry at a *place* to a *target* before it, and those between back by one."""
+    c = active[place]
+    for k in range(place - target):
+        active[place - k] = active[place - k - 1]
+    active[target] = c
+
+
+@kernel
 def gather_island(problem: ContactProblem, active: Integers, count: int, label: Integers) -> int:
-    """Move the contacts of the island of the first active one to the front, in their order; their number."""
+    """Move the contacts of the island of the first active one to the front, in their order; their number. A contact that no
+    speed moves is an island.
+    """
     start, blocks = problem.coupled_start, problem.coupled_blocks
+    if start[active[0]] == start[active[0] + 1]:
+        return 1
     island = label[blocks[start[active[0]]]]
     found = 0
     for a in range(count):
         c = active[a]
-        if label[blocks[start[c]]] == island:
-            for k in range(a - found):
-                active[a - k] = active[a - k - 1]
-            active[found] = c
+        if start[c] < start[c + 1] and label[blocks[start[c]]] == island:
+            move_forward(active, a, found)
             found += 1
     return found

@@ -2,26 +2,28 @@
 
 Rows of one island satisfy S x + b = 0. They may depend on each other, and whether they do is not decided: with the forces c of
 the last transition, the proximal iteration (S + R) x = R c - b, repeated about its own result, finds forces near c that keep
-all rows.
+all rows. R is a part of the diagonal of the Delassus operator, row by row, so that bodies of unlike masses keep their digits.
 """
 
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.kernels.contact.block_inertia import accelerations, along, factor_blocks, push, respond
+from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, push, rate_along, respond
+from kineta.kernels.contact.friction_cone import kinetic_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.pivoting import back_substitute, eliminate
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
-from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.kernels.vectors import maximum
+from kineta.kernels.language import kernel, sqrt
 from kineta.memory import Integers, Reals, Record
 
 #: Modes of a contact.
 OPEN, STICKING, SLIPPING = 0, 1, 2
-#: Diagonal of R, relative to the largest of S.
+#: Diagonal of R, relative to that of the Delassus operator.
 PROXIMITY = 1e-6
-#: Number of iterations.
-ITERATIONS = 3
+#: Least and largest number of iterations.
+FEWEST, MOST = 3, 30
+#: Ratio of the squares of two changes at which iterations end: over rows that contradict each other forces grow without end.
+STALLED = 0.25
 #: Slip at which the direction of the mode and that of the velocity have equal parts [m/s].
 REMEMBERED_SLIP = 1e-6
 
@@ -61,10 +63,14 @@ class ModeWork(Record):
 
 @kernel
 def slip_direction(terms: ContactTerms, contacts: ContactMode, c: int, toward: Reals) -> None:
-    """The direction *toward* (2,) of the slip of a contact, near rest that in which it began."""
-    u = terms.velocity[3 * c + 1] + REMEMBERED_SLIP * contacts.direction[2 * c]
-    w = terms.velocity[3 * c + 2] + REMEMBERED_SLIP * contacts.direction[2 * c + 1]
-    size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
+    """The direction *toward* (2,) of the slip of a contact, near rest that in which it began; with smooth friction the part of
+    its unit vector that friction has of its size.
+    """
+    scale = terms.law[4 * c + 3]
+    remembered = REMEMBERED_SLIP if scale <= 0.0 else 0.0
+    u = terms.velocity[3 * c + 1] + remembered * contacts.direction[2 * c]
+    w = terms.velocity[3 * c + 2] + remembered * contacts.direction[2 * c + 1]
+    size = sqrt(u * u + w * w + scale * scale) + tolerances.LEAST_DIVISOR
     toward[0], toward[1] = u / size, w / size
 
 
@@ -98,21 +104,13 @@ def apply_force(
     """Add to v (speeds,) the change by a *force* along the row i of a contact, with the friction of a normal force that slips;
     its components along the rows are the local ones of the *solution*.
     """
-    start = problem.row_start[c]
-    n, x = problem.row_start[c + 1] - start, solution.local
+    x = solution.local
     x[0], x[1], x[2] = 0.0, 0.0, 0.0
     x[i] = force
     if i == 0 and contacts.mode[c] == SLIPPING:
-        x[1], x[2] = -terms.law[3 * c] * force * work.toward[2 * c], -terms.law[3 * c] * force * work.toward[2 * c + 1]
-    push(solution.response[3 * start :], problem.row_speeds[start:], n, x[0], x[1], x[2], v)
-
-
-@kernel
-def rate_along(problem: ContactProblem, terms: ContactTerms, c: int, i: int, v: Reals) -> float:
-    """The rate of v along the row i of a contact."""
-    start = problem.row_start[c]
-    n = problem.row_start[c + 1] - start
-    return along(terms.jacobian[3 * start + i * n :], problem.row_speeds[start:], n, v)
+        friction = kinetic_friction(terms, c) * force
+        x[1], x[2] = -friction * work.toward[2 * c], -friction * work.toward[2 * c + 1]
+    push(problem, solution, c, x[0], x[1], x[2], v)
 
 
 @kernel
@@ -131,30 +129,20 @@ def forces_of_island(
     """The forces of the *active* contacts of an island near a *reference*, and the accelerations a (speeds,) under them, whose
     rows are to be W a + *bias* = 0. Or impulses and speeds.
     """
-    S, b, x, centre, rows = work.matrix, work.right, work.found, work.centre, work.rows
+    S, b, x, rows = work.matrix, work.right, work.found, work.rows
     n = independent_rows(contacts, solution, active, count, rows)
-    largest = 0.0
     for j in range(n):
         for k in range(problem.speeds):
             work.speeds[k] = 0.0
         apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], 1.0, work.speeds)
         for k in range(n):
             S[k * n + j] = rate_along(problem, terms, rows[2 * k], rows[2 * k + 1], work.speeds)
-        largest = maximum(largest, fabs(S[j * n + j]))
-    proximity = PROXIMITY * largest
     for j in range(n):
         c, i = rows[2 * j], rows[2 * j + 1]
-        S[j * n + j] += proximity
+        S[j * n + j] += proximity(solution, work, j)
         b[j] = -(rate_along(problem, terms, c, i, a) + bias[3 * c + i])
-        centre[j] = reference[3 * c + i]
-    rank = eliminate(S, n, work.order, 0.0)
-    for _ in range(ITERATIONS):
-        for j in range(n):
-            b[j] += proximity * centre[j]
-        back_substitute(S, n, work.order, rank, b, x)
-        for j in range(n):
-            b[j] -= proximity * centre[j]
-            centre[j] = x[j]
+        x[j] = reference[3 * c + i]
+    approach_forces(solution, work, n)
     for j in range(n):
         c = rows[2 * j]
         apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
@@ -163,14 +151,41 @@ def forces_of_island(
 
 
 @kernel
+def proximity(solution: ContactSolution, work: ModeWork, j: int) -> float:
+    """The diagonal of R in the equation j."""
+    return PROXIMITY * solution.delassus[9 * work.rows[2 * j] + 4 * work.rows[2 * j + 1]]
+
+
+@kernel
+def approach_forces(solution: ContactSolution, work: ModeWork, n: int) -> None:
+    """The forces *found* (n,) by the proximal iteration about those that stand there."""
+    b, x, centre = work.right, work.found, work.centre
+    rank = eliminate(work.matrix, n, work.order, 0.0)
+    turns, last, change, size = 0, 0.0, 0.0, 0.0
+    while turns < FEWEST or (
+        turns < MOST and change > tolerances.ROUNDING_TOLERANCE**2 * size and change < STALLED * last
+    ):
+        for j in range(n):
+            centre[j] = x[j]
+            b[j] += proximity(solution, work, j) * centre[j]
+        back_substitute(work.matrix, n, work.order, rank, b, x)
+        last, change, size = change, 0.0, 0.0
+        for j in range(n):
+            R = proximity(solution, work, j)
+            b[j] -= R * centre[j]
+            change += R * (x[j] - centre[j]) * (x[j] - centre[j])
+            size += R * x[j] * x[j]
+        turns += 1
+
+
+@kernel
 def rub(
     problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, work: ModeWork, c: int, a: Reals
 ) -> None:
     """Add the friction of a joint that slips to the accelerations a (speeds,): a force of its own size."""
-    start = problem.row_start[c]
-    u, w = -terms.law[3 * c] * work.toward[2 * c], -terms.law[3 * c] * work.toward[2 * c + 1]
-    n = problem.row_start[c + 1] - start
-    push(solution.response[3 * start :], problem.row_speeds[start:], n, 0.0, u, w, a)
+    friction = kinetic_friction(terms, c)
+    u, w = -friction * work.toward[2 * c], -friction * work.toward[2 * c + 1]
+    push(problem, solution, c, 0.0, u, w, a)
     work.force[3 * c + 1], work.force[3 * c + 2] = u, w
 
 
@@ -186,8 +201,9 @@ def closed_accelerations(
     """Add the forces of all closed contacts, whose responses are known, to the accelerations a (speeds,) without them."""
     found = closed_contacts(problem, terms, solution, contacts, work)
     for k in range(found):
-        if contacts.mode[solution.active[k]] == SLIPPING and solution.delassus[9 * solution.active[k]] <= 0.0:
-            rub(problem, terms, solution, work, solution.active[k], a)
+        c = solution.active[k]
+        if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
+            rub(problem, terms, solution, work, c, a)
     forces_of_islands(problem, terms, solution, contacts, work, found, terms.bias, contacts.reference, a)
 
 

@@ -12,8 +12,8 @@ contacts are not unique, as on four feet.
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.kernels.contact.block_inertia import along, factor, push, substitute
-from kineta.kernels.contact.friction_cone import project_onto_cone
+from kineta.kernels.contact.block_inertia import factor, push, rate_along, substitute
+from kineta.kernels.contact.friction_cone import kinetic_friction, project_onto_cone
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
@@ -80,20 +80,12 @@ def contact_energy(
     energy = 0.0
     for a in range(count):
         c = active[a]
-        start = problem.row_start[c]
-        n = problem.row_start[c + 1] - start
-        speeds, W, b, f = (
-            problem.row_speeds[start:],
-            terms.jacobian[3 * start :],
-            solution.target[3 * c :],
-            work.force[3 * c :],
-        )
-        R, x = compliance(solution, c), work.projected[3 * c :]
+        b, f, x, R = solution.target[3 * c :], work.force[3 * c :], work.projected[3 * c :], compliance(solution, c)
         project_onto_cone(
-            f[0] - (along(W, speeds, n, v) + b[0] + work.lift[c]) / R,
-            f[1] - (along(W[n:], speeds, n, v) + b[1]) / R,
-            f[2] - (along(W[2 * n :], speeds, n, v) + b[2]) / R,
-            terms.law[3 * c],
+            f[0] - (rate_along(problem, terms, c, 0, v) + b[0] + work.lift[c]) / R,
+            f[1] - (rate_along(problem, terms, c, 1, v) + b[1]) / R,
+            f[2] - (rate_along(problem, terms, c, 2, v) + b[2]) / R,
+            kinetic_friction(terms, c),
             x,
             work.cones[9 * c :],
         )
@@ -115,12 +107,9 @@ def lift_normals(
     most = 0.0
     for a in range(count):
         c = active[a]
-        start = problem.row_start[c]
-        n = problem.row_start[c + 1] - start
-        speeds, W = problem.row_speeds[start:], terms.jacobian[3 * start :]
-        du = along(W[n:], speeds, n, v) + solution.target[3 * c + 1]
-        dw = along(W[2 * n :], speeds, n, v) + solution.target[3 * c + 2]
-        s = terms.law[3 * c] * sqrt(du * du + dw * dw)
+        du = rate_along(problem, terms, c, 1, v) + solution.target[3 * c + 1]
+        dw = rate_along(problem, terms, c, 2, v) + solution.target[3 * c + 2]
+        s = kinetic_friction(terms, c) * sqrt(du * du + dw * dw)
         most = maximum(most, fabs(s - work.lift[c]))
         work.lift[c] = s
     return most
@@ -306,11 +295,10 @@ def solve_island(
         n += problem.block_start[work.own[k] + 1] - problem.block_start[work.own[k]]
     for a in range(count):
         c = active[a]
-        start = problem.row_start[c]
-        r, size = solution.impulse[3 * c :], problem.row_start[c + 1] - start
+        r = solution.impulse[3 * c :]
         for i in range(3):
             work.force[3 * c + i] = r[i]
-        push(solution.response[3 * start :], problem.row_speeds[start:], size, -r[0], -r[1], -r[2], work.free)
+        push(problem, solution, c, -r[0], -r[1], -r[2], work.free)
         work.lift[c] = 0.0
     lift_normals(problem, terms, solution, work, active, count, v)
     steps, turns, moved = 0, 0, 2.0 * tolerance

@@ -24,6 +24,7 @@ class ContactProblem(Record):
         multiplier, and room for R
     row_start, row_speeds : (contacts + 1,), (entries,) indices of the speeds in the rows of each contact, all of whole blocks
     coupled_start, coupled_blocks : (contacts + 1,), (couplings,) blocks of these speeds
+    has_normal : (contacts,) 1 for contacts, 0 for friction of joints, which is always closed and whose size is a force
     poisson : (contacts,) 1 for Poisson's law of restitution, 0 for Newton's
     """
 
@@ -38,6 +39,7 @@ class ContactProblem(Record):
     row_speeds: Integers
     coupled_start: Integers
     coupled_blocks: Integers
+    has_normal: Integers
     poisson: Integers
 
 
@@ -47,7 +49,8 @@ class ContactTerms(Record):
     inertia : the blocks; force : (speeds,) generalised forces, for multipliers the acceleration bias of their constraints
     jacobian : (3 entries,) rows n, u, w of each contact, over its ``row_speeds``
     velocity, bias : (3 contacts,) relative velocities along the rows, and their rates without accelerations
-    law : (3 contacts,) kinetic and static coefficient of friction, restitution
+    law : (4 contacts,) kinetic and static coefficient of friction, or friction of a joint, where less than zero counts as zero;
+        restitution; the speed of slip over which smooth friction grows, 0 for Coulomb's
     gap : (contacts,) gaps
     """
 

@@ -57,7 +57,7 @@ def contact_terms(d: Derivation) -> ContactTermsArrays:
             velocity.append(row.levels[-1] if row else ZERO)
             bias.append(row.rest if row else ZERO)
         gap.append(contact.normal.levels[0] if contact.normal else g.const(ALWAYS_CLOSED))
-        law += [contact.bound, contact.static, contact.restitution]
+        law += [contact.bound, contact.static, contact.restitution, contact.smooth or ZERO]
     inertia = [
         x
         for block in blocks

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kineta.kernels.contact.mode_forces import ContactMode, ModeWork
 from kineta.kernels.contact.newton_over_speeds import IslandWork
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 
@@ -46,56 +48,77 @@ def random_problem(
     for k, b in enumerate(bound):
         own[k] += list(range(number, number + b))
         number += b
-    K, inertia, starts = np.zeros((number, number)), [], [0]
-    for n, b, rows in zip(sizes, bound, own, strict=True):
+    inertia = []
+    for n, b in zip(sizes, bound, strict=True):
         A = rng.normal(size=(n, n))
         block = np.zeros((n + b, n + b))
         block[:n, :n] = A @ A.T + np.eye(n)
         J = rng.normal(size=(b, n))
         J[:, 0] = 0.0
         block[n:, :n], block[:n, n:] = -J, -J.T
-        K[np.ix_(rows, rows)] = block
-        inertia += [*block.ravel(), *[0.0] * n, *[1.0] * b, *[0.0] * (n + b)]
-        starts.append(len(inertia))
+        inertia.append(block)
     touched = [sorted(rng.choice(blocks, size=min(blocks, rng.integers(1, 3)), replace=False)) for _ in range(contacts)]
-    used = [[k for b in some for k in own[b]] for some in touched]
-    W, entries = np.zeros((3 * contacts, number)), []
+    W = np.zeros((3 * contacts, number))
     massless = np.arange(number) >= sizes.sum()
-    for c, row in enumerate(used):
+    for c, some in enumerate(touched):
+        row = [k for b in some for k in own[b]]
         w = np.zeros((3, len(row)))
         w[: 1 + tangents] = rng.normal(size=(1 + tangents, len(row))) * ~massless[row]
-        firsts = [row.index(own[b][0]) for b in touched[c]]
+        firsts = [row.index(own[b][0]) for b in some]
         w[:, firsts] = [[1.0], [0.0], [0.0]]  # all contacts open along one motion: there is a solution
         W[3 * c : 3 * c + 3, row] = w
-        entries += w.ravel().tolist()
     friction = rng.uniform(0, 1.2, contacts) if mu is None else np.full(contacts, mu)
+    return problem_of(inertia, own, W, touched, friction, rng.normal(size=number), int(bound.sum()))
+
+
+def problem_of(
+    inertia: Sequence[np.ndarray],
+    own: Sequence[Sequence[int]],
+    W: np.ndarray,
+    touched: Sequence[Sequence[int]],
+    mu: np.ndarray,
+    force: np.ndarray,
+    multipliers: int = 0,
+) -> RandomProblem:
+    """A problem of blocks of *inertia* with their *own* speeds, the last of which are *multipliers*, and contacts with rows *W*
+    between the blocks *touched*.
+    """
+    number, contacts = W.shape[1], len(touched)
+    massless = np.arange(number) >= number - multipliers
+    K, entries = np.zeros((number, number)), []
+    for block, rows in zip(inertia, own, strict=True):
+        K[np.ix_(rows, rows)] = block
+        n = len(rows)
+        entries.append([*np.ravel(block), *np.where(massless[list(rows)], 1.0, 0.0), *[0.0] * n])
+    used = [[k for b in some for k in own[b]] for some in touched]
     starts_of = lambda rows: integers(np.cumsum([0, *map(len, rows)]))  # noqa: E731
     flat = lambda rows: integers([k for row in rows for k in row])  # noqa: E731
     problem = ContactProblem(
         speeds=number,
-        multipliers=int(bound.sum()),
+        multipliers=multipliers,
         contacts=contacts,
-        blocks=blocks,
+        blocks=len(own),
         block_start=starts_of(own),
         block_speeds=flat(own),
-        inertia_start=integers(starts),
+        inertia_start=starts_of(entries),
         row_start=starts_of(used),
         row_speeds=flat(used),
         coupled_start=starts_of(touched),
         coupled_blocks=flat(touched),
+        has_normal=integers(W.reshape(contacts, 3, number)[:, 0].any(axis=1)),
         poisson=np.zeros(contacts, dtype=np.int64),
     )
     terms = ContactTerms(
-        inertia=np.array(inertia),
-        force=rng.normal(size=number),
-        jacobian=np.array(entries),
+        inertia=np.concatenate(entries),
+        force=np.array(force, dtype=float),
+        jacobian=np.concatenate([W[3 * c : 3 * c + 3, row].ravel() for c, row in enumerate(used)]),
         velocity=np.zeros(3 * contacts),
         bias=np.zeros(3 * contacts),
-        law=np.stack([friction, friction, np.zeros(contacts)], axis=1).ravel(),
+        law=np.stack([mu, mu, 0 * mu, 0 * mu], axis=1).ravel(),
         gap=np.zeros(contacts),
     )
     solution = ContactSolution(
-        response=np.zeros(len(entries)),
+        response=np.zeros(3 * sum(map(len, used))),
         delassus=np.zeros(9 * contacts),
         target=np.zeros(3 * contacts),
         impulse=np.zeros(3 * contacts),
@@ -104,10 +127,44 @@ def random_problem(
         before=np.zeros(number),
         compression=np.zeros(3 * contacts),
         active=np.arange(contacts, dtype=np.int64),
-        label=np.zeros(blocks, dtype=np.int64),
+        label=np.zeros(len(own), dtype=np.int64),
         local=np.zeros(4),
     )
-    return RandomProblem(problem, terms, solution, K, W, friction, massless)
+    return RandomProblem(problem, terms, solution, K, W, mu, massless)
+
+
+def pile(masses: Sequence[float]) -> RandomProblem:
+    """Bodies of these *masses* on one another, on the ground, each under a force of its mass downwards."""
+    n = len(masses)
+    W = np.zeros((3 * n, n))
+    W[::3] = np.eye(n) - np.eye(n, k=-1)
+    touched = [[k for k in (c - 1, c) if k >= 0] for c in range(n)]
+    return problem_of(
+        [np.eye(1) * m for m in masses], [[k] for k in range(n)], W, touched, np.zeros(n), -np.array(masses)
+    )
+
+
+def mode_memory(
+    contacts: int, speeds: int, modes: Sequence[int] | None = None, toward: np.ndarray | None = None
+) -> tuple[ContactMode, ModeWork]:
+    """The *modes* of all contacts, open unless given, with directions of slip *toward* (contacts, 2); and working memory."""
+    m, none = contacts, np.zeros(contacts, dtype=np.int64)
+    mode = ContactMode(
+        mode=none if modes is None else integers(modes),
+        candidate=none.copy() if modes is None else integers(modes),
+        direction=np.zeros(2 * m) if toward is None else np.ravel(toward).astype(float),
+        reference=np.zeros(3 * m),
+    )
+    work = ModeWork(
+        force=np.zeros(3 * m),
+        toward=np.zeros(2 * m),
+        speeds=np.zeros(2 * speeds),
+        rows=np.zeros(6 * m, dtype=np.int64),
+        matrix=np.zeros(9 * m * m),
+        **{name: np.zeros(3 * m) for name in ("right", "found", "centre")},
+        order=np.zeros(6 * m, dtype=np.int64),
+    )
+    return mode, work
 
 
 def island_work(p: RandomProblem) -> IslandWork:

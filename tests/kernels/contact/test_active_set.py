@@ -10,25 +10,13 @@ from kineta.hybrid.contact_state import ContactRows, ContactState
 from kineta.kernels.contact import active_set, block_inertia
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, ContactMode, ModeWork
 from kineta.kernels.machine_code import machine_code
-from tests.kernels.contact.problems import RandomProblem, random_problem
+from tests.kernels.contact.problems import RandomProblem, mode_memory, problem_of, random_problem
 
 
 def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
     """The active set of all contacts of a problem: whether there is one, its mode, its forces, and accelerations."""
     m, n = len(p.mu), len(p.K)
-    integers = lambda k: np.zeros(k, dtype=np.int64)  # noqa: E731
-    contacts = ContactMode(
-        mode=integers(m), candidate=integers(m), direction=np.zeros(2 * m), reference=np.zeros(3 * m)
-    )
-    work = ModeWork(
-        force=np.zeros(3 * m),
-        toward=np.zeros(2 * m),
-        speeds=np.zeros(2 * n),
-        rows=integers(6 * m),
-        matrix=np.zeros(9 * m * m),
-        **{name: np.zeros(3 * m) for name in ("right", "found", "centre")},
-        order=integers(6 * m),
-    )
+    contacts, work = mode_memory(m, n)
     free, a = np.zeros(n), np.zeros(n)
     machine_code(block_inertia.factor_blocks)(p.problem, p.terms.inertia)
     machine_code(block_inertia.accelerations)(p.problem, p.terms.inertia, p.terms.force, np.zeros(2 * n), free)
@@ -88,3 +76,26 @@ def test_forces_keep_to_their_cones_and_nothing_is_pulled(seed: int) -> None:
         if mode == SLIPPING:
             toward = contacts.direction[2 * c : 2 * c + 2]
             assert x[c, 1:] == pytest.approx(-0.5 * x[c, 0] * toward, abs=1e-6 * size)
+
+
+@pytest.mark.parametrize("slip", [0.0, 0.2])
+def test_smooth_friction_never_sticks(slip: float) -> None:
+    p = problem_of([np.eye(3)], [[0, 1, 2]], np.eye(3), [[0]], np.array([0.5]), np.array([-10.0, 1.0, 0.0]))
+    p.terms.law[3] = 0.1
+    p.terms.velocity[1] = slip
+    found, contacts, work, a = solved(p)
+    assert found
+    assert contacts.mode.tolist() == [SLIPPING]
+    friction = 5.0 * slip / np.hypot(slip, 0.1)
+    assert work.force == pytest.approx([10.0, -friction, 0.0], abs=1e-9)
+    assert a == pytest.approx([0.0, 1.0 - friction, 0.0], abs=1e-9)
+
+
+def test_friction_below_zero_does_not_stick() -> None:
+    for W in (np.eye(3), np.diag([0.0, 1.0, 0.0])):
+        p = problem_of([np.eye(3)], [[0, 1, 2]], W, [[0]], np.array([-0.5]), np.array([-10.0, 1.0, 0.0]))
+        found, contacts, work, a = solved(p)
+        assert found
+        assert contacts.mode.tolist() == [SLIPPING]
+        assert work.force == pytest.approx([10.0 * W[0, 0], 0.0, 0.0], abs=1e-9)
+        assert a[1] == pytest.approx(1.0, abs=1e-9)

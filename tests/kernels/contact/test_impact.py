@@ -10,7 +10,7 @@ from kineta.hybrid.impact_law import impulses
 from kineta.kernels.contact import block_inertia
 from kineta.kernels.contact.impact import impact
 from kineta.kernels.machine_code import machine_code
-from tests.kernels.contact.problems import RandomProblem, island_work, random_problem
+from tests.kernels.contact.problems import RandomProblem, island_work, pile, problem_of, random_problem
 
 
 def struck(p: RandomProblem, v: np.ndarray) -> tuple[int, np.ndarray]:
@@ -52,7 +52,7 @@ def test_impulses_are_those_of_the_automaton(seed: int, poisson: bool) -> None:
     m = 1 + seed % 3
     p = random_problem(seed, blocks=2, contacts=m, tied=seed % 2 == 0, mu=(0.0, 0.2, 0.5)[seed % 3])
     e = rng.uniform(0.1, 0.9, m)
-    p.terms.law[2::3] = e
+    p.terms.law[2::4] = e
     p.problem.poisson[:] = int(poisson)
     v = approaching(p, rng)
     found, after = struck(p, v)
@@ -72,7 +72,7 @@ def test_impulses_are_those_of_the_automaton(seed: int, poisson: bool) -> None:
 def test_no_impact_gains_energy(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = random_problem(seed, blocks=3, contacts=5, tied=seed % 2 == 0, mu=1.0)
-    p.terms.law[2::3] = 1.0
+    p.terms.law[2::4] = 1.0
     p.problem.poisson[:] = rng.integers(0, 2, 5)
     v = approaching(p, rng)
     found, after = struck(p, v)
@@ -99,3 +99,51 @@ def test_numbers_that_are_none_are_no_impulses() -> None:
     p.terms.jacobian[0] = np.nan
     found, _ = struck(p, v)
     assert found == -1
+
+
+@pytest.mark.parametrize("poisson", [False, True])
+def test_slow_approaches_do_not_rebound(poisson: bool) -> None:
+    for speed, expected in ((-1.0, 0.5), (-2e-6, 1e-6), (-0.5e-6, 0.0)):
+        q = pile([2.0])
+        q.terms.law[2] = 0.5
+        q.problem.poisson[:] = int(poisson)
+        found, after = struck(q, np.array([speed]))
+        assert found == 1
+        assert after == pytest.approx([expected], abs=1e-12)
+
+
+@pytest.mark.parametrize("contacts", [2, 5])
+def test_friction_in_a_joint_has_no_impulse(contacts: int) -> None:
+    """The friction force of a joint is finite, and an impact takes no time."""
+    p, q = (random_problem(2, blocks=1, contacts=contacts, mu=0.4) for _ in range(2))
+    joint = slice(3 * (contacts - 1), 3 * contacts)
+    n = len(p.K)
+    p.terms.jacobian[3 * n * (contacts - 1) :][:n] = 0.0
+    q.terms.jacobian[3 * n * (contacts - 1) :] = 0.0
+    p.problem.has_normal[-1] = 0
+    p.terms.law[-4:] = [100.0, 100.0, 0.0, 0.0]
+    p.W[joint.start], q.W[joint] = 0.0, 0.0
+    v = approaching(q, np.random.default_rng(0))
+    found, after = struck(p, v)
+    _, expected = struck(q, v)
+    assert found == 1
+    assert not p.solution.impulse[joint].any()
+    assert after == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_contact_that_no_speed_moves_is_not_struck() -> None:
+    W = np.zeros((6, 1))
+    W[3, 0] = 1.0
+    p = problem_of([np.eye(1)], [[0]], W, [[], [0]], np.full(2, 0.5), np.array([-1.0]))
+    p.problem.has_normal[:] = 1
+    found, after = struck(p, np.array([-1.0]))
+    assert found == 1
+    assert after == pytest.approx(0, abs=1e-12)
+    assert p.solution.impulse == pytest.approx([0, 0, 0, 1, 0, 0], abs=1e-12)
+
+
+def test_friction_below_zero_has_no_impulse() -> None:
+    p = problem_of([np.eye(3)], [[0, 1, 2]], np.eye(3), [[0]], np.array([-0.5]), np.zeros(3))
+    found, after = struck(p, np.array([-1.0, 1.0, 0.0]))
+    assert found == 1
+    assert after == pytest.approx([0.0, 1.0, 0.0], abs=1e-12)

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kineta.kernels.contact import mode_forces, pivoting
-from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, ContactMode, ModeWork
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.machine_code import machine_code
-from tests.kernels.contact.problems import RandomProblem, random_problem
+from tests.kernels.contact.problems import mode_memory, pile, problem_of, random_problem
 
 WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": machine_code}
 
@@ -19,21 +19,6 @@ WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
     return WAYS[request.param]
-
-
-def memory(p: RandomProblem, modes: np.ndarray, toward: np.ndarray) -> tuple[ContactMode, ModeWork]:
-    m, n = len(p.mu), len(p.K)
-    contacts = ContactMode(mode=modes, candidate=modes, direction=toward.ravel().copy(), reference=np.zeros(3 * m))
-    work = ModeWork(
-        force=np.zeros(3 * m),
-        toward=np.zeros(2 * m),
-        speeds=np.zeros(2 * n),
-        rows=np.zeros(6 * m, dtype=np.int64),
-        matrix=np.zeros(9 * m * m),
-        **{name: np.zeros(3 * m) for name in ("right", "found", "centre")},
-        order=np.zeros(6 * m, dtype=np.int64),
-    )
-    return contacts, work
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -63,7 +48,7 @@ def test_forces_of_a_mode_keep_its_rows(seed: int, way: Callable[[Any], Any]) ->
     toward = slip / np.linalg.norm(slip, axis=1, keepdims=True)
     p.terms.velocity.reshape(m, 3)[:, 1:] = slip
     p.terms.bias[:] = rng.normal(size=3 * m)
-    contacts, work = memory(p, modes, toward)
+    contacts, work = mode_memory(m, len(p.K), modes, toward)
     a = np.zeros(len(p.K))
     way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
     x = work.force.reshape(m, 3)
@@ -98,12 +83,59 @@ def test_forces_over_dependent_rows_are_those_near_the_reference() -> None:
         q.terms.jacobian[:] = p.terms.jacobian
         q.terms.force[:] = 0.0
         q.terms.force[speeds[0]] = -4.0
-        contacts, work = memory(q, np.full(3, STICKING, dtype=np.int64), np.ones((3, 2)))
+        contacts, work = mode_memory(3, n, [STICKING] * 3)
         contacts.reference[::3] = reference
         a = np.zeros(n)
         mode_forces.mode_accelerations(q.problem, q.terms, q.solution, contacts, work, a)
         x = work.force[::3]
         assert np.abs(own @ a[speeds[:2]]).max() < 1e-9
-        # The part along (1, -2, 1), which moves nothing, is that of the reference.
-        kernel = np.array([1.0, -2.0, 1.0])
+        # The part along (1, -2, 1), which moves nothing, is that of the reference, measured by what each force moves.
+        kernel = np.array([1.0, -2.0, 1.0]) * q.solution.delassus[::9]
         assert kernel @ x == pytest.approx(kernel @ reference, abs=1e-6)
+
+
+@pytest.mark.parametrize("masses", [(1.0, 1e-6), (1e6, 1.0, 1e-6), (1.0, 1e-3, 1.0)])
+def test_a_pile_of_unlike_masses_weighs_what_its_parts_weigh(
+    masses: tuple[float, ...], way: Callable[[Any], Any]
+) -> None:
+    p = pile(masses)
+    n = len(masses)
+    contacts, work = mode_memory(n, n, [STICKING] * n)
+    a = np.zeros(n)
+    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    assert work.force[::3] == pytest.approx(np.cumsum(masses[::-1])[::-1], rel=1e-12)
+
+
+def test_a_contact_that_no_speed_moves_bears_no_force(way: Callable[[Any], Any]) -> None:
+    W = np.zeros((6, 1))
+    W[3, 0] = 1.0
+    p = problem_of([np.eye(1)], [[0]], W, [[], [0]], np.full(2, 0.5), np.array([-1.0]))
+    p.problem.has_normal[:] = 1
+    contacts, work = mode_memory(2, 1, [STICKING, STICKING])
+    a = np.zeros(1)
+    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    assert work.force == pytest.approx([0, 0, 0, 1, 0, 0], abs=1e-12)
+    assert a == pytest.approx(0, abs=1e-12)
+
+
+def test_smooth_friction_grows_with_the_slip(way: Callable[[Any], Any]) -> None:
+    mu, scale, slip = 0.5, 0.1, np.array([0.03, -0.04])
+    p = problem_of([2.0 * np.eye(3)], [[0, 1, 2]], np.eye(3), [[0]], np.array([mu]), np.array([-20.0, 0.0, 0.0]))
+    p.terms.law[3] = scale
+    p.terms.velocity[1:] = slip
+    contacts, work = mode_memory(1, 3, [SLIPPING], np.array([1.0, 0.0]))
+    a = np.zeros(3)
+    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    expected = -mu * 20.0 * slip / np.hypot(np.linalg.norm(slip), scale)
+    assert work.force == pytest.approx([20.0, *expected], rel=1e-12)
+    assert a == pytest.approx([0.0, *expected / 2], abs=1e-12)
+
+
+@pytest.mark.parametrize("normal", [True, False])
+def test_friction_below_zero_is_none(normal: bool, way: Callable[[Any], Any]) -> None:
+    W = np.diag([1.0 * normal, 1.0, 1.0])
+    p = problem_of([np.eye(3)], [[0, 1, 2]], W, [[0]], np.array([-0.5]), np.array([-20.0, 0.0, 0.0]))
+    p.terms.velocity[1:] = 3.0, 4.0
+    contacts, work = mode_memory(1, 3, [SLIPPING], np.array([0.6, 0.8]))
+    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, np.zeros(3))
+    assert work.force == pytest.approx([20.0 * normal, 0.0, 0.0], rel=1e-12)

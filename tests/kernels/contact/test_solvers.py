@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from kineta.kernels.contact import block_inertia, friction_cone, gauss_seidel, islands
 from kineta.kernels.contact.newton_over_speeds import solve_island
 from kineta.kernels.machine_code import machine_code
-from tests.kernels.contact.problems import RandomProblem, island_work, random_problem
+from tests.kernels.contact.problems import RandomProblem, island_work, problem_of, random_problem
 from tests.kernels.test_language import in_c
 
 WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": machine_code}
@@ -59,9 +59,7 @@ def test_responses_are_those_of_the_delassus_operator(seed: int, way: Callable[[
         D = p.solution.delassus[9 * c : 9 * c + 9].reshape(3, 3)
         assert D - np.diag(np.diag(D)) == pytest.approx(own - np.diag(np.diag(own)), abs=1e-11)
         assert np.diag(D) == pytest.approx((1 + block_inertia.STIFFENING) * np.diag(own), rel=1e-11)
-        start, end = p.problem.row_start[c : c + 2]
-        speeds, response = p.problem.row_speeds[start:], p.solution.response[3 * start :]
-        way(block_inertia.push)(response, speeds, int(end - start), 1.0, 2.0, -3.0, v)
+        way(block_inertia.push)(p.problem, p.solution, c, 1.0, 2.0, -3.0, v)
     assert v == pytest.approx(np.linalg.solve(p.K, p.W.T @ np.tile([1.0, 2.0, -3.0], len(p.mu))), abs=1e-11)
 
 
@@ -122,6 +120,18 @@ def test_islands_are_the_connected_components(seed: int, way: Callable[[Any], An
         first += count
     components = {own[some[0]] for some in touched}
     assert sorted(found) == sorted(sorted(c for c in range(5) if own[touched[c][0]] == k) for k in components)
+
+
+def test_contacts_that_no_speed_moves_are_islands_of_their_own(way: Callable[[Any], Any]) -> None:
+    touched = [[], [0], [1], [], [0]]
+    p = problem_of([np.eye(1)] * 2, [[0], [1]], np.zeros((15, 2)), touched, np.zeros(5), np.zeros(2))
+    first, found = 0, []
+    way(islands.label_islands)(p.problem, p.solution.active, 5, p.solution.label)
+    while first < 5:
+        count = way(islands.gather_island)(p.problem, p.solution.active[first:], 5 - first, p.solution.label)
+        found.append(p.solution.active[first : first + count].tolist())
+        first += count
+    assert found == [[0], [1, 4], [2], [3]]
 
 
 @pytest.mark.parametrize("seed", range(10))
