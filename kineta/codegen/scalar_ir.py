@@ -243,8 +243,4 @@ def _truth(width: int) -> str:
     return "i1" if width == 1 else f"<{width} x i1>"
 
 
-_CHOICES: dict[Op, Callable[[Put, str, Sequence[str], int], None]] = {
-    Op.SIGN: _sign,
-    Op.STEP: _step,
-    Op.GUARD: _guard,
-}
+_CHOICES: dict[Op, Callable[[Put, str, Sequence[str], int], None]] = {Op.SIGN: _sign, Op.STEP: _step, Op.GUARD: _guard}

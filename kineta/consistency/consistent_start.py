@@ -17,13 +17,7 @@ from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.derived import Derived
-from kineta.consistency.redundancy import (
-    State,
-    contradiction,
-    find_redundancy,
-    singular_configuration,
-    singular_text,
-)
+from kineta.consistency.redundancy import State, contradiction, find_redundancy, singular_configuration, singular_text
 from kineta.errors import ModelError, NumericalError, warn
 from kineta.mechanics.constraints.rows import check_independent
 
@@ -54,13 +48,7 @@ class Consistent(Generic[T]):
 
 
 def consistent(
-    equations: T,
-    t: float | FloatArray,
-    q: FloatArray,
-    v: FloatArray,
-    p: FloatArray,
-    *,
-    reach: float | None = None,
+    equations: T, t: float | FloatArray, q: FloatArray, v: FloatArray, p: FloatArray, *, reach: float | None = None
 ) -> Consistent[T]:
     """Consistent start near *q*, *v*, of one motion or with a leading axis of cases.
 

@@ -144,10 +144,7 @@ PLACED: dict[str, Quantity] = {
 #: below v^(s).
 ORDERED: dict[str, Quantity] = {
     q.name: q
-    for q in (
-        Quantity("kineta", "K"),
-        Quantity("inertia_forces", entries=lambda s: [f"Q[{n}]" for n in s.v_names]),
-    )
+    for q in (Quantity("kineta", "K"), Quantity("inertia_forces", entries=lambda s: [f"Q[{n}]" for n in s.v_names]))
 }
 #: The quantities of the equations under programs of motion, of the order s of these equations, which may be omitted. Their
 #: inputs are the derivatives of the speeds below v^(s-1), and added forces where s = 2.

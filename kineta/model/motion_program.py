@@ -96,11 +96,7 @@ def _fault(system: Scope, program: Program) -> tuple[str, str] | None:
 
 
 KIND = Program.kind = Kind(
-    Program,
-    "program",
-    {"program": Production('":" sum "=" sum', _read)},
-    lambda p: f": {p.value} = 0",
-    fault=_fault,
+    Program, "program", {"program": Production('":" sum "=" sum', _read)}, lambda p: f": {p.value} = 0", fault=_fault
 )
 
 #: The first word of the statement on the control.

@@ -120,12 +120,7 @@ def unit(text: str) -> Unit:
 
 
 #: Spellings of units in other programs.
-_ELSEWHERE = {
-    "kmh": "km/h",
-    "kph": "km/h",
-    "sec": "s",
-    "hr": "h",
-}
+_ELSEWHERE = {"kmh": "km/h", "kph": "km/h", "sec": "s", "hr": "h"}
 
 #: Words that are written for units.
 _SPELLED = {

@@ -107,11 +107,7 @@ class CurvePoint(Generic[State]):
 
 
 def follow(
-    curve: Curve[State],
-    start: CurvePoint[State],
-    length: float,
-    room: Callable[[CurvePoint[State]], float],
-    most: int,
+    curve: Curve[State], start: CurvePoint[State], length: float, room: Callable[[CurvePoint[State]], float], most: int
 ) -> tuple[list[CurvePoint[State]], str]:
     """At most *most* points of the *curve* from *start* on, in steps of about this *length*, with folds and bifurcations,
     while *room* is positive; and the reason for the end.

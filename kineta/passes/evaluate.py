@@ -14,10 +14,7 @@ _UNARY = [op in UNARY for op in Op]
 
 
 def evaluate(
-    graph: Graph,
-    roots: Sequence[Ref],
-    values: Mapping[str, Any],
-    functions: Mapping[int, Callable[..., Any]] = FLOAT,
+    graph: Graph, roots: Sequence[Ref], values: Mapping[str, Any], functions: Mapping[int, Callable[..., Any]] = FLOAT
 ) -> list[Any]:
     """Values of *roots* by the *functions* of the operations, on floats, arrays or numbers of any precision; ``CONST`` converts
     a float.

@@ -22,11 +22,7 @@ from kineta.values import numbers
 
 
 def program_start(
-    equations: Equations,
-    made: BoundSystem,
-    t: float,
-    state: tuple[FloatArray, FloatArray, FloatArray],
-    levels: Any,
+    equations: Equations, made: BoundSystem, t: float, state: tuple[FloatArray, FloatArray, FloatArray], levels: Any
 ) -> tuple[FloatArray, FloatArray, FloatArray, tuple[str, ...]]:
     """Consistent coordinates and speeds of a *state* (q, v, p), and the derivatives of the speeds below the highest, ((s-2)
     nv,): of the uncontrolled motion, but for the *levels* given and ``initial``, with the least change that satisfies the

@@ -165,10 +165,7 @@ def _told(name: str, text: str) -> Any:
 def _event(file: h5py.File, i: int, states: int) -> tuple[FloatArray, FloatArray]:
     """Return times and states of an event."""
     m = _declared(file, f"event{i}.t").shape[0]
-    return (
-        _numbers(file, f"event{i}.t", (m,), finite=True),
-        _numbers(file, f"event{i}.y", (m, states), finite=True),
-    )
+    return (_numbers(file, f"event{i}.t", (m,), finite=True), _numbers(file, f"event{i}.y", (m, states), finite=True))
 
 
 def _is_number(value: object) -> bool:

@@ -178,10 +178,7 @@ def _mode_functions(d: Derivation, acting: Mapping[str, Ref], watched: Sequence[
     switches = d.symbols.system.switches
     for k, switch in enumerate(switches):
         found[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))
-    events = [
-        *d.expression(*watched, *(s.value for s in switches)),
-        *(d["contact_guards"].refs if d.contacts else ()),
-    ]
+    events = [*d.expression(*watched, *(s.value for s in switches)), *(d["contact_guards"].refs if d.contacts else ())]
     if events:
         found["events"] = substitute(d.graph, events, acting)
     return found

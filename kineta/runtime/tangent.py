@@ -124,8 +124,7 @@ class Tangent:
     def at(self, t: FloatArray, q: FloatArray, v: FloatArray, tau: FloatArray, p: FloatArray) -> Linearisation:
         """The linearisation at states with leading axes; NaN where it does not exist."""
         return self.solved(
-            NUMBERS,
-            lambda table, vdot, multipliers: self._tables[table].values((t, q, v, vdot, tau, multipliers, p)),
+            NUMBERS, lambda table, vdot, multipliers: self._tables[table].values((t, q, v, vdot, tau, multipliers, p))
         )
 
     def solved(self, algebra: MatrixAlgebra, blocks: Callable[[str, Matrix, Matrix], Blocks]) -> Linearisation:

@@ -334,8 +334,7 @@ TASKS = (
             o.state("v", "Initial speeds to begin with"),
             o.SIGMA,
             o.intervals(
-                "bounds",
-                "Lowest and highest value of what is fitted; one of them may be left out. As often as needed.",
+                "bounds", "Lowest and highest value of what is fitted; one of them may be left out. As often as needed."
             ),
             o.time("t0", "When the motion starts; else at the first time of the data."),
             o.plot(),

@@ -22,8 +22,4 @@ from kineta.model.constraints.rolling import Rolling
 Residuals = Mapping[str, Ref]
 
 #: Residuals of each kind of constraint.
-RESIDUALS: Mapping[type, Callable[[Elements, Any], Residuals]] = {
-    Constraint: plain,
-    Loop: loop,
-    Rolling: rolling,
-}
+RESIDUALS: Mapping[type, Callable[[Elements, Any], Residuals]] = {Constraint: plain, Loop: loop, Rolling: rolling}

@@ -62,7 +62,4 @@ def retraction(d: Derivation, change: Sequence[Ref]) -> list[Ref]:
     return [moved[n] for n in s.system.q_names]
 
 
-RULES: Mapping[str, Rule] = {
-    "projected_q": lambda d: vector(position(d)),
-    "projected_v": lambda d: vector(velocity(d)),
-}
+RULES: Mapping[str, Rule] = {"projected_q": lambda d: vector(position(d)), "projected_v": lambda d: vector(velocity(d))}

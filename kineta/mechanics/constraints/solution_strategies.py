@@ -79,11 +79,7 @@ def _partition(d: Derivation, orders: Sequence[Sequence[int]], f: Sequence[Ref],
 
 
 #: The strategies by name.
-STRATEGIES: Mapping[str, Strategy] = {
-    MULTIPLIERS: _multipliers,
-    "nullspace": _nullspace,
-    "partition": _partition,
-}
+STRATEGIES: Mapping[str, Strategy] = {MULTIPLIERS: _multipliers, "nullspace": _nullspace, "partition": _partition}
 
 #: Names of the options.
 STRATEGY_NAMES = (AUTO, *STRATEGIES)

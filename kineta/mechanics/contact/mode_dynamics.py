@@ -138,10 +138,7 @@ def _laws(d: Derivation) -> Array:
     """Friction limit or coefficient, its static value, restitution, and the velocity scale of smooth friction (zero for
     Coulomb's) of every contact.
     """
-    return matrix(
-        [[t.bound, t.static, t.restitution, ZERO if t.smooth is None else t.smooth] for t in d.contacts],
-        4,
-    )
+    return matrix([[t.bound, t.static, t.restitution, ZERO if t.smooth is None else t.smooth] for t in d.contacts], 4)
 
 
 # -- forces ---------------------------------------------------------------------------------------------------------
@@ -344,11 +341,7 @@ def in_mode(rules: Mapping[str, Rule], *, pressing: bool) -> Mapping[str, Rule]:
 
 
 #: Contact quantities of a run.
-RULES: Mapping[str, Rule] = {
-    "gaps": _gaps,
-    "laws": _laws,
-    "contact_guards": events,
-}
+RULES: Mapping[str, Rule] = {"gaps": _gaps, "laws": _laws, "contact_guards": events}
 
 #: Contact forces, and the quantities that depend on them.
 FORCES: Mapping[str, Rule] = {

@@ -96,9 +96,7 @@ def steps(d: Derivation) -> Iterator[Step]:
         shown=each("v", s.names, speeds),
     )
     yield Step(
-        "Hamilton's function",
-        "H = (p − c) · M⁻¹ (p − c)/2 − T_0 + V",
-        shown=(one("H", d["hamiltonian"].refs[0]),),
+        "Hamilton's function", "H = (p − c) · M⁻¹ (p − c)/2 − T_0 + V", shown=(one("H", d["hamiltonian"].refs[0]),)
     )
     names = (*s.system.q_names, *(f"p.{n}" for n in s.names))
     yield Step(

@@ -51,8 +51,7 @@ def _steps(d: Derivation) -> Iterator[Step]:
         nonzero(partial),
     )
     yield Step(
-        "Accelerations of the links, less gravity",
-        shown=(*vectors("w'", motion.W(1)), *vectors("a", motion.X(2))),
+        "Accelerations of the links, less gravity", shown=(*vectors("w'", motion.W(1)), *vectors("a", motion.X(2)))
     )
     own = motion.wrenches(2)
     yield Step(

@@ -233,10 +233,7 @@ def inertia_wrench(own: Moments, x: Vector, U: Matrix) -> Wrench:
     A = U.times(own.S)
     sub = U.graph.sub
     vee = Vector(
-        U.graph,
-        sub(A.rows[2][1], A.rows[1][2]),
-        sub(A.rows[0][2], A.rows[2][0]),
-        sub(A.rows[1][0], A.rows[0][1]),
+        U.graph, sub(A.rows[2][1], A.rows[1][2]), sub(A.rows[0][2], A.rows[2][0]), sub(A.rows[1][0], A.rows[0][1])
     )
     return Wrench(x * own.m + U @ own.c, own.c.cross(x) + vee)
 

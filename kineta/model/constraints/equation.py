@@ -31,8 +31,5 @@ def _read(source: Source, name: Token, left: Node, right: Node) -> Constraint:
 
 
 KIND = Constraint.kind = Kind(
-    Constraint,
-    "constraint",
-    {"constraint": Production('":" sum "=" sum', _read)},
-    lambda c: f": {c.value} = 0",
+    Constraint, "constraint", {"constraint": Production('":" sum "=" sum', _read)}, lambda c: f": {c.value} = 0"
 )

@@ -27,11 +27,7 @@ class Source(Reader):
     """A reader that knows the ``bodies`` and ``points`` of the text, and the ``values`` of parameters read so far."""
 
     def __init__(
-        self,
-        file: str,
-        dimensions: Mapping[str, Dimension],
-        points: Mapping[str, Point],
-        values: Mapping[str, float],
+        self, file: str, dimensions: Mapping[str, Dimension], points: Mapping[str, Point], values: Mapping[str, float]
     ) -> None:
         super().__init__(file, dimensions)
         self.values = values

@@ -78,12 +78,7 @@ def read_with_report(
 
 
 def reads(
-    text: str,
-    *,
-    file: str = "<urdf>",
-    floating: bool = False,
-    limits: bool = True,
-    gravity: Sequence[float] = _GRAVITY,
+    text: str, *, file: str = "<urdf>", floating: bool = False, limits: bool = True, gravity: Sequence[float] = _GRAVITY
 ) -> System:
     """The system in a URDF text, as :func:`read`; *file* is the name shown in errors."""
     robot = _Robot(parse(text, file), floating=floating, limits=limits)

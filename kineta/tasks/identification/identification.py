@@ -14,13 +14,7 @@ from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, excerpt, shown
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import inv, lstsq, norm, null_space, svd
-from kineta.tasks.identification.base_parameters import (
-    ALLOWED,
-    BASE,
-    BaseParameters,
-    base_parameters,
-    independent,
-)
+from kineta.tasks.identification.base_parameters import ALLOWED, BASE, BaseParameters, base_parameters, independent
 from kineta.tasks.identification.regressor import inertial_parameters
 from kineta.tasks.motions.trajectory import Trajectory, trajectory
 from kineta.values import numbers

@@ -96,12 +96,7 @@ def conditioning(
     if not A.size:
         return None
     left, values, right = svd(A, what=what, full_matrices=False)
-    return Conditioning(
-        tuple(values.tolist()),
-        _named(rows, left[:, -1]),
-        _named(columns, Z @ right[-1]),
-        length,
-    )
+    return Conditioning(tuple(values.tolist()), _named(rows, left[:, -1]), _named(columns, Z @ right[-1]), length)
 
 
 def of_constraints(
