@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 TYPE_CHECKING = False
@@ -42,6 +43,8 @@ def main() -> None:
         _watch(seen)
         sys.unraisablehook = _lost
         gc.set_threshold(_GARBAGE)
+        # Matrices of a mechanism are small: threads of linear algebra would only wait, which is work for a processor as well.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from kineta.cli.main import main as run
 
         run()
@@ -62,7 +65,6 @@ def _importing(frame: Any) -> bool:
 
 def _watch(seen: Event) -> None:
     """Leave where a signal is not *seen* in time."""
-    import os
     import signal
     import time
     from threading import Thread
@@ -96,8 +98,6 @@ def _ending(error: Any) -> None:
 
 def _leave(code: int) -> None:
     """End the process at once; nothing is half done."""
-    import os
-
     sys.stderr.write("kineta: Interrupted.\n")
     os._exit(code)
 

@@ -158,10 +158,10 @@ class Record:
             setattr(cls, name, _accessor(cls.__name__, name, k, kind))
 
     def __init__(self, **values: Any) -> None:
-        block = ctypes.create_string_buffer(8 * len(self.layout.fields))
-        self.address = ctypes.addressof(block)
+        block = np.zeros(len(self.layout.fields))
+        self.address = address(block)
         self._held: dict[str, Any] = {}
-        self._integers, self._reals = (memoryview(block).cast("B").cast(code) for code in ("q", "d"))
+        self._integers, self._reals = block.view(np.int64).data, block.data
         self.update(**values)
 
     def array(self, name: str) -> Any:
