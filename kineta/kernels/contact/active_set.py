@@ -25,7 +25,7 @@ from kineta.kernels.contact.mode_forces import (
 )
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.kernels.vectors import maximum
+from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
 
 #: Largest number of sweeps.
@@ -133,10 +133,11 @@ def start_forces(
     free: Reals,
     a: Reals,
 ) -> float:
-    """No forces but the friction of joints that slip; the largest acceleration along a row of the *count* active contacts."""
+    """No forces but the friction of joints that slip; the largest acceleration along a row of the *count* active contacts,
+    without and with this friction.
+    """
     largest = 0.0
-    for k in range(problem.speeds):
-        a[k] = free[k]
+    copy(free, a, problem.speeds)
     for k in range(count):
         c = solution.active[k]
         for i in range(3):
@@ -147,6 +148,10 @@ def start_forces(
         if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
             work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
             rub(problem, terms, solution, work, c, a)
+    for k in range(count):
+        c = solution.active[k]
+        for i in range(3):
+            largest = maximum(largest, fabs(rate_along(problem, terms, c, i, a) + terms.bias[3 * c + i]))
     return largest
 
 
@@ -231,6 +236,29 @@ def worst_contact(
 
 
 @kernel
+def agrees(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    largest: float,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """The forces of the mode that stands and its accelerations a, with those *free* of contact forces; whether it agrees with
+    them, up to a part of the *largest* acceleration. Else ``work.order`` begins with the worst contact and its mode instead.
+    """
+    copy(free, a, problem.speeds)
+    closed_accelerations(problem, terms, solution, contacts, work, a)
+    least = tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR
+    wrong = worst_contact(problem, terms, contacts, work, near, count, least, a, work.order)
+    return not wrong
+
+
+@kernel
 def balance_islands(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -287,23 +315,8 @@ def balanced_mode(
             solution.friction[c] = kinetic_friction(terms, c) if begins else static_friction(terms, c)
             contacts.mode[c] = contacts.candidate[c]
         balance_islands(problem, terms, solution, contacts, found, largest, a)
-    for c in range(3 * problem.contacts):
-        contacts.reference[c] = solution.impulse[c]
-    for k in range(problem.speeds):
-        a[k] = free[k]
-    closed_accelerations(problem, terms, solution, contacts, work, a)
-    wrong = worst_contact(
-        problem,
-        terms,
-        contacts,
-        work,
-        near,
-        count,
-        tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR,
-        a,
-        work.order,
-    )
-    return not wrong
+    copy(solution.impulse, contacts.reference, 3 * problem.contacts)
+    return agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
 
 
 @kernel
@@ -321,23 +334,10 @@ def pivot_modes(
     """A mode that agrees with its forces, from the candidates, by changes of the worst contact; whether there is one."""
     found = closed_candidates(contacts, near, count, solution.active)
     largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
-    turns, wrong = 0, True
-    while turns < 6 * count + 6 and wrong:
-        for k in range(problem.speeds):
-            a[k] = free[k]
-        closed_accelerations(problem, terms, solution, contacts, work, a)
-        wrong = worst_contact(
-            problem,
-            terms,
-            contacts,
-            work,
-            near,
-            count,
-            tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR,
-            a,
-            work.order,
-        )
-        if wrong:
+    turns, right = 0, False
+    while turns < 6 * count + 6 and not right:
+        right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        if not right:
             c = work.order[0]
             contacts.mode[c] = work.order[1]
             if work.order[1] == SLIPPING:
@@ -345,7 +345,7 @@ def pivot_modes(
                 size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
                 contacts.direction[2 * c], contacts.direction[2 * c + 1] = -u / size, -w / size
         turns += 1
-    return not wrong
+    return right
 
 
 @kernel

@@ -2,7 +2,8 @@
 
 Newton's law: where a contact closes with the normal velocity -v, it leaves with at least e v. Poisson's law: the normal impulse
 while contacts open is at least e times that while they closed. Both are complementarity problems; where one of them would gain
-energy, as Newton's law with friction may, restitution is reduced until it does not.
+energy, as Newton's law with friction may, restitution is reduced until it does not. Velocities are relative ones: what time
+moves, as a belt, strikes as well.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from kineta.kernels.contact.islands import gather_island, label_islands, move_fo
 from kineta.kernels.contact.newton_over_speeds import IslandWork, solve_island
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
-from kineta.kernels.vectors import maximum
+from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
 
 #: Sweeps before Newton's method takes over.
@@ -35,6 +36,12 @@ def contacts_first(problem: ContactProblem, near: Integers, count: int) -> int:
             move_forward(near, a, found)
             found += 1
     return found
+
+
+@kernel
+def drift(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, i: int) -> float:
+    """The velocity along the row i of a contact that is not of the speeds: that of what time moves."""
+    return terms.velocity[3 * c + i] - rate_along(problem, terms, c, i, solution.before)
 
 
 @kernel
@@ -84,15 +91,15 @@ def impulses_of_island(
             v[problem.row_speeds[k]] = solution.before[problem.row_speeds[k]]
     for a in range(count):
         c = active[a]
-        normal, e = rate_along(problem, terms, c, 0, v), share * terms.law[4 * c + 2]
+        normal, e = terms.velocity[3 * c], share * terms.law[4 * c + 2]
         for i in range(3):
             solution.impulse[3 * c + i] = 0.0
-            solution.target[3 * c + i] = 0.0
+            solution.target[3 * c + i] = drift(problem, terms, solution, c, i)
         solution.least[c] = 0.0
         if problem.poisson[c] != 0:
             second = second or (e > 0.0 and normal < -slow)
         elif normal < -slow:
-            solution.target[3 * c] = e * normal
+            solution.target[3 * c] += e * normal
     found = complement(problem, terms, solution, work, active, count, v, tolerance)
     if found and second:
         for a in range(count):
@@ -100,7 +107,7 @@ def impulses_of_island(
             for i in range(3):
                 solution.compression[3 * c + i] = solution.impulse[3 * c + i]
                 solution.impulse[3 * c + i] = 0.0
-            if problem.poisson[c] != 0 and rate_along(problem, terms, c, 0, solution.before) < -slow:
+            if problem.poisson[c] != 0 and terms.velocity[3 * c] < -slow:
                 solution.least[c] = share * terms.law[4 * c + 2] * solution.compression[3 * c]
         found = complement(problem, terms, solution, work, active, count, v, tolerance)
         for a in range(count):
@@ -119,12 +126,13 @@ def gains_energy(
     count: int,
     v: Reals,
 ) -> bool:
-    """Whether the impulses of an island, which change the speeds before to v, increase the energy."""
+    """Whether the impulses of an island, which change the speeds before to v, work on the relative velocities."""
     work, size = 0.0, 0.0
     for a in range(count):
         c = active[a]
         for i in range(3):
-            mean = 0.5 * (rate_along(problem, terms, c, i, solution.before) + rate_along(problem, terms, c, i, v))
+            after = rate_along(problem, terms, c, i, v) + drift(problem, terms, solution, c, i)
+            mean = 0.5 * (terms.velocity[3 * c + i] + after)
             work += solution.impulse[3 * c + i] * mean
             size += fabs(solution.impulse[3 * c + i] * mean)
     return work > tolerances.ROUNDING_TOLERANCE * size
@@ -171,12 +179,11 @@ def impact(
 ) -> int:
     """The speeds v after an impact of the contacts *near*, whose responses are known, and the impulses of all contacts.
 
-    The order of those near changes. An island is struck where a contact approaches faster than *still*. The number of struck
-    islands, or -1 where one has no impulses that satisfy the laws.
+    v are the speeds of the *terms*; the order of those near changes. An island is struck where a contact approaches faster than
+    *still*. The number of struck islands, or -1 where one has no impulses that satisfy the laws.
     """
     struck, first, solved = 0, 0, True
-    for k in range(problem.speeds):
-        solution.before[k] = v[k]
+    copy(v, solution.before, problem.speeds)
     for k in range(3 * problem.contacts):
         solution.impulse[k] = 0.0
     contacts = contacts_first(problem, near, count)
@@ -186,7 +193,7 @@ def impact(
         some = gather_island(problem, own, contacts - first, solution.label)
         fastest = 0.0
         for a in range(some):
-            fastest = maximum(fastest, -rate_along(problem, terms, own[a], 0, v))
+            fastest = maximum(fastest, -terms.velocity[3 * own[a]])
         if fastest > still or fastest != fastest:
             struck += 1
             found = strike_island(

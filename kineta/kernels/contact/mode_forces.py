@@ -216,13 +216,15 @@ def stop_closed(
     work: ModeWork,
     v: Reals,
 ) -> None:
-    """Speeds v (speeds,) without velocity along the rows of closed contacts, whose responses are known: after impacts that are
-    the last of infinitely many.
+    """The speeds v of the *terms* without velocity along the rows of closed contacts, whose responses are known: after impacts
+    that are the last of infinitely many.
     """
     found = closed_contacts(problem, terms, solution, contacts, work)
-    for c in range(3 * problem.contacts):
-        solution.target[c] = 0.0
-    forces_of_islands(problem, terms, solution, contacts, work, found, solution.target, solution.target, v)
+    for c in range(problem.contacts):
+        for i in range(3):
+            solution.impulse[3 * c + i] = 0.0
+            solution.target[3 * c + i] = terms.velocity[3 * c + i] - rate_along(problem, terms, c, i, v)
+    forces_of_islands(problem, terms, solution, contacts, work, found, solution.target, solution.impulse, v)
 
 
 @kernel

@@ -227,23 +227,22 @@ def line_search(
     v: Reals,
     energy: float,
 ) -> float:
-    """The part of the step that decreases the *energy* at v enough; the speeds *next* after it."""
+    """The part of the step that decreases the *energy* at v enough, zero where none does; the speeds *next* after it."""
     slope = 0.0
     for i in range(n):
         if work.massless[i] == 0:
             slope -= work.slope[i] * work.step[i]
-    part = 1.0
-    while part > SHORTEST:
+    part, less = 1.0, False
+    while part > SHORTEST and not less:
         for k in range(blocks):
             for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
                 speed = problem.block_speeds[i]
                 work.next[speed] = v[speed] + part * work.step[work.place[speed]]
         now = kinetic_energy(problem, work, blocks, work.next)
         own = contact_energy(problem, terms, solution, work, active, count, work.next)
-        if now + own <= energy + DECREASE * part * slope + tolerances.RESIDUAL_TOLERANCE * fabs(energy):
-            break
-        part *= 0.5
-    return part
+        less = now + own <= energy + DECREASE * part * slope + tolerances.RESIDUAL_TOLERANCE * fabs(energy)
+        part *= 1.0 if less else 0.5
+    return part if less else 0.0
 
 
 @kernel
@@ -259,20 +258,24 @@ def minimise(
     v: Reals,
     tolerance: float,
 ) -> int:
-    """The speeds v of least energy for the forces so far; the number of Newton steps."""
-    steps, done = 0, False
-    while steps < STEPS and not done:
+    """The speeds v of least energy for the forces so far; the number of Newton steps, negative where one of them does not
+    decrease the energy, which is not made: it is a failure unless it is so small that the energy is at its rounding error.
+    """
+    steps, done, failed = 0, False, False
+    while steps < STEPS and not (done or failed):
         energy = kinetic_energy(problem, work, blocks, v)
         own = contact_energy(problem, terms, solution, work, active, count, v)
         assemble_island(problem, terms, solution, work, active, count, blocks, n)
         most = newton_step(work, n)
         part = line_search(problem, terms, solution, work, active, count, blocks, n, v, energy + own)
+        failed = part <= 0.0 and not most <= ACCEPTED * tolerance
         for k in range(blocks):
             for i in range(problem.block_start[work.own[k]], problem.block_start[work.own[k] + 1]):
-                v[problem.block_speeds[i]] = work.next[problem.block_speeds[i]]
+                if part > 0.0:
+                    v[problem.block_speeds[i]] = work.next[problem.block_speeds[i]]
         steps += 1
         done = most * part <= tolerance
-    return steps
+    return -steps if failed else steps
 
 
 @kernel
@@ -301,8 +304,8 @@ def solve_island(
         push(problem, solution, c, -r[0], -r[1], -r[2], work.free)
         work.lift[c] = 0.0
     lift_normals(problem, terms, solution, work, active, count, v)
-    steps, turns, moved = 0, 0, 2.0 * tolerance
-    while turns < REPETITIONS and moved > tolerance:
+    steps, turns, moved, failed = 0, 0, 2.0 * tolerance, False
+    while turns < REPETITIONS and moved > tolerance and not failed:
         more = minimise(problem, terms, solution, work, active, count, blocks, n, v, tolerance)
         moved = lift_normals(problem, terms, solution, work, active, count, v)
         for a in range(count):
@@ -311,9 +314,10 @@ def solve_island(
             for i in range(3):
                 moved = maximum(moved, R * fabs(work.projected[3 * c + i] - work.force[3 * c + i]))
                 work.force[3 * c + i] = work.projected[3 * c + i]
-        steps += more
+        failed = more < 0
+        steps += -more if failed else more
         turns += 1
     for a in range(count):
         for i in range(3):
             solution.impulse[3 * active[a] + i] = work.force[3 * active[a] + i]
-    return steps if moved <= ACCEPTED * tolerance else -steps
+    return steps if moved <= ACCEPTED * tolerance and not failed else -steps

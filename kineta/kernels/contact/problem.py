@@ -46,6 +46,10 @@ class ContactProblem(Record):
 class ContactTerms(Record):
     """Terms of the equations of motion in one state. Rows of a contact are its normal and two tangents, zero where missing.
 
+    The inertia is factored in place, so that one of two kernels of ``block_inertia`` follows each evaluation, once:
+    ``factor_blocks``, with which ``mode_accelerations`` begins, or ``copy_blocks`` where impacts follow, since their Newton's
+    method needs the inertia itself. Then come ``accelerations``, and ``respond`` for each contact that takes part.
+
     inertia : the blocks; force : (speeds,) generalised forces, for multipliers the acceleration bias of their constraints
     jacobian : (3 entries,) rows n, u, w of each contact, over its ``row_speeds``
     velocity, bias : (3 contacts,) relative velocities along the rows, and their rates without accelerations

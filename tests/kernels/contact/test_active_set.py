@@ -99,3 +99,12 @@ def test_friction_below_zero_does_not_stick() -> None:
         assert contacts.mode.tolist() == [SLIPPING]
         assert work.force == pytest.approx([10.0 * W[0, 0], 0.0, 0.0], abs=1e-9)
         assert a[1] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_friction_of_joints_has_part_in_the_scale_of_accelerations() -> None:
+    p = problem_of([2.0 * np.eye(1)], [[0]], np.array([[0.0], [1.0], [0.0]]), [[0]], np.array([30.0]), np.zeros(1))
+    p.solution.response[:], p.solution.delassus[4] = [0.0, 0.5, 0.0], 0.5
+    contacts, work = mode_memory(1, 1, [SLIPPING], np.array([1.0, 0.0]))
+    start, a = active_set.start_forces, np.zeros(1)
+    assert start(p.problem, p.terms, p.solution, contacts, work, 1, np.zeros(1), a) == pytest.approx(15.0)
+    assert a == pytest.approx([-15.0])

@@ -16,6 +16,7 @@ from tests.kernels.contact.problems import RandomProblem, island_work, pile, pro
 def struck(p: RandomProblem, v: np.ndarray) -> tuple[int, np.ndarray]:
     """The number of struck islands, and the speeds after an impact of all contacts."""
     m, work, after = len(p.mu), island_work(p), v.copy()
+    p.terms.velocity[:] += p.W @ v
     machine_code(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
     for c in range(m):
         machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * len(p.K)))
@@ -147,3 +148,15 @@ def test_friction_below_zero_has_no_impulse() -> None:
     found, after = struck(p, np.array([-1.0, 1.0, 0.0]))
     assert found == 1
     assert after == pytest.approx([0.0, 1.0, 0.0], abs=1e-12)
+
+
+@pytest.mark.parametrize("poisson", [False, True])
+def test_what_time_moves_strikes_as_well(poisson: bool) -> None:
+    """A belt that rises with 2 m/s and runs with 1 m/s takes along what it strikes."""
+    p = problem_of([2.0 * np.eye(3)], [[0, 1, 2]], np.eye(3), [[0]], np.array([0.1]), np.zeros(3))
+    p.terms.law[2] = 0.5
+    p.problem.poisson[:] = int(poisson)
+    p.terms.velocity[:] = -2.0, -1.0, 0.0
+    found, after = struck(p, np.zeros(3))
+    assert found == 1
+    assert after == pytest.approx([3.0, 0.3, 0.0], abs=1e-12)

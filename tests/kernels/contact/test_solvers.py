@@ -184,6 +184,18 @@ def test_newton_over_speeds_finds_the_laws_of_all_contacts(seed: int) -> None:
     assert np.abs(r).max() > 0
 
 
+def test_a_step_that_does_not_decrease_the_energy_is_not_made() -> None:
+    p = random_problem(1, blocks=1, contacts=1, tied=False)
+    work, v = island_work(p), p.terms.force.copy()
+    machine_code(block_inertia.copy_blocks)(p.problem, p.terms.inertia, work.inertia)
+    machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, 0, np.zeros(2 * len(p.K)))
+    work.array("inertia")[:] *= -1.0  # an energy that has no minimum
+    p.solution.impulse[:], p.solution.target[0] = 1.0, 1e3
+    after = v.copy()
+    assert machine_code(solve_island)(p.problem, p.terms, p.solution, work, p.solution.active, 1, after, 1e-12) < 0
+    assert np.array_equal(after, v)
+
+
 def test_all_back_ends_make_the_same_bits(tmp_path: Path) -> None:
     ends = []
     for way in (lambda f: f, machine_code, partial(in_c, folder=tmp_path)):
