@@ -40,13 +40,16 @@ def factor(A: Reals, n: int) -> None:
 def substitute(A: Reals, n: int, x: Reals) -> None:
     """Forward and backward substitution: x becomes the solution for the factors A."""
     for i in range(1, n):
+        s = x[i]
         for k in range(i):
-            x[i] -= A[i * n + k] * x[k]
+            s -= A[i * n + k] * x[k]
+        x[i] = s
     for turn in range(n):
         i = n - 1 - turn
+        s = x[i]
         for k in range(i + 1, n):
-            x[i] -= A[i * n + k] * x[k]
-        x[i] *= A[i * n + i]
+            s -= A[i * n + k] * x[k]
+        x[i] = s * A[i * n + i]
 
 
 @kernel
@@ -127,9 +130,9 @@ def rate_along(problem: ContactProblem, terms: ContactTerms, c: int, i: int, v: 
     """The rate of v along the row i of the contact c: W v."""
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
-    row, s = 3 * start + i * n, 0.0
+    row, speeds, s = terms.jacobian[3 * start + i * n :], problem.row_speeds[start:], 0.0
     for k in range(n):
-        s += terms.jacobian[row + k] * v[problem.row_speeds[start + k]]
+        s += row[k] * v[speeds[k]]
     return s
 
 
@@ -146,6 +149,6 @@ def push(
     """Add to the speeds v the responses to impulses along the rows of the contact c."""
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
-    Y = solution.response[3 * start :]
+    Y, speeds = solution.response[3 * start :], problem.row_speeds[start:]
     for k in range(n):
-        v[problem.row_speeds[start + k]] += Y[k] * n_impulse + Y[n + k] * u_impulse + Y[2 * n + k] * w_impulse
+        v[speeds[k]] += Y[k] * n_impulse + Y[n + k] * u_impulse + Y[2 * n + k] * w_impulse

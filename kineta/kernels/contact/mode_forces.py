@@ -114,6 +114,13 @@ def apply_force(
 
 
 @kernel
+def clear(problem: ContactProblem, c: int, v: Reals) -> None:
+    """Zero for the speeds v in the rows of a contact."""
+    for k in range(problem.row_start[c], problem.row_start[c + 1]):
+        v[problem.row_speeds[k]] = 0.0
+
+
+@kernel
 def forces_of_island(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -131,12 +138,13 @@ def forces_of_island(
     """
     S, b, x, rows = work.matrix, work.right, work.found, work.rows
     n = independent_rows(contacts, solution, active, count, rows)
+    for k in range(count):
+        clear(problem, active[k], work.speeds)
     for j in range(n):
-        for k in range(problem.speeds):
-            work.speeds[k] = 0.0
         apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], 1.0, work.speeds)
         for k in range(n):
             S[k * n + j] = rate_along(problem, terms, rows[2 * k], rows[2 * k + 1], work.speeds)
+        clear(problem, rows[2 * j], work.speeds)
     for j in range(n):
         c, i = rows[2 * j], rows[2 * j + 1]
         S[j * n + j] += proximity(solution, work, j)
@@ -160,7 +168,9 @@ def proximity(solution: ContactSolution, work: ModeWork, j: int) -> float:
 def approach_forces(solution: ContactSolution, work: ModeWork, n: int) -> None:
     """The forces *found* (n,) by the proximal iteration about those that stand there."""
     b, x, centre = work.right, work.found, work.centre
-    rank = eliminate(work.matrix, n, work.order, 0.0)
+    for j in range(n):
+        centre[j] = proximity(solution, work, j)
+    eliminate(work.matrix, n, centre, work.order)
     turns, last, change, size = 0, 0.0, 0.0, 0.0
     while turns < FEWEST or (
         turns < MOST and change > tolerances.ROUNDING_TOLERANCE**2 * size and change < STALLED * last
@@ -168,7 +178,7 @@ def approach_forces(solution: ContactSolution, work: ModeWork, n: int) -> None:
         for j in range(n):
             centre[j] = x[j]
             b[j] += proximity(solution, work, j) * centre[j]
-        back_substitute(work.matrix, n, work.order, rank, b, x)
+        back_substitute(work.matrix, n, work.order, b, x)
         last, change, size = change, 0.0, 0.0
         for j in range(n):
             R = proximity(solution, work, j)

@@ -1,60 +1,46 @@
-"""Elimination with complete pivoting, for systems whose rows may depend on each other."""
+"""Elimination with scaled partial pivoting, for systems whose unknowns have unlike sizes."""
 
 from __future__ import annotations
 
-from kineta.kernels.language import fabs, kernel
+from kineta.kernels.contact.block_inertia import substitute
+from kineta.kernels.language import kernel
+from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
 
 @kernel
-def eliminate(A: Reals, n: int, order: Integers, least: float) -> int:
-    """LU factors of A (n, n) in place, with rows and columns in an *order* (2 n,); the rank, where the next pivot is at most
-    *least*.
+def eliminate(A: Reals, n: int, size: Reals, order: Integers) -> None:
+    """LU factors of A (n, n) in place, with reciprocals of the pivots, zero for none. The pivot of a column is its largest entry
+    beside the *size* (n,) of its row, squared; *order* (n,) has the rows that are exchanged for it, one after the other.
     """
-    columns, rank, regular = order[n:], 0, True
-    for i in range(n):
-        order[i] = i
-        columns[i] = i
-    while rank < n and regular:
-        most, row, column = 0.0, rank, rank
-        for i in range(rank, n):
-            for j in range(rank, n):
-                if fabs(A[order[i] * n + columns[j]]) > most:
-                    most, row, column = fabs(A[order[i] * n + columns[j]]), i, j
-        regular = most > least
-        if regular:
-            swap(order, rank, row)
-            swap(columns, rank, column)
-            first, pivot = order[rank] * n, columns[rank]
-            one = 1.0 / A[first + pivot]
-            for i in range(rank + 1, n):
-                at = order[i] * n
-                A[at + pivot] *= one
-                for j in range(rank + 1, n):
-                    A[at + columns[j]] -= A[at + pivot] * A[first + columns[j]]
-            rank += 1
-    return rank
+    for k in range(n):
+        most, row = 0.0, k
+        for i in range(k, n):
+            own = A[i * n + k] * A[i * n + k] / size[i]
+            if own > most:
+                most, row = own, i
+        order[k] = row
+        if row != k:
+            size[row] = size[k]
+            for j in range(n):
+                kept = A[k * n + j]
+                A[k * n + j] = A[row * n + j]
+                A[row * n + j] = kept
+        pivot = A[k * n + k]
+        A[k * n + k] = 1.0 / pivot if pivot != 0.0 else 0.0
+        for i in range(k + 1, n):
+            part = A[i * n + k] * A[k * n + k]
+            A[i * n + k] = part
+            for j in range(k + 1, n):
+                A[i * n + j] -= part * A[k * n + j]
 
 
 @kernel
-def swap(order: Integers, i: int, j: int) -> None:
-    """Exchange two entries."""
-    k = order[i]
-    order[i] = order[j]
-    order[j] = k
-
-
-@kernel
-def back_substitute(A: Reals, n: int, order: Integers, rank: int, b: Reals, x: Reals) -> None:
-    """The solution x (n,) for the right-hand side b (n,), by factors of :func:`eliminate`; zero beyond the rank."""
-    columns = order[n:]
-    for i in range(n):
-        x[columns[i]] = b[order[i]] if i < rank else 0.0
-    for i in range(rank):
-        for k in range(i):
-            x[columns[i]] -= A[order[i] * n + columns[k]] * x[columns[k]]
-    for turn in range(rank):
-        i = rank - 1 - turn
-        for k in range(i + 1, rank):
-            x[columns[i]] -= A[order[i] * n + columns[k]] * x[columns[k]]
-        x[columns[i]] /= A[order[i] * n + columns[i]]
+def back_substitute(A: Reals, n: int, order: Integers, b: Reals, x: Reals) -> None:
+    """The solution x (n,) for the right-hand side b (n,), by factors of :func:`eliminate`; zero for what has no pivot."""
+    copy(b, x, n)
+    for k in range(n):
+        kept = x[k]
+        x[k] = x[order[k]]
+        x[order[k]] = kept
+    substitute(A, n, x)
