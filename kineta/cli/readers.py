@@ -39,18 +39,6 @@ def names(text: str) -> list[str]:
 # -- single options ----------------------------------------------------------------------------------------------------
 
 
-def _as_it_is(option: Option, value: Any, system: System) -> Any:
-    return value
-
-
-def _names(option: Option, text: str, system: System) -> list[str]:
-    return names(text)
-
-
-def _state(option: Option, text: str, system: System) -> Any:
-    return numbers(option.typed, text, system) or None
-
-
 def _intervals(option: Option, texts: tuple[str, ...], system: System) -> dict[str, tuple[float, float]]:
     from kineta.model.dimensions import known_dimensions
 
@@ -124,10 +112,10 @@ def _series(option: Option, text: str, system: System) -> list[str]:
 READERS: dict[str, Callable[[Option, Any, Any], Any]] = {
     **dict.fromkeys(
         ("text", "word", "flag", "whole", "real", "time", "end", "hertz", "file", "plot", "save", "run", "page"),
-        _as_it_is,
+        lambda option, value, system: value,
     ),
-    "names": _names,
-    "state": _state,
+    "names": lambda option, text, system: names(text),
+    "state": lambda option, text, system: numbers(option.typed, text, system) or None,
     "intervals": _intervals,
     "weights": _weights,
     "deviations": _deviations,
@@ -280,10 +268,6 @@ def _destination(given: Mapping[str, Any], system: System) -> Reading:
     return Reading({"parameter": name, "to": value})
 
 
-def _progress(given: Mapping[str, Any], system: System) -> Reading:
-    return Reading({"progress": terminal()})
-
-
 #: The reader of each kind of group, from the values of all options.
 GROUPS: dict[str, Callable[[Mapping[str, Any], Any], Reading]] = {
     "about": _about,
@@ -292,5 +276,5 @@ GROUPS: dict[str, Callable[[Mapping[str, Any], Any], Reading]] = {
     "measured": _measured,
     "response_grid": _response_grid,
     "destination": _destination,
-    "progress": _progress,
+    "progress": lambda given, system: Reading({"progress": terminal()}),
 }

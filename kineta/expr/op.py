@@ -49,18 +49,6 @@ EVEN = frozenset({Op.COS, Op.COSH, Op.ABS})
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX})
 
 
-def _power(x: float, y: float) -> float:
-    return math.nan if x < 0 and not y.is_integer() else x**y
-
-
-def _sign(x: float) -> float:
-    return float((x > 0) - (x < 0))
-
-
-def _guard(x: float, y: float) -> float:
-    return x if y > 0 else math.nan
-
-
 #: Meaning of every operation on Python floats; used to fold constants.
 FLOAT: dict[int, Callable[..., float]] = {
     Op.ADD: lambda x, y: x + y,
@@ -79,13 +67,13 @@ FLOAT: dict[int, Callable[..., float]] = {
     Op.TANH: math.tanh,
     Op.EXP: math.exp,
     Op.LOG: math.log,
-    Op.POW: _power,
+    Op.POW: lambda x, y: math.nan if x < 0 and not y.is_integer() else x**y,
     Op.ABS: abs,
-    Op.SIGN: _sign,
+    Op.SIGN: lambda x: float((x > 0) - (x < 0)),
     Op.STEP: lambda x: float(x > 0),
     Op.MIN: min,
     Op.MAX: max,
-    Op.GUARD: _guard,
+    Op.GUARD: lambda x, y: x if y > 0 else math.nan,
 }
 
 #: Names of functions in the text language and in printed expressions.

@@ -45,10 +45,6 @@ def _potential(d: Derivation) -> Ref:
     return d.graph.add(energy.gravity_potential(d.mechanism), d.elements.potential)
 
 
-def _positions(d: Derivation) -> Array:
-    return matrix([d.kinematics.position(Station(b.name)).refs for b in d.symbols.system.bodies], 3)
-
-
 def _rotations(d: Derivation) -> Array:
     bodies = d.symbols.system.bodies
     return Array((len(bodies), 3, 3), tuple(r for b in bodies for r in d.kinematics.axes(b.name).refs))
@@ -83,14 +79,6 @@ def _mass_centre(d: Derivation) -> Array:
     return vector((c * d.graph.div(d.graph.const(1.0), m)).refs if m != ZERO else c.refs)
 
 
-def _state_rate(d: Derivation) -> Array:
-    return vector((*d.symbols.qdot, *d["forward"].refs))
-
-
-def _energy(d: Derivation) -> Array:
-    return scalar(d.graph.add(d["kinetic_energy"].refs[0], d["potential_energy"].refs[0]))
-
-
 def _generalized_energy(d: Derivation) -> Array:
     """Jacobi's integral v . dT/dv - T + V: the energy without prescribed motions, and conserved where T and V do not depend on
     time.
@@ -108,18 +96,18 @@ def _outputs(d: Derivation) -> Array:
 COMMON: Mapping[str, Rule] = {
     "kinetic_energy": _kinetic,
     "potential_energy": lambda d: scalar(_potential(d)),
-    "energy": _energy,
+    "energy": lambda d: scalar(d.graph.add(d["kinetic_energy"].refs[0], d["potential_energy"].refs[0])),
     "generalized_energy": _generalized_energy,
     "momentum": _momentum,
     "linear_momentum": lambda d: _momenta(d)[0],
     "angular_momentum": lambda d: _momenta(d)[1],
     "mass_centre": _mass_centre,
     "qdot": lambda d: vector(d.symbols.qdot),
-    "positions": _positions,
+    "positions": lambda d: matrix([d.kinematics.position(Station(b.name)).refs for b in d.symbols.system.bodies], 3),
     "rotations": _rotations,
     "velocities": _velocities,
     "accelerations": _accelerations,
     "jacobian": _jacobian,
     "outputs": _outputs,
-    "state_rate": _state_rate,
+    "state_rate": lambda d: vector((*d.symbols.qdot, *d["forward"].refs)),
 }

@@ -17,14 +17,6 @@ from kineta.model.body import Station
 Entries = tuple[tuple[int, ...], Sequence[Ref]]
 
 
-def _position(d: Derivation, at: Station, frame: str) -> Entries:
-    return (3,), d.kinematics.position(at, frame).refs
-
-
-def _rotation(d: Derivation, at: Station, frame: str) -> Entries:
-    return (3, 3), d.kinematics.axes(at.body, frame).refs
-
-
 def _pose(d: Derivation, at: Station, frame: str) -> Entries:
     """The pose [R r; 0 1]: from coordinates in body axes, with the place as origin, to coordinates in the frame."""
     rows = zip(d.kinematics.axes(at.body, frame).rows, d.kinematics.position(at, frame).refs, strict=True)
@@ -51,17 +43,13 @@ def _acceleration(d: Derivation, at: Station, frame: str) -> Entries:
     return (6,), (*(R @ (motion.X(2)[i] + motion.U(2)[i] @ x)).refs, *(R @ motion.W(1)[i]).refs)
 
 
-def _reaction(d: Derivation, at: Station, frame: str) -> Entries:
-    return (6,), joint_reactions.of_place(d, at, frame)
-
-
 #: Rules of the quantities of a body or point.
 RULES: Mapping[str, Callable[[Derivation, Station, str], Entries]] = {
-    "position": _position,
-    "rotation": _rotation,
+    "position": lambda d, at, frame: ((3,), d.kinematics.position(at, frame).refs),
+    "rotation": lambda d, at, frame: ((3, 3), d.kinematics.axes(at.body, frame).refs),
     "pose": _pose,
     "velocity": _velocity,
     "jacobian": _jacobian,
     "acceleration": _acceleration,
-    "reaction": _reaction,
+    "reaction": lambda d, at, frame: ((6,), joint_reactions.of_place(d, at, frame)),
 }

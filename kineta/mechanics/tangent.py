@@ -158,10 +158,6 @@ def _forward_by_tau(d: Derivation) -> Array:
     return matrix([[columns[min(i, k)][max(i, k)] for k in range(n)] for i in range(n)], n)
 
 
-def _forward_by_t(d: Derivation) -> Array:
-    return vector(accelerations_along(d, DIRECTIONS["t"](d))[1][0])
-
-
 def _inverse_by(block: str) -> Rule:
     """The derivatives of the forces by a *block* of variables at given accelerations."""
 
@@ -187,7 +183,7 @@ RULES: Mapping[str, Rule] = {
     "forward_by_q": _forward_by("q"),
     "forward_by_v": _forward_by("v"),
     "forward_by_tau": _forward_by_tau,
-    "forward_by_t": _forward_by_t,
+    "forward_by_t": lambda d: vector(accelerations_along(d, DIRECTIONS["t"](d))[1][0]),
     "forward_by_p": _forward_by("p"),
     "forward_derivatives": _together("forward_by_q", "forward_by_v", "forward_by_tau"),
     "inverse_by_q": _inverse_by("q"),

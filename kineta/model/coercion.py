@@ -81,13 +81,9 @@ def _expressions(value: object, *_: object) -> tuple[tuple[str, Expr], ...]:
     return tuple((name, scalar(x)) for name, x in named_pairs(value, "values", "{'s': 1}"))
 
 
-def _name_text(value: object, field: str, owner: object) -> str:
-    return word(value, f"the {field} of {_a(type(owner).__name__)}")
-
-
 #: Coercions of the fields of records by their declared type: functions of the value, the name of the field and the record.
 COERCIONS: dict[str, Callable[[Any, str, Any], Any]] = {
-    "str": _name_text,
+    "str": lambda value, field, owner: word(value, f"the {field} of {_a(type(owner).__name__)}"),
     "bool": lambda value, field, _: flag(field, value),
     "Expr": lambda value, *_: scalar(value),
     "Vector3": lambda value, *_: vector(value),

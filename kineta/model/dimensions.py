@@ -201,25 +201,17 @@ def _product(a: Known, b: Known) -> Known:
     return QuantityKind(dimension, a.angle != b.angle and dimension == (0, 0, dimension[2], 0), a.weak and b.weak)
 
 
-def _quotient(a: Known, b: Known) -> Known:
-    return None if b is None else _product(a, QuantityKind(times(NUMBER, b.dimension, -1), weak=b.weak))
-
-
 def _power(base: Known, graph: Graph, exponent: int) -> Known:
     value = graph.value(exponent)
     return None if base is None or value is None else QuantityKind(times(NUMBER, base.dimension, value), weak=base.weak)
-
-
-def _root(a: Known, _: Known) -> Known:
-    return None if a is None else QuantityKind(times(NUMBER, a.dimension, 0.5), weak=a.weak)
 
 
 _RULES: dict[int, Callable[[Known, Known], Known]] = {
     **dict.fromkeys((Op.ADD, Op.MIN, Op.MAX, Op.ABS), _sum),
     Op.GUARD: lambda a, b: a,
     Op.MUL: _product,
-    Op.DIV: _quotient,
-    Op.SQRT: _root,
+    Op.DIV: lambda a, b: None if b is None else _product(a, QuantityKind(times(NUMBER, b.dimension, -1), weak=b.weak)),
+    Op.SQRT: lambda a, _: None if a is None else QuantityKind(times(NUMBER, a.dimension, 0.5), weak=a.weak),
     **dict.fromkeys((Op.ASIN, Op.ACOS, Op.ATAN, Op.ATAN2), lambda a, b: _ANGLE),
     **dict.fromkeys((Op.SIN, Op.COS, Op.TAN, Op.SINH, Op.COSH, Op.TANH), lambda a, b: _WEAK),
     **dict.fromkeys((Op.EXP, Op.LOG, Op.SIGN, Op.STEP), lambda a, b: _WEAK),

@@ -49,10 +49,6 @@ def rolling(on: Elements, rolling: Rolling) -> dict[str, Ref]:
     return {"n": gap, "u": u.dot(velocity), "w": w.dot(velocity)}
 
 
-def _point(on: Elements, rolling: Rolling, sight: RelativeKinematics, n: Vector, sizes: Sequence[Ref]) -> ShapeContact:
-    return ShapeContact(Vector(on.graph), ZERO)
-
-
 def _ball(on: Elements, rolling: Rolling, sight: RelativeKinematics, n: Vector, sizes: Sequence[Ref]) -> ShapeContact:
     (r,) = sizes
     return ShapeContact(n * neg(r), r)
@@ -91,7 +87,7 @@ ContactGeometry = Callable[[Elements, Rolling, RelativeKinematics, Vector, Seque
 
 #: Contact geometry of each shape on a plane; a point does not roll, but slides.
 SHAPES: Mapping[str, ContactGeometry] = {
-    "point": _point,
+    "point": lambda on, rolling, sight, n, sizes: ShapeContact(Vector(on.graph), ZERO),
     "wheel": _wheel,
     "disk": _wheel,
     "ball": _ball,

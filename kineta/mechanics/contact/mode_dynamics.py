@@ -285,10 +285,6 @@ def _moved(d: Derivation) -> list[Ref]:
     ]
 
 
-def _forward(d: Derivation) -> Array:
-    return vector(_moved(d)[: len(d.symbols.v)])
-
-
 def _power(d: Derivation) -> Array:
     """The power without contacts plus that of contact forces. At an active row the rate is the prescribed velocity of the row,
     with a slip of exactly zero.
@@ -355,7 +351,7 @@ FORCES: Mapping[str, Rule] = {
     "net_forces": _net_forces,
     "row_forces": _row_forces,
     "forces": _forces,
-    "forward": _forward,
+    "forward": lambda d: vector(_moved(d)[: len(d.symbols.v)]),
     "multipliers": _multipliers,
     "power": _power,
 }

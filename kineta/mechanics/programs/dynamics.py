@@ -114,10 +114,6 @@ def _response(d: Derivation) -> Array:
     return matrix([_response_to(d, D) for D in _rows(d["program_directions"])], width) if own.rows else vector([])
 
 
-def _directions(d: Derivation) -> Array:
-    return matrix(law(d).directions(d, _rows(d["gradient_response"])), len(d.symbols.v))
-
-
 def _gradient_response(d: Derivation) -> Array:
     """The response of the accelerations to forces along the gradients of the programs: the influence of each speed on a
     program.
@@ -236,17 +232,13 @@ def _state_rate(d: Derivation) -> Array:
     return vector((*d.symbols.qdot, *levels, *d["highest"].refs))
 
 
-def _power(d: Derivation) -> Array:
-    return scalar(d.graph.add(power(d).refs[0], d["control_power"].refs[0]))
-
-
 def in_run(rules: Mapping[str, Rule]) -> Mapping[str, Rule]:
     """The *rules* of a derivation under control by the programs."""
     own: Mapping[str, Rule] = {
         "transversal": lambda d: vector(_transversal(d)),
         "program_solution": _solution,
         "program_response": _response,
-        "program_directions": _directions,
+        "program_directions": lambda d: matrix(law(d).directions(d, _rows(d["gradient_response"])), len(d.symbols.v)),
         "gradient_response": _gradient_response,
         "program_multipliers": _multipliers,
         "regularity": _regularity,
@@ -259,7 +251,7 @@ def in_run(rules: Mapping[str, Rule]) -> Mapping[str, Rule]:
         "free_multipliers": rules["multipliers"],
         "multipliers": _ideal,
         "state_rate": _state_rate,
-        "power": _power,
+        "power": lambda d: scalar(d.graph.add(power(d).refs[0], d["control_power"].refs[0])),
     }
     return {**rules, **own}
 

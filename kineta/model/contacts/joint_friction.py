@@ -82,10 +82,6 @@ def _read(source: Source, name: Token, force: Node, *rest: Node) -> Friction | S
     return SmoothFriction(str(name), sized(force, "force"), along.value, speed, source.location(name))
 
 
-def _written(friction: Friction) -> str:
-    return f"= {friction.force}{restitution.option_clause(static=friction.static)} on {friction.coordinate}"
-
-
 def _fault(system: Scope, friction: Friction) -> tuple[str, str] | None:
     text = contact_checks.friction_fault(system, friction.force, friction.static, None, "a force")
     return coordinate_fault(system, friction.coordinate) or ((text, "") if text else None)
@@ -98,7 +94,7 @@ KIND = Friction.kind = Kind(
     Friction,
     "friction",
     {"friction": _FORM},
-    _written,
+    lambda friction: f"= {friction.force}{restitution.option_clause(static=friction.static)} on {friction.coordinate}",
     positions=lambda f: (f.coordinate,),
     fault=_fault,
     bounds=lambda f: (Bound(f.force, "a force"),),

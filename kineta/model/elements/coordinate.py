@@ -40,11 +40,7 @@ Coordinate = Expr | Length
 Place = Station | Point | Body | str
 
 
-def _coordinate(value: object, _: str, __: object) -> Coordinate:
-    return value if isinstance(value, Length) else scalar(value)
-
-
-COERCIONS["Coordinate"] = _coordinate
+COERCIONS["Coordinate"] = lambda value, _, __: value if isinstance(value, Length) else scalar(value)
 
 
 def length(start: Place, end: Place) -> Length:

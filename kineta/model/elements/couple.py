@@ -45,14 +45,10 @@ def _read(source: Source, name: Token, body: Token, components: Node, axes: Toke
     return Couple(str(name), str(body), found, frame.read(source, axes), source.location(name))
 
 
-def _written(couple: Couple) -> str:
-    return f"on {couple.body} = {phrases.vector(couple.components)}{frame.clause(couple.axes)}"
-
-
 KIND = Couple.kind = Kind(
     Couple,
     "couple",
     {"couple": Production(f'"on" NAME "=" vector {frame.IN}', _read)},
-    _written,
+    lambda couple: f"on {couple.body} = {phrases.vector(couple.components)}{frame.clause(couple.axes)}",
     fault=lambda system, couple: frame.fault(system, couple.axes),
 )

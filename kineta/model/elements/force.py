@@ -51,10 +51,6 @@ def _at(source: Source, name: Token, point: Token, components: Node, axes: Token
     return _on(source, name, point, None, components, axes)
 
 
-def _written(force: Force) -> str:
-    return f"on {phrases.place(force.at)} = {phrases.vector(force.components)}{frame.clause(force.axes)}"
-
-
 KIND = Force.kind = Kind(
     Force,
     "force",
@@ -62,6 +58,6 @@ KIND = Force.kind = Kind(
         "force_on": Production(f'"on" NAME ["at" vector] "=" vector {frame.IN}', _on),
         "force_at": Production(f'"at" NAME "=" vector {frame.IN}', _at),
     },
-    _written,
+    lambda force: f"on {phrases.place(force.at)} = {phrases.vector(force.components)}{frame.clause(force.axes)}",
     fault=lambda system, force: frame.fault(system, force.axes),
 )

@@ -37,10 +37,6 @@ def _constrained(system: System) -> bool:
     return bool(system.constraints) and not system.quasi
 
 
-def _unconstrained(system: System) -> bool:
-    return not _constrained(system)
-
-
 LAWS = (
     MechanicalLaw(
         "tau = M vdot + bias",
@@ -51,7 +47,7 @@ LAWS = (
         "forward dynamics undo inverse dynamics",
         "accelerations with those that the forces found for them produce",
         _forward_of_inverse,
-        _unconstrained,
+        lambda system: not _constrained(system),
         "reactions of constraints act beside the forces; that both balance stands in its place",
     ),
     MechanicalLaw(
