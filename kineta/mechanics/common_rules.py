@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kineta.expr.graph import ZERO, Ref
+from kineta.expr.graph import ZERO
 from kineta.mechanics.algorithms import energy
 from kineta.mechanics.derivation import Array, Derivation, Rule, matrix, scalar, vector
 from kineta.mechanics.elements import inertia_elements
@@ -39,10 +39,6 @@ def _kinetic(d: Derivation) -> Array:
 def _momentum(d: Derivation) -> Array:
     of_links = energy.generalized_momentum(d.mechanism, d.kinematics)
     return vector([d.graph.add(p, own) for p, own in zip(of_links, inertia_elements.momentum(d.symbols), strict=True)])
-
-
-def _potential(d: Derivation) -> Ref:
-    return d.graph.add(energy.gravity_potential(d.mechanism), d.elements.potential)
 
 
 def _rotations(d: Derivation) -> Array:
@@ -95,7 +91,7 @@ def _outputs(d: Derivation) -> Array:
 
 COMMON: Mapping[str, Rule] = {
     "kinetic_energy": _kinetic,
-    "potential_energy": lambda d: scalar(_potential(d)),
+    "potential_energy": lambda d: scalar(d.graph.add(energy.gravity_potential(d.mechanism), d.elements.potential)),
     "energy": lambda d: scalar(d.graph.add(d["kinetic_energy"].refs[0], d["potential_energy"].refs[0])),
     "generalized_energy": _generalized_energy,
     "momentum": _momentum,

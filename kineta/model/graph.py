@@ -139,7 +139,7 @@ def joints_of(system: System, root: str = GROUND) -> dict[str, tuple[str, tuple[
     # Inwards: the number of branches with bodies that a frame carries decides whether it counts as a body.
     branches, kept, moving = dict.fromkeys(carried, 0), set(heavy), {TIME, *system.q_names}
     for b in reversed([b for b in tree if b.name in carried and b.name != root]):
-        if branches[b.name] > 1 and _moves(b, moving):
+        if branches[b.name] > 1 and any(m.moved_by(moving) for m in b.motions):
             kept.add(b.name)
         branches[b.base] += 1 if b.name in kept else branches[b.name]
     found: dict[str, tuple[str, tuple[Body, ...]]] = {}
@@ -160,11 +160,6 @@ def _path(bases: Mapping[str, str], name: str) -> list[str]:
         name = bases[name]
         found.append(name)
     return found
-
-
-def _moves(body: Body, moving: set[str]) -> bool:
-    """Whether a joint, a coordinate or the time, one of *moving*, moves *body* on its base."""
-    return any(m.moved_by(moving) for m in body.motions)
 
 
 def _no_body(system: System, name: str, names: Sequence[str]) -> str:

@@ -72,14 +72,9 @@ def _nonsmooth_operations(expressions: Iterable[Expr], system: System) -> Iterat
             fixed.issuperset(names)
             or response_symbols(system, names)
             or speed_derivatives(system, names)
-            or _vectors(names)
+            or any("(" in name for name in names)
         ):
             yield Expr(g, operation), zero
-
-
-def _vectors(names: Iterable[str]) -> bool:
-    """True where components of vectors are among *names*."""
-    return any("(" in name for name in names)
 
 
 def _contact_kinks(system: System) -> Iterator[tuple[str, Expr, Expr]]:

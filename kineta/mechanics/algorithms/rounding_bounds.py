@@ -72,7 +72,7 @@ class Bounds:
 def rate_bounds(mechanism: Mechanism) -> Mapping[tuple[int, int], Ref]:
     """For every rate (link, number) a bound of its inertia."""
     links = mechanism.links
-    carried = [_nothing(mechanism.graph) for _ in links]
+    carried = [Bounds(mechanism.graph, ZERO, ZERO, (ZERO,) * 3, ZERO) for _ in links]
     for body in mechanism.symbols.system.tree:
         place = mechanism.places[body.name]
         if place.link >= 0:
@@ -113,10 +113,6 @@ def row_bounds(mechanism: Mechanism, constraints: int = 0) -> tuple[list[Ref], l
                 for k in rate.by_speed:
                     motions[k] = i
     return bounds, motions
-
-
-def _nothing(graph: Graph) -> Bounds:
-    return Bounds(graph, ZERO, ZERO, (ZERO,) * 3, ZERO)
 
 
 def _inward(link: Link, carried: Bounds) -> Bounds:

@@ -29,7 +29,7 @@ def normal_form(motions: Iterable[Motion], variables: frozenset[str]) -> Iterato
             continue
         elementary = list(run)
         for kind in sorted(ELEMENTARY, key=lambda k: k.turns):  # shifts first: they do not rotate a mass
-            arguments = [_along(line, m) for m in elementary if isinstance(m, kind)]
+            arguments = [(m.argument if m.axis == line else -m.argument) for m in elementary if isinstance(m, kind)]
             yield from (kind(line, a) for a in _joined(arguments, variables, quarters=kind.turns))
 
 
@@ -73,11 +73,6 @@ def _line(motion: Motion) -> Axis | None:
     if isinstance(x, Expr) or isinstance(y, Expr) or isinstance(z, Expr):
         return motion.axis
     return motion.axis if (x, y, z) > (0.0, 0.0, 0.0) else (-x + 0.0, -y + 0.0, -z + 0.0)
-
-
-def _along(line: Axis, motion: ElementaryMotion) -> Expr:
-    """The argument of *motion* about or along *line*."""
-    return motion.argument if motion.axis == line else -motion.argument
 
 
 def _joined(arguments: Sequence[Expr], variables: frozenset[str], *, quarters: bool) -> Iterator[Expr]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
-from kineta.codegen.llvm import NativeFunction
 from kineta.consistency.consistent_start import consistent
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.definition_domain import domain_violation, position_text
@@ -225,7 +224,7 @@ def _in_speeds(
     if not system.quasi:
         return Trajectory(equations, p, t, q, v, vdot)
     bare = equations_of(system.unconstrained)
-    motions, own = (_rates(x) for x in (bare, equations))
+    motions, own = (x.compiled("rates of coordinates", _programs)["rates"] for x in (bare, equations))
     n, nq = system.nv, system.nq
     wanted = motions.batch(t[:, None], q, v, vdot, p).reshape(len(t), 2, nq)
     unit = np.vstack([np.zeros(n), np.eye(n)])
@@ -262,11 +261,6 @@ def _allowed(system: System, t: FloatArray, qd: FloatArray, possible: FloatArray
             f"Model '{system.name}': the constraints do not allow this motion: at t = {t[k]:g} s the rate of "
             f"{system.q_names[i]} is {qd[k, i]:.6g}, and {possible[k, i]:.6g} is the nearest that they allow."
         )
-
-
-def _rates(equations: Equations) -> NativeFunction:
-    """Return the first and second rates of the coordinates."""
-    return equations.compiled("rates of coordinates", _programs)["rates"]
 
 
 def _programs(d: Derivation) -> Iterator[StraightLineProgram]:
