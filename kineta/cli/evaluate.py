@@ -185,7 +185,7 @@ def _without_gradient(
     from kineta.model.reserved_symbols import TIME
     from kineta.passes.evaluate import evaluate
 
-    system, d = equations.system, equations.derivation
+    system, d = equations.system, equations.alone()
     names = [TIME, *system.q_names, *system.v_names, *system.parameter_names]
     state = dict(zip(names, [t, *q.tolist(), *v.tolist(), *parameter_values(system).tolist()], strict=True))
     for k, own in enumerate(DERIVATIVES):

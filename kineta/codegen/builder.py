@@ -13,6 +13,8 @@ from kineta.codegen.target import host
 REAL = ir.DoubleType()
 INT, SHORT, BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 POINTER = ir.PointerType()
+# llvmlite fills its table of characters at the first name, and threads that write theirs meanwhile find it half full.
+ir.GlobalVariable(ir.Module(), BYTE, "name").get_reference()
 #: Types of compiled functions: of four addresses for one state, of two addresses for one state per lane.
 FUNCTION, LANES_FUNCTION = (ir.FunctionType(ir.VoidType(), [POINTER] * n).as_pointer() for n in (4, 2))
 

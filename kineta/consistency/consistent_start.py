@@ -52,9 +52,10 @@ def consistent(
 ) -> Consistent[T]:
     """Consistent start near *q*, *v*, of one motion or with a leading axis of cases.
 
-    A state that violates the constraints by up to *reach*, relative to its size and PRINTED_TOLERANCE by default, is
-    projected onto them; one that is a guess has an infinite reach, and becomes the state of least residual near it. Raises
-    :class:`NumericalError` for a constraint without a value or gradient in a given state, or anywhere near a guess.
+    A state that violates no constraint by more than *reach*, PRINTED_TOLERANCE by default, relative to the coordinates, for
+    rates also to the speeds, is projected onto them; one that is a guess has an infinite reach, and becomes the state of least
+    residual near it. Raises :class:`NumericalError` for a constraint without a value or gradient in a given state, or anywhere
+    near a guess.
     """
     system, reach = equations.system, tolerances.PRINTED_TOLERANCE if reach is None else reach
     if not system.constraints:
@@ -86,7 +87,9 @@ def _brought_back(
     """State of :func:`consistent`, and the violation that was brought back; zero for a state that was not moved."""
     _, off = largest_violation(constraints, t, q, v)
     size = constraints.scale(q, v)
-    if tolerances.STATE_TOLERANCE * size < abs(off) <= reach * size or np.isinf(reach):
+    values, sizes = _measured(constraints, t, q, v)
+    near = tolerances.STATE_TOLERANCE * size < abs(off) and bool((np.abs(values) <= reach * sizes).all())
+    if near or np.isinf(reach):
         found = consistent_state(constraints, t, q, v)
         if np.isinf(reach) or (not any(found.distances) and found.violation <= tolerances.STATE_TOLERANCE * size):
             return (found.q, found.v), abs(off)
@@ -146,18 +149,34 @@ def refusal(
 
 
 def largest_violation(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray) -> tuple[int, float]:
-    """Index and value of the largest residual of the state at *t*: on the position, where one of these is violated.
-    Quasi-velocities satisfy all but these.
+    """Index and value of the largest residual of the state at *t*: of those beyond printed digits, then of all violated; on the
+    position first.
+    """
+    values, sizes = _measured(constraints, t, q, v)
+    off = np.where(np.isfinite(values), np.abs(values), np.inf)
+    rounding = tolerances.STATE_TOLERANCE * constraints.scale(q, v) / sizes
+    every = range(len(off))
+    groups = (
+        [k for k in group if off[k] > least[k] * sizes[k]]
+        for least in (np.full(len(off), tolerances.PRINTED_TOLERANCE), rounding)
+        for group in (constraints.on_position, every)
+    )
+    k = max(next(filter(None, groups), every), key=lambda k: float(off[k]), default=0)
+    return k, float(values[k]) if every else 0.0
+
+
+def _measured(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Residuals of the state at *t*, and the sizes they are measured by: the largest coordinate for those on the position, the
+    largest coordinate or speed for rates, 1 where these are less. Quasi-velocities satisfy all rates.
     """
     places, quasi = constraints.on_position, constraints.system.quasi
     values = constraints.residuals(t, q, np.zeros(len(constraints.system.base_speeds)) if quasi else v)
-    off, allowed = (
-        np.where(np.isfinite(values), np.abs(values), np.inf),
-        tolerances.STATE_TOLERANCE * constraints.scale(q, v),
-    )
-    first = [k for k in places if off[k] > allowed] or (places if quasi else range(len(off)))
-    k = max(first, key=lambda k: float(off[k]), default=0)
-    return k, float(values[k]) if first else 0.0
+    rates = np.delete(np.arange(len(values)), places)
+    if quasi:
+        values[rates] = 0.0
+    sizes = np.full(len(values), constraints.scale(q, np.zeros(0)))
+    sizes[rates] = constraints.scale(q, v)
+    return values, sizes
 
 
 def without_redundant_rows(equations: T, p: FloatArray, initial: State) -> T:
@@ -166,12 +185,12 @@ def without_redundant_rows(equations: T, p: FloatArray, initial: State) -> T:
 
     Raises :class:`ModelError` for constraints that contradict each other in any position.
     """
-    system, d = equations.system, equations.derivation
-    constraints = NumericConstraints(equations, p)
+    system, constraints = equations.system, NumericConstraints(equations, p)
     start = consistent_state(constraints, 0.0, *initial)
     if why := contradiction(constraints, 0.0, start):
         try:
-            check_independent(d.symbols, d.rows)
+            with equations.shared() as d:
+                check_independent(d.symbols, d.rows)
         except ModelError as error:
             raise ModelError(f"Model '{system.name}': {why}", error.location) from None
         return equations

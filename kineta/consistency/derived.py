@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import AbstractContextManager
 from typing import Protocol, Self, TypeVar
 
 from kineta.mechanics.derivation import Derivation
@@ -19,8 +20,15 @@ class Derived(Protocol):
         """Derived system."""
 
     @property
-    def derivation(self) -> Derivation:
-        """Derivation shared by all quantities."""
+    def left_out(self) -> frozenset[str]:
+        """Names of the redundant rows of constraints, which are dropped."""
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the rows of constraints that reactions enforce."""
+
+    def shared(self) -> AbstractContextManager[Derivation]:
+        """Return the derivation shared by all quantities, locked."""
 
     def alone(self) -> Derivation:
         """Return a derivation with a graph of its own."""

@@ -112,7 +112,7 @@ def singular_configuration(
     ``''`` for none. Dependent: the least singular value, of rows scaled by their lengths in regular states, is less than
     *part*, SINGULARITY_TOLERANCE by default.
     """
-    system, left_out = equations.system, equations.derivation.left_out
+    system, left_out = equations.system, equations.left_out
     if not system.constraints or system.quasi:
         return ""
     constraints = NumericConstraints(equations, p)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -32,7 +33,7 @@ from kineta.model.system import System, a_system
 from kineta.model.transformations.equivalents import parametrised
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
-from kineta.threads import bounded_memo, memo
+from kineta.threads import bounded_memo, memo, once
 from kineta.values import flag
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ class Equations:
     """Equations of motion ``M(q) vdot + bias(t, q, v) = tau`` and related quantities, as named expressions.
 
     ``bias`` contains all loads of the model: gravity, elements, prescribed motion; ``tau`` is added to them.
+
+    Threads share the derivation, which grows: they reach it by :meth:`shared`, one at a time.
     """
 
     system: System
@@ -127,9 +130,9 @@ class Equations:
     def without(self, constraints: Iterable[str]) -> Equations:
         """The equations without the redundant rows *constraints*. Raises :class:`ArgumentError` for unknown names of rows."""
         names = frozenset(records(constraints, str, "names of rows of constraints", "'loop.x'"))
-        if names == self.derivation.left_out:
+        if names == self.left_out:
             return self
-        known = {r.constraint for r in self.derivation.constraint_rows} | self.derivation.left_out
+        known = {*self.constraint_rows, *self.left_out}
         for name in sorted(names - known):
             raise ArgumentError(
                 f"Model '{self.system.name}' has no row '{name}' of constraints.{did_you_mean(name, known)}"
@@ -147,7 +150,7 @@ class Equations:
         Equations with dropped constraints, with parameters without values, or without a consistent state near the start are
         returned unchanged. Raises :class:`ModelError` for constraints that contradict each other everywhere.
         """
-        if not self.system.constraints or self.system.quasi or self.derivation.left_out:
+        if not self.system.constraints or self.system.quasi or self.left_out:
             return self
 
         def decided() -> Equations:
@@ -178,15 +181,43 @@ class Equations:
         return tuple(self.derivation.rules)
 
     @property
+    def left_out(self) -> frozenset[str]:
+        """Names of the redundant rows of constraints, which are dropped."""
+        return self.derivation.left_out
+
+    @once
+    def constraint_rows(self) -> tuple[str, ...]:
+        """Names of the rows of all constraints."""
+        with self.shared() as d:
+            return tuple(r.constraint for r in d.constraint_rows)
+
+    @once
+    def rows(self) -> tuple[str, ...]:
+        """Names of the rows of constraints that reactions enforce."""
+        with self.shared() as d:
+            return tuple(r.constraint for r in d.rows)
+
+    @once
+    def contact_rows(self) -> tuple[str, ...]:
+        """Names of the rows of contacts, limits and dry friction."""
+        with self.shared() as d:
+            return tuple(row.constraint for contact in d.contacts for row in contact.rows)
+
+    @property
     def multipliers(self) -> tuple[str, ...]:
         """Names of the multipliers of the constraints, ``lambda.pin.x``."""
+        return tuple(f"{MULTIPLIER}{row}" for row in self.constraint_rows)
+
+    @contextmanager
+    def shared(self) -> Iterator[Derivation]:
+        """The derivation, while no other thread has it."""
         with LOCK:
-            return tuple(f"{MULTIPLIER}{r.constraint}" for r in self.derivation.constraint_rows)
+            yield self.derivation
 
     def expressions(self, quantity: str) -> Array:
         """The expressions of *quantity*: shape and references into :attr:`graph`."""
-        with LOCK:
-            return self.derivation[quantity]
+        with self.shared() as d:
+            return d[quantity]
 
     def alone(self, *, watched: bool = False, baumgarte: float = 0.0) -> Derivation:
         """A derivation in a graph of its own, so that compiled code is independent of other requests."""
@@ -282,7 +313,7 @@ class Equations:
         return self.formulas(quantity).sympy(dynamic=flag("dynamic", dynamic))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (self.system, by_reference(self.method), self.strategy, self.derivation.left_out)
+        return _unpickled, (self.system, by_reference(self.method), self.strategy, self.left_out)
 
     def __repr__(self) -> str:
         return f"<Equations of '{self.system.name}' by {self.formalism}: {self.system.size}>"

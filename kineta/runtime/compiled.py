@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kineta.algebra.expression import LOCK, Expr
+from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
@@ -228,8 +228,8 @@ def bind_system(equations: Equations, p: FloatArray, tau: Any, watched: Sequence
     acting = applied_forces(equations.system, tau)
     pressed = frozenset[str]()
     if equations.system.contacts:
-        with LOCK:
-            pressed = permanently_active(equations.derivation.contacts)
+        with equations.shared() as d:
+            pressed = permanently_active(d.contacts)
     made = compile_system(equations, acting, watched, kept, pressed)
     flags = np.zeros(len(made.layout.flags))
     return BoundSystem(made, p, made.parameter_block(p, acting.constant, flags), acting, flags)

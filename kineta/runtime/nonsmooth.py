@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from kineta import tolerances
-from kineta.algebra.expression import DESCRIPTIONS, Expr
+from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
 from kineta.arrays import FloatArray
 from kineta.consistency.definition_domain import domain_conditions, edge_tolerance, operand_values
 from kineta.equations.equations import Equations
@@ -65,7 +65,9 @@ def _zeros(system: System, more: Sequence[Expr]) -> tuple[tuple[Expr, ...], tupl
 def _nonsmooth_operations(expressions: Iterable[Expr], system: System) -> Iterator[tuple[Expr, Expr]]:
     """Nonsmooth operations in *expressions* of the state, and the expressions that vanish at their kinks."""
     g, fixed = DESCRIPTIONS, {p.name for p in system.parameters}
-    for operation, ref in kinks(g, [e.ref for e in expressions]):
+    with LOCK:
+        found = list(kinks(g, [e.ref for e in expressions]))
+    for operation, ref in found:
         zero = Expr(g, ref)
         names = zero.symbols()
         if not (

@@ -64,7 +64,7 @@ class SteadyConditions:
     def __init__(self, equations: Equations, tau: AppliedForces) -> None:
         self.equations, self.tau = equations, tau
         self.system = equations.system
-        key = CompiledConditions, tuple(tau.expressions.items()), equations.derivation.left_out
+        key = CompiledConditions, tuple(tau.expressions.items()), equations.left_out
         made = equations.bounded_memo(key, lambda: _compiled(equations, tau))
         self._functions, self.multipliers, self._on_speeds = made.functions, made.multipliers, made.on_speeds
         self.names = tuple(f"the force on '{n}'" for n in self.system.v_names) + tuple(

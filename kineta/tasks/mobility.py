@@ -22,4 +22,4 @@ def freedom(equations: Equations) -> int:
     values = parameter_values(system, {p.name: 1.0 for p in system.parameters if p.value is None and not p.fixed})
     found = consistent(equations, 0.0, *initial_state(system, p=values), values, reach=np.inf)
     # Inconsistent rows are never dropped, and may outnumber the speeds.
-    return max(0, system.nv - len(found.equations.derivation.rows))
+    return max(0, system.nv - len(found.equations.rows))

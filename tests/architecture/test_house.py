@@ -119,3 +119,24 @@ def test_tests_mirror_the_packages() -> None:
     assert [str(f) for f in sorted(mirrors) if not (HOUSE / f / "__init__.py").exists()] == []
     tested = {f.parts[0] for f in mirrors}
     assert {p.name for p in PACKAGES if p.parent == HOUSE} - tested == UNTESTED
+
+
+#: Where equations that no other thread has are derived, or a derivation apart from equations stands in a record.
+OWN_DERIVATIONS = {
+    "equations/equations.py",
+    "runtime/tangent.py",
+    "tasks/linear/symbolic_matrices.py",
+    "tasks/verification/laws/invariance.py",
+    "tasks/verification/sampled_equations.py",
+}
+
+
+def test_derivations_that_threads_share_are_reached_under_the_lock_alone() -> None:
+    found = set()
+    for file in HOUSE.rglob("*.py"):
+        tree = ast.parse(file.read_text())
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr == "derivation" and id(node) not in called:
+                found.add(file.relative_to(HOUSE).as_posix())
+    assert found == OWN_DERIVATIONS

@@ -8,6 +8,7 @@ import pytest
 import kineta as kn
 from kineta.consistency.consistent_start import consistent, refusal
 from kineta.equations.equations import equations_of
+from tests.support import EXAMPLES
 
 CIRCLE = equations_of(
     kn.loads(
@@ -15,6 +16,7 @@ CIRCLE = equations_of(
         "constraint c : x^2 + y^2 = 1; constraint again : 3*x^2 + 3*y^2 = 3; initial x = 1;"
     )
 )
+RING = equations_of(CIRCLE.system.replace(constraints=CIRCLE.system.constraints[:1]))
 P = np.empty(0)
 
 
@@ -51,3 +53,34 @@ def test_all_times_of_a_linearisation_are_brought_back() -> None:
     states = {"x": [1.0, 0.6 + 3e-6], "y": [0.0, 0.8]}
     found = kn.linearize(system, states, t=[0.0, 1.0])
     assert (found.q**2).sum(axis=1) == pytest.approx([1.0, 1.0], abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("model", "start", "named"),
+    [
+        ("rattleback", {"p": {"a": 0.4}}, "'contact.n': it is -0.000226 m"),  # whatever its 5 rad/s
+        ("fourbar", {"q": {"beta": 0.5383459551871638}}, "'pin.y': it is 0.000773 m"),
+        ("bicycle", {"q": {"z": 0.301}}, "'front.n': it is 0.001 m"),
+        (
+            "car_axis",
+            {"q": {"yl": 0.5003}},
+            "the rate of the constraint 'across': it is 0.0003",
+        ),  # the rod misses 9e-8 m^2
+    ],
+)
+def test_a_start_moves_by_printed_digits_and_no_more(
+    model: str, start: dict[str, dict[str, float]], named: str
+) -> None:
+    system = kn.load(EXAMPLES / f"{model}.kin")
+    with pytest.raises(kn.SimulationError, match=f"the start misses .*{named}"):
+        kn.simulate(system, 0.01, **start)
+
+
+def test_positions_are_measured_by_coordinates_and_rates_by_speeds() -> None:
+    """The largest coordinate is 1: 1e-4; the largest speed 50: 5e-3."""
+    q, v = np.array([1.0 + 4e-5, 0.0]), np.array([0.0, 50.0])
+    assert "8.0e-05" in consistent(RING, 0.0, q, v, P).moved
+    assert not consistent(RING, 0.0, q + np.array([2e-5, 0.0]), v, P).moved
+    assert "4.0e-03" in consistent(RING, 0.0, np.array([1.0, 0.0]), v + np.array([2e-3, 0.0]), P).moved
+    assert not consistent(RING, 0.0, np.array([1.0, 0.0]), v + np.array([3e-3, 0.0]), P).moved
+    assert not consistent(RING, 0.0, q, v + np.array([1.0, 0.0]), P).moved  # a small miss on the position hides no rate

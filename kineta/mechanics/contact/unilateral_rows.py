@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kineta.algebra.expression import DESCRIPTIONS, Expr
+from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref, neg
 from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
@@ -196,8 +196,9 @@ def _on_ground(on: Elements, contact: Contact, name: str) -> tuple[Row, Row, Row
 def slope(on: Elements, height: Expr, point: Station) -> list[Ref]:
     """The derivatives of a *height* by the components of its only point, in ground axes."""
     names = {n.rpartition(".")[0] for n in height.symbols() if "." in n}
-    components = [DESCRIPTIONS.symbol(f"{name}.{c}") for name in names for c in "xyz"]
-    partials = gradient(DESCRIPTIONS, height.ref, components) if components else {}
+    with LOCK:
+        components = [DESCRIPTIONS.symbol(f"{name}.{c}") for name in names for c in "xyz"]
+        partials = gradient(DESCRIPTIONS, height.ref, components) if components else {}
     shown = [Expr(DESCRIPTIONS, partials.get(c, ZERO)) for c in components] or [Expr(DESCRIPTIONS, ZERO)] * 3
     return on.expression(*shown)
 

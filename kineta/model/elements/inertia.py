@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kineta.algebra.expression import Expr, Scalar
+from kineta.algebra.expression import LOCK, Expr, Scalar
 from kineta.errors import ExpressionError, Location
 from kineta.model import units
 from kineta.model.coercion import scalar
@@ -55,9 +55,10 @@ def _fault(system: Scope, element: InertiaElement) -> tuple[str, str] | None:
     if fault := constancy_fault(system, element.coordinate):
         return fault
     g = rate.graph
-    moving = [g.symbol(n) for n in rate.symbols() if n not in system.q_names or n.endswith("'")]
-    speeds = {s for s in moving if g.names[g.lhs[s >> 1]] in system.speeds}
-    if any(gradient(g, partial, speeds) for partial in gradient(g, rate.ref, speeds).values()):
+    with LOCK:
+        speeds = {g.symbol(n) for n in rate.symbols() if n in system.speeds}
+        nonlinear = any(gradient(g, partial, speeds) for partial in gradient(g, rate.ref, speeds).values())
+    if nonlinear:
         return f"expected a rate that is linear in the speeds, found '{element.coordinate}'.", ""
     try:
         (found,) = evaluate(

@@ -245,8 +245,8 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
     values[:, list(unknown.free)] = R[:, [i for i, k in enumerate(unknown.speeds) if k is None]]
     if unknown.free:
         _proportional(path, unknown, tau, values, multipliers, G, at_play)
-    rows = [r.constraint for r in e.derivation.constraint_rows]
-    kept = [k for k, name in enumerate(rows) if name not in e.derivation.left_out]
+    rows = e.constraint_rows
+    kept = [k for k, name in enumerate(rows) if name not in e.left_out]
     found = np.zeros((len(path.t), len(rows)))
     if system.quasi and rows:
         found = e.function("multipliers")(path.t, path.q, path.v, tau + path.touched, p=values)
@@ -302,7 +302,7 @@ def _weights(system: System, unknown: Unknown, weights: Mapping[str, float] | No
 
 def _jacobian(path: Trajectory, e: Equations, p: FloatArray) -> FloatArray:
     """Return the Jacobian of the constraints that reactions of *e* maintain, (k, rows, nv), or (0, nv) without any."""
-    if not e.derivation.rows:
+    if not e.rows:
         return np.zeros((0, path.system.nv))
     return np.asarray(e.function("constraint_jacobian")(path.t, path.q, path.v, p=p))
 

@@ -162,7 +162,7 @@ def reactions(
 def _multipliers(path: Trajectory, forces: Kinetostatics | None) -> FloatArray:
     """Return the multipliers of the constraints along a motion, and the contact forces, (k, rows)."""
     e, k = path.equations, len(path.t)
-    names = [f"{MULTIPLIER}{row.constraint}" for row in e.derivation.constraint_rows]
+    names = e.multipliers
     if forces is not None:
         found = np.array([forces[n] for n in names]).reshape(len(names), k).T
     elif names:
@@ -281,9 +281,9 @@ def _at_work(path: Trajectory, forces: Kinetostatics | None, p: FloatArray, some
     e, system = path.equations, path.system
     t, q, v = path.t[some], path.q[some], path.v[some]
     values = p if p.ndim == 1 else p[some]
-    names = [r.constraint for r in e.derivation.constraint_rows]
+    names = list(e.constraint_rows)
     parts = [np.zeros((len(some), len(names), system.nv))]
-    if e.derivation.rows:
+    if e.rows:
         parts = [e.without(()).function("constraint_jacobian")(t, q, v, p=values)]
     if path.touching is not None:
         names += forces_of_run.rows(e)

@@ -266,7 +266,7 @@ def _seen(path: Trajectory, base: BaseParameters, forces: FloatArray) -> tuple[F
     unknown = np.where([n in base.known for n in base.names], 0.0, inertial_parameters(path))
     y = forces + path.touched - e.function("inverse")(*state, path.vdot, p=path.p) + Y @ unknown
     free = None
-    if e.derivation.rows:
+    if e.rows:
         free = [
             null_space(A, what=ALLOWED, rcond=tolerances.RANK_TOLERANCE).T
             for A in e.function("constraint_jacobian")(*state, p=path.p)

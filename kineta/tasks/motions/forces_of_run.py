@@ -44,7 +44,7 @@ def rows(equations: Equations) -> tuple[str, ...]:
     """Return the names of the rows of contacts, limits and dry friction."""
     if not equations.system.contacts:
         return ()
-    return tuple(row.constraint for touch in equations.derivation.contacts for row in touch.rows)
+    return equations.contact_rows
 
 
 def touching(equations: Equations, run: Result) -> FloatArray | None:

@@ -212,7 +212,7 @@ def _of_course(equations: Equations, given: Course, t: FloatArray, p: FloatArray
     constraints = NumericConstraints(equations, p)
     start = dependent_coordinates.beginning(given, constraints, float(t[0]), initial_state(system, p=p)[0])
     own = regular(equations, float(t[0]), start, p)
-    left_out = own.derivation.left_out
+    left_out = own.left_out
     return _in_speeds(own, p, t, *dependent_coordinates.completed(given, constraints, t, start, left_out))
 
 

@@ -86,13 +86,13 @@ def final_slopes(
     equations: Equations, by: Varied, final: Expr | None, t: float, y: FloatArray, p: FloatArray, tau: FloatArray
 ) -> FloatArray:
     """Return the derivatives of *final* at a state *y* (nq + nv,) by the state and by the symbols among *by*."""
-    d = equations.derivation
-    g, s = d.graph, d.symbols
-    symbols: Sequence[Ref] = [*s.q, *s.v, *(g.symbol(n) for n in map(by.symbol, by.names) if n is not None)]
-    if final is None:
-        return np.zeros(len(symbols))
-    (value,) = d.expression(final)
-    slopes = gradient(g, value, set(symbols))
+    with equations.shared() as d:
+        g, s = d.graph, d.symbols
+        symbols: Sequence[Ref] = [*s.q, *s.v, *(g.symbol(n) for n in map(by.symbol, by.names) if n is not None)]
+        if final is None:
+            return np.zeros(len(symbols))
+        (value,) = d.expression(final)
+        slopes = gradient(g, value, set(symbols))
     names = (*s.system.q_names, *s.names, *s.system.parameter_names, *(f"tau.{n}" for n in s.names))
     at = dict(zip(names, (*y, *p, *tau), strict=True)) | {"t": t}
     return np.array(evaluate(g, [slopes.get(x, ZERO) for x in symbols], at), dtype=np.float64)

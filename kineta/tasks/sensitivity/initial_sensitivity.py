@@ -14,13 +14,12 @@ from kineta.consistency.consistent_start import consistent, refusal
 from kineta.equations.equations import Equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError
-from kineta.expr.graph import ONE, ZERO
+from kineta.expr.graph import ZERO
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.tangent import displacements
 from kineta.model.parameters import named_values
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq
-from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.compiled import parameters
@@ -139,7 +138,8 @@ def initial_sensitivities(
     system = equations.system
     values = named_values(system.parameters, p.tolist())
     at = values | dict(zip((*system.q_names, *system.v_names), (*q.tolist(), *v.tolist()), strict=True)) | {"t": t}
-    D = _turned(equations.derivation, at)
+    with equations.shared() as d:
+        D = _turned(d, at)
     nb, names = D.shape[1], state_names(system)
     stays = _stated(system, by, stated, values)
     X = np.concatenate(
@@ -168,8 +168,8 @@ def _stated(system: System, by: Varied, stated: Mapping[str, Expr], values: Mapp
     places = {n: k for k, n in enumerate((*system.q_names, *system.v_names))}
     for k, name in enumerate(by.names):
         for state, e in stated.items() if name in by.parameters else ():
-            (slope,) = forward(e.graph, [e.ref], {e.graph.symbol(name): ONE})
-            found[places[state], k] = evaluate(e.graph, [slope], values)[0]
+            slope = e.diff(name)
+            found[places[state], k] = evaluate(slope.graph, [slope.ref], values)[0]
     return found
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from kineta import tolerances
+from kineta.algebra.expression import LOCK
 from kineta.arrays import FloatArray
 from kineta.codegen.compiled_functions import CompiledFunctions
 from kineta.codegen.llvm import NativeFunction
@@ -18,6 +20,7 @@ from kineta.numerics.differentiation_index import RankStructure, determined, equ
 from kineta.numerics.linear_algebra import lstsq, qr
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero
 from kineta.programs.initialisation import derivative_text
+from kineta.threads import memo
 
 #: Most Newton steps along a motion.
 STEPS = 25
@@ -59,7 +62,7 @@ class DerivativeArray:
 
     def labels(self, order: int) -> list[tuple[str, int]]:
         """Return names and orders of differentiation of all equations up to *order*."""
-        return [label for k in range(order + 1) for label in self._made.labels(k)]
+        return [label for k in range(order + 1) for label in self._made.servo.labels(k)]
 
     def extended(self, state: Jet, order: int) -> Jet:
         """Return *state* truncated to *order*, or padded with zeros."""
@@ -72,7 +75,7 @@ class DerivativeArray:
         """
         offs, slopes, width = [], [], self.n + self.size(order)
         for k in range(order + 1):
-            own, m = self.size(k), len(self._made.labels(k))
+            own, m = self.size(k), len(self._made.servo.labels(k))
             found = self._made.level(k)(np.array([state.t, pace]), state.q, state.x[:own], self.p)
             offs.append(found[:m])
             slopes.append(np.zeros((m, width)))
@@ -119,31 +122,27 @@ class DerivativeArray:
 
 
 class _ArrayFunctions:
-    """The compiled functions of a derivative array, each compiled at its first use."""
+    """The compiled functions of a derivative array, each compiled at its first use; threads share them."""
 
     def __init__(self, servo: ServoEquations) -> None:
         self.servo = servo
         made = CompiledFunctions([servo.forces(), servo.branches(), servo.moved(), servo.qdot()])
         self.forces, self.branches, self.moved, self.qdot = (made[name] for name in made.programs)
-        self._levels: list[NativeFunction] = []
         self._sizes = [0]
-        self._labels: list[list[tuple[str, int]]] = []
 
     def size(self, k: int) -> int:
-        while len(self._sizes) <= k:
-            self._sizes.append(self._sizes[-1] + len(self.servo.variables(len(self._sizes))))
+        with LOCK:
+            while len(self._sizes) <= k:
+                self._sizes.append(self._sizes[-1] + len(self.servo.variables(len(self._sizes))))
         return self._sizes[k]
 
-    def labels(self, k: int) -> list[tuple[str, int]]:
-        while len(self._labels) <= k:
-            self._labels.append(self.servo.labels(len(self._labels)))
-        return self._labels[k]
-
     def level(self, k: int) -> NativeFunction:
-        while len(self._levels) <= k:
-            own = self.servo.level(len(self._levels))
-            self._levels.append(CompiledFunctions([own])[own.name])
-        return self._levels[k]
+        return memo(self, k, partial(self._compiled, k))
+
+    def _compiled(self, k: int) -> NativeFunction:
+        with LOCK:
+            own = self.servo.level(k)
+        return CompiledFunctions([own])[own.name]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from kineta.calls import public
 from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, excerpt, shown
 from kineta.expr.graph import ONE, ZERO
-from kineta.mechanics.derivation import Derivation
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import norm, svd
 from kineta.passes.differentiate import forward
@@ -81,16 +80,14 @@ def first_integrals(system: System | Equations) -> tuple[FirstIntegral, ...]:
     equations = given_equations(system)
     warn_ignored(equations.system, "what is kept")
     equations, sampled = regular_states(equations, STATES, enough=ENOUGH)
-    g = equations.graph
     found: list[FirstIntegral] = []
     seen: list[FloatArray] = []
     for integral in _candidates(equations, sampled):
-        refs, weights = (
-            [r for part in integral.source.split() for r in equations.derivation[part].refs],
-            integral.weights,
-        )
-        entries = values(g, refs, sampled) @ np.array(weights)
-        size = values(g, magnitude(g, refs), sampled) @ np.abs(weights)
+        with equations.shared() as d:
+            refs = [r for part in integral.source.split() for r in d[part].refs]
+            sizes = values(d.graph, magnitude(d.graph, refs), sampled)
+        entries = values(d.graph, refs, sampled) @ np.array(integral.weights)
+        size = sizes @ np.abs(integral.weights)
         if (np.abs(entries) <= 10 * tolerances.ROUNDING_TOLERANCE * size).all() or any(
             _proportional(entries, other) for other in seen
         ):
@@ -153,23 +150,21 @@ def conservation(system: System, t: float | None = None) -> Conservation:
 
 
 def _candidates(equations: Equations, sampled: States) -> Iterator[FirstIntegral]:
-    d, system = equations.derivation, equations.system
-    rates = _rates(d, ["momentum"], sampled)
+    system = equations.system
+    rates = _rates(equations, ["momentum"], sampled)
     for k, name in enumerate(system.v_names):
         if rates.constant[k]:
             coordinate = name.removesuffix("'")
             what = f"momentum of the cyclic coordinate {coordinate}" if name.endswith("'") else f"momentum of {name}"
             yield FirstIntegral(what, "momentum", tuple(float(j == k) for j in range(system.nv)), equations)
-    spatial = _rates(d, ["linear_momentum", "angular_momentum"], sampled)
+    spatial = _rates(equations, ["linear_momentum", "angular_momentum"], sampled)
     for weights in _null_space(spatial.values, spatial.scale):
         yield FirstIntegral(_spatial_name(weights), "linear_momentum angular_momentum", tuple(weights), equations)
-    if _rates(d, ["generalized_energy"], sampled).constant[0]:
-        scleronomic = np.allclose(
-            quantity(d, "generalized_energy", sampled),
-            quantity(d, "energy", sampled),
-            rtol=tolerances.ROUNDING_TOLERANCE,
-            atol=tolerances.ROUNDING_TOLERANCE,
-        )
+    if _rates(equations, ["generalized_energy"], sampled).constant[0]:
+        with equations.shared() as d:
+            jacobi, whole = (quantity(d, name, sampled) for name in ("generalized_energy", "energy"))
+        near = tolerances.ROUNDING_TOLERANCE
+        scleronomic = np.allclose(jacobi, whole, rtol=near, atol=near)
         name = "energy" if scleronomic else "generalised energy (Jacobi's integral)"
         yield FirstIntegral(name, "generalized_energy", (1.0,), equations)
 
@@ -187,12 +182,14 @@ class _Rates:
         return np.asarray(np.abs(self.values).max(axis=0, initial=0) <= 10 * tolerances.ROUNDING_TOLERANCE * self.scale)
 
 
-def _rates(d: Derivation, names: Sequence[str], sampled: States) -> _Rates:
-    g, s = d.graph, d.symbols
-    free = substitute(g, d["forward"].refs, dict.fromkeys((f"tau.{n}" for n in s.names), ZERO))
-    refs = [r for name in names for r in d[name].refs]
-    motion = {s.t: ONE, **dict(zip(s.q + s.v, (*s.qdot, *free), strict=True))}
-    changes = values(g, forward(g, refs, motion), sampled)
+def _rates(equations: Equations, names: Sequence[str], sampled: States) -> _Rates:
+    with equations.shared() as d:
+        g, s = d.graph, d.symbols
+        free = substitute(g, d["forward"].refs, dict.fromkeys((f"tau.{n}" for n in s.names), ZERO))
+        refs = [r for name in names for r in d[name].refs]
+        motion = {s.t: ONE, **dict(zip(s.q + s.v, (*s.qdot, *free), strict=True))}
+        rates = forward(g, refs, motion)
+    changes = values(g, rates, sampled)
     size = np.abs(values(g, refs, sampled)).max(initial=0) + np.abs(values(g, free, sampled)).max(initial=0)
     return _Rates(changes, np.full(len(refs), max(size, tolerances.LEAST_DIVISOR)))
 

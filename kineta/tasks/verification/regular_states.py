@@ -33,17 +33,18 @@ def regular_states(equations: Equations, n: int, *, seed: int = 0, enough: int =
 
     Raises :class:`SimulationError` for too few states of the second attempt, and where all consistent ones are singular.
     """
-    system, whole = equations.system, equations.derivation
+    system, whole = equations.system, equations
     tries = (n, MORE * n) if system.constraints else (n,)
     for tried in tries:
         states = random_states(system, tried, seed)
         p = np.array([states[name][0] for name in system.parameter_names])
-        sampled = on_constraints(whole, states)
+        with whole.shared() as d:
+            sampled = on_constraints(d, states)
         met = len(sampled[TIME])
         if not met:
             continue
         start = consistent(equations, 0.0, *initial_state(system, p=p), p, reach=np.inf)
-        equations = equations.without({*whole.left_out, *start.equations.derivation.left_out})
+        equations = equations.without({*whole.left_out, *start.equations.left_out})
         (finite, apart), moved = _regular(equations, sampled), sampled
         found = chosen(sampled, np.flatnonzero(finite & apart)[:n])
         sampled = chosen(sampled, np.flatnonzero(finite)[:n])
@@ -96,11 +97,11 @@ def _why(equations: Equations, p: FloatArray, states: States) -> str:
 
 def _regular(equations: Equations, states: States) -> tuple[Mask, Mask]:
     """Return the masks of *states* with finite accelerations, and with well-conditioned constraints."""
-    d = equations.derivation
-    finite: Mask = np.asarray(np.isfinite(quantity(d, "forward", states)).all(axis=1))
-    if not d.rows or not finite.any():
-        return finite, finite
-    A = quantity(d, "constraint_jacobian", states)
+    with equations.shared() as d:
+        finite: Mask = np.asarray(np.isfinite(quantity(d, "forward", states)).all(axis=1))
+        if not d.rows or not finite.any():
+            return finite, finite
+        A = quantity(d, "constraint_jacobian", states)
     sizes = norm(A, axis=2)
     long = sizes.min(axis=1) > tolerances.SINGULARITY_TOLERANCE * sizes[finite].max()
     apart = np.array([np.isfinite(G).all() and not dependent(G, tolerances.INDEPENDENCE_TOLERANCE) for G in scaled(A)])

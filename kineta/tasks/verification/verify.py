@@ -84,9 +84,7 @@ def verify(system: System, *, states: int = 40, digits: int = 50, seed: int = 0)
     refused = {name: reason for name, f in known.items() if (reason := f.applies(system))}
     applied = [name for name in known if name not in refused]
     first, sampled = regular_states(derive(system, known[applied[0]]), states, seed=seed)
-    left_out = tuple(
-        r.constraint for r in first.derivation.constraint_rows if r.constraint in first.derivation.left_out
-    )
+    left_out = tuple(name for name in first.constraint_rows if name in first.left_out)
     derived = {name: _derived(system, known[name], left_out) for name in applied}
     cases = {name: SampledEquations(equations, sampled) for name, (equations, _) in derived.items()}
     double = list(_in_double(cases))

@@ -22,9 +22,7 @@ def _same_motion(change: Callable[[System], System]) -> Callable[[SampledEquatio
     """Return the check that an equivalent model has the same accelerations, energy, mass matrix and bias."""
 
     def check(case: SampledEquations) -> FloatArray:
-        other = (
-            derive(change(case.system), case.equations.method).without(case.equations.derivation.left_out).derivation
-        )
+        other = derive(change(case.system), case.equations.method).without(case.equations.left_out).derivation
         scales = {"forward": case.acceleration_scale, "bias": np.abs(case.at("inverse")).max(axis=1, initial=0)}
         names = ("forward", "kinetic_energy", "mass_matrix", "bias")
         states = {p.name: case.constant(p.value) for p in other.symbols.system.parameters if p.value is not None}
