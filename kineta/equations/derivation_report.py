@@ -91,22 +91,22 @@ class DerivationReport:
             blocks.append(f"## {told.step.title}")
             head = [f"`{told.step.law}`" if told.step.law else "", f"[{told.step.source}]" if told.step.source else ""]
             blocks += ["  ".join(x for x in head if x)] if any(head) else []
-            blocks += [told.step.note] if told.step.note else []
+            blocks += [told.step.plain_note] if told.step.note else []
             lines = [line for needed, shown, own in told.lines for line in _text_lines(needed, shown, own)]
             blocks += ["```text\n" + "\n".join(lines) + "\n```"] if lines else []
         return "\n\n".join(blocks) + "\n"
 
     def latex(self) -> str:
         """The report as a LaTeX document."""
-        body = [rf"\section*{{{_tex(self.title)}}}", f"After {_tex(self.source)}."]
+        body = [rf"\section*{{{latex.words(self.title)}}}", f"After {latex.words(self.source)}."]
         for told in self.told:
-            body.append(rf"\subsection*{{{_tex(told.step.title)}}}")
+            body.append(rf"\subsection*{{{latex.words(told.step.title)}}}")
             if told.step.law:
-                source = rf" \qquad \text{{{_tex(told.step.source)}}}" if told.step.source else ""
+                source = rf" \qquad \text{{{latex.words(told.step.source)}}}" if told.step.source else ""
                 body.append(rf"\[ {latex.from_unicode(told.step.law)}{source} \]")
             elif told.step.source:
-                body.append(f"{_tex(told.step.source)}.")
-            body += [_tex(told.step.note)] if told.step.note else []
+                body.append(f"{latex.words(told.step.source)}.")
+            body += [latex.words(told.step.note)] if told.step.note else []
             lines = [f"{name} = {value}" for name, value in _pairs(told)]
             body += [aligned(lines, "align*")] if lines else []
         whole = "\n".join(body)
@@ -127,7 +127,7 @@ class DerivationReport:
             law = mathml(latex.from_unicode(told.step.law)) if told.step.law else ""
             source = f" <small>{escape(told.step.source)}</small>" if told.step.source else ""
             body += [f"<p>{law}{source}</p>"] if law or source else []
-            body += [f"<p>{escape(told.step.note)}</p>"] if told.step.note else []
+            body += [f"<p>{escape(told.step.plain_note)}</p>"] if told.step.note else []
             body += [f"<div>{mathml(f'{name} = {value}', block=True)}</div>" for name, value in _pairs(told)]
         return "".join(body)
 
@@ -142,7 +142,7 @@ class DerivationReport:
                     "title": told.step.title,
                     "law": told.step.law,
                     "source": told.step.source,
-                    "note": told.step.note,
+                    "note": told.step.plain_note,
                     "equations": [f"{e.name} = {e.text}" for row in told.lines for e in (*row[0], *row[2])],
                 }
                 for told in self.told
@@ -346,11 +346,3 @@ def _pairs(told: ReportStep) -> Iterator[tuple[str, str]]:
             yield latex.label(shown.name), latex.matrix([e.latex for e in own], columns)
         else:
             yield from ((e.latex_name, e.latex) for e in own)
-
-
-def _tex(words: str) -> str:
-    """Words for LaTeX."""
-    return "".join(_SPECIAL.get(c, c) for c in words)
-
-
-_SPECIAL = {"_": r"\_", "&": r"\&", "%": r"\%", "#": r"\#"}

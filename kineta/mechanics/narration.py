@@ -32,7 +32,7 @@ class Step:
     title : heading of the step
     law : its equation, in the letters of the source
     source : place in the literature, with the number of the equation
-    note : a sentence or two to explain letters
+    note : a sentence or two to explain letters, with formulas between backticks; ``plain_note`` without these
     whole : whether results shown before are written out again instead of named
     """
 
@@ -42,6 +42,11 @@ class Step:
     note: str = ""
     shown: tuple[Shown, ...] = ()
     whole: bool = False
+
+    @property
+    def plain_note(self) -> str:
+        """The note as it is read."""
+        return self.note.replace("`", "")
 
 
 #: Generator of the steps of a derivation.
@@ -108,7 +113,7 @@ def told(d: Derivation, own: Steps) -> Iterator[Step]:
         yield Step(
             "Constraints",
             "A v̇ + rest = 0",
-            note="The reactions add to the equations of motion: M v̇ + h = τ + Aᵀ λ. "
+            note="The reactions add to the equations of motion: `M v̇ + h = τ + Aᵀ λ`. "
             f"Both are solved for by the strategy {d.strategy}.",
             shown=tuple(rows),
         )

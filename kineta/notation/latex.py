@@ -198,6 +198,23 @@ def from_unicode(law: str) -> str:
     return re.sub(r" +", " ", parted)
 
 
+#: Characters of words that are commands of LaTeX, or letters and signs of formulas.
+_IN_WORDS = {c: rf"\{c}" for c in "_&%#{}$"} | {"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"}
+_IN_WORDS |= {
+    c: f"${sign.strip()}$"
+    for c, sign in (_LETTERS | _SIGNS).items()
+    if not c.isascii() and sign.count("{") == sign.count("}")
+}
+
+
+def words(text: str) -> str:
+    r"""Words as LaTeX, with formulas between backticks: "with `A² v̇` and τ" is with $A^{2} \dot{v}$ and $\tau$."""
+    return "".join(
+        f"${from_unicode(x).strip()}$" if k % 2 else "".join(_IN_WORDS.get(c, c) for c in x)
+        for k, x in enumerate(text.split("`"))
+    )
+
+
 class Latex:
     """The notation of LaTeX."""
 

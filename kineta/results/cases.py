@@ -30,6 +30,7 @@ class Cases:
     recorded : number of recorded times of the run before the case ended
     nfev, steps, rejected, energy_balance : as those of a run
     events : for every event, the cases (m,) of its zeros
+    residual : by how much each case missed constraints; () in files that hold it for all alone
     changes, impacts, notes : as those of a run
     """
 
@@ -46,6 +47,7 @@ class Cases:
     changes: tuple[tuple[tuple[float, str], ...], ...]
     impacts: tuple[tuple[Impact, ...], ...]
     notes: tuple[tuple[str, ...], ...]
+    residual: FloatArray | tuple[()] = ()
 
     def __len__(self) -> int:
         return len(self.status)
@@ -55,6 +57,8 @@ class Cases:
         found: dict[str, Any] = {f"case.{n}": ("case", getattr(self, n)) for n in COUNTS}
         found["case.t"] = ("case", self.t, {"units": "s"})
         found["case.energy_balance"] = ("case", self.energy_balance)
+        if len(self.residual):
+            found["case.residual"] = ("case", self.residual)
         found["case.message"] = ("case", list(self.messages))
         found |= {f"case.{n}": ("case", [json.dumps(x) for x in getattr(self, n)]) for n in TOLD}
         found["case.end"] = (("case", "series"), np.stack(list(self.end.values()), axis=-1))

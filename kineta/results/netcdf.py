@@ -143,6 +143,7 @@ def _cases(file: h5py.File, k: int, events: int) -> Cases:
         end=dict(zip(names, end.T, strict=True)),
         energy_balance=_numbers(file, "case.energy_balance", lead),
         events=tuple(of_events),
+        residual=_numbers(file, "case.residual", lead) if "case.residual" in file else (),
     )
 
 

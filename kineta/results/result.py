@@ -239,6 +239,7 @@ class Result:
             potential_energy=row("potential_energy", self.potential_energy),
             work=row("work", self.work),
             energy_balance=float(cases.energy_balance[i]),
+            residual=float(cases.residual[i]) if len(cases.residual) else self.residual,
             parameters={n: float(np.broadcast_to(x, (len(cases), 1))[i, 0]) for n, x in self.parameters.items()},
             status=int(cases.status[i]),
             message=cases.messages[i],

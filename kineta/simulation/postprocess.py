@@ -123,14 +123,15 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
     if not alone:  # the end of a case belongs to its record where an event has ended it
         kept[:, :-1] = np.arange(t.shape[1] - 1) < solution.recorded[:, None]
         kept[:, -1] = solution.status == EVENT
-    balances, codes, messages = _judged(task, solution, found, kept)
+    balances, codes, messages, astray = _judged(task, solution, found, kept)
     ended = Counter(codes.tolist())
     good = balances[(codes == DONE) | (codes == EVENT)]
     balance = float(max(good if len(good) else balances))
     said = messages[0]
     if not alone:
-        each = (f"{ended[code]} {text.format(t=task.t1)}" for code, text in _SUMMARY.items() if ended[code])
-        said = f"{len(t)} case{'s' * (len(t) > 1)}: {', '.join(each)}"
+        order = sorted(range(len(codes)), key=lambda i: list(_SUMMARY).index(int(codes[i])))
+        each = Counter(f"off {astray[i]}" if i in astray else _SUMMARY[codes[i]].format(t=task.t1) for i in order)
+        said = f"{len(t)} case{'s' * (len(t) > 1)}: {', '.join(f'{n} {word}' for word, n in each.items())}"
     places, zeros = range(len(task.watched)), solution.zeros
     # One motion without the axis of cases, of many the rows without those of the ends.
     row: Any = 0 if alone else np.s_[:, :-1]
@@ -190,15 +191,16 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
             changes=tuple(solution.changes),
             impacts=tuple(solution.impacts),
             notes=tuple(solution.notes),
+            residual=np.where(kept, found.off, 0.0).max(axis=(0, 2), initial=0.0),
         ),
     )
 
 
 def _judged(
     task: SimulationProblem, solution: Solution, found: RunSeries, kept: Mask
-) -> tuple[FloatArray, IntArray, list[str]]:
-    """Energy balance of every case at the times *kept*, (cases, k); and status and messages, where a success requires the
-    balance, and small residuals.
+) -> tuple[FloatArray, IntArray, list[str], dict[int, str]]:
+    """Energy balance of every case at the times *kept*, (cases, k); status and messages, where a success requires the
+    balance, and small residuals; and what cases are off, constraints or programs.
     """
     t, y, e = solution.t, solution.y, found.energies
     held = e if kept.all() else Energies(*(_held(x, kept) for x in (e.kinetic, e.potential, e.work)))
@@ -206,25 +208,29 @@ def _judged(
     succeeded = (codes == DONE) | (codes == EVENT)
     doubtful = succeeded & ~within_tolerance(held.balance, solution.steps, task.control.rtol)
     # Residuals that rounding explains in any state are not looked at by case; programs are scaled by their gradients.
+    astray = dict[int, str]()
     near = not task.made.code.layout.programs and found.off.max(initial=0.0) <= tolerances.STATE_TOLERANCE
     for i in np.flatnonzero(doubtful if near else succeeded).tolist():
         own, rows, off = task if task.cases is None else task.case(i), kept[i], found.off[:, i, kept[i]]
         beyond = ~(off.max(axis=1, initial=0.0) <= residual_tolerances(own, t[i, rows], y[i, rows]))
         if beyond.any():
-            what = "programs" if beyond[len(beyond) - len(task.made.code.layout.programs) :].any() else "constraints"
-            codes[i], messages[i] = UNBALANCED, missed(messages[i], what, float(off.max()))
+            astray[i] = (
+                "programs" if beyond[len(beyond) - len(task.made.code.layout.programs) :].any() else "constraints"
+            )
+            codes[i], messages[i] = UNBALANCED, missed(messages[i], astray[i], float(off.max()))
         elif doubtful[i]:
             steps = int(solution.steps[i])
             balances[i], explained = energy_balance(own, held.case(i), t[i, rows], y[i, rows], steps)
             if not explained:
                 edge = solution.edge(own, i, last=False)
                 codes[i], messages[i] = UNBALANCED, unbalanced(messages[i], edge)
-    lost = np.flatnonzero(codes == UNBALANCED)
-    if len(lost):
-        many = f"{len(lost)} of {len(codes)} cases do not keep the balance of energy. Case {lost[0]} "
-        of = "" if task.cases is None else many
+    lost = np.flatnonzero(codes == UNBALANCED).tolist()
+    if lost:
+        kinds = Counter(f"miss {astray[i]}" if i in astray else "do not keep the balance of energy" for i in lost)
+        many = ", ".join(f"{n} of {len(codes)} cases {what}" for what, n in kinds.items())
+        of = "" if task.cases is None else f"{many}. Case {lost[0]} "
         warn(f"Model '{task.system.name}': {of}{messages[lost[0]]}; energy balance {balances[lost[0]]:.1e}.")
-    return balances, codes, messages
+    return balances, codes, messages, astray
 
 
 def _held(values: FloatArray, kept: Mask) -> FloatArray:

@@ -213,3 +213,19 @@ def test_momenta_are_letters_with_the_coordinate_as_index() -> None:
     assert r"\dot{p}_{w^{\mathrm{top}}_{x}} &=" in top
     point = kn.loads("coordinates x; p | Sx(x) = 1; output p.x, p.vx;")
     assert r"x^{\mathrm{p}} &= x" in kn.derive(point).latex("outputs")
+
+
+@pytest.mark.parametrize("formalism", FORMALISMS)
+def test_notes_are_latex(formalism: str) -> None:
+    """No letter of a formula stands in words, which LaTeX would stop at."""
+    fourbar = kn.load(EXAMPLES / "fourbar.kin")
+    report = kn.derive(fourbar, formalism).account()
+    assert report.latex().isascii()
+    assert "`" not in report.latex() + report.html()
+    assert r"$M \dot{v} + h = \tau + A^{T} \lambda$" in report.latex()
+    assert "M v̇ + h = τ + Aᵀ λ" in report.html()
+
+
+def test_words_are_latex() -> None:
+    assert kn.derive(kn.load(EXAMPLES / "double_pendulum.kin")).account("canonical").latex().isascii()
+    assert latex.words(r"50% of {τ}^~\, `a²/2`") == r"50\% of \{$\tau$\}\^{}\~{}\textbackslash{}, $a^{2}/2$"

@@ -408,10 +408,13 @@ def test_a_drift_that_tolerances_do_not_explain_is_a_status() -> None:
     with pytest.warns(KinetaWarning, match="constraints are missed by up to"):
         result = kn.simulate(kn.loads(ROD), 20.0, method="RK23", rtol=1e-2, atol=10.0)
     assert result.status == 3
-    with pytest.warns(KinetaWarning, match=r"2 of 2 cases .* Case 0 .* constraints are missed by up to"):
+    with pytest.warns(
+        KinetaWarning, match=r"'text': 2 of 2 cases miss constraints\. Case 0 .* constraints are missed by up to"
+    ):
         many = kn.simulate(kn.loads(ROD), 20.0, v=np.tile(result.v[0], (2, 1)), method="RK23", rtol=1e-2, atol=10.0)
     assert many.cases is not None
     assert many.cases.status.tolist() == [3, 3]
+    assert many.message.startswith("2 cases: 2 off constraints; ")
 
 
 # -- large systems ----------------------------------------------------------------------------------------------------

@@ -108,6 +108,17 @@ def test_what_differs_has_an_axis_of_cases() -> None:
     assert kn.simulate(PENDULUM, 1.0, q=[[1.0]])["q"].shape == (1, 101)
 
 
+def test_each_case_has_its_own_residual() -> None:
+    """Radau leaves what tolerances leave: with speed more than at rest."""
+    ring = kn.loads("A | Sx(x), Sy(y) = 1; coordinates x, y; constraint rod : x^2 + y^2 = 1; initial x = 1;")
+    run = kn.simulate(ring, 1.0, v=np.array([[0.0, 0.0], [0.0, 2.0]]), method="Radau", rtol=1e-6, samples=11)
+    still, moved = (run.case(i).residual for i in (0, 1))
+    assert still < 1e-12 < moved == run.residual
+    assert moved == pytest.approx(
+        kn.simulate(ring, 1.0, v=[0.0, 2.0], method="Radau", rtol=1e-6, samples=11).residual, rel=1e-6
+    )
+
+
 def test_the_initial_state_follows_the_parameters_of_each_case() -> None:
     system = kn.loads("model s; coordinates x; parameters a = 1; it | Sx(x) = 1; initial x = 2*a;")
     assert kn.simulate(system, 1.0, p={"a": [1, 3]}, v={"x'": 1})["x"][:, 0].tolist() == [2, 6]

@@ -47,7 +47,7 @@ def _steps(d: Derivation) -> Iterator[Step]:
         "Gauss's constraint",
         "Z = ∑ m (a − F/m)²/2",
         "Gauss 1829",
-        "What does not contain accelerations is of no account and partly left out: Z = ∑ m a²/2 − ∑ F · a.",
+        "What does not contain accelerations is of no account and partly left out: `Z = ∑ m a²/2 − ∑ F · a`.",
         (one("Z", d["gauss_constraint"].refs[0]),),
     )
     names = [f"{n}'" for n in s.names]

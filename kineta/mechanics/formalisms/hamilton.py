@@ -102,7 +102,7 @@ def steps(d: Derivation) -> Iterator[Step]:
     yield Step(
         "Canonical equations",
         "q̇ = ∂H/∂p,  ṗ = Q + τ − ∂H/∂π − γ",
-        note="Q is what has no potential, γ the terms of Boltzmann and Hamel.",
+        note="Q is what has no potential, `γ` the terms of Boltzmann and Hamel.",
         shown=each("rate", names, d["canonical"].refs),
     )
 

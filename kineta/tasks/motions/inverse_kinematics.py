@@ -18,12 +18,16 @@ from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
 from kineta.model.body import GROUND
 from kineta.model.dimensions import variable_units
 from kineta.model.system import System, a_system
-from kineta.numerics.linear_algebra import det, norm, svd, svdvals
+from kineta.numerics.linear_algebra import det, norm, null_space, svd, svdvals
 from kineta.numerics.newton import NewtonResult, NonlinearSystem, nearest_zero
 from kineta.runtime.compiled import parameters
 from kineta.runtime.joint_limits import LimitDistances
 from kineta.tasks.motions.conditioning import Conditioning, conditioning, motions
 from kineta.values import finite, number, numbers, whole, word
+
+#: Changes of the speeds' directions to positions around a solution, which show whether it is singular, and their number.
+BESIDE, NEIGHBOURS = 1e-2, 3
+SELF_MOTIONS = "the motions that move nothing of the target"
 
 
 @dataclass(frozen=True)
@@ -321,10 +325,24 @@ def _wrapped(reaching: Reaching, q: FloatArray, about: FloatArray) -> FloatArray
 
 
 def _free(reaching: Reaching, q: FloatArray) -> int:
-    """Return the dimension of the self-motions."""
-    A = reaching.slope(q)
-    sizes = svdvals(A, what="the motions that move nothing of the target")
-    return int(A.shape[1]) - int((sizes > tolerances.RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
+    """Return the dimension of the self-motions through *q*, a solution: that of the null space of the Jacobian, where its rank is
+    that of positions around, and in a singular position, as of a stretched arm, that of the solutions found a little beside.
+    """
+    n, rank, chance = len(reaching.still), _rank(reaching.slope(q)), np.random.default_rng(0)
+    beside = BESIDE * chance.standard_normal((NEIGHBOURS, n))
+    if rank == n or all(_rank(reaching.slope(reaching.moved(q, x))) <= rank for x in beside):
+        return n - rank
+    still = null_space(reaching.slope(q), what=SELF_MOTIONS, rcond=tolerances.RANK_TOLERANCE)
+    ways = chance.standard_normal((2 * n, n - rank))
+    tried = [reaching.nearest(reaching.moved(q, BESIDE * still @ x / norm(x))) for x in ways]
+    found = np.array([x.state - q for x in tried if reaching.reached(x)]).reshape(-1, len(q))
+    near = found[norm(found, axis=1) < 2 * BESIDE]
+    return int((svdvals(near, what=SELF_MOTIONS) > 0.1 * BESIDE).sum()) if len(near) else 0
+
+
+def _rank(A: FloatArray) -> int:
+    sizes = svdvals(A, what=SELF_MOTIONS)
+    return int((sizes > tolerances.RANK_TOLERANCE * sizes.max(initial=0.0)).sum())
 
 
 def _placement(reaching: Reaching, q: FloatArray) -> Placement:

@@ -48,6 +48,22 @@ def test_what_leaves_motions_open_is_found_near_the_guess() -> None:
     assert pose(inside.q, "link6 in link2") == pytest.approx(seen, abs=1e-9)
 
 
+def test_a_stretched_arm_has_no_motion_left() -> None:
+    """The Jacobian loses rank where the only solution is double."""
+    (only,) = kn.inverse_kinematics(ARM, {"T": (1.7, 0.0, 0.0)}, {"a": 0.0, "b": 0.0}, starts=20)
+    assert (only.free, only.q.tolist()) == (0, [0.0, 0.0])
+    (far,) = kn.inverse_kinematics(ARM, {"T": (1.7, 0.0, 0.0)}, {"a": 0.3, "b": -0.5}, starts=20)
+    assert (far.free, far.q) == (0, pytest.approx([0.0, 0.0], abs=1e-4))
+
+
+def test_motions_that_are_left_in_singular_positions_are_counted() -> None:
+    """With the fifth angle of a puma zero, the fourth and the sixth turn against each other; a third link of no length moves."""
+    straight = np.array([0.3, -0.4, 0.9, 0.5, 0.0, -0.2])
+    assert kn.inverse_kinematics(PUMA, {"link6": pose(straight)}, straight)[0].free == 1
+    bent = kn.loads("A | Rz(a) = 1; B ~ A | Sx(1), Rz(b) = 1; C ~ B | Sx(0.7), Rz(c) = 1; coordinates a, b, c;")
+    assert kn.inverse_kinematics(bent, {"C": (1.7, 0.0, 0.0)}, {"a": 0.0, "b": 0.0})[0].free == 1
+
+
 def test_closed_systems_and_free_bodies_are_placed() -> None:
     fourbar = kn.load(EXAMPLES / "fourbar.kin")
     found = kn.inverse_kinematics(fourbar, {"mass.y": 0.5}, starts=40)
