@@ -112,6 +112,8 @@ from kineta.tasks.equilibria.equilibrium import Equilibrium as Equilibrium
 from kineta.tasks.equilibria.equilibrium import equilibria as equilibria
 from kineta.tasks.equilibria.equilibrium import equilibrium as equilibrium
 from kineta.tasks.equilibria.stiffness import Stiffness as Stiffness
+from kineta.tasks.export.exported_run import ExportedRun as ExportedRun
+from kineta.tasks.export.exported_run import export_run as export_run
 from kineta.tasks.forces.inverse_dynamics import Kinetostatics as Kinetostatics
 from kineta.tasks.forces.inverse_dynamics import inverse as inverse
 from kineta.tasks.forces.inverse_dynamics import kinetostatics as kinetostatics

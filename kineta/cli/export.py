@@ -23,6 +23,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
     examples="""
     kineta export double_pendulum.kin
     kineta export double_pendulum.kin --to src --quantity forward
+    kineta export double_pendulum.kin --run
     """,
 )
 @model
@@ -31,6 +32,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
     "--quantity", default=QUANTITIES, show_default=True, metavar="NAME,...", help="Quantities, separated by commas."
 )
 @click.option("--name", metavar="NAME", help="Of the files, and prefix of the functions; else the model's.")
+@click.option("--run", is_flag=True, help="Write a run: steps, events, projection, and a program that prints it.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
 @settings
 @parameter(o.FORMALISM)
@@ -42,6 +44,7 @@ def export(
     to: Path,
     quantity: str,
     name: str | None,
+    run: bool,
     fix: bool,
     settings: Settings,
     formalism: str,
@@ -49,13 +52,24 @@ def export(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write the equations as C99, a header and a source."""
+    """Write the equations as C99, a header and a source.
+
+    With --run code that simulates without Python.
+    """
     from kineta.codegen.c import identifier, source
     from kineta.equations.equations import derive
     from kineta.mechanics.quantities import DERIVATIVES
     from kineta.tasks.ignored_parts import warn_ignored
 
     system = read(model, settings)
+    if run:
+        from kineta.tasks.export.exported_run import export_run
+
+        made = export_run(derive(system.fixed() if fix else system, formalism, strategy=strategy), name=name)
+        contents = {to / file: content for file, content in made.files.items()}
+        write_files(contents, force=force)
+        print_written(contents, as_json=as_json, **{n: x for n, x in made.as_dict().items() if n != "files"})
+        return
     warn_ignored(system, "the code", whole=True)
     equations = derive(system.fixed() if fix else system, formalism, strategy=strategy).settled()
     name = system.name if name is None else name

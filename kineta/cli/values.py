@@ -304,7 +304,7 @@ def _found(option: str, data: dict[str, Any], source: str, known: Sequence[str])
     return data
 
 
-def write_files(files: dict[Path, str], *, force: bool) -> None:
+def write_files(files: Mapping[Path, str | bytes], *, force: bool) -> None:
     """Write *files*, all or none. Raises :class:`ArgumentError` for a file that exists, unless *force* is set."""
     for path in files:
         if path.is_dir():
@@ -318,7 +318,7 @@ def write_files(files: dict[Path, str], *, force: bool) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ArgumentError(f"{error.filename}: the file cannot be written ({error.strerror}).") from None
-    write({path: text.encode() for path, text in files.items()})
+    write({path: content.encode() if isinstance(content, str) else content for path, content in files.items()})
 
 
 def print_written(files: Iterable[Path], *, as_json: bool, model: str = "", **keys: Any) -> None:

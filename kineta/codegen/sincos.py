@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import struct
 
-_PI_2 = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
-_SIN = (
+PI_2 = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+SIN = (
     -1.66666666666666324348e-01,
     8.33333333332248946124e-03,
     -1.98412698298579493134e-04,
@@ -18,7 +18,7 @@ _SIN = (
     -2.50507602534068634195e-08,
     1.58969099521155010221e-10,
 )
-_COS = (
+COS = (
     4.16666666666666019037e-02,
     -1.38888888888741095749e-03,
     2.48015872894767294178e-05,
@@ -26,9 +26,9 @@ _COS = (
     2.08757232129817482790e-09,
     -1.13596475577881948265e-11,
 )
-_TWO_PI_INVERSE = 6.36619772367581382433e-01
-_ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest integer in the low bits
-_LARGE = 1.0e6
+TWO_PI_INVERSE = 6.36619772367581382433e-01
+ROUND = 6755399441055744.0  # 1.5 * 2^52: adding it leaves the nearest integer in the low bits
+LARGE = 1.0e6
 
 
 def literal(value: float) -> str:
@@ -74,17 +74,17 @@ def sincos(width: int) -> str:
             total = put(f"{name}{k}", "fadd contract", product, c(coefficient))
         return total
 
-    put("scaled", "fmul", "%a", c(_TWO_PI_INVERSE))
-    put("shifted", "fadd", "%scaled", c(_ROUND))
+    put("scaled", "fmul", "%a", c(TWO_PI_INVERSE))
+    put("shifted", "fadd", "%scaled", c(ROUND))
     lines.append(f"  %k = bitcast {T} %shifted to {I}")
-    put("n", "fsub", "%shifted", c(_ROUND))
-    put("w1", "fmul", "%n", c(_PI_2[0]))
+    put("n", "fsub", "%shifted", c(ROUND))
+    put("w1", "fmul", "%n", c(PI_2[0]))
     put("r1", "fsub", "%a", "%w1")
-    put("w2", "fmul", "%n", c(_PI_2[1]))
+    put("w2", "fmul", "%n", c(PI_2[1]))
     put("r2", "fsub", "%r1", "%w2")
     put("e1", "fsub", "%r1", "%r2")
     put("e2", "fsub", "%e1", "%w2")
-    put("w3", "fmul", "%n", c(_PI_2[2]))
+    put("w3", "fmul", "%n", c(PI_2[2]))
     put("tail0", "fsub", "%e2", "%w3")
     put("y", "fadd", "%r2", "%tail0")
     put("e3", "fsub", "%r2", "%y")
@@ -92,17 +92,17 @@ def sincos(width: int) -> str:
     put("z", "fmul", "%y", "%y")
     # sin = y - ((z (tail/2 - v r) - tail) - v S1), v = z y
     put("v", "fmul", "%z", "%y")
-    r = polynomial("s", _SIN[1:])
+    r = polynomial("s", SIN[1:])
     put("half", "fmul", "%tail", c(0.5))
     put("vr", "fmul contract", "%v", r)
     put("s_a", "fsub contract", "%half", "%vr")
     put("s_b", "fmul contract", "%z", "%s_a")
     put("s_c", "fsub contract", "%s_b", "%tail")
-    put("s_d", "fmul contract", "%v", c(_SIN[0]))
+    put("s_d", "fmul contract", "%v", c(SIN[0]))
     put("s_e", "fsub contract", "%s_c", "%s_d")
     put("sin0", "fsub", "%y", "%s_e")
     # cos = w + (((1 - w) - z/2) + (z z r - y tail)), w = 1 - z/2
-    q = polynomial("c", _COS)
+    q = polynomial("c", COS)
     put("hz", "fmul", "%z", c(0.5))
     put("w", "fsub", c(1.0), "%hz")
     put("c_a", "fsub", c(1.0), "%w")
@@ -131,7 +131,7 @@ def sincos(width: int) -> str:
     return f"""
 define internal {{{T}, {T}}} @sincos.{width}({T} %a) nounwind noinline {{
   %size = call {T} @llvm.fabs.{suffix(width)}({T} %a)
-  %large = fcmp ugt {T} %size, {constant(_LARGE, width)}
+  %large = fcmp ugt {T} %size, {constant(LARGE, width)}
 {reduce}{body}
   br i1 {any_large}, label %slow, label %fast, !prof !0
 fast:

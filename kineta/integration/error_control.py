@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -56,8 +57,15 @@ def first_steps(
     scale = absolute + relative * np.abs(y0[:, :k])
 
     def norm(x: FloatArray) -> FloatArray:
-        found: FloatArray = np.sqrt(np.add.reduce((x[..., :k] / scale) ** 2, axis=-1) / max(k, 1))
+        # In the order of the states: NumPy's own order depends on their number and on that of the cases.
+        found: FloatArray = np.sqrt(
+            np.add.accumulate((x[..., :k] / scale) ** 2, axis=-1)[..., -1:].sum(axis=-1) / max(k, 1)
+        )
         return found
+
+    def power(x: float) -> float:
+        """Of the C library, as in compiled loops."""
+        return math.pow(x, 1 / error_order) if x >= 0.0 else math.nan
 
     with np.errstate(all="ignore"):  # a rate that is not finite gives the step h0 or the smallest step
         d0, d1 = norm(np.array([y0, rates0]))
@@ -65,7 +73,8 @@ def first_steps(
         h = np.copysign(h0, t1 - t0)
         d2 = norm(rates(t0 + h, y0 + h[:, None] * rates0) - rates0) / h0
         largest = np.fmax(d1, d2)
-        h1 = np.where(largest <= 1e-15, np.maximum(1e-6, h0 * 1e-3), (0.01 / largest) ** (1 / error_order))
+        powers = np.array([power(x) for x in (0.01 / largest).tolist()])
+        h1 = np.where(largest <= 1e-15, np.maximum(1e-6, h0 * 1e-3), powers)
         h1 = np.where(np.isfinite(h1), h1, h0)
         found = np.minimum(np.minimum(100 * h0, h1), span)
     return np.where(np.isfinite(h0) & (h0 > 0), found, min(1e-6, span))

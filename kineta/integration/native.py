@@ -11,20 +11,18 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
-from kineta.integration.error_control import error_tolerances, first_steps
-from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData
-from kineta.integration.problem import Events, Problem, perturbation_signs
+from kineta.integration.error_control import first_steps
+from kineta.integration.loop_abi import RunData
+from kineta.integration.problem import Problem
+from kineta.integration.run_memory import run_data, set_functions
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment
 from kineta.memory import CompiledFunction
-from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau
 
 #: Largest number of steps between two pauses, and bytes of their record.
 CHUNK, CHUNK_BYTES = 4096, 2**26
 #: Target duration between two pauses [s].
 PAUSE = 0.1
-#: Event zeros stored between two pauses, in addition to those of the last step.
-_ZEROS = 64
 #: Smallest number of steps between two pauses.
 _FEW = 16
 #: Reasons for a failure, by the return value of the loop.
@@ -54,96 +52,16 @@ class NativeRun:
         self.problem = problem
         self._integrate = integrate
         self.n, self.left = len(problem.y0), max_steps
-        none = np.zeros(0, dtype=np.int64)
-        self._events = problem.events or Events(0, none, none, np.zeros(0), np.zeros(0))
-        self._dense = dense or self._events.n > 0
+        events = 0 if problem.events is None else problem.events.n
+        self._dense = dense or events > 0
         per_step = 8 * self.n * (1 + tableau.coefficients * self._dense) + 8
         self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // max(per_step, 1))))
-        self._data = self._run_data(max_step, rtol, atol)
-        self._set_functions()
+        self._data = run_data(tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense)
         self._start(first_step)
-
-    def _run_data(self, max_step: float, rtol: float, atol: float) -> RunData:
-        """The record of the run."""
-        p, tableau, n, rows = self.problem, self.tableau, self.n, self.chunk + 1
-        return RunData(
-            n=n,
-            steered=max(p.steering, 1),
-            block=np.array(p.h),
-            time=np.zeros(1),
-            t=p.t0,
-            t_end=p.t1,
-            max_step=max_step,
-            y=np.array(p.y0, dtype=float),
-            k=np.zeros((tableau.stages + 1 + len(tableau.extra)) * n),
-            new=np.zeros(n),
-            between=np.zeros(n),
-            tolerances=error_tolerances(n, p.integrals, rtol, atol).reshape(-1),
-            n_quaternions=0 if p.manifold else len(p.quaternions),
-            quaternions=np.array([*p.quaternions], dtype=np.int64),
-            dense=self._dense,
-            times=np.empty(rows),
-            sizes=np.empty(rows),
-            states=np.empty(rows * n),
-            interpolants=np.empty(rows * self._dense * tableau.coefficients * n),
-            events=self._event_data(),
-            constraints=self._constraint_data(),
-            contacts=ContactData(),
-        )
-
-    def _event_data(self) -> EventData:
-        events, n = self._events, self.n
-        if not events.n:
-            return EventData()
-        room = _ZEROS + MOST * events.n
-        return EventData(
-            n=events.n,
-            directions=events.directions,
-            left=events.left,
-            noise=events.noise,
-            beyond=events.beyond,
-            values=np.zeros(loop_abi.ROWS * events.n),
-            tried=np.zeros(events.n),
-            errors=np.zeros(events.n),
-            within=np.zeros(n),
-            signs=perturbation_signs(loop_abi.DIRECTIONS, n).reshape(-1),
-            room=_ZEROS,
-            which=np.empty(room, dtype=np.int64),
-            times=np.empty(room),
-            states=np.empty(room * n),
-            x=np.zeros(MOST + 1),
-            f=np.zeros(MOST + 1),
-        )
-
-    def _constraint_data(self) -> ConstraintData:
-        m, n = self.problem.manifold, self.n
-        if m is None:
-            return ConstraintData(low=1.0)
-        speeds, largest = np.zeros(n), m.largest.copy()
-        speeds[slice(*m.speeds)] = 1.0
-        return ConstraintData(
-            velocity_steps=m.steps,
-            watched=len(largest),
-            pivots=n - len(largest),
-            largest=largest,
-            speeds=speeds,
-            before=np.zeros(n),
-            after=np.zeros(n),
-            low=1.0,
-        )
-
-    def _set_functions(self) -> None:
-        """Give the loop the functions of the problem."""
-        p, data = self.problem, self._data
-        data.rate = CompiledFunction(p.rhs)
-        data.events.function = CompiledFunction(0 if p.events is None else p.events.address)
-        if p.manifold is not None:
-            data.constraints.position = CompiledFunction(p.manifold.position)
-            data.constraints.velocity = CompiledFunction(p.manifold.velocity)
 
     def _allow_transitions(self) -> None:
         """Make room for discrete transitions of contacts, once."""
-        contacts, n, events, rows = self._data.contacts, self.n, self._events.n, self.chunk + 1
+        contacts, n, events, rows = self._data.contacts, self.n, self._data.events.n, self.chunk + 1
         if contacts.array("changing") is None:
             guards = {name: np.zeros(loop_abi.MODES * events) for name in ("now", "noise", "soon")}
             contacts.update(
@@ -213,7 +131,7 @@ class NativeRun:
         """
         data = self._data
         self.problem, data.block = problem, np.array(problem.h)
-        self._set_functions()
+        set_functions(data, problem)
         data.t, data.t_end = problem.t0, problem.t1
         data.array("y")[:] = problem.y0
         data.size = min(data.size, longest)

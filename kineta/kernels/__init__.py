@@ -5,5 +5,5 @@ translator is ``scope``, ``expressions`` and ``translation``, and ``machine_code
 one motion: ``vectors``, ``stage_evaluation``, ``runge_kutta``, ``projection``, ``event_start``, ``zero_search``,
 ``event_location``, ``impact``, ``transition``, ``stick_slip``, ``simultaneous_impact``, ``integrate``. The loop of an ensemble,
 a motion in each SIMD lane, is written instruction by instruction: ``ensemble_step``, ``ensemble_events``, ``ensemble``. In
-``contact`` the set of contacts that act is data.
+``contact`` the set of contacts that act is data; ``standalone`` is a whole run.
 """

@@ -274,7 +274,7 @@ def _conditional(scope: KernelScope, x: ast.IfExp) -> Found:
 
 # -- calls ----------------------------------------------------------------------------------------------------------
 
-_NUMERIC: dict[Any, str] = {getattr(language, name): name for name in FUNCTIONS}
+_NUMERIC: dict[Any, str] = {getattr(language, name): name for name in FUNCTIONS if hasattr(language, name)}
 
 
 def _call(scope: KernelScope, x: ast.Call) -> Found:

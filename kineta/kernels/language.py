@@ -52,6 +52,16 @@ def sqrt(x: float) -> float:
     return math.sqrt(x) if x >= 0.0 else math.nan
 
 
+def sin(x: float) -> float:
+    """The sine, as the C library has it; NaN of an infinite angle."""
+    return math.sin(x) if math.isfinite(x) else math.nan
+
+
+def cos(x: float) -> float:
+    """The cosine, as the C library has it; NaN of an infinite angle."""
+    return math.cos(x) if math.isfinite(x) else math.nan
+
+
 def pow(x: float, y: float) -> float:
     """X to the power y, as C has it: infinite beyond all numbers, NaN where it is no real number."""
     try:

@@ -108,7 +108,13 @@ def interpolant(method: LoopMethod, run: RunData, t: float, h: float, dense: Rea
 @kernel
 def state_at(method: LoopMethod, run: RunData, dense: Reals, x: float, out: Reals) -> None:
     """The state at the fraction x of the step."""
-    n, y, rest = run.n, run.y, 1.0 - x
+    interpolate(method, run.n, run.y, dense, x, out)
+
+
+@kernel
+def interpolate(method: LoopMethod, n: int, y: Reals, dense: Reals, x: float, out: Reals) -> None:
+    """The state at the fraction x of a step from the state y."""
+    rest = 1.0 - x
     for i in range(n):
         change = dense[(method.tableau.coefficients - 1) * n + i] * (
             x if method.tableau.coefficients % 2 == 1 else rest

@@ -46,9 +46,15 @@ _OPEN, _LEFT, _CHOSEN = range(3)
 
 def translate(kernel: Callable[..., Any], *static: Hashable) -> KernelTree:
     """The tree of a *kernel* for the values of its *static* parameters. Raises :class:`KernelError`."""
-    function = _Unit().function(typing.cast(Kernel, kernel), static)
-    assert function is not None
-    return function
+    (tree,) = translate_unit((kernel, *static))
+    return tree
+
+
+def translate_unit(*kernels: tuple[Any, ...]) -> list[KernelTree]:
+    """The trees of several *kernels*, each with its static values, that share the kernels that they call."""
+    unit = _Unit()
+    found = [unit.function(kernel, tuple(static)) for kernel, *static in kernels]
+    return [tree for tree in found if tree is not None]
 
 
 class _Unit:

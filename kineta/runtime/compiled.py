@@ -46,7 +46,7 @@ class CompiledSystem:
         self, setup: StraightLineProgram, programs: Mapping[str, StraightLineProgram], layout: StateLayout, kept: str
     ) -> None:
         self.layout, self.treatment = layout, kept
-        self._setup, self._programs = setup.name, programs
+        self._setup = setup.name
         # Not a method: a circle of references would keep machine code until the garbage collector finds it.
         group = partial(_group, setup.name, bool(layout.touches))
         self._functions = CompiledFunctions([setup, *programs.values()], group=group)
@@ -56,6 +56,11 @@ class CompiledSystem:
         self.closed = np.array(pressed, dtype=bool)
         self.locks_joints = any(t.speed is not None and t.name in layout.pressed for t in layout.touches)
         self.rows = np.flatnonzero(np.repeat(self.closed, [len(touch.rows) for touch in layout.touches]))
+
+    @property
+    def programs(self) -> Mapping[str, StraightLineProgram]:
+        """All functions as programs by name, with that of the block h, :data:`~kineta.runtime.functions.SETUP`."""
+        return self._functions.programs
 
     def parameter_block(self, p: FloatArray, constant: FloatArray, flags: FloatArray = NO_FLAGS) -> FloatArray:
         """Block h from parameters (np,), contact *flags* and constant forces (nv,); with a leading axis of cases where one of
@@ -91,7 +96,7 @@ class CompiledSystem:
     @once
     def ensemble_rate(self) -> NativeFunction:
         """Rate of many states: by rows, and by SIMD lanes."""
-        return CompiledFunctions([self._programs["rate"]], batch=True)["rate"]
+        return CompiledFunctions([self.programs["rate"]], batch=True)["rate"]
 
     @once
     def projections(self) -> tuple[NativeFunction, NativeFunction]:

@@ -50,6 +50,14 @@ def manifold(task: SimulationProblem, made: BoundSystem, y: FloatArray) -> Manif
     for q, v in task.regular:
         rate = code.rate(np.array([task.t0]), np.concatenate([q, v, y[len(q) + len(v) :]]), made.h)
         largest = np.maximum(largest, np.abs(rate[len(rate) - len(largest) :]))
-    linear = not system.constraints or NumericConstraints(task.equations, made.p).compiled.linear
-    steps = code.layout.order if system.programs else 1 if linear else 2
-    return Manifold(position.address, velocity.address, largest, (system.nq, task.states), steps)
+    speeds = system.nq, task.states
+    return Manifold(position.address, velocity.address, largest, speeds, velocity_steps(task))
+
+
+def velocity_steps(task: SimulationProblem) -> int:
+    """Number of projection steps of the speeds of *task*: one for constraints linear in the speeds."""
+    system = task.system
+    if system.programs:
+        return task.made.code.layout.order
+    linear = not system.constraints or NumericConstraints(task.equations, task.made.p).compiled.linear
+    return 1 if linear else 2

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kineta.algebra.expression import Expr
+from kineta.arrays import FloatArray
 from kineta.consistency.consistent_start import consistent
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
@@ -88,48 +90,67 @@ def simulate(
     rtol, atol, max_step = run_arguments.tolerances(rtol, atol, max_step)
     grid = run_arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
-        model = equations.system
-        if model.programs:
-            from kineta.programs.start_arguments import check_compatible, program_start
-
-            check_compatible(model, method)
-        elif levels is not None:
-            raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
-        watched = run_arguments.watched(model, events)
-        values = parameters(model, p)
-        q0, v0 = initial_state(model, q, v, values)
-        case_arguments.case_count({"q": q0, "v": v0, "p": values})
-        start = consistent(equations, t0, q0, v0, values)
-        equations, q0, v0 = start.equations, start.q, start.v
-        made = bind_system(equations, values, tau, [e.value for e in watched], treatment(equations, method))
-        higher, said = np.empty((*v0.shape[:-1], 0)), tuple[str, ...]()
-        if model.programs:
-            q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), levels)
-        cases = case_arguments.case_count({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
-        if cases is not None and q0.ndim == v0.ndim == made.p.ndim == 1:
-            warn_samples(model, made.forces.constant, grid)
-        lead = () if cases is None else (cases,)
-        parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
-        y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts] if lead else parts, axis=-1)
-        if cases is not None:
-            grid = run_arguments.grid_of_cases(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
-        kept = bytes_per_step(y0.shape[-1], every=grid is None, keep=dense_output)
-        task = SimulationProblem(
-            equations=equations,
-            made=made,
-            watched=watched,
-            t0=t0,
-            t1=t1,
-            y0=y0,
-            grid=grid,
-            method=method,
-            control=StepControl(rtol, atol, max_step, run_arguments.steps(max_steps, kept)),
-            dense_output=dense_output,
-            regular=start.regular,
-            notes=(*start.notes, *said),
+        control = StepControl(rtol, atol, max_step, 0)
+        task = simulation_problem(
+            equations, (t0, t1), (q, v, p, tau, levels), events, method, control, grid, dense_output=dense_output
         )
+        kept = bytes_per_step(task.y0.shape[-1], every=task.grid is None, keep=dense_output)
+        task = replace(task, control=replace(control, max_steps=run_arguments.steps(max_steps, kept)))
         solution = solve(task, bar)
     return result(task, solution, time.perf_counter() - began)
+
+
+def simulation_problem(
+    equations: Equations,
+    span: tuple[float, float],
+    given: tuple[Any, Any, Any, Any, Any],
+    events: Event | Expr | Iterable[Event | Expr],
+    method: str,
+    control: StepControl,
+    grid: FloatArray | None,
+    *,
+    dense_output: bool,
+) -> SimulationProblem:
+    """The problem that the arguments of :func:`simulate` describe, from a consistent start; *given* are q, v, p, tau, levels."""
+    (t0, t1), (q, v, p, tau, levels), model = span, given, equations.system
+    if model.programs:
+        from kineta.programs.start_arguments import check_compatible, program_start
+
+        check_compatible(model, method)
+    elif levels is not None:
+        raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
+    watched = run_arguments.watched(model, events)
+    values = parameters(model, p)
+    q0, v0 = initial_state(model, q, v, values)
+    case_arguments.case_count({"q": q0, "v": v0, "p": values})
+    start = consistent(equations, t0, q0, v0, values)
+    equations, q0, v0 = start.equations, start.q, start.v
+    made = bind_system(equations, values, tau, [e.value for e in watched], treatment(equations, method))
+    higher, said = np.empty((*v0.shape[:-1], 0)), tuple[str, ...]()
+    if model.programs:
+        q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), levels)
+    cases = case_arguments.case_count({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
+    if cases is not None and q0.ndim == v0.ndim == made.p.ndim == 1:
+        warn_samples(model, made.forces.constant, grid)
+    lead = () if cases is None else (cases,)
+    parts = (q0, v0, higher, np.zeros(made.code.layout.integrals))
+    y0 = np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts] if lead else parts, axis=-1)
+    if cases is not None:
+        grid = run_arguments.grid_of_cases(t0, t1, grid, cases, y0.shape[-1], dense_output=dense_output)
+    return SimulationProblem(
+        equations=equations,
+        made=made,
+        watched=watched,
+        t0=t0,
+        t1=t1,
+        y0=y0,
+        grid=grid,
+        method=method,
+        control=control,
+        dense_output=dense_output,
+        regular=start.regular,
+        notes=(*start.notes, *said),
+    )
 
 
 def solve(task: SimulationProblem, bar: Progress) -> Solution:

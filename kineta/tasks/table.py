@@ -380,6 +380,7 @@ TASKS = (
     Task("kineta.tasks.augmented_bodies", "AugmentedBodies augmented_bodies", "Equations"),
     Task("kineta.tasks.equilibria.branches", "Family family", SMALL),
     Task("kineta.tasks.equilibria.stiffness", "Stiffness", SMALL),
+    Task("kineta.tasks.export.exported_run", "ExportedRun export_run", RUNS),
     Task("kineta.tasks.identification.regressor", "Regressor regressor", IDENTIFICATION),
     Task("kineta.tasks.linear.control_system", "io_system", SMALL),
     Task("kineta.tasks.linear.linear_system", "Linear", SMALL),

@@ -1,7 +1,8 @@
 """Back ends of kernels: from typed trees to the source text of a compiler.
 
 ``tree`` is what the translator of :mod:`kineta.kernels` makes of a kernel; each back end is a function from kernels to text, and
-they do not know each other: ``scalar_ir`` writes LLVM IR for one motion, ``c99`` a unit of C.
+they do not know each other: ``scalar_ir`` writes LLVM IR for one motion, ``c99`` a unit of C. ``straight_line`` makes trees of
+programs.
 """
 
 from collections.abc import Callable, Sequence

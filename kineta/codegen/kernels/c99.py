@@ -45,11 +45,12 @@ _NAMES = {
     REALS: "double *",
     INTEGERS: "int64_t *",
 }
-_HEAD = """\
+_INCLUDED = """\
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-
+"""
+_HELPERS = """\
 static inline int64_t floordiv(int64_t a, int64_t b) { return a / b - (a % b != 0 && ((a % b) ^ b) < 0); }
 static inline int64_t mod(int64_t a, int64_t b) { return a - b * floordiv(a, b); }
 static inline int64_t min_integer(int64_t a, int64_t b) { return b < a ? b : a; }
@@ -59,17 +60,17 @@ static inline double max_real(double a, double b) { return b > a ? b : a; }
 """
 
 
-def source(roots: Sequence[KernelTree]) -> str:
-    """A unit of C with the *roots* as public functions."""
+def source(roots: Sequence[KernelTree], *, public: bool = True) -> str:
+    """A unit of C with the *roots* as functions that are *public*, or those of a unit in which it is included."""
     kernels = callees_first(roots)
-    text = [_HEAD]
+    text: list[str] = []
     for kind in records(kernels):
         # Every field takes eight bytes: a truth value is stored as an integer.
         fields = "".join(f"    {_declared(INTEGER if f is BOOLEAN else f, n)};\n" for n, f in kind.fields.items())
         text.append(f"typedef struct {kind.name} {{\n{fields}}} {kind.name};\n")
     for kernel in kernels:
         arguments = ", ".join(_declared(t, n) for n, t in kernel.parameters.items()) or "void"
-        head = f"{'' if kernel in roots else 'static '}{_declared(kernel.result, f'{kernel.name}({arguments})')}"
+        head = f"{'' if public and kernel in roots else 'static '}{_declared(kernel.result, f'{kernel.name}({arguments})')}"
         # Initialised, since compilers do not see that every variable has a value where it is read.
         variables = [f"    {_declared(t, n)} = 0;\n" for n, t in kernel.variables.items()]
         read = {x.name for s in statements(kernel.body) for v in values(s) for x in parts(v) if isinstance(x, Variable)}
@@ -77,7 +78,18 @@ def source(roots: Sequence[KernelTree]) -> str:
         title = f"/* {kernel.title.replace('*/', '* /')} */\n" if kernel.title else ""
         body = "".join(_lines(kernel.body, 1))
         text.append(f"{title}{head} {{\n{''.join([*variables, *unused])}{body}}}\n")
-    return "\n".join(text)
+    unit = "\n".join(text)
+    return "\n".join([_INCLUDED, *_helpers(unit), unit])
+
+
+def _helpers(unit: str) -> list[str]:
+    """The functions beside those of C that a *unit* calls, in their order."""
+    found: list[str] = []
+    for line in reversed(_HELPERS.splitlines()):
+        name = line.partition("(")[0].rpartition(" ")[2]
+        if any(f"{name}(" in text for text in (unit, *found)):
+            found.insert(0, line)
+    return found
 
 
 def _declared(kind: MemoryType, name: str) -> str:
@@ -101,7 +113,7 @@ def _statement(s: Statement, depth: int) -> list[str]:
         case SetVariable(name, value):
             return [f"{pad}{name} = {_value(value)};\n"]
         case SetEntry(array, index, value):
-            return [f"{pad}{_value(array)}[{_value(index)}] = {_value(value)};\n"]
+            return [f"{pad}{_value(array)}[{_index(index)}] = {_value(value)};\n"]
         case SetField(record, name, value):
             return [f"{pad}{_value(record)}->{name} = {_value(value)};\n"]
         case Evaluate(call):
@@ -124,15 +136,15 @@ def _value(x: Expression) -> str:
     """An expression in parentheses where it needs them."""
     match x:
         case Constant(_, value):
-            return _number(value)
+            return number(value)
         case Variable(_, name):
             return name
         case FieldValue(kind, record, name):
             return f"({_value(record)}->{name} != 0)" if kind is BOOLEAN else f"{_value(record)}->{name}"
         case Entry(_, array, index):
-            return f"{_value(array)}[{_value(index)}]"
+            return f"{_value(array)}[{_index(index)}]"
         case View(_, array, start):
-            return f"({_value(array)} + {_value(start)})"
+            return f"({_value(array)} + {_index(start)})"
         case Choice(_, test, yes, no):
             return f"({_value(test)} ? {_value(yes)} : {_value(no)})"
         case KernelCall(_, kernel, arguments):
@@ -149,7 +161,12 @@ def _value(x: Expression) -> str:
             return f"{name}{ending}({', '.join(given)})"
 
 
-def _number(value: float | int | bool) -> str:
+def _index(x: Expression) -> str:
+    return str(x.value) if isinstance(x, Constant) else _value(x)
+
+
+def number(value: float | int | bool) -> str:
+    """A number of C."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

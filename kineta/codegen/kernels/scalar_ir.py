@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from kineta.codegen.kernels.tree import (
     FUNCTIONS,
+    LIBRARY,
     AddressCall,
     Choice,
     Conditional,
@@ -61,7 +62,7 @@ _METADATA = """\
 def source(roots: Sequence[KernelTree]) -> str:
     """A module with the *roots* as public functions."""
     declared = [
-        f"declare double @{'pow' if name == 'pow' else f'llvm.{name}.f64'}({', '.join(['double'] * n)})\n"
+        f"declare double @{name if name in LIBRARY else f'llvm.{name}.f64'}({', '.join(['double'] * n)})\n"
         for name, n in FUNCTIONS.items()
     ]
     kernels = [_function(kernel, kernel in roots) for kernel in callees_first(roots)]
@@ -275,7 +276,7 @@ def _operation(w: _Writer, kind: MemoryType, name: str, arguments: Sequence[Expr
         return _choice(w, kind, first, second, known) if name == "and" else _choice(w, kind, first, known, second)
     given = [_value(w, a) for a in arguments]
     if name in FUNCTIONS:
-        function = "pow" if name == "pow" else f"llvm.{name}.f64"
+        function = name if name in LIBRARY else f"llvm.{name}.f64"
         return w.new(f"call double @{function}({', '.join(f'double {g}' for g in given)})")
     of_reals = arguments[0].type is REAL
     if name in _COMPARED:

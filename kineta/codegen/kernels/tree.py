@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kineta.expr.op import BINARY as BINARY_OPS
+from kineta.expr.op import LIBM, Op
 from kineta.memory import ArrayType, FunctionType, MemoryType, RecordType, ScalarType
 
 #: Operations by name, and the C operator of those that have one. ``real`` converts an integer.
@@ -33,8 +35,10 @@ BINARY = {
     "or": "||",
 }
 UNARY = {"neg": "-", "not": "!", "real": "(double)"}
-#: Functions of real numbers, and their number of arguments: square root, absolute value, sign, power, a b + c rounded once.
-FUNCTIONS = {"sqrt": 1, "fabs": 1, "copysign": 2, "pow": 2, "fma": 3}
+#: Functions of the C library, and their number of arguments.
+LIBRARY = {name: 2 if op in BINARY_OPS else 1 for op, name in LIBM.items() if op is not Op.SQRT}
+#: Functions of real numbers, likewise: square root, absolute value, sign, a b + c rounded once, and those of the library.
+FUNCTIONS = {"sqrt": 1, "fabs": 1, "copysign": 2, "fma": 3, **LIBRARY}
 
 
 # -- expressions ----------------------------------------------------------------------------------------------------
@@ -128,8 +132,10 @@ def is_cheap(x: Expression) -> bool:
 
     def is_sure(part: Expression) -> bool:
         match part:
-            case Entry() | KernelCall() | AddressCall() | Operation(_, "floordiv" | "mod" | "pow", _):
+            case Entry() | KernelCall() | AddressCall() | Operation(_, "floordiv" | "mod", _):
                 return False
+            case Operation(_, name, _):
+                return name not in LIBRARY
             case FieldValue(_, record, _):
                 return isinstance(record, Variable)
             case _:

@@ -1,0 +1,303 @@
+"""A run without Python: from parameters and initial values to states at times and events, one step after the other.
+
+It gives the states, zeros and steps of :func:`~kineta.simulation.simulate.simulate`. Exported code consists of ``begin``,
+``advance`` and ``observe`` for a :class:`StandaloneRun` in the memory of another language.
+"""
+
+from __future__ import annotations
+
+from kineta import tolerances
+from kineta.integration.error_control import LOOSE, ROUGH
+from kineta.integration.loop_abi import DONE, EVENT, NOT_FINITE, STEP_TOO_SMALL, Function, RunData, Setup
+from kineta.kernels.event_start import look_at_start
+from kineta.kernels.integrate import integrate, normalise
+from kineta.kernels.language import copysign, fabs, kernel, pow, sqrt
+from kineta.kernels.runge_kutta import interpolate
+from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
+from kineta.kernels.vectors import copy, largest, largest_change
+from kineta.memory import Integers, Reals, Record
+
+#: What ``begin`` and ``advance`` return beside those of the loop: the time is reached, the run has ended at an event, it has no
+#: steps left, an event is undefined in a part of a step, and the start does not meet the constraints.
+REACHED, ENDED, OUT_OF_STEPS, UNDEFINED_EVENT, INCONSISTENT = DONE, 1, 5, 6, 7
+#: Newton steps towards the constraints at the start.
+_NEWTON_STEPS = 30
+_INFINITE = float("inf")
+
+
+class StandaloneRun(Record):
+    """A run and what it is made of.
+
+    given : the argument of ``setup``; start : (n,) initial state; t0 : initial time; rtol, atol : tolerances
+    states : number of coordinates and speeds; regular : (n_regular, n) states with independent constraints
+    quaternions : their offsets in the state
+    left : steps that may still be made; before, base : time and state at the start of the last step
+    t, state : time asked for and the state at it; event : number of the last event; ended : it was the last one wanted
+    counts, wanted : (events,) zeros reported, and those after which the run ends, 0 for none
+    values : of what is observed
+    """
+
+    run: RunData
+    setup: Setup
+    observed: Function
+    given: Reals
+    start: Reals
+    t0: float
+    rtol: float
+    atol: float
+    states: int
+    n_regular: int
+    regular: Reals
+    n_quaternions: int
+    quaternions: Integers
+    left: int
+    before: float
+    base: Reals
+    t: float
+    state: Reals
+    event: int
+    ended: bool
+    counts: Integers
+    wanted: Integers
+    values: Reals
+
+
+# -- the start --------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def begin(method: LoopMethod, m: StandaloneRun) -> int:
+    """Prepare the run from ``given``, ``start``, ``t0`` and the tolerances; REACHED, NOT_FINITE or INCONSISTENT."""
+    run = m.run
+    m.setup(m.given, run.block)
+    m.ended, m.event = False, -1
+    run.t, run.just_rejected, run.rejected, run.evaluations = m.t0, False, 0, 0
+    set_tolerances(run, m.rtol, m.atol)
+    copy(m.start, run.y, run.n)
+    for k in range(m.n_quaternions):
+        make_unit(run.y[m.quaternions[k] :])
+    if method.projecting:
+        consistent = is_made_consistent(run)
+        if not consistent:
+            return INCONSISTENT
+        settle(method, m, m.t0, run.y)
+        measure_pivots(m)
+    run.time[0] = m.t0
+    run.rate(run.time, run.y, run.block, run.k)
+    run.evaluations += 1
+    if not all_finite(run.k, run.n):
+        return NOT_FINITE
+    if method.projecting:
+        c = run.constraints
+        c.low, c.hops, c.guarded = lowest_pivot(run, run.k), 0, False
+    run.size = first_step(method, run)
+    begin_events(m)
+    m.before, m.t = m.t0, m.t0
+    copy(run.y, m.base, run.n)
+    copy(run.y, m.state, run.n)
+    settle(method, m, m.t0, m.state)
+    return REACHED
+
+
+@kernel
+def set_tolerances(run: RunData, rtol: float, atol: float) -> None:
+    """Tolerances of every state; quadratures, which control no step, have larger ones."""
+    factor = max(1.0, min(LOOSE, ROUGH / rtol))
+    for i in range(run.n):
+        loose = factor if i >= run.steered else 1.0
+        run.tolerances[i] = atol * loose
+        run.tolerances[run.n + i] = rtol * loose
+
+
+@kernel
+def make_unit(q: Reals) -> None:
+    """Make a quaternion one of unit length, unless it is one to rounding."""
+    square = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]
+    if not fabs(square - 1.0) <= 8.0 * tolerances.EPS:
+        normalise(q)
+
+
+@kernel
+def all_finite(x: Reals, n: int) -> bool:
+    """Whether n numbers are finite."""
+    return largest(x, n) < _INFINITE
+
+
+@kernel
+def is_made_consistent(run: RunData) -> bool:
+    """Bring the state onto the constraints by Newton's method, positions before speeds; a state on them stays."""
+    c, n = run.constraints, run.n
+    run.time[0] = run.t
+    for step in range(2):
+        left, change = _NEWTON_STEPS, _INFINITE
+        while left > 0 and change > tolerances.STATE_TOLERANCE:
+            if step == 0:
+                c.position(run.time, run.y, run.block, c.after)
+            else:
+                c.velocity(run.time, run.y, run.block, c.after)
+            change = largest_change(c.after, run.y, n) / max(1.0, largest(run.y, n))
+            if change > tolerances.STATE_TOLERANCE:
+                copy(c.after, run.y, n)
+            left -= 1
+        if not change <= tolerances.STATE_TOLERANCE:
+            return False
+    return True
+
+
+@kernel
+def measure_pivots(m: StandaloneRun) -> None:
+    """The largest pivots of the constraints in the regular states."""
+    run, c = m.run, m.run.constraints
+    for i in range(c.watched):
+        c.largest[i] = 0.0
+    run.time[0] = m.t0
+    for r in range(m.n_regular):
+        run.rate(run.time, m.regular[r * run.n :], run.block, run.k)
+        for i in range(c.watched):
+            c.largest[i] = max(c.largest[i], fabs(run.k[c.pivots + i]))
+
+
+@kernel
+def scaled_norm(run: RunData, x: Reals, y: Reals) -> float:
+    """The root mean square of x - y in units of the tolerance in the initial state."""
+    total = 0.0
+    for i in range(run.steered):
+        d = (x[i] - y[i]) / (run.tolerances[i] + run.tolerances[run.n + i] * fabs(run.y[i]))
+        total += d * d
+    return sqrt(total / float(run.steered))
+
+
+@kernel
+def first_step(method: LoopMethod, run: RunData) -> float:
+    """The initial step size; :func:`kineta.integration.error_control.first_steps` is the same in NumPy."""
+    n, y, k, new, second = run.n, run.y, run.k, run.new, run.between
+    span = fabs(run.t_end - run.t)
+    for i in range(n):
+        second[i] = 0.0
+    d0, d1 = scaled_norm(run, y, second), scaled_norm(run, k, second)
+    h0 = min(span, 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1)
+    h = copysign(h0, run.t_end - run.t)
+    for i in range(n):
+        new[i] = y[i] + h * k[i]
+    run.time[0] = run.t + h
+    run.rate(run.time, new, run.block, second)
+    run.evaluations += 1
+    d2 = scaled_norm(run, second, k) / h0
+    steepest = d1 if d1 >= d2 or d2 != d2 else d2
+    h1 = max(1e-6, h0 * 1e-3) if steepest <= 1e-15 else pow(0.01 / steepest, 1.0 / float(method.tableau.error_order))
+    if not fabs(h1) < _INFINITE:
+        h1 = h0
+    if not (h0 < _INFINITE and h0 > 0.0):
+        return min(1e-6, span)
+    return min(min(100.0 * h0, h1), span)
+
+
+@kernel
+def begin_events(m: StandaloneRun) -> None:
+    """Count no zeros; events that are at zero have none there."""
+    e = m.run.events
+    e.found, e.ended, e.undefined = 0, False, False
+    for i in range(e.n):
+        m.counts[i], e.left[i], e.noise[i] = 0, m.wanted[i], -1.0
+    if e.n != 0:
+        look_at_start(m.run, m.t0)
+
+
+# -- the way on -------------------------------------------------------------------------------------------------------
+
+
+@kernel
+def advance(method: LoopMethod, m: StandaloneRun, t: float) -> int:
+    """Go on to the time t, or to the next event before it, which is then called ``event``; its state is ``state``, its time
+    ``t``. REACHED, EVENT, ENDED after the last event that is wanted, or why the run cannot go on.
+    """
+    run, e = m.run, m.run.events
+    way = copysign(1.0, run.t_end - m.t0)
+    while not m.ended:
+        next = earliest_zero(m, way)
+        if next >= 0 and way * (e.times[next] - t) <= 0.0:
+            report(method, m, next)
+            return ENDED if m.ended else EVENT
+        if way * (t - run.t) <= 0.0 or run.t == run.t_end:
+            find_state(method, m, t)
+            return REACHED
+        status = one_step(method, m)
+        if status != REACHED:
+            return status
+    return ENDED
+
+
+@kernel
+def one_step(method: LoopMethod, m: StandaloneRun) -> int:
+    """Make a step; REACHED, or why there is none."""
+    run = m.run
+    if m.left <= 0:
+        return OUT_OF_STEPS
+    m.left -= 1
+    m.before = run.t
+    copy(run.y, m.base, run.n)
+    run.accepted, run.allowed, run.events.found = 0, 1, 0
+    status = integrate(method, run)
+    if run.events.undefined:
+        return UNDEFINED_EVENT
+    return status if status >= STEP_TOO_SMALL else REACHED
+
+
+@kernel
+def earliest_zero(m: StandaloneRun, way: float) -> int:
+    """The earliest zero of the last step that was not reported, -1 for none."""
+    e, first = m.run.events, -1
+    for k in range(e.found):
+        if e.which[k] >= 0 and (first < 0 or way * (e.times[k] - e.times[first]) < 0.0):
+            first = k
+    return first
+
+
+@kernel
+def report(method: LoopMethod, m: StandaloneRun, zero: int) -> None:
+    """Make a zero of the last step the present state."""
+    e = m.run.events
+    m.event, m.t = e.which[zero], e.times[zero]
+    e.which[zero] = -1
+    copy(e.states[zero * m.run.n :], m.state, m.run.n)
+    settle(method, m, m.t, m.state)
+    m.counts[m.event] += 1
+    m.ended = m.counts[m.event] == m.wanted[m.event]
+
+
+@kernel
+def find_state(method: LoopMethod, m: StandaloneRun, t: float) -> None:
+    """The state at a time of the last step, or at its end."""
+    run = m.run
+    m.t, m.event = t, -1
+    if t == run.t or m.before == run.t:
+        m.t = run.t
+        copy(run.y, m.state, run.n)
+    else:
+        interpolate(method, run.n, m.base, run.interpolants, (t - m.before) / run.sizes[0], m.state)
+    settle(method, m, m.t, m.state)
+
+
+@kernel
+def settle(method: LoopMethod, m: StandaloneRun, t: float, y: Reals) -> None:
+    """Project a state onto quaternion norms and constraints, which interpolation satisfies only approximately."""
+    run, c = m.run, m.run.constraints
+    for k in range(m.n_quaternions):
+        normalise(y[m.quaternions[k] :])
+    if method.projecting:
+        run.time[0] = t
+        for step in range(3):
+            copy(y, c.before, run.n)
+            if step < 2:
+                c.position(run.time, c.before, run.block, c.after)
+            else:
+                c.velocity(run.time, c.before, run.block, c.after)
+            for i in range(run.n):
+                y[i] = c.after[i] if fabs(c.after[i]) < _INFINITE else y[i]
+
+
+@kernel
+def observe(m: StandaloneRun) -> None:
+    """Evaluate what is observed in the present state."""
+    m.run.time[0] = m.t
+    m.observed(m.run.time, m.state, m.run.block, m.values)

@@ -1,0 +1,123 @@
+"""A run that is exported: its files, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kineta.algebra.expression import Expr
+from kineta.codegen.c import identifier
+from kineta.equations.equations import Equations, given_equations
+from kineta.errors import ArgumentError, one_of
+from kineta.files import write
+from kineta.integration.error_control import StepControl
+from kineta.model.system import System
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.runtime import run_arguments
+from kineta.runtime.events import Event
+from kineta.runtime.problem import SimulationProblem
+from kineta.simulation.simulate import simulation_problem
+from kineta.tasks.export.c_source import c_sources
+from kineta.tasks.export.run_names import run_names
+from kineta.tasks.export.run_record import check_exported, run_code
+
+#: Writers by language: from the code of a run, its names and the prefix of files and functions to texts by file.
+LANGUAGES = {"c": c_sources}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExportedRun:
+    """A run of a *model* as files for programs without Python.
+
+    files : contents by name
+    states, observed, events : names of what a run gives; units : of states and observed quantities by name, "?" where unknown
+    """
+
+    model: str
+    files: Mapping[str, bytes]
+    states: Sequence[str]
+    observed: Sequence[str]
+    events: Sequence[str]
+    units: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return f"<run of '{self.model}' as {', '.join(self.files)}>"
+
+    def save(self, folder: str | Path = ".") -> list[Path]:
+        """Write the files into a *folder*, over others of these names, and return their paths."""
+        found = {Path(folder) / name: content for name, content in self.files.items()}
+        write(found)
+        return list(found)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return names and units."""
+        lists = {n: list(getattr(self, n)) for n in ("states", "observed", "events")}
+        return {"model": self.model, "files": list(self.files), **lists, "units": dict(self.units)}
+
+
+def export_run(
+    system: System | Equations,
+    t: float | tuple[float, float] = 10.0,
+    *,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    language: str = "c",
+    name: str | None = None,
+    method: str = "dop853",
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    events: Event | Expr | Iterable[Event | Expr] = (),
+    max_step: float = np.inf,
+    max_steps: int | None = None,
+) -> ExportedRun:
+    """The motion of *system* as code that simulates without Python: steps, error control, events, projection onto constraints.
+
+    The arguments are those of :func:`~kineta.simulation.simulate.simulate`. Times, states, parameters, constant forces and
+    tolerances are defaults, which a program may change for each run; events, the method and which constraints are redundant
+    are in the code.
+
+    language : ``c`` for a header and a source in C99 and a program that prints the motion
+    name : of the files and functions, by default that of the model
+    method : ``dop853`` or ``dopri5``
+
+    Raises :class:`ModelError` for a model with contacts, limits, dry friction, switches or programs of motion.
+    """
+    equations = given_equations(system)
+    check_exported(equations.system)
+    one_of(language, LANGUAGES, "a language")
+    task = _problem(equations, t, (q, v, p), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps)
+    code, told = run_code(task), run_names(task)
+    prefix = identifier(told.model if name is None else name)
+    if not prefix.strip("_"):
+        raise ArgumentError(f"Expected a name with a letter, found '{name}'.")
+    known = dict(zip((*told.states, *told.observed), (*told.state_units, *told.observed_units), strict=True))
+    written = LANGUAGES[language](code, told, prefix)
+    return ExportedRun(told.model, written, told.states, told.observed, told.events, known)
+
+
+def _problem(
+    equations: Equations,
+    t: float | tuple[float, float],
+    given: tuple[Any, Any, Any],
+    events: Event | Expr | Iterable[Event | Expr],
+    method: str,
+    limits: tuple[float, float, float],
+    max_steps: int | None,
+) -> SimulationProblem:
+    """The problem of the run; *given* are q, v, p, and *limits* tolerances and largest step."""
+    control = StepControl(*limits, run_arguments.steps(max_steps, 0))
+    method = one_of(method, TABLEAUX, "a method that can be exported")
+    start = *given, None, None
+    task = simulation_problem(
+        equations, run_arguments.span(t), start, events, method, control, None, dense_output=False
+    )
+    if task.cases is not None:
+        raise ArgumentError(
+            f"Expected one motion to export, found {task.cases} cases. Give one state and one set of p."
+        )
+    return task

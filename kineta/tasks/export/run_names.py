@@ -1,0 +1,60 @@
+"""Names, units and values of what stands in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kineta.arrays import FloatArray
+from kineta.model import units
+from kineta.model.reserved_symbols import ENERGIES
+from kineta.runtime.problem import SimulationProblem
+from kineta.simulation.postprocess import units_of
+
+#: A unit that is not known.
+UNKNOWN = "?"
+
+
+@dataclass(frozen=True, eq=False)
+class RunNames:
+    """Names and units of coordinates and speeds, parameters, observed quantities and events of a *model*; the values of the
+    parameters, and the *start* of coordinates and speeds.
+    """
+
+    model: str
+    q: Sequence[str]
+    v: Sequence[str]
+    state_units: Sequence[str]
+    observed: Sequence[str]
+    observed_units: Sequence[str]
+    p: Sequence[str]
+    p_units: Sequence[str]
+    p_values: Sequence[float]
+    events: Sequence[str]
+    start: FloatArray
+
+    @property
+    def states(self) -> list[str]:
+        """Coordinates and speeds."""
+        return [*self.q, *self.v]
+
+
+def run_names(task: SimulationProblem) -> RunNames:
+    """The names of *task*."""
+    system, layout = task.system, task.made.code.layout
+    known = units_of(task)
+    observed = [*ENERGIES[:2], *(o.name for o in system.outputs), *layout.multipliers]
+    free = [p for p in system.parameters if not p.fixed]
+    return RunNames(
+        model=system.name,
+        q=system.q_names,
+        v=system.v_names,
+        state_units=[known.get(n, UNKNOWN) for n in (*system.q_names, *system.v_names)],
+        observed=observed,
+        observed_units=[known.get(n, UNKNOWN) for n in observed],
+        p=system.parameter_names,
+        p_units=[UNKNOWN if p.dimension is None else units.symbol(p.dimension) for p in free],
+        p_values=task.made.p.tolist(),
+        events=[event.name for event in task.watched],
+        start=task.y0[: task.states],
+    )

@@ -1,0 +1,107 @@
+/* ---- the functions of the header ---- */
+
+/* The memory fits into that of the header. */
+typedef char memory_fits[sizeof(struct memory) <= sizeof(NAME_run) ? 1 : -1];
+
+NAMES
+static struct memory *inside(NAME_run *run)
+{
+    return (struct memory *)(void *)run;
+}
+
+static const struct memory *within(const NAME_run *run)
+{
+    return (const struct memory *)(const void *)run;
+}
+
+void NAME_defaults(NAME_problem *problem)
+{
+    static const NAME_problem defaults = {
+DEFAULTS    };
+    *problem = defaults;
+}
+
+int NAME_begin(NAME_run *run, const NAME_problem *problem)
+{
+    struct memory *m = inside(run);
+    place(m);
+GIVEN    m->root.t0 = problem->t0;
+    m->root.rtol = problem->rtol;
+    m->root.atol = problem->atol;
+    m->root.left = problem->max_steps;
+    m->root_run.t_end = problem->t1;
+    m->root_run.max_step = problem->max_step;
+    m->steps = problem->max_steps;
+    return (int)kernel_begin(&m->root);
+}
+
+int NAME_advance(NAME_run *run, double t)
+{
+    return (int)kernel_advance(&inside(run)->root, t);
+}
+
+double NAME_time(const NAME_run *run)
+{
+    return within(run)->root.t;
+}
+
+const double *NAME_state(const NAME_run *run)
+{
+    return within(run)->root_state;
+}
+
+const double *NAME_observe(NAME_run *run)
+{
+    struct memory *m = inside(run);
+    kernel_observe(&m->root);
+    return m->root_values;
+}
+
+int NAME_event(const NAME_run *run)
+{
+    return (int)within(run)->root.event;
+}
+
+void NAME_counts(const NAME_run *run, int64_t counts[3])
+{
+    const struct memory *m = within(run);
+    counts[0] = m->steps - m->root.left;
+    counts[1] = m->root_run.rejected;
+    counts[2] = m->root_run.evaluations;
+}
+
+int NAME_simulate(NAME_run *run, const NAME_problem *problem, int samples, double *table, int *rows)
+{
+    const double step = (problem->t1 - problem->t0) / (samples - 1);
+    int status = NAME_begin(run, problem);
+    *rows = 0;
+    while (status == PREFIX_REACHED && *rows < samples) {
+        const double t = *rows == samples - 1 ? problem->t1 : *rows * step + problem->t0;
+        double *row = table + *rows * (1 + PREFIX_STATES + PREFIX_OBSERVED);
+        do {
+            status = NAME_advance(run, t);
+        } while (status == PREFIX_EVENT);
+        if (status == PREFIX_REACHED || status == PREFIX_ENDED) {
+            row[0] = NAME_time(run);
+            memcpy(row + 1, NAME_state(run), PREFIX_STATES * sizeof(double));
+            memcpy(row + 1 + PREFIX_STATES, NAME_observe(run), PREFIX_OBSERVED * sizeof(double));
+            ++*rows;
+        }
+    }
+    return status;
+}
+
+const char *NAME_message(int status)
+{
+    static const char *const messages[] = {
+        "The time is reached.",
+        "An event has ended the run.",
+        "An event lies before the time.",
+        "The step size became too small to be seen in the time.",
+        "The accelerations are not finite.",
+        "The largest number of steps is made.",
+        "An event is undefined in a part of a step.",
+        "No state near the start meets the constraints.",
+    };
+    return status >= 0 && status < 8 ? messages[status] : "No status of a run.";
+}

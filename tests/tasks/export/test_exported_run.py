@@ -1,0 +1,231 @@
+"""Exported runs in C: compiled without a warning, and the motions of ``kn.simulate`` to the last bit."""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.support import EXAMPLES, slow
+from tests.tasks.export.unfused import unfused
+
+COMPILER = shutil.which("cc") or shutil.which("gcc")
+FLAGS = ["-std=c99", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
+
+REACHED, ENDED, EVENT, OUT_OF_STEPS, INCONSISTENT = 0, 1, 2, 5, 7
+q1, q2, q3 = map(kn.symbol, ("q1", "q2", "q3"))
+
+
+class InC:
+    """A run compiled in a folder, and its memory."""
+
+    def __init__(self, folder: Path, run: kn.ExportedRun, name: str, optimise: str = "-O0") -> None:
+        run.save(folder)
+        assert COMPILER is not None
+        library = folder / f"{name}.so"
+        source = folder / f"{name}_run.c"
+        subprocess.run([COMPILER, *FLAGS, optimise, "-fPIC", "-shared", source, "-o", library, "-lm"], check=True)
+        self.library, self.name = ctypes.CDLL(str(library)), name
+        for word in ("time", "state", "observe"):
+            self.function(word).restype = ctypes.c_double if word == "time" else ctypes.POINTER(ctypes.c_double)
+        self.function("advance").argtypes = [ctypes.c_void_p, ctypes.c_double]
+        self.names = [*run.states, *run.observed]
+        self.run, self.problem = (ctypes.create_string_buffer(2**20) for _ in range(2))
+        self.function("defaults")(self.problem)
+
+    def function(self, word: str) -> Any:
+        return getattr(self.library, f"{self.name}_{word}")
+
+    def begin(self) -> int:
+        return int(self.function("begin")(self.run, self.problem))
+
+    def advance(self, t: float) -> int:
+        return int(self.function("advance")(self.run, t))
+
+    def state(self) -> list[float]:
+        return list(self.function("state")(self.run)[: len(self.names)])
+
+    def counts(self) -> list[int]:
+        found = (ctypes.c_int64 * 3)()
+        self.function("counts")(self.run, found)
+        return list(found)
+
+    def simulate(self, samples: int) -> np.ndarray:
+        """The table of a whole run."""
+        table, rows = np.zeros((samples, 1 + len(self.names))), ctypes.c_int()
+        status = self.function("simulate")(
+            self.run, self.problem, samples, table.ctypes.data_as(ctypes.c_void_p), ctypes.byref(rows)
+        )
+        assert status in (REACHED, ENDED)
+        return table[: rows.value]
+
+
+def same(run: InC, table: np.ndarray, result: kn.Result) -> None:
+    """Assert that a table has the bits of a result."""
+    assert table[:, 0].tobytes() == result.t.tobytes()
+    n = len(result.y)
+    assert np.ascontiguousarray(table[:, 1 : 1 + n].T).tobytes() == np.ascontiguousarray(result.y).tobytes()
+    series = result.outputs | {"kinetic_energy": result.kinetic_energy, "potential_energy": result.potential_energy}
+    for k, name in enumerate(run.names[n:], 1 + n):
+        np.testing.assert_array_equal(table[:, k], series[name], err_msg=name)
+    assert run.counts() == [result.steps, result.rejected, result.nfev]
+
+
+#: A tree with events, a closed mechanism, quaternions, rolling, quasi-velocities, redundant constraints, another method.
+RUNS = [
+    ("fourbar", 2.0, [], "dop853"),
+    *slow(
+        [
+            ("double_pendulum", 3.0, [q1, kn.event(q2, direction=1)], "dopri5"),
+            ("puma560", 2.0, [q2, q3], "dop853"),
+            ("spinning_top", 0.5, [], "dop853"),
+            ("skate", 2.0, [kn.symbol("x")], "dop853"),
+            ("euler_top", 2.0, [], "dop853"),
+            ("bricard", 1.0, [], "dop853"),
+            ("rolling_torus", 1.0, [], "dop853"),
+        ]
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
+@pytest.mark.parametrize(("name", "end", "events", "method"), RUNS)
+def test_a_run_in_c_is_that_of_simulate_to_the_last_bit(
+    tmp_path: Path, name: str, end: float, events: Sequence[Any], method: str
+) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / f"{name}.kin"))
+    with unfused():
+        result = kn.simulate(equations, end, samples=21, events=events, method=method)
+    run = InC(tmp_path, kn.export_run(equations, end, events=events, method=method), name)
+    table = run.simulate(21)
+    same(run, table, result)
+    assert run.begin() == REACHED
+    zeros: list[list[tuple[float, list[float]]]] = [[] for _ in events]
+    while (status := run.advance(end)) == EVENT:
+        zeros[run.function("event")(run.run)].append((run.function("time")(run.run), run.state()[: len(result.y)]))
+    assert status == REACHED
+    for found, t, y in zip(zeros, result.t_events, result.y_events, strict=True):
+        assert [t for t, _ in found] == t.tolist()
+        assert [y for _, y in found] == y.tolist()
+    np.testing.assert_allclose(result.y, kn.simulate(equations, end, samples=21, method=method).y, rtol=1e-7, atol=1e-8)
+
+
+def test_an_event_ends_a_run(tmp_path: Path) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"))
+    events = [kn.event(q1, terminal=2), q2]
+    with unfused():
+        result = kn.simulate(equations, 10.0, samples=101, events=events)
+    run = InC(tmp_path, kn.export_run(equations, events=events), "double_pendulum")
+    table = run.simulate(101)
+    same(run, table, result)
+    assert len(table) < 101
+    assert run.function("event")(run.run) == 0
+    assert run.advance(10.0) == ENDED
+    assert run.state()[:4] == table[-1, 1:5].tolist()
+
+
+PROGRAM = """
+#include "fourbar_run.h"
+#include <cstdio>
+
+static fourbar_run one, other;
+
+static void print(const double *state)
+{
+    for (int i = 0; i < FOURBAR_STATES; i++)
+        std::printf("%.17g ", state[i]);
+    std::printf("\\n");
+}
+
+int main()
+{
+    fourbar_problem problem;
+    fourbar_defaults(&problem);
+    problem.max_steps = 3;
+    int status = fourbar_begin(&one, &problem);
+    fourbar_defaults(&problem);
+    problem.p.LENGTH *= 1.01;
+    problem.q[0] += 0.01;
+    status = 10 * status + fourbar_begin(&other, &problem);
+    print(fourbar_state(&other));
+    status = 10 * status + fourbar_advance(&one, 5.0);
+    status = 10 * status + fourbar_advance(&other, 0.5);
+    print(fourbar_state(&other));
+    problem.p.LENGTH *= 100.0;
+    status = 10 * status + fourbar_begin(&one, &problem);
+    std::printf("%d %s\\n", status, fourbar_message(status % 10));
+    for (int i = 0; i < FOURBAR_STATES; i++)
+        std::printf("%s %s\\n", fourbar_names[i], fourbar_units[i]);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
+def test_a_program_in_cpp_changes_parameters_and_states(tmp_path: Path) -> None:
+    """Two runs at a time; states beside the constraints are brought onto them, or refused."""
+    system = kn.load(EXAMPLES / "fourbar.kin")
+    length = "c"
+    kn.export_run(system).save(tmp_path)
+    assert COMPILER is not None
+    subprocess.run([COMPILER, *FLAGS, "-c", "fourbar_run.c"], cwd=tmp_path, check=True)
+    (tmp_path / "use.cpp").write_text(PROGRAM.replace("LENGTH", length))
+    subprocess.run(
+        ["c++", "-Wall", "-Wextra", "use.cpp", "fourbar_run.o", "-o", "use", "-lm"], cwd=tmp_path, check=True
+    )
+    said = subprocess.run(["./use"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said[2] == f"{OUT_OF_STEPS * 100 + INCONSISTENT} No state near the start meets the constraints."
+    assert [line.split() for line in said[3:]] == [
+        [n, "rad" if n in system.q_names else "rad/s"] for n in (*system.q_names, *system.v_names)
+    ]
+    start, end = ([float(x) for x in line.split()] for line in said[:2])
+    nq, p = system.nq, {length: 1.01 * system.parameters[length]}
+    assert start[0] != end[0]
+    result = kn.simulate(system, 0.5, q=start[:nq], v=start[nq:], p=p)
+    np.testing.assert_allclose(end, result.y[:, -1], rtol=1e-8)
+
+
+def test_a_program_prints_the_motion(tmp_path: Path) -> None:
+    run = kn.export_run(kn.load(EXAMPLES / "cart_pendulum.kin"), name="crane")
+    run.save(tmp_path)
+    assert list(run.files) == ["crane_run.h", "crane_run.c", "crane_main.c"]
+    assert run.as_dict()["units"]["q1"] == "m"
+    assert COMPILER is not None
+    subprocess.run([COMPILER, *FLAGS, "crane_run.c", "crane_main.c", "-o", "crane", "-lm"], cwd=tmp_path, check=True)
+    head, *rows = subprocess.run(
+        ["./crane", "2", "5"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert head.split(",") == ["t", *run.states, *run.observed]
+    assert [float(row.split(",")[0]) for row in rows] == [0.0, 0.5, 1.0, 1.5, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("hopper", "contacts ('ground')"), ("crane_servo", "programs"), ("friction_oscillator", "dry friction")],
+)
+def test_what_is_not_exported_yet_is_a_sentence(name: str, what: str) -> None:
+    with pytest.raises(
+        kn.ModelError, match=r"is not exported yet\. Leave .* out if the motion does not need it"
+    ) as error:
+        kn.export_run(kn.load(EXAMPLES / f"{name}.kin"))
+    assert what in str(error.value)
+
+
+def test_bad_arguments_are_sentences() -> None:
+    system = kn.load(EXAMPLES / "double_pendulum.kin")
+    with pytest.raises(kn.ArgumentError, match="Expected a name with a letter, found '_'"):
+        kn.export_run(system, name="_")
+    with pytest.raises(kn.ArgumentError, match="Expected one motion to export, found 3 cases"):
+        kn.export_run(system, q=np.zeros((3, 2)))
+    with pytest.raises(kn.ArgumentError, match="fortran"):
+        kn.export_run(system, language="fortran")
+    with pytest.raises(kn.ArgumentError, match="Radau"):
+        kn.export_run(system, method="Radau")
