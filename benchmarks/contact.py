@@ -1,101 +1,288 @@
-"""Contact: a ball that bounces until it rests, a block that rocks, and a driven mass with dry friction, each change where it is;
-MuJoCo's steps over the ball.
+"""Contact: what impacts, stick and slip cost and how well runs keep to the laws, beside MuJoCo's steps of 2 ms and 0.2 ms.
 
-What an impact costs is what a run with it costs more than one that ends before the first; what friction costs where
-it turns back, what a run with it costs more than one without. MuJoCo's contacts are soft, without restitution, and are met
-at the steps; it makes steps of a millisecond.
+Each row runs in a process of its own that ends after a time, so that one that hangs says so. A first run goes from the text
+to the end of the span, with nothing cached. The energy error of kineta is its balance, in which the work of contacts is
+counted; that of MuJoCo is the most its energy grows, in parts of its range, where nothing drives the motion. Its contacts are
+soft and without restitution. Ensembles are compared with ``mujoco.rollout``.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import mujoco
 import numpy as np
 
-import kineta as kn
-from benchmarks.timing import interleaved, table
+from benchmarks.contact_scenes import SCENES, Scene, ball
+from benchmarks.timing import table
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ROOT = Path(__file__).parents[1]
+LIMIT, QUICK_LIMIT = 120.0, 20.0
+STEPS = (2e-3, 2e-4)
+#: Rows of the growth with the number of bodies.
+GROWING = ("1 boxes", "3 boxes", "10 boxes", "30 boxes")
+Row = dict[str, Any]
 
-STEP = 1e-3
-BALL = f"""
-<mujoco><option gravity="0 0 -9.81" timestep="{STEP}"/><worldbody>
-<geom type="plane" size="1 1 1"/>
-<body pos="0 0 1.05"><freejoint/><geom type="sphere" size="0.05" mass="0.2"/></body>
-</worldbody></mujoco>
+
+def best(call: Callable[[], object], seconds: float = 1.0) -> float:
+    """Least seconds of a call, of three at least that take a second together."""
+    found: list[float] = []
+    while len(found) < 3 or (sum(found) < seconds and len(found) < 50):
+        began = time.perf_counter()
+        call()
+        found.append(time.perf_counter() - began)
+    return min(found)
+
+
+def kineta_row(scene: Scene) -> Row:
+    import kineta as kn
+
+    text, span = scene.text(), scene.span
+    began = time.perf_counter()
+    system = kn.loads(text)
+    run = kn.simulate(system, span, samples=3)
+    first = time.perf_counter() - began
+    if run.status not in (0, 3):
+        return {"first": first, "said": f"stops at {run.t[-1]:.4f} s: {run.message}"}
+    seconds = best(lambda: kn.simulate(system, span, samples=3))
+    depths = [0.0]
+    if scene.gaps:
+        shown = ", ".join(f"gap{k} = {gap}" for k, gap in enumerate(scene.gaps))
+        watched = kn.simulate(kn.loads(f"{text}\noutput {shown};"), span)
+        depths += [float(-watched[f"gap{k}"].min()) for k in range(len(scene.gaps))]
+    return {
+        "first": first,
+        "seconds": seconds / span,
+        "steps": run.steps,
+        "changes": len({t for t, _ in run.changes}),
+        "us": 1e6 * seconds / max(1, len({t for t, _ in run.changes})),
+        "energy": run.energy_balance,
+        "depth": max(depths) if scene.gaps else None,
+    }
+
+
+def mujoco_row(scene: Scene, step: float) -> Row:
+    import mujoco
+
+    assert scene.peer is not None
+    began = time.perf_counter()
+    model = mujoco.MjModel.from_xml_string(scene.peer(step))
+    data = mujoco.MjData(model)
+    count = round(scene.span / step)
+
+    def reset() -> None:
+        if model.nkey:
+            mujoco.mj_resetDataKeyframe(model, data, 0)
+        else:
+            mujoco.mj_resetData(model, data)
+
+    def run() -> None:
+        reset()
+        mujoco.mj_step(model, data, count)
+
+    run()
+    first = time.perf_counter() - began
+    seconds = best(run)
+    reset()
+    energies, depth = [], 0.0
+    for _ in range(count):
+        mujoco.mj_step(model, data)
+        energies.append(float(data.energy.sum()))
+        depth = max([depth, *(-data.contact.dist).tolist()])
+    E = np.array(energies)
+    grown = float((E - np.minimum.accumulate(E)).max() / max(1e-300, np.ptp(E)))
+    return {
+        "first": first,
+        "seconds": seconds / scene.span,
+        "steps": count,
+        "energy": None if scene.driven else grown,
+        "depth": depth,
+    }
+
+
+def exudyn_row(scene: Scene, step: float) -> Row:
+    from benchmarks.peer_exudyn import bounce
+
+    return bounce(scene.span, step)
+
+
+BALLS, WALKERS = 10_000, 10_000
+
+
+def kineta_balls(quick: bool) -> Row:
+    import kineta as kn
+
+    count = BALLS // 10 if quick else BALLS
+    system = kn.load(ROOT / "examples" / "bouncing_ball.kin")
+    e = np.linspace(0.3, 0.8, count)
+    began = time.perf_counter()
+    kn.simulate(system, 4.0, p={"e": e[:8]}, samples=3)
+    first = time.perf_counter() - began
+    began = time.perf_counter()
+    run = kn.simulate(system, 4.0, p={"e": e}, samples=3)
+    assert run.cases is not None
+    return {"first": first, "ensemble": time.perf_counter() - began, "count": count}
+
+
+def mujoco_balls(quick: bool, step: float = 2e-3) -> Row:
+    import mujoco
+    from mujoco import rollout
+
+    count, cores = BALLS // 10 if quick else BALLS, os.cpu_count() or 1
+    began = time.perf_counter()
+    model = mujoco.MjModel.from_xml_string(ball(step))
+    data = [mujoco.MjData(model) for _ in range(cores)]
+    size = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    state = np.zeros((count, size))
+    mujoco.mj_getState(model, data[0], state[0], mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    state[:] = state[0]
+    state[:, 3] = np.linspace(0.5, 1.05, count)
+    first = time.perf_counter() - began
+    began = time.perf_counter()
+    part = 500  # all states of all steps are kept
+    for k in range(0, count, part):
+        rollout.rollout(model, data, state[k : k + part], nstep=round(4.0 / step), persistent_pool=True)
+    return {"first": first, "ensemble": time.perf_counter() - began, "count": count}
+
+
+#: The compass gait of Goswami, Thuilot and Espiau, with its impact as a switch.
+COMPASS = """
+gravity 9.81;
+parameters a = 0.5, b = 0.5, l = 1, m = 5, h = 10, slope = 0.0523598775598;
+Stance | Ry(s), Sz(a) = m(m); Hip | Ry(s), Sz(l) = m(h); Swing ~ Hip | Ry(n - s), Sz(-b) = m(m);
+coordinates s, n;
+let c = cos(s - n);
+let before_1 = -m*a*b*n' + (-m*a*b + (h*l^2 + 2*m*a*l)*c)*s';
+let before_2 = -m*a*b*s';
+let n_1 = m*b^2 - m*b*l*c; let s_1 = m*l^2 - m*b*l*c + m*a^2 + h*l^2;
+let n_2 = m*b^2; let s_2 = -m*b*l*c;
+let det = n_1*s_2 - s_1*n_2;
+when strike : min(s + n - 2*slope, s - n - 0.2) >= 0 :
+    s = n, n = s, s' = (n_1*before_2 - n_2*before_1)/det, n' = (s_2*before_1 - s_1*before_2)/det;
+initial s = -0.2187, n = 0.3234, s' = 1.0918, n' = 0.3772;
 """
 
-#: Models with their spans, and spans that end before the first impact [s].
-RUNS = {"a ball bounces, e = 0.9": ("bouncing_ball", 20.0, 0.1), "a block rocks": ("rocking_block", 4.0, 0.01)}
 
-DRIVEN = """coordinates x; M | Sx(x) = 1; spring k = 4 on x; damper c = 0.1 on x'; force d = 3*sin(1.3*t) on x; initial x = 0.5;
-friction f = {} on x;"""
-DRY, DRIVE = "a mass rubs, driven for 2000 s", 2000.0
+def kineta_walkers(quick: bool) -> Row:
+    import kineta as kn
 
-
-def rubbing(friction: float) -> Callable[[], kn.Result]:
-    """A run of a driven mass with dry *friction*."""
-    equations = kn.derive(kn.loads(DRIVEN.format(friction)))
-    return lambda: kn.simulate(equations, DRIVE, samples=3)
-
-
-def turns() -> int:
-    """How often it turns back; it is never held."""
-    run = kn.simulate(kn.loads(DRIVEN.format(0.2)), DRIVE, events=[kn.event(kn.symbol("x'"), name="turn")])
-    return len(run.t_events[0])
+    count = WALKERS // 100 if quick else WALKERS
+    system = kn.loads(COMPASS)
+    speeds = 1.0918 + 0.02 * np.random.default_rng(0).uniform(-1, 1, count)
+    began = time.perf_counter()
+    kn.simulate(system, 10.0, v={"s'": speeds[:8]}, samples=3)
+    first = time.perf_counter() - began
+    began = time.perf_counter()
+    kn.simulate(system, 10.0, v={"s'": speeds}, samples=3)
+    return {"first": first, "ensemble": time.perf_counter() - began, "count": count}
 
 
-def kineta_run(name: str, span: float) -> Callable[[], kn.Result]:
-    """A run of an example."""
-    system = kn.load(EXAMPLES / f"{name}.kin")
-    equations, p = kn.derive(system), {"e": 0.9} if name == "bouncing_ball" else None
-    return lambda: kn.simulate(equations, span, p=p, samples=3)
+ENSEMBLES: dict[str, dict[str, Callable[[bool], Row]]] = {
+    "balls of 4 s": {"kineta": kineta_balls, "MuJoCo, 2 ms": mujoco_balls},
+    "compass gaits of 10 s": {"kineta": kineta_walkers},
+}
 
 
-def mujoco_run(span: float) -> Callable[[], float]:
-    """The same ball in MuJoCo's steps; the height in the end."""
-    model = mujoco.MjModel.from_xml_string(BALL)
-    data = mujoco.MjData(model)
-
-    def run() -> float:
-        mujoco.mj_resetData(model, data)
-        mujoco.mj_step(model, data, round(span / STEP))
-        return float(data.qpos[2])
-
-    return run
+def contestants(name: str) -> dict[str, Callable[[], Row]]:
+    """Who runs a scene, by name."""
+    scene = SCENES[name]
+    found: dict[str, Callable[[], Row]] = {"kineta": lambda: kineta_row(scene)}
+    if scene.peer is not None:
+        found |= {f"MuJoCo, {1e3 * s:g} ms": lambda s=s: mujoco_row(scene, s) for s in STEPS}  # type: ignore[misc]
+    if name.startswith("ball"):
+        found["Exudyn, 0.2 ms"] = lambda: exudyn_row(scene, 2e-4)
+    return found
 
 
-def strikes(result: kn.Result) -> np.ndarray:
-    """The times of impacts; those at one time are one."""
-    return np.unique([t for t, what in result.changes if what.endswith("strikes")])
+def row(name: str, who: str, limit: float, quick: bool) -> Row:
+    """What the process of a row found, or what it said."""
+    with tempfile.TemporaryDirectory() as cache:
+        command = [sys.executable, "-m", "benchmarks.contact", name, who, "quick" if quick else "whole"]
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=limit,
+                cwd=ROOT,
+                env={**os.environ, "KINETA_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"},
+            )
+        except subprocess.TimeoutExpired:
+            return {"said": f"no end in {limit:g} s"}
+    if done.returncode:
+        return {"said": (done.stderr.strip().splitlines() or ["fails"])[-1][:90]}
+    found: Row = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def shown(found: Row, key: str, form: str) -> str:
+    value = found.get(key)
+    return "" if value is None else format(value, form)
+
+
+HEAD = ("contact", "first run, s", "ms a second", "steps", "changes", "us a change", "energy error", "penetration, m")
 
 
 def main(quick: bool = False) -> None:
-    long = {name: kineta_run(model, span) for name, (model, span, _) in RUNS.items()}
-    short = {f"{name}, before": kineta_run(model, before) for name, (model, _, before) in RUNS.items()}
-    peer = mujoco_run(RUNS["a ball bounces, e = 0.9"][1])
-    friction = {DRY: rubbing(0.2), f"{DRY}, before": rubbing(0.0)}
-    seconds = interleaved({**long, **short, **friction, "MuJoCo": peer}, 3 if quick else 15)
+    limit = QUICK_LIMIT if quick else LIMIT
+    rows, growth, unsaid = [], dict[str, float](), []
+    for name in SCENES:
+        for who in contestants(name):
+            found = row(name, who, limit, quick)
+            if "said" in found:
+                unsaid.append(f"{name}, {who}: {found['said']}")
+            if name in GROWING and who == "kineta" and "seconds" in found:
+                growth[name] = found["seconds"]
+            rows.append(
+                (
+                    f"{name}, {who}",
+                    shown(found, "first", ".2f"),
+                    f"{1e3 * found['seconds']:.2f}" if "seconds" in found else "-",
+                    shown(found, "steps", "d"),
+                    shown(found, "changes", "d"),
+                    shown(found, "us", ".0f"),
+                    shown(found, "energy", ".0e"),
+                    shown(found, "depth", ".0e"),
+                )
+            )
+    print(table(HEAD, rows))
+    if len(growth) > 1:
+        counts = [int(name.split()[0]) for name in growth]
+        slope = np.polyfit(np.log(counts), np.log(list(growth.values())), 1)[0]
+        print(f"time of {', '.join(map(str, counts))} boxes grows with their number to the power {slope:.2f}")
     rows = []
-    for name, run in long.items():
-        result = run()
-        impacts = len(strikes(result))
-        each = (seconds[name] - seconds[f"{name}, before"]) / impacts
-        rows.append(
-            (f"kineta: {name}", f"{result.steps}", f"{impacts}", f"{1e3 * seconds[name]:.1f}", f"{1e6 * each:.0f}")
-        )
-    run, count = friction[DRY](), turns()
-    each = (seconds[DRY] - seconds[f"{DRY}, before"]) / count
-    rows.append((f"kineta: {DRY}", f"{run.steps}", f"{count}", f"{1e3 * seconds[DRY]:.1f}", f"{1e6 * each:.0f}"))
-    steps = round(RUNS["a ball bounces, e = 0.9"][1] / STEP)
-    each = seconds["MuJoCo"] / steps
-    rows.append(
-        ("MuJoCo: the ball, at rest soon", f"{steps}", "", f"{1e3 * seconds['MuJoCo']:.1f}", f"{1e6 * each:.1f}")
-    )
-    print(table(("contact", "steps", "changes", "ms", "us a change, or a step"), rows))
-    times = strikes(long["a ball bounces, e = 0.9"]())[:20]
-    first = np.sqrt(2 / 9.81)
-    exact = first * (1 + 2 * np.cumsum(0.9 ** np.arange(1, len(times))))
-    print(f"error of the times of the first {len(times)} impacts: {np.abs(times[1:] - exact).max():.1e} s")
+    for name, runners in ENSEMBLES.items():
+        for who in runners:
+            found = row(name, who, limit, quick)
+            if "said" in found:
+                unsaid.append(f"{name}, {who}: {found['said']}")
+            each = f"{1e6 * found['ensemble'] / found['count']:.1f}" if "ensemble" in found else "-"
+            columns = (shown(found, "count", "d"), shown(found, "first", ".2f"), shown(found, "ensemble", ".2f"), each)
+            rows.append((f"{name}, {who}", *columns))
+    print()
+    print(table(("ensemble", "cases", "first run, s", "all, s", "us a case"), rows))
+    print(*unsaid, sep="\n")
+    print(f"error of the times of the first 20 impacts of the ball: {error_of_times():.1e} s")
+
+
+def error_of_times() -> float:
+    """Of a ball that leaves with 0.9 of its speed, beside their closed form [s]."""
+    import kineta as kn
+
+    run = kn.simulate(kn.loads(SCENES["ball, e = 0.9"].text()), 20.0, samples=3)
+    times = np.unique([i.t for i in run.impacts])[:20]
+    exact = np.sqrt(2 / 9.81) * (1 + 2 * np.cumsum(0.9 ** np.arange(1, len(times))))
+    return float(np.abs(times[1:] - exact).max())
+
+
+if __name__ == "__main__":
+    name, who, extent = sys.argv[1:]
+    runs = ENSEMBLES[name][who](extent == "quick") if name in ENSEMBLES else contestants(name)[who]()
+    print(json.dumps(runs))

@@ -7,10 +7,17 @@ import time
 import exudyn as exu
 import numpy as np
 from exudyn.utilities import (
+    Force,
     LoadMassProportional,
     MarkerBodyMass,
     MarkerBodyPosition,
+    MarkerNodeCoordinate,
+    MassPoint,
+    NodeGenericData,
+    NodePointGround,
+    ObjectContactCoordinate,
     ObjectGround,
+    Point,
     RevoluteJoint2D,
     Rigid2D,
     RigidBody2D,
@@ -87,3 +94,48 @@ def _run(windows: int, step: float, v0: float, *, watched: bool) -> tuple[float,
         look(mbs, SPAN)
     error = max(abs(np.array(found) - found[0])) / abs(found[0]) if found else np.nan
     return seconds, float(error) if arrived else np.nan
+
+
+def bounce(span: float, step: float, stiffness: float = 1e6) -> dict[str, float]:
+    """A ball of 0.2 kg let fall by a metre on a stiff spring: a contact of one coordinate, without loss."""
+    began = time.perf_counter()
+    mbs = exu.SystemContainer().AddSystem()
+    ground = mbs.AddNode(NodePointGround())
+    node = mbs.AddNode(Point(initialCoordinates=[0, 0, 1]))
+    body = mbs.AddObject(MassPoint(physicsMass=0.2, nodeNumber=node))
+    mbs.AddLoad(
+        Force(markerNumber=mbs.AddMarker(MarkerBodyPosition(bodyNumber=body)), loadVector=[0, 0, -0.2 * GRAVITY])
+    )
+    data = mbs.AddNode(NodeGenericData(initialCoordinates=[1], numberOfDataCoordinates=1))
+    markers = [mbs.AddMarker(MarkerNodeCoordinate(nodeNumber=n, coordinate=2)) for n in (ground, node)]
+    mbs.AddObject(ObjectContactCoordinate(markerNumbers=markers, nodeNumber=data, contactStiffness=stiffness))
+    mbs.Assemble()
+    settings = exu.SimulationSettings()
+    settings.timeIntegration.endTime = span
+    settings.timeIntegration.numberOfSteps = round(span / step)
+    settings.timeIntegration.verboseMode = 0
+    settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
+    settings.solutionSettings.writeSolutionToFile = False
+    found: list[tuple[float, float]] = []
+
+    def look(system: exu.MainSystem, t: float) -> bool:
+        z, v = system.systemData.GetODE2Coordinates()[2], system.systemData.GetODE2Coordinates_t()[2]
+        found.append((z, 0.2 * (GRAVITY * z + v * v / 2) + stiffness * min(z, 0) ** 2 / 2))
+        return True
+
+    start = time.perf_counter()
+    first = start - began
+    mbs.SolveDynamic(settings)
+    seconds = time.perf_counter() - start
+    mbs.SetPreStepUserFunction(look)
+    mbs.SolveDynamic(settings)
+    z, E = np.array(found).T
+    grown = float((E - np.minimum.accumulate(E)).max() / (0.2 * GRAVITY))
+    steps = round(span / step)
+    return {
+        "first": first,
+        "seconds": seconds / span,
+        "steps": steps,
+        "energy": grown,
+        "depth": float(max(0.0, -z.min())),
+    }

@@ -1,0 +1,296 @@
+"""Bodies that touch: their text, where their corners are, and the same in MuJoCo's language."""
+
+from __future__ import annotations
+
+import sysconfig
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import cos, pi, sin, tau
+from pathlib import Path
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+TALOS = Path(sysconfig.get_path("purelib"), "cmeel.prefix/share/example-robot-data/robots/talos_data/robots")
+
+GRAVITY = "gravity 9.81;\n"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A text, its span [s], gaps that must not be negative, MuJoCo's model for a step [s], and whether something drives it."""
+
+    span: float
+    text: Callable[[], str]
+    gaps: tuple[str, ...] = ()
+    peer: Callable[[float], str] | None = None
+    driven: bool = False
+
+
+def example(name: str) -> Callable[[], str]:
+    return lambda: (EXAMPLES / f"{name}.kin").read_text(encoding="utf-8")
+
+
+def world(step: float, friction: float, bodies: str, more: str = "") -> str:
+    """A plane, with elliptic cones; each body has the *friction* of the plane."""
+    return f"""<mujoco><option gravity="0 0 -9.81" timestep="{step}" cone="elliptic"><flag energy="enable"/></option>
+<default><geom friction="{friction} 0 0" condim="3"/></default>
+<worldbody><geom type="plane" size="99 99 1"/>{bodies}</worldbody>{more}</mujoco>"""
+
+
+def key(q: list[float], v: list[float]) -> str:
+    """The start of a model."""
+    return f'<keyframe><key qpos="{" ".join(map(str, q))}" qvel="{" ".join(map(str, v))}"/></keyframe>'
+
+
+# A ball, and a block in the plane.
+def lively() -> str:
+    return example("bouncing_ball")().replace("e = 0.7", "e = 0.9")
+
+
+def ball(step: float) -> str:
+    body = '<body pos="0 0 1.05"><freejoint/><geom type="sphere" size="0.05" mass="0.2"/></body>'
+    return world(step, 0, body)
+
+
+PLANE = '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint type="hinge" axis="0 1 0"/>'
+
+
+def block(step: float) -> str:
+    b, h, a = 0.1, 0.3, 0.1
+    J = (b * b + h * h) / 3
+    body = f"""<body>{PLANE}<inertial pos="0 0 0" mass="1" diaginertia="{J} {J} {J}"/>
+<geom type="box" size="{b} 0.1 {h}"/></body>"""
+    return world(step, 0.8, body, key([h * sin(a) - b * cos(a), b * sin(a) + h * cos(a), a], [0, 0, 0]))
+
+
+#: A driven mass with dry friction, that turns back and is never held.
+RUBBING = """coordinates x; M | Sx(x) = 1; spring k = 4 on x; damper c = 0.1 on x'; force d = 3*sin(1.3*t) on x;
+friction f = 0.2 on x; initial x = 0.5;"""
+
+
+# Boxes and rods, thrown, each differently.
+SIGNS = [(i, j, k) for i in (1, -1) for j in (1, -1) for k in (1, -1)]
+BOX = (0.2, 0.15, 0.1)
+
+
+def start(k: int) -> tuple[list[float], list[float]]:
+    """Place, quaternion, and velocities of the body *k*."""
+    return [2.0 * k, 0, 0.8 + 0.05 * k, 0.9, 0.3, 0.2, 0.06**0.5], [1.5 + 0.1 * k, 0, 0, 2 + 0.2 * k, 3, 1]
+
+
+def thrown(k: int) -> str:
+    q, v = start(k)
+    names = [f"b{k}.{n}" for n in "x y z qw qx qy qz vx vy vz wx wy wz".split()]
+    return "initial " + ", ".join(f"{n} = {x}" for n, x in zip(names, q + v, strict=True)) + ";\n"
+
+
+def boxes(count: int) -> Callable[[], str]:
+    def text() -> str:
+        a, b, c = BOX
+        said = GRAVITY
+        for k in range(count):
+            said += f"B{k} | Free(b{k}) = 1, {(b * b + c * c) / 3}, {(a * a + c * c) / 3}, {(a * a + b * b) / 3};\n"
+            for n, (i, j, l) in enumerate(SIGNS):
+                said += f"point C{k}_{n} on B{k} = ({i * a}, {j * b}, {l * c});\n"
+            corners = ", ".join(f"C{k}_{n}" for n in range(8))
+            said += f"contact floor{k} : point between {corners} and ground axis (0, 0, 1), "
+            said += f"restitution = 0.3, friction = 0.4;\n{thrown(k)}"
+        return said
+
+    return text
+
+
+def peer_boxes(count: int) -> Callable[[float], str]:
+    def model(step: float) -> str:
+        size = " ".join(map(str, BOX))
+        body = f'<body><freejoint/><geom type="box" size="{size}" mass="1"/></body>'
+        return world(step, 0.4, body * count, keys(count))
+
+    return model
+
+
+def keys(count: int) -> str:
+    """Velocities are in the axes of the ground there, and in those of the body in kineta."""
+    starts = [start(k) for k in range(count)]
+    w, x, y, z = starts[0][0][3:]
+    forth = (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y))
+    return key([x for q, _ in starts for x in q], [x for _, v in starts for x in (*(v[0] * e for e in forth), *v[3:])])
+
+
+ROD = 0.3
+
+
+def rods(count: int) -> Callable[[], str]:
+    def text() -> str:
+        said = GRAVITY
+        for k in range(count):
+            said += f"B{k} | Free(b{k}) = 1, {ROD**2 / 3}, {ROD**2 / 3}, 1e-3;\n"
+            said += f"point E{k}_0 on B{k} = (0, 0, {ROD}); point E{k}_1 on B{k} = (0, 0, {-ROD});\n"
+            said += f"contact floor{k} : point between E{k}_0, E{k}_1 and ground axis (0, 0, 1), friction = 0.4;\n"
+            said += thrown(k)
+        return said
+
+    return text
+
+
+def peer_rods(count: int) -> Callable[[float], str]:
+    def model(step: float) -> str:
+        ends = "".join(f'<geom type="sphere" size="1e-3" pos="0 0 {z}"/>' for z in (ROD, -ROD))
+        J = f"{ROD**2 / 3} {ROD**2 / 3} 1e-3"
+        body = f'<body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="{J}"/>{ends}</body>'
+        return world(step, 0.4, body * count, keys(count))
+
+    return model
+
+
+# A stack of cubes, each let fall on the one below.
+SIDE = 0.1
+
+
+def stack(count: int) -> Callable[[], str]:
+    def text() -> str:
+        a, said = SIDE, GRAVITY
+        for k in range(count):
+            said += f"B{k} | Free(b{k}) = 1, {2 * a * a / 3}, {2 * a * a / 3}, {2 * a * a / 3};\n"
+            for n, (i, j) in enumerate([(1, 1), (1, -1), (-1, 1), (-1, -1)]):
+                said += f"point C{k}_{n} on B{k} = ({i * a}, {j * a}, {-a});\n"
+            below = f"B{k - 1} at (0, 0, {a})" if k else "ground"
+            corners = ", ".join(f"C{k}_{n}" for n in range(4))
+            said += f"contact c{k} : point between {corners} and {below} axis (0, 0, 1), friction = 0.5;\n"
+            said += f"initial b{k}.z = {a * (2 * k + 1) + 0.01 * (k + 1)}, b{k}.x = {0.02 * k}, b{k}.qw = 1;\n"
+        return said
+
+    return text
+
+
+def peer_stack(count: int) -> Callable[[float], str]:
+    def model(step: float) -> str:
+        a = SIDE
+        body = f'<body><freejoint/><geom type="box" size="{a} {a} {a}" mass="1"/></body>'
+        q = [x for k in range(count) for x in (0.02 * k, 0, a * (2 * k + 1) + 0.01 * (k + 1), 1, 0, 0, 0)]
+        return world(step, 0.5, body * count, key(q, [0.0] * 6 * count))
+
+    return model
+
+
+# A table on four sprung feet, pushed aside.
+FEET = [(0.0, 0.5), (0.0, -0.5), (1.5, 0.5), (1.5, -0.5)]
+
+
+def table() -> str:
+    said = (
+        GRAVITY + "Body | Sx(x), Sy(y), Sz(z), Rz(psi), Ry(pitch), Rx(roll) = 200, 30, 60, 60, com = (0.75, 0, 0.3);\n"
+    )
+    for k, (x, y) in enumerate(FEET):
+        said += f"F{k} ~ Body | Sx({x}), Sy({y}), Sz(u{k}) = 8;\n"
+        said += f"spring c{k} = 2e4, -0.03 on u{k}; damper d{k} = 1.5e3 on u{k}';\n"
+    said += "coordinates x, y, z, psi, pitch, roll, u0, u1, u2, u3;\n"
+    said += "contact legs : point between F0, F1, F2, F3 and ground axis (0, 0, 1), friction = 0.8;\n"
+    return said + "force push on Body = (0, 300*t, 0) in ground;\n"
+
+
+def peer_table(step: float) -> str:
+    legs = "".join(
+        f'<body pos="{x} {y} 0"><inertial pos="0 0 0" mass="8" diaginertia="1e-9 1e-9 1e-9"/>'
+        f'<joint type="slide" axis="0 0 1" stiffness="2e4" springref="-0.03" damping="1.5e3"/>'
+        '<geom type="sphere" size="1e-3"/></body>'
+        for x, y in FEET
+    )
+    body = f"""<body><freejoint/><inertial pos="0.75 0 0.3" mass="200" diaginertia="30 60 60"/>{legs}</body>"""
+    return world(step, 0.8, body)
+
+
+# A humanoid that is let fall on his soles.
+SOLE = [(x, y) for x in (0.1, -0.1) for y in (0.06, -0.06)]
+UPRIGHT = 1.08305
+
+
+def talos() -> str:
+    said, names = f'include "{TALOS / "talos_reduced.urdf"}" floating;\n', []
+    for side in ("left", "right"):
+        for k, (x, y) in enumerate(SOLE):
+            names.append(f"{side[0].upper()}{k}")
+            said += f"point {names[-1]} on leg_{side}_6_link = ({x}, {y}, -0.107);\n"
+    said += f"contact soles : point between {', '.join(names)} and ground axis (0, 0, 1), friction = 0.7;\n"
+    return said + f"initial root.z = {UPRIGHT};\n"
+
+
+def peer_talos(step: float) -> str:
+    import mujoco
+
+    robot = ET.parse(TALOS / "talos_reduced.urdf").getroot()
+    for link in robot.iter("link"):
+        for kind in ("visual", "collision"):
+            for shape in link.findall(kind):
+                link.remove(shape)
+    compiler = {"fusestatic": "false", "balanceinertia": "true", "boundmass": "1e-6", "boundinertia": "1e-9"}
+    ET.SubElement(ET.SubElement(robot, "mujoco"), "compiler", compiler)
+    spec = mujoco.MjSpec.from_string(ET.tostring(robot, encoding="unicode"))
+    spec.option.timestep, spec.option.cone = step, mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
+    base = spec.body("base_link")
+    base.pos = [0, 0, UPRIGHT]
+    base.add_freejoint()
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[9, 9, 1], friction=[0.7, 0, 0])
+    for side in ("left", "right"):
+        for x, y in SOLE:
+            foot = spec.body(f"leg_{side}_6_link")
+            foot.add_geom(size=[1e-3, 0, 0], pos=[x, y, -0.107], friction=[0.7, 0, 0], mass=0)
+    spec.compile()
+    return str(spec.to_xml())
+
+
+# A wheel of spokes without a rim, that rolls down.
+SPOKES, LENGTH, SLOPE = 12, 0.5, 0.08
+
+
+def wheel() -> str:
+    said = GRAVITY + "Wheel | Sx(x), Sz(z), Ry(q) = m(2), Jy(0.1);\ncoordinates x, z, q;\n"
+    for k in range(SPOKES):
+        said += f"point S{k} on Wheel = ({LENGTH * sin(tau * k / SPOKES)}, 0, {-LENGTH * cos(tau * k / SPOKES)});\n"
+    tips = ", ".join(f"S{k}" for k in range(SPOKES))
+    said += f"contact ground : point between {tips} and ground axis ({sin(SLOPE)}, 0, {cos(SLOPE)}), friction = 0.9;\n"
+    half = pi / SPOKES
+    high = LENGTH * cos(half)
+    return (
+        said
+        + f"initial x = {high * sin(SLOPE)}, z = {high * cos(SLOPE)}, q = {half + SLOPE}, q' = 2, x' = {2 * high};\n"
+    )
+
+
+def peer_wheel(step: float) -> str:
+    tips = "".join(
+        f'<geom type="sphere" size="1e-3" pos="{LENGTH * sin(tau * k / SPOKES)} 0 {-LENGTH * cos(tau * k / SPOKES)}"/>'
+        for k in range(SPOKES)
+    )
+    half = pi / SPOKES
+    high = LENGTH * cos(half)
+    body = f'<body>{PLANE}<inertial pos="0 0 0" mass="2" diaginertia="0.1 0.1 0.1"/>{tips}</body>'
+    start = key([high * sin(SLOPE), high * cos(SLOPE) + 1e-3, half + SLOPE], [2 * high, 0, 2])
+    sloped = f'type="plane" size="99 99 1" quat="{cos(SLOPE / 2)} 0 {sin(SLOPE / 2)} 0"'
+    return world(step, 0.9, body, start).replace('type="plane" size="99 99 1"', sloped)
+
+
+def gaps(*names: str) -> tuple[str, ...]:
+    return tuple(f"{n}.z" for n in names)
+
+
+def corners(count: int) -> tuple[str, ...]:
+    return gaps(*(f"C{k}_{n}" for k in range(count) for n in range(8)))
+
+
+SCENES = {
+    "ball, e = 0.9": Scene(20.0, lively, ("Ball.z - 0.05",), ball),
+    "rocking block": Scene(4.0, example("rocking_block"), gaps("Left", "Right"), block),
+    "driven mass, dry friction": Scene(200.0, lambda: RUBBING, driven=True),
+    "hopper": Scene(4.0, example("hopper"), gaps("Foot"), driven=True),
+    "thrown box": Scene(1.5, example("thrown_box"), gaps(*"ABCDEFGH"), peer_boxes(1)),
+    **{f"{n} boxes": Scene(1.5, boxes(n), corners(n), peer_boxes(n)) for n in (1, 3, 10, 30)},
+    "20 rods": Scene(1.5, rods(20), gaps(*(f"E{k}_{e}" for k in range(20) for e in (0, 1))), peer_rods(20)),
+    "stack of 3": Scene(1.0, stack(3), gaps("C0_0", "C0_1", "C0_2", "C0_3"), peer_stack(3)),
+    "sprung table": Scene(4.0, table, gaps("F0", "F1", "F2", "F3"), peer_table, driven=True),
+    "Talos on his feet": Scene(0.5, talos, gaps("L0", "L1", "L2", "L3", "R0", "R1", "R2", "R3"), peer_talos),
+    "rimless wheel": Scene(
+        3.0, wheel, tuple(f"S{k}.x*{sin(SLOPE)} + S{k}.z*{cos(SLOPE)}" for k in range(SPOKES)), peer_wheel
+    ),
+}
