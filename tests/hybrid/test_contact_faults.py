@@ -44,18 +44,18 @@ GROWTH = 1e-6
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Interrupt runs that take longer, as Ctrl-C does: their status is 2."""
+    """Interrupt runs that take more of the processor, as Ctrl-C does: their status is 2."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, interrupt)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @dataclass(frozen=True)
