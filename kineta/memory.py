@@ -12,7 +12,7 @@ import inspect
 import typing
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol, overload
+from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -72,10 +72,11 @@ REALS, INTEGERS = ArrayType(REAL), ArrayType(INTEGER)
 
 @dataclass(frozen=True, slots=True)
 class RecordType:
-    """A record: its fields in the order of memory."""
+    """A record: its fields in the order of memory, and those *shared* by all lanes of a vector."""
 
     name: str
     fields: dict[str, MemoryType] = field(compare=False)
+    shared: set[str] = field(compare=False)
 
     def __str__(self) -> str:
         return f"a record '{self.name}'"
@@ -83,6 +84,11 @@ class RecordType:
     def position(self, name: str) -> int:
         """Number of the field *name*."""
         return list(self.fields).index(name)
+
+    @property
+    def common(self) -> bool:
+        """Whether there is one record for all lanes of a vector."""
+        return len(self.shared) == len(self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,10 @@ class FunctionType:
 
 
 MemoryType = ScalarType | ArrayType | RecordType | FunctionType
+
+T = TypeVar("T")
+#: A field of a record with one number or array for all lanes of a vector; for one motion it is a field like others.
+Shared: TypeAlias = Annotated[T, "shared"]
 
 _PLAIN: tuple[tuple[Any, ScalarType | ArrayType], ...] = (
     *((float, REAL), (int, INTEGER), (bool, BOOLEAN), (None, NOTHING), (type(None), NOTHING)),
@@ -139,15 +149,19 @@ class Record:
     """A record; subclasses annotate its fields with float, int, bool, :class:`Reals`, :class:`Integers`, records, or functions
     ``Callable[[...], ...]``, whose values are :class:`CompiledFunction`.
 
-    ``address`` is that of its memory. Numbers are 0 and arrays missing until they are set.
+    ``address`` is that of its memory. Numbers are 0 and arrays missing until they are set. Fields marked as :data:`Shared` are
+    common to all lanes of a vector, and those of a *shared* record are.
     """
 
     layout: typing.ClassVar[RecordType]
 
-    def __init_subclass__(cls) -> None:
-        hints = {n: h for n, h in typing.get_type_hints(cls).items() if n != "layout"}
-        cls.layout = RecordType(cls.__name__, {})
+    def __init_subclass__(cls, *, shared: bool = False) -> None:
+        hints = {n: h for n, h in typing.get_type_hints(cls, include_extras=True).items() if n != "layout"}
+        cls.layout = RecordType(cls.__name__, {}, set(hints) if shared else set())
         for k, (name, hint) in enumerate(hints.items()):
+            if typing.get_origin(hint) is Annotated:
+                cls.layout.shared.add(name)
+                hint = typing.get_args(hint)[0]
             kind = memory_type(hint)
             if kind is None or kind is NOTHING:
                 raise ArgumentError(
@@ -174,6 +188,39 @@ class Record:
             if name not in self.layout.fields:
                 raise ArgumentError(f"Record '{self.layout.name}' has no field '{name}'. Name one of its fields.")
             setattr(self, name, value)
+
+
+class LaneRecord:
+    """A record of every lane of a vector: number i of all lanes side by side, and arrays (size, lanes) of which every lane has a
+    column. What is shared is given once.
+    """
+
+    def __init__(self, kind: type[Record], lanes: int, **values: Any) -> None:
+        self.layout, self.lanes = kind.layout, lanes
+        self._integers = np.zeros((len(kind.layout.fields), lanes), dtype=np.int64)
+        self._reals = self._integers.view(np.float64)
+        self._held = values
+        self.address = address(self._integers)
+        for name, value in values.items():
+            what = f"Field '{name}' of the lanes of record '{kind.layout.name}'"
+            field_type = kind.layout.fields[name]
+            if isinstance(field_type, ScalarType):
+                self[name][:] = value
+            elif isinstance(field_type, ArrayType) and name not in kind.layout.shared:
+                if np.shape(value)[1:] != (lanes,) or not value.flags.c_contiguous:
+                    raise ArgumentError(
+                        f"{what}: expected a contiguous array (n, {lanes}), found shape {np.shape(value)}."
+                    )
+                self._integers[kind.layout.position(name)] = _address(value.reshape(-1), field_type, what)
+            else:
+                self._integers[kind.layout.position(name)] = _address(value, field_type, what)
+
+    def __getitem__(self, name: str) -> Any:
+        """The numbers (lanes,) or the array in the field *name*."""
+        field_type = self.layout.fields[name]
+        if not isinstance(field_type, ScalarType):
+            return self._held[name]
+        return (self._reals if field_type is REAL else self._integers)[self.layout.position(name)]
 
 
 def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
@@ -213,7 +260,8 @@ def _address(value: Any, kind: MemoryType, what: str) -> int:
                 f"{what}: expected a contiguous array (n,) of {wanted.__name__}, found {found}. Give 'array.reshape(-1)'."
             )
         return address(value)
-    fits = isinstance(value, CompiledFunction) if isinstance(kind, FunctionType) else isinstance(value, Record)
+    records = Record | LaneRecord
+    fits = isinstance(value, CompiledFunction) if isinstance(kind, FunctionType) else isinstance(value, records)
     if not fits or (isinstance(kind, RecordType) and value.layout != kind):
         raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")
     return int(value.address)

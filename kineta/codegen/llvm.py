@@ -108,8 +108,8 @@ class NativeFunction:
     each_address : of ``void f_each(int64 n, const double *in_0, int64 stride_0, ..., double *out, int64 stride)``, a loop over
         n rows; strides in doubles, 0 for a row shared by all
     batch_address : of the same function with one row per SIMD lane; 0 if it was not compiled
-    lanes_address : of ``void f_lanes(const double *in, double *out)`` for ``lanes`` states with interleaved components, all
-        inputs one after the other; 0 if it was not compiled
+    lanes_address : of ``void f_lanes(const double *in_0, ..., double *out, int mask)`` for ``lanes`` states with interleaved
+        components, which stores the results of the lanes whose bits are set; 0 if it was not compiled
     """
 
     def __init__(self, library: Library, program: StraightLineProgram, code: Any, batch: bool) -> None:

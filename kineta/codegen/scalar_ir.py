@@ -40,12 +40,11 @@ class Needs:
 def core(plan: SpillPlan, results: Sequence[Ref], width: int, packed: int, needs: Needs) -> str:
     """Definition of the core functions of a program with the output operands *results*.
 
-    Width 1: ``@name.core.1(ptr in_0, ..., ptr out)``. Wider: ``@name.core.W(ptr in, ptr out)`` with all inputs and results
-    as vectors one after the other. *packed* is the largest number of angles whose sines a scalar core computes in one
-    vector.
+    They are ``@name.core.W(ptr in_0, ..., ptr out)`` for the width W, of numbers or vectors. *packed* is the largest number of
+    angles whose sines a scalar core computes in one vector.
     """
     program = plan.program
-    pointers = [*([f"%in{i}" for i in range(len(program.inputs))] if width == 1 else ["%in"]), "%out"]
+    pointers = [*(f"%in{i}" for i in range(len(program.inputs))), "%out"]
     parameters, arguments = (", ".join(f"{kind} {p}" for p in pointers) for kind in ("ptr noalias", "ptr"))
     name = f"@{program.name}.core.{width}"
     writer = _ScalarWriter(program, results, width, packed, needs)
@@ -136,11 +135,9 @@ class _ScalarWriter:
             inputs = self.program.n_inputs
             if value >= inputs:
                 self.names[value] = constant(self.program.constants[value - inputs], self.width)
-            elif self.width == 1:
+            else:
                 block, offset = self.sources[value]
                 self.names[value] = self._load(f"%in{block}", offset)
-            else:
-                self.names[value] = self._load("%in", value)
         return self.names[value]
 
     def _signed(self, ref: int) -> str:

@@ -25,6 +25,9 @@ def batch_entry(program: StraightLineProgram, width: int) -> str:
     rows = ", ".join(["i64 %n", *(f"ptr %in{i}, i64 %stride{i}" for i in blocks), "ptr %out", "i64 %stride"])
     columns, most = range(program.n_outputs), SQUARES * width
     pieces = [columns[start : start + most] for start in columns[::most]]
+    offsets = [sum(b.size for b in program.inputs[:i]) for i in blocks]
+    inputs = "".join(f"  %x{i} = getelementptr {T}, ptr %x, i64 {k}\n" for i, k in enumerate(offsets))
+    starts = ", ".join(f"ptr %x{i}" for i in blocks)
     parts = [_results(program, width, piece, f"{program.name}.rows.{i}") for i, piece in enumerate(pieces)]
     calls = [f"  call void @{program.name}.rows.{i}(ptr %y, ptr %row, i64 %stride)\n" for i in range(len(parts))]
     return f"""{"".join(parts)}
@@ -32,7 +35,7 @@ define void @{program.name}.batch({rows}) nounwind {{
 entry:
   %x = alloca [{max(program.n_inputs, 1)} x {T}], align 64
   %y = alloca [{max(len(distinct(program)), 1)} x {T}], align 64
-  %few = icmp slt i64 %n, {width}
+{inputs}  %few = icmp slt i64 %n, {width}
   %last = sub i64 %n, {width}
   br i1 %few, label %scalar, label %loop
 scalar:
@@ -40,7 +43,7 @@ scalar:
   ret void
 loop:
   %i = phi i64 [0, %entry], [%start, %loop]
-{_states(program, width)}  call void @{program.name}.core.{width}(ptr %x, ptr %y)
+{_states(program, width)}  call void @{program.name}.core.{width}({starts}, ptr %y)
   %at = mul i64 %i, %stride
   %row = getelementptr double, ptr %out, i64 %at
 {"".join(calls)}  %next = add i64 %i, {width}
@@ -55,16 +58,18 @@ end:
 
 
 def lanes_entry(program: StraightLineProgram, width: int) -> str:
-    """``name.lanes(ptr in, ptr out)``: interleaved states; all inputs and all results are vectors one after the other."""
-    to, name = _Transposition(width), f"@{program.name}"
-    direct = list(program.results) == distinct(program)
+    """``name.lanes(ptr in_0, ..., ptr out, iW mask)``: interleaved states; the results of a lane are stored if its bit is set."""
+    to, inputs = _Transposition(width), [f"ptr %in{i}" for i in range(len(program.inputs))]
     place = {r: i for i, r in enumerate(distinct(program))}
-    for i, r in enumerate(() if direct else program.results):
-        to.store(to.load("%y", place[r]) if r in place else constant(_number(program, r), width), "%out", i)
-    room = f"  %y = alloca [{max(len(place), 1)} x {to.T}], align 64\n"
-    call = f"  call void {name}.core.{width}(ptr %in, ptr {'%out' if direct else '%y'})\n"
-    head = f"define void {name}.lanes(ptr noalias %in, ptr noalias %out) nounwind"
-    return f"{head} {{\n{'' if direct else room}{call}{''.join(to.lines)}  ret void\n}}\n"
+    to.put(f"%y = alloca [{max(len(place), 1)} x {to.T}], align 64")
+    to.put(f"call void @{program.name}.core.{width}({', '.join([*inputs, 'ptr %y'])})")
+    to.put(f"%lanes = bitcast i{width} %mask to <{width} x i1>")
+    for i, r in enumerate(program.results):
+        found = to.load("%y", place[r]) if r in place else constant(_number(program, r), width)
+        before = to.load("%out", i)
+        to.store(to.new(f"select <{width} x i1> %lanes, {to.T} {found}, {to.T} {before}"), "%out", i)
+    head = f"define void @{program.name}.lanes({', '.join([*inputs, 'ptr %out', f'i{width} %mask'])}) nounwind"
+    return f"{head} {{\n{''.join(to.lines)}  ret void\n}}\n"
 
 
 def _states(program: StraightLineProgram, width: int) -> str:

@@ -2,5 +2,5 @@
 
 All methods return segments of a solution with dense output. The memory layouts shared by native loops and their callers are
 defined here. Reading order: ``problem``, ``segment``, ``solver``, ``error_control``, ``loop_abi``,
-``run_memory``, ``native``, ``ensemble_abi``, ``native_ensemble``, ``external``.
+``run_memory``, ``native``, ``native_ensemble``, ``external``.
 """

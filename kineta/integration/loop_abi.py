@@ -1,10 +1,12 @@
-"""Records of the native integration loop: what it shares with Python, and its return values."""
+"""Records of the native integration loop, for one motion or for a case of an ensemble in each lane of a vector: what it shares
+with Python, and its return values. Fields that are *shared* have one value for all lanes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from kineta.memory import Integers, Reals, Record
+from kineta.memory import Integers, Reals, Record, Shared
 from kineta.numerics.roots import PARTS
 
 #: ``void f(const double *t, const double *y, const double *h, double *out)``.
@@ -13,7 +15,8 @@ Function = Callable[[Reals, Reals, Reals, Reals], None]
 Setup = Callable[[Reals, Reals], None]
 
 #: Return values of the loop. EVENT: after a step with undefined events or the last wanted zero, unless it is the last of the run.
-DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE = range(5)
+#: They are the status of a case, too, which may also be out of steps, or given up where an event is undefined.
+DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE, OUT_OF_STEPS, GIVEN_UP = range(7)
 
 #: Numbers of a closed-form impact: 1 if it exists, the normal velocities before and after, the normal acceleration afterwards,
 #: the work of the impulses; then the speeds after the impact.
@@ -40,17 +43,17 @@ class EventData(Record):
     """
 
     function: Function
-    n: int
-    directions: Integers
+    n: Shared[int]
+    directions: Shared[Integers]
     left: Integers
     noise: Reals
-    beyond: Reals
+    beyond: Shared[Reals]
     values: Reals
     tried: Reals
     errors: Reals
     within: Reals
-    signs: Reals
-    room: int
+    signs: Shared[Reals]
+    room: Shared[int]
     found: int
     which: Integers
     times: Reals
@@ -79,11 +82,11 @@ class ConstraintData(Record):
 
     position: Function
     velocity: Function
-    velocity_steps: int
-    watched: int
-    pivots: int
+    velocity_steps: Shared[int]
+    watched: Shared[int]
+    pivots: Shared[int]
     largest: Reals
-    speeds: Reals
+    speeds: Shared[Reals]
     before: Reals
     after: Reals
     low: float
@@ -164,8 +167,60 @@ class ContactData(Record):
     flags: Reals
 
 
+class EnsembleData(Record, shared=True):
+    """The cases of an ensemble, which all lanes and threads share; cases are rows of all but the first seven.
+
+    next : (1,) place in the queue of the next case; queue : (queued,) numbers of cases
+    grid : (times,) times to record, from number ``first`` on; direction : 1, or -1 backwards; max_steps : of a case
+    block, stride : size of a block h, and of a row of ``blocks``, 0 where all share one
+    size : the size of the first step, and later of the last; values, left, noise, largest : as in :class:`EventData` and
+        :class:`ConstraintData`; samples : (cases, times, n)
+    status : as the return values of the loop; ended : the event that ended the case; accepted, rejected, evaluations, recorded :
+        counts
+    """
+
+    next: Integers
+    queue: Integers
+    queued: int
+    grid: Reals
+    times: int
+    first: int
+    direction: float
+    max_steps: int
+    block: int
+    stride: int
+    blocks: Reals
+    t: Reals
+    size: Reals
+    y: Reals
+    rates: Reals
+    samples: Reals
+    values: Reals
+    left: Integers
+    noise: Reals
+    largest: Reals
+    status: Integers
+    ended: Integers
+    accepted: Integers
+    rejected: Integers
+    evaluations: Integers
+    recorded: Integers
+
+
+class CaseData(Record):
+    """A case of an ensemble in a run: its *number*, -1 for none; the samples *recorded*; the event that *ended* it; and for
+    every zero found since the last pause the number in ``cases``.
+    """
+
+    ensemble: EnsembleData
+    number: int
+    recorded: int
+    ended: int
+    cases: Integers
+
+
 class RunData(Record):
-    """A run: its method's memory, its record since the last pause, and its events, constraints and contacts.
+    """A run: its method's memory, its record since the last pause, and its events, constraints and contacts; or its case.
 
     n : states, of which the first ``steered`` are error-controlled; block : the block h; time : (1,) of a function
     k : (stages, n); new, between : (n,) the state tried, and an interpolated one; tolerances : (2, n) absolute, then relative
@@ -175,25 +230,25 @@ class RunData(Record):
     """
 
     rate: Function
-    n: int
-    steered: int
+    n: Shared[int]
+    steered: Shared[int]
     block: Reals
     time: Reals
     t: float
     size: float
-    t_end: float
-    max_step: float
+    t_end: Shared[float]
+    max_step: Shared[float]
     y: Reals
     k: Reals
     new: Reals
     between: Reals
-    tolerances: Reals
-    n_quaternions: int
-    quaternions: Integers
+    tolerances: Shared[Reals]
+    n_quaternions: Shared[int]
+    quaternions: Shared[Integers]
     anew: bool
     just_rejected: bool
     dense: bool
-    allowed: int
+    allowed: Shared[int]
     accepted: int
     rejected: int
     evaluations: int
@@ -204,3 +259,4 @@ class RunData(Record):
     events: EventData
     constraints: ConstraintData
     contacts: ContactData
+    sampling: CaseData

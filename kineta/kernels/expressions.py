@@ -27,6 +27,7 @@ from kineta.kernels.scope import Found, KernelScope, Known, expect, number_of
 from kineta.memory import (
     BOOLEAN,
     INTEGER,
+    INTEGERS,
     REAL,
     ArrayType,
     FunctionType,
@@ -298,7 +299,10 @@ def _call(scope: KernelScope, x: ast.Call) -> Found:
 
 
 def _numeric(scope: KernelScope, function: Any, given: Sequence[Found], x: ast.Call) -> Expression:
-    """A function of numbers."""
+    """A function of numbers, or the next number of a counter."""
+    if function is language.take and len(given) == 1:
+        counter = expect(scope, number_of(scope, given[0], x), INTEGERS, x)
+        return Operation(INTEGER, "take", (counter,))
     count = 2 if function in (min, max) else 1 if function is float else FUNCTIONS.get(_NUMERIC.get(function, ""), None)
     if count is None:
         name = getattr(function, "__name__", str(function))

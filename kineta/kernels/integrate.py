@@ -27,6 +27,7 @@ from kineta.kernels.runge_kutta import (
     resolution,
     shrink,
 )
+from kineta.kernels.sampling import is_due, sample
 from kineta.kernels.simultaneous_impact import decide
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
 from kineta.kernels.vectors import copy
@@ -34,7 +35,7 @@ from kineta.memory import Reals
 from kineta.numerics.tableaux import Tableau
 
 #: What a step returns when the run goes on.
-_GOES_ON = -1
+GOES_ON = -1
 
 
 def integration_loop(tableau: Tableau, *, projecting: bool = False, touching: bool = False) -> Callable[[RunData], int]:
@@ -43,8 +44,12 @@ def integration_loop(tableau: Tableau, *, projecting: bool = False, touching: bo
     With *projecting* it projects onto the constraints of the problem; with *touching* it carries out impacts and stick-slip
     transitions, too.
     """
-    fused = any(word in host().features for word in ("+fma", "+neon"))
-    return machine_code(integrate, LoopMethod(tableau, fused, projecting or touching, touching))
+    return machine_code(integrate, LoopMethod(tableau, is_fused(), projecting or touching, touching))
+
+
+def is_fused() -> bool:
+    """Whether this machine rounds a b + c once."""
+    return any(word in host().features for word in ("+fma", "+neon"))
 
 
 @kernel
@@ -52,8 +57,8 @@ def integrate(method: LoopMethod, run: RunData) -> int:
     """Make steps until the run pauses or ends."""
     if run.anew:
         begin_anew(method, run)
-    status = _GOES_ON
-    while status == _GOES_ON:
+    status = GOES_ON
+    while status == GOES_ON:
         if run.accepted >= run.allowed or run.events.found > run.events.room:
             return PAUSED
         status = step(method, run)
@@ -86,9 +91,9 @@ def step(method: LoopMethod, run: RunData) -> int:
     if method.projecting:
         hopped = hops(run, h)
         if hopped:
-            return _GOES_ON
+            return GOES_ON
     hopeless = shrink(method, run, h, error)
-    return NOT_FINITE if hopeless else _GOES_ON
+    return NOT_FINITE if hopeless else GOES_ON
 
 
 @kernel
@@ -109,8 +114,8 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, end: float, err
         watch_pivots(run, rates)
     grow(method, run, h, error, last)
     run.t = end
-    dense = run.interpolants[run.accepted * method.tableau.coefficients * n :]
-    if run.dense:
+    dense = run.interpolants[row(method, run) * method.tableau.coefficients * n :]
+    if is_dense(method, run):
         interpolant(method, run, t, h, dense)
     for j in range(run.n_quaternions):
         normalise(new[run.quaternions[j] :])
@@ -121,13 +126,28 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, end: float, err
         if e.ended and not e.fell:
             decide(run, h, end, before)
         if run.contacts.changed:
-            return _GOES_ON
-    record(run, end, h, new)
+            return GOES_ON
+    if method.sampling:
+        sample(method, run, dense, t, h, before)
+    else:
+        record(run, end, h, new)
     copy(new, run.y, n)
     copy(rates, run.k, n)
     if last or e.undefined or e.ended:
         return DONE if last else EVENT
-    return _GOES_ON
+    return GOES_ON
+
+
+@kernel
+def row(method: LoopMethod, run: RunData) -> int:
+    """The row of the interpolant of a step: a case of an ensemble keeps that of its last alone."""
+    return 0 if method.sampling else run.accepted
+
+
+@kernel
+def is_dense(method: LoopMethod, run: RunData) -> bool:
+    """Whether the interpolant of a step is needed."""
+    return run.events.n != 0 or is_due(run) if method.sampling else run.dense
 
 
 @kernel

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from kineta.errors import KinetaError
+from kineta.memory import Integers
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -45,6 +46,12 @@ class Kernel:
 def kernel(function: F) -> F:
     """*function* as a kernel."""
     return cast(F, Kernel(function))
+
+
+def take(counter: Integers) -> int:
+    """The next number of a *counter* that lanes and threads share: its entry, which is counted up."""
+    counter[0] += 1
+    return counter[0] - 1
 
 
 def sqrt(x: float) -> float:

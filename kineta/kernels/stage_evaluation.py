@@ -22,13 +22,14 @@ class LoopMethod:
     """What a loop is translated for.
 
     fused : sums of products are rounded once; projecting : states are projected onto constraints; touching : contacts change
-        their modes within the loop
+        their modes within the loop; sampling : the run is a case of an ensemble, which keeps its state at given times alone
     """
 
     tableau: Tableau
     fused: bool
     projecting: bool
     touching: bool
+    sampling: bool = False
 
 
 @kernel

@@ -96,7 +96,24 @@ class CompiledSystem:
     @once
     def ensemble_rate(self) -> NativeFunction:
         """Rate of many states: by rows, and by SIMD lanes."""
-        return CompiledFunctions([self.programs["rate"]], batch=True)["rate"]
+        return self._in_lanes["rate"]
+
+    @once
+    def ensemble_events(self) -> NativeFunction | None:
+        """:attr:`events` of many states, as :attr:`ensemble_rate`."""
+        return self._in_lanes.get("events")
+
+    @once
+    def ensemble_projections(self) -> tuple[NativeFunction, NativeFunction]:
+        """:attr:`projections` of many states, as :attr:`ensemble_rate`."""
+        return self._in_lanes["position"], self._in_lanes["velocity"]
+
+    @once
+    def _in_lanes(self) -> CompiledFunctions:
+        """Functions of many states."""
+        names = ("rate", "events", "position", "velocity")
+        own = [program for name, program in self.programs.items() if name in names]
+        return CompiledFunctions(own, batch=True, group=lambda name: name)
 
     @once
     def projections(self) -> tuple[NativeFunction, NativeFunction]:

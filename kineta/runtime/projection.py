@@ -46,12 +46,17 @@ def manifold(task: SimulationProblem, made: BoundSystem, y: FloatArray) -> Manif
     if code.treatment != PROJECTED:
         return None
     position, velocity = code.projections
-    largest = np.zeros(code.layout.pivots)
-    for q, v in task.regular:
-        rate = code.rate(np.array([task.t0]), np.concatenate([q, v, y[len(q) + len(v) :]]), made.h)
-        largest = np.maximum(largest, np.abs(rate[len(rate) - len(largest) :]))
-    speeds = system.nq, task.states
+    largest, speeds = regular_pivots(task, made, y), (system.nq, task.states)
     return Manifold(position.address, velocity.address, largest, speeds, velocity_steps(task))
+
+
+def regular_pivots(task: SimulationProblem, made: BoundSystem, y: FloatArray) -> FloatArray:
+    """Largest pivots (m,) of the constraints in the regular states of *task*, for states like *y* (n,)."""
+    largest = np.zeros(made.code.layout.pivots)
+    for q, v in task.regular:
+        rate = made.code.rate(np.array([task.t0]), np.concatenate([q, v, y[len(q) + len(v) :]]), made.h)
+        largest = np.maximum(largest, np.abs(rate[len(rate) - len(largest) :]))
+    return largest
 
 
 def velocity_steps(task: SimulationProblem) -> int:

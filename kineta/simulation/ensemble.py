@@ -2,69 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError
-from kineta.integration import ensemble_abi
+from kineta.integration import loop_abi
+from kineta.integration.native import FAILURES
 from kineta.integration.native_ensemble import Ensemble, EnsembleRun, cores
 from kineta.integration.problem import evaluation_errors, perturbed_starts
-from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, EventZeros
+from kineta.integration.segment import EventZeros
 from kineta.kernels.ensemble import ensemble_loop
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
+from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.problem import SimulationProblem
-from kineta.runtime.projection import normalise
+from kineta.runtime.projection import Projection, manifold, regular_pivots
 from kineta.simulation.progress import Progress
-from kineta.simulation.run import integrate, singular_mass_matrix_text, start_refusal
+from kineta.simulation.run import integrate, obstacle, start_refusal
 from kineta.simulation.solution import Solution, has_discrete_changes, unmoved
 
-#: Status of a run by the status of a lane, and reasons of failure.
+#: Status of a run by the status of a case.
 _STATUS = {
-    ensemble_abi.WAITING: INTERRUPTED,
-    ensemble_abi.RUNNING: INTERRUPTED,
-    ensemble_abi.DONE: DONE,
-    ensemble_abi.EVENT: EVENT,
-    ensemble_abi.STEP_TOO_SMALL: FAILED,
-    ensemble_abi.NOT_FINITE: FAILED,
-    ensemble_abi.OUT_OF_STEPS: OUT_OF_STEPS,
-    ensemble_abi.GIVEN_UP: INTERRUPTED,
+    loop_abi.PAUSED: INTERRUPTED,
+    loop_abi.DONE: DONE,
+    loop_abi.EVENT: EVENT,
+    loop_abi.STEP_TOO_SMALL: FAILED,
+    loop_abi.NOT_FINITE: FAILED,
+    loop_abi.OUT_OF_STEPS: OUT_OF_STEPS,
+    loop_abi.GIVEN_UP: INTERRUPTED,
 }
-_FAILURE = {ensemble_abi.STEP_TOO_SMALL: STEP_UNDERFLOW, ensemble_abi.NOT_FINITE: NOT_FINITE}
 
 
 def integrate_cases(task: SimulationProblem, bar: Progress) -> Solution:
     """The solution of all cases of *task*. Raises :class:`SimulationError` where none can start."""
     found = unmoved(task)
-    native = task.method in TABLEAUX and not has_discrete_changes(task) and not task.system.constraints
+    native = task.method in TABLEAUX and not has_discrete_changes(task)
     _sequentially(task, _in_lanes(task, found, bar) if native else range(len(task.y0)), found, bar)
     return found
 
 
 def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:
     """Integrate one case in every SIMD lane, on all cores; returns the cases given up, to be looked at step by step."""
-    code, h, y0, cases = task.made.code, task.made.h, task.y0, len(task.y0)
-    assert task.grid is not None
+    code, h, grid, cases = task.made.code, task.made.h, task.grid, len(task.y0)
+    assert grid is not None
 
     def rates(t: FloatArray, y: FloatArray) -> FloatArray:
         return code.ensemble_rate.batch(t[:, None], y, h)
 
-    rate0 = rates(np.full(cases, task.t0), y0)
-    doubtful = np.flatnonzero(~np.isfinite(rate0).all(axis=1)).tolist()
+    start = np.full(cases, task.t0)
+    rate0 = rates(start, task.y0)
+    doubtful = range(cases) if task.system.constraints else np.flatnonzero(~np.isfinite(rate0).all(axis=1)).tolist()
     unable = {i: why for i in doubtful if (why := start_refusal(task.case(i), rate0[i]))}
     if len(unable) == cases:
         raise SimulationError(unable[0])
+    projection = Projection(task.quaternions, task.made)
+    if code.treatment == PROJECTED:
+        task = replace(task, y0=task.y0.copy())
+        projection(start, task.y0)
+        rate0 = rates(start, task.y0)
     rate0[list(unable)] = np.nan
+    problem = _problem(task, rates, rate0)
+    loop = ensemble_loop(TABLEAUX[task.method], problem.lanes, projecting=problem.manifold is not None)
+    runs = EnsembleRun(TABLEAUX[task.method], loop, problem, grid, **vars(task.control))
+    with suppress(KeyboardInterrupt):
+        runs.run(min(cores(), -(-cases // problem.lanes)), lambda ended: bar.ended(ended, cases))
+    found.t[:, -1], found.y[:, -1], found.y[:, :-1] = runs.t, runs.y, runs.samples
+    found.nfev[:], found.zeros = runs.evaluations, runs.zeros
+    found.recorded[:], found.steps[:], found.rejected[:] = runs.recorded, runs.accepted, runs.rejected
+    found.status[:] = [_STATUS[own] for own in runs.status.tolist()]
+    for k in range(found.t.shape[1]):  # once, as in a run of one case
+        projection(found.t[:, k], found.y[:, k])
+    zeros = found.zeros
+    projection(zeros.t, zeros.y, task.made if h.ndim == 1 else replace(task.made, h=h[zeros.case]))
+    found.messages[:] = [unable.get(i) or _message(task, runs, found, i) for i in range(cases)]
+    # Those in which an event is not defined everywhere are looked at step by step.
+    given_up = np.flatnonzero(runs.status == loop_abi.GIVEN_UP).tolist()
+    return [] if (runs.status == loop_abi.PAUSED).any() else given_up
 
-    def values(t: FloatArray, y: FloatArray) -> FloatArray:
-        return np.empty((cases, 0)) if code.events is None else code.events.batch(t[:, None], y, h)
 
+def _problem(
+    task: SimulationProblem, rates: Callable[[FloatArray, FloatArray], FloatArray], rate0: FloatArray
+) -> Ensemble:
+    """The initial value problems of all cases of *task*, with their *rates*, which are *rate0* at the start."""
+    code, h, y0, cases = task.made.code, task.made.h, task.y0, len(task.y0)
+
+    def values(t: float, y: FloatArray) -> FloatArray:
+        return np.empty((cases, 0)) if code.events is None else code.events.batch(np.full((cases, 1), t), y, h)
+
+    perturbed = zip(*perturbed_starts(task.t0, task.t1, y0, rate0), strict=True)
+    own, largest = None, None
+    if code.treatment == PROJECTED:
+        first = task.case(0)
+        own = manifold(first, first.made, first.y0)
+        assert own is not None
+        position, velocity = code.ensemble_projections
+        own = replace(own, position=position.lanes_address, velocity=velocity.lanes_address)
+        largest = np.tile(own.largest, (cases, 1))
+        if h.ndim > 1:
+            largest = np.array([regular_pivots(c, c.made, c.y0) for c in map(task.case, range(cases))])
     terminal = [int(e.terminal) for e in task.watched]
-    problem = Ensemble(
+    return Ensemble(
         rhs=code.ensemble_rate.lanes_address,
         lanes=code.ensemble_rate.lanes,
         rates=rates,
@@ -75,53 +117,30 @@ def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[i
         rates0=rate0,
         quaternions=task.quaternions,
         integrals=code.layout.integrals,
-        events=code.event_address,
-        values0=values(np.full(cases, task.t0), y0),
+        events=code.ensemble_events.lanes_address if code.ensemble_events else 0,
+        values0=values(task.t0, y0),
         left=np.tile(np.array(terminal, dtype=np.int64), (cases, 1)),
-        noise=evaluation_errors(
-            np.array(
-                [
-                    values(np.full(cases, t), y)
-                    for t, y in zip(*perturbed_starts(task.t0, task.t1, y0, rate0), strict=True)
-                ]
-            )
-        ),
+        noise=evaluation_errors(np.array([values(t, y) for t, y in perturbed])),
         directions=[e.direction for e in task.watched],
+        manifold=own,
+        largest=largest,
     )
-    tableau = TABLEAUX[task.method]
-    runs = EnsembleRun(tableau, ensemble_loop(tableau, problem.lanes), problem, task.grid, **vars(task.control))
-    with suppress(KeyboardInterrupt):
-        runs.run(min(cores(), -(-cases // problem.lanes)), lambda ended: bar.ended(ended, cases))
-    codes = runs.counts[:, ensemble_abi.STATUS]
-    found.t[:, -1], found.y[:, -1], found.y[:, :-1] = runs.t, runs.y, runs.samples
-    found.nfev[:], found.zeros = runs.evaluations, runs.zeros
-    found.recorded[:], found.steps[:], found.rejected[:] = runs.counts[
-        :, [ensemble_abi.RECORDED, ensemble_abi.ACCEPTED, ensemble_abi.REJECTED]
-    ].T
-    found.status[:] = [_STATUS[own] for own in codes.tolist()]
-    found.messages[:] = [unable.get(i) or _message(task, runs, found, i) for i in range(cases)]
-    for states in (found.zeros.y, found.y.reshape(found.t.size, found.y.shape[-1])):
-        normalise(states, task.quaternions)  # once, as in a run of one case
-    # Those in which an event is not defined everywhere are looked at step by step.
-    given_up = np.flatnonzero(codes == ensemble_abi.GIVEN_UP).tolist()
-    unfinished = bool(np.isin(codes, (ensemble_abi.WAITING, ensemble_abi.RUNNING)).any())
-    return [] if unfinished else given_up
 
 
 def _message(task: SimulationProblem, runs: EnsembleRun, found: Solution, i: int) -> str:
     """Message on the end of case *i*."""
-    t, code = float(runs.t[i]), int(runs.counts[i, ensemble_abi.STATUS])
+    t, code = float(runs.t[i]), int(runs.status[i])
     match _STATUS[code]:
         case outcomes.DONE:
             return outcomes.done(t)
         case outcomes.EVENT:
-            return outcomes.stopped(t, task.watched[runs.counts[i, ensemble_abi.ENDED]].name)
+            return outcomes.stopped(t, task.watched[runs.ended[i]].name)
         case outcomes.OUT_OF_STEPS:
             edge = found.edge(task, i, last=True)
             return outcomes.out_of_steps(t, int(found.steps[i]), float(runs.size[i]), edge)
         case outcomes.FAILED:
-            edge = found.edge(task, i, last=True) or singular_mass_matrix_text(task.case(i), t, runs.y[i])
-            return outcomes.failed(t, _FAILURE[code], edge)
+            edge = found.edge(task, i, last=True) or obstacle(task.case(i), t, runs.y[i])
+            return outcomes.failed(t, FAILURES[code], edge)
     return outcomes.interrupted(t)
 
 

@@ -134,11 +134,14 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     )
 
 
-def _dependent_constraints(task: SimulationProblem, t: float, y: FloatArray) -> str:
-    """Sentence on the dependent constraints in the state *y*; ``''`` for none."""
+def obstacle(task: SimulationProblem, t: float, y: FloatArray) -> str:
+    """Sentence on why a motion that failed at *t*, *y* within its domain cannot go on; ``''`` where it is not known."""
     nq, nv = task.system.nq, task.system.nv
-    state = y[:nq], y[nq : nq + nv]
-    return singular_configuration(task.equations, task.made.p, t, state, task.regular)
+    if lost := singular_mass_matrix_text(task, t, y):
+        return lost
+    if depend := singular_configuration(task.equations, task.made.p, t, (y[:nq], y[nq : nq + nv]), task.regular):
+        return f"{depend}: it may be that they cannot be met beyond"
+    return contact_kink(task.equations, task.made.p, t, y)
 
 
 def start_refusal(task: SimulationProblem, rate: FloatArray) -> str:
@@ -215,10 +218,7 @@ def _integrate(
             if end is not None:
                 return EVENT, outcomes.stopped(end[0], watch.ended or "")
             if segment.end:
-                edge = domain.edge(last=True) or singular_mass_matrix_text(task, *record.end)
-                if not edge and (depend := _dependent_constraints(task, *record.end)):
-                    edge = f"{depend}: it may be that they cannot be met beyond"
-                edge = edge or contact_kink(task.equations, task.made.p, *record.end)
+                edge = domain.edge(last=True) or obstacle(task, *record.end)
                 return FAILED, outcomes.failed(record.reached, segment.end, edge)
     except SimulationError as error:
         bent = contact_kink(task.equations, task.made.p, *record.end)

@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -20,9 +21,9 @@ from kineta import cache
 from kineta.codegen import llvm
 from kineta.codegen import numpy as reference
 from kineta.errors import KinetaWarning
-from kineta.kernels.ensemble import ensemble_loop
+from kineta.kernels.ensemble import integrate_cases
 from kineta.kernels.integrate import integrate
-from kineta.kernels.machine_code import machine_code
+from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.numerics.tableaux import DOPRI5
 from tests.codegen.random_programs import random_program
@@ -267,15 +268,18 @@ def test_code_from_before_the_operations_were_numbered_anew_is_not_used(here: Pa
     assert len(list(here.iterdir())) == 2
 
 
+METHOD = LoopMethod(DOPRI5, True, False, False)
+
+
 @pytest.mark.parametrize(
-    ("loop", "writer"),
+    "loop",
     [
-        (partial(machine_code.__wrapped__, integrate, LoopMethod(DOPRI5, True, False, False)), "translation.translate"),
-        (partial(ensemble_loop.__wrapped__, DOPRI5, 2), "ensemble_step.RungeKuttaStep.__init__"),
+        partial(machine_code.__wrapped__, integrate, METHOD),
+        partial(machine_code_in_lanes.__wrapped__, 2, integrate_cases, replace(METHOD, sampling=True)),
     ],
 )
 def test_a_loop_in_the_store_is_not_written_again(
-    loop: Callable[[], object], writer: str, here: Path, monkeypatch: pytest.MonkeyPatch
+    loop: Callable[[], object], here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loop()
     (entry,) = here.iterdir()
@@ -283,7 +287,7 @@ def test_a_loop_in_the_store_is_not_written_again(
     def written(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(f"kineta.kernels.{writer}", written)
+    monkeypatch.setattr("kineta.kernels.translation.translate", written)
     loop()
     entry.unlink()
     with pytest.raises(AssertionError):

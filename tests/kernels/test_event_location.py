@@ -14,7 +14,7 @@ from kineta.integration.problem import Events
 from kineta.kernels.integrate import integration_loop
 from kineta.numerics.roots import PARTS, curvature_bound, nearest_approach
 from kineta.numerics.tableaux import DOP853
-from tests.integration.problems import FloatArray, address, problem, watched
+from tests.integration.problems import FloatArray, problem, watched
 from tests.kernels.test_ensemble import begun
 
 Function = Callable[[float], float]
@@ -31,7 +31,7 @@ def in_lanes(f: Function, direction: int, left: int, grid: Any = ()) -> Ensemble
     """Three cases of the same."""
     found = begun(
         lambda t, y, h: 0 * y, 0.0, 1.0, np.zeros((3, 1)), rtol=1.0, atol=1.0, values0=np.full((3, 1), f(0.0)),
-        events=address(lambda t, y: np.array([f(t)]), 1), directions=(direction,), left=(left,), grid=grid,
+        events=lambda t, y: np.array([f(t)]), directions=(direction,), left=(left,), grid=grid,
     )  # fmt: skip
     found.size[:] = 1.0
     found.run(1, lambda _: None)

@@ -19,9 +19,9 @@ import pytest
 from kineta.codegen.kernels import BACKENDS
 from kineta.errors import ArgumentError
 from kineta.kernels import language, machine_code
-from kineta.kernels.language import copysign, fabs, fma, kernel, pow, sqrt
+from kineta.kernels.language import copysign, fabs, fma, kernel, pow, sqrt, take
 from kineta.kernels.translation import translate
-from kineta.memory import CompiledFunction, Integers, Reals, Record
+from kineta.memory import CompiledFunction, Integers, LaneRecord, Reals, Record, Shared
 from kineta.numerics.tableaux import DOPRI5, Tableau
 
 Rate = Callable[[Reals, Reals, Reals, Reals], None]
@@ -64,6 +64,23 @@ def in_c(function: Callable[..., Any], *static: Any, folder: Path) -> Callable[.
     return lambda *a: entry(*map(machine_code._given, a, types))
 
 
+def in_lanes(function: Callable[..., Any], *static: Any, lanes: int = 4) -> Callable[..., Any]:
+    """The kernel compiled for lanes that all do the same."""
+    run = machine_code.machine_code_in_lanes(lanes, function, *static)
+
+    def call(*given: Any) -> Any:
+        wide = [np.repeat(a[:, None], lanes, 1) if isinstance(a, np.ndarray) else np.full(lanes, a) for a in given]
+        result = run(*wide)
+        for a, own in zip(given, wide, strict=True):
+            assert len({bits(own[..., lane]) for lane in range(lanes)}) == 1
+            if isinstance(a, np.ndarray):
+                a[:] = own[:, 0]
+        assert len({bits(x) for x in result}) == 1
+        return result[0]
+
+    return call
+
+
 def bits(x: Any) -> bytes:
     """The bits of numbers, of which all that are none are alike."""
     found = np.array([0.0 if x is None else x])
@@ -76,13 +93,15 @@ def agrees(function: Any, make: Callable[[], Sequence[Any]], folder: Path, *stat
     kinds = [machine_code.memory_type(h) for h in typing.get_type_hints(function.function).values()]
     spots = [k for k, n in enumerate(names) if n != "return"]
     found = []
-    for run in (function, machine_code.machine_code(function, *static), in_c(function, *static, folder=folder)):
+    compiled = machine_code.machine_code(function, *static), in_lanes(function, *static)
+    for run in (function, *compiled, in_c(function, *static, folder=folder)):
         given, values = list(make()), iter(static)
         whole = [given.pop(0) if kinds[k] is not None else next(values) for k in spots] if run is function else given
         with np.errstate(all="ignore"):
             result = run(*whole)
+        result = None if typing.get_type_hints(function.function)["return"] is type(None) else result
         found.append((result, [bits(x) for x in (result, *(a for a in whole if isinstance(a, np.ndarray)))]))
-    assert [changed for _, changed in found[1:]] == [found[0][1]] * 2
+    assert [changed for _, changed in found[1:]] == [found[0][1]] * 3
     return found[0][0]
 
 
@@ -102,6 +121,7 @@ class Writer:
             choices = [
                 pick(self.reals),
                 f"x[{self.index()}]",
+                f"x[({pick(self.integers)}) % 3 :][({pick(self.integers)} + 1) % 4]",
                 repr(self.rng.uniform(-2, 2)),
                 f"float({pick(self.integers)})",
             ]
@@ -141,13 +161,15 @@ class Writer:
         for _ in range(statements):
             self.statement()
 
-    def inner(self, *head: str) -> None:
+    def inner(self, *head: str, returns: bool = False) -> None:
         """A block of its own; names that it sets are forgotten behind it."""
         known = list(self.reals), list(self.integers)
         for line in head:
             self.put(line)
         self.depth += 1
         self.block(self.rng.randint(1, 3))
+        if returns:
+            self.put(f"return {self.real(1)}")
         self.depth -= 1
         self.reals, self.integers = known
 
@@ -163,7 +185,7 @@ class Writer:
             self.put(f"i{self.made} = {self.integer()} % 11")
             self.integers.append(f"i{self.made}")
         elif kind < 0.7:
-            self.inner(f"if {self.test()}:")
+            self.inner(f"if {self.test()}:", returns=self.rng.random() < 0.2)
             if self.rng.random() < 0.5:
                 self.inner("else:")
         elif kind < 0.85:
@@ -202,6 +224,20 @@ def test_random_programs(seed: int, tmp_path: Path) -> None:
     for k in range(2):
         given = rng.normal(size=6)
         agrees(f, lambda g=given, n=k + 3: (g.copy(), n, float(g[0])), tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_lanes_do_what_each_would_alone(seed: int) -> None:
+    writer, lanes = Writer(seed), (2, 4, 8)[seed % 3]
+    f, rng = written(writer.text(), writer.name), np.random.default_rng(seed)
+    x, n, a = rng.normal(size=(6, lanes)), rng.integers(2, 7, lanes), rng.normal(size=lanes)
+    changed = x.copy()
+    found = machine_code.machine_code_in_lanes(lanes, f)(changed, n, a)
+    for k in range(lanes):
+        own = x[:, k].copy()
+        with np.errstate(all="ignore"):
+            assert bits(f(own, int(n[k]), float(a[k]))) == bits(found[k])
+        assert bits(own) == bits(changed[:, k])
 
 
 # -- constructs -------------------------------------------------------------------------------------------------------
@@ -349,6 +385,78 @@ def test_records_are_shared_with_compiled_code() -> None:
         )
         found.append((run(o, np.array([4.0])), o.t, o.on, o.n, inner.count, int(o.k[0]), o.x.tolist()))
     assert found[0] == found[1] == (-1.0, 0.5, False, 2, 6, 6, [1.0, 2.0, 6.0, -7.0])
+
+
+class Table(Record, shared=True):
+    """What lanes share."""
+
+    n: int
+    x: Reals
+    counter: Integers
+
+
+class Own(Record):
+    """What each lane has of its own."""
+
+    table: Table
+    n: Shared[int]
+    weights: Shared[Reals]
+    sum: float
+    x: Reals
+
+
+@kernel
+def taken(o: Own) -> int:
+    """Take rows of a table as long as there are some, and add them, weighted, to the lane's own; the number of the last."""
+    last = -1
+    while True:
+        row = take(o.table.counter)
+        if row >= o.table.n:
+            return last
+        last = row
+        values = o.table.x[row * o.n :]
+        for i in range(o.n):
+            o.x[i] += o.weights[i] * values[i]
+            o.sum += values[i]
+
+
+def test_lanes_share_tables_and_counters() -> None:
+    values, lanes = np.arange(33.0), 4
+    table = Table(n=11, x=values, counter=np.zeros(1, dtype=np.int64))
+    o = LaneRecord(Own, lanes, table=table, n=3, weights=np.array([1.0, 2.0, 3.0]), sum=0.0, x=np.zeros((3, lanes)))
+    assert machine_code.machine_code_in_lanes(lanes, taken)(o).tolist() == [8, 9, 10, 7]
+    rows = [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7]]
+    own = [values.reshape(11, 3)[r].sum(axis=0) for r in rows]
+    assert o["x"].T.tolist() == [(x * [1, 2, 3]).tolist() for x in own]
+    assert o["sum"].tolist() == [x.sum() for x in own]
+
+
+@kernel
+def varied(o: Own) -> None:
+    """Every lane has another number for what all share."""
+    o.weights[0] = o.sum
+
+
+@kernel
+def mixed(o: Own) -> None:
+    """An array of one lane, or one of all."""
+    x = o.x if o.sum > 0.0 else o.weights
+    x[0] = 1.0
+
+
+def test_what_lanes_cannot_do_is_a_sentence() -> None:
+    with pytest.raises(
+        ArgumentError, match="Kernel 'varied' in lanes: 'an array' is shared, and every lane has another number"
+    ):
+        machine_code.machine_code_in_lanes(4, varied)
+    with pytest.raises(
+        ArgumentError, match="Kernel 'mixed' in lanes: an array of each lane stands where one of all lanes"
+    ):
+        machine_code.machine_code_in_lanes(4, mixed)
+    with pytest.raises(
+        ArgumentError, match=r"Field 'x' of the lanes of record 'Own': expected a contiguous array \(n, 4\)"
+    ):
+        LaneRecord(Own, 4, x=np.zeros(3))
 
 
 def test_fields_of_a_record_are_checked() -> None:

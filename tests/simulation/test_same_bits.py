@@ -61,7 +61,7 @@ def test_a_case_is_the_same_to_the_bit_alone_and_among_others(name: str, method:
                     assert (getattr(alone, energy) == getattr(among, energy)).all()
 
 
-@pytest.mark.parametrize("name", ["puma560", "simple_pendulum", "spinning_top", "free", "rolling_coin"])
+@pytest.mark.parametrize("name", ["puma560", "simple_pendulum", "spinning_top", "free", "rolling_coin", "fourbar"])
 def test_zeros_of_events_are_the_same_to_the_bit(name: str) -> None:
     system, span = model(name), MODELS[name]
     equations, (q, v) = kn.derive(system), initial_state(system)

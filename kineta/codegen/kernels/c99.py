@@ -153,6 +153,8 @@ def _value(x: Expression) -> str:
             return f"{_value(function)}({', '.join(map(_value, arguments))})"
         case Operation(kind, name, arguments):
             given = [_value(a) for a in arguments]
+            if name == "take":
+                return f"(*{given[0]})++"
             if BINARY.get(name):
                 return f"({given[0]} {BINARY[name]} {given[1]})"
             if name in UNARY:

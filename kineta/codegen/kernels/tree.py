@@ -89,7 +89,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One of :data:`BINARY`, :data:`UNARY` or :data:`FUNCTIONS`."""
+    """One of :data:`BINARY`, :data:`UNARY` or :data:`FUNCTIONS`; or ``take``, which counts up an entry and has its value."""
 
     type: ScalarType
     name: str
@@ -170,9 +170,17 @@ def parts(x: Expression) -> Iterator[Expression]:
 
 def is_pure(x: Expression) -> bool:
     """Whether the evaluation of *x* changes no memory."""
-    return not any(
-        isinstance(part, AddressCall) or (isinstance(part, KernelCall) and not part.kernel.pure) for part in parts(x)
-    )
+
+    def changes(part: Expression) -> bool:
+        match part:
+            case AddressCall() | Operation(_, "take", _):
+                return True
+            case KernelCall(_, kernel, _):
+                return not kernel.pure
+            case _:
+                return False
+
+    return not any(map(changes, parts(x)))
 
 
 # -- statements -----------------------------------------------------------------------------------------------------
