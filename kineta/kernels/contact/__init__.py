@@ -2,6 +2,6 @@
 
 Reading order: ``problem`` (what is known of a system with contacts), ``block_inertia`` (accelerations, responses to unit
 forces), ``islands`` (bodies that contacts couple), ``friction_cone`` (one contact), ``gauss_seidel`` (sweeps over contacts),
-``newton_over_speeds`` (many contacts at once), ``pivoting``, ``mode_forces`` (accelerations in a mode), ``impact``,
-``active_set``.
+``newton_over_speeds`` (many contacts at once), ``pivoting`` (elimination), ``mode_forces`` (accelerations in a mode),
+``impact``, ``mode_search`` (modes that agree with their forces), ``active_set``.
 """

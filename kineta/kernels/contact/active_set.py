@@ -13,15 +13,14 @@ from kineta.kernels.contact.block_inertia import push, rate_along
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.gauss_seidel import relax
 from kineta.kernels.contact.islands import gather_island, label_islands
-from kineta.kernels.contact.mode_forces import (
-    OPEN,
-    SLIPPING,
-    STICKING,
-    ContactMode,
-    ModeWork,
-    closed_accelerations,
-    rub,
-    slip_direction,
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, ContactMode, ModeWork, slip_direction
+from kineta.kernels.contact.mode_search import (
+    agrees,
+    closed_candidates,
+    pivot_modes,
+    reset,
+    search_modes,
+    start_forces,
 )
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
@@ -32,10 +31,6 @@ from kineta.memory import Integers, Reals
 SWEEPS = 2000
 #: Parts of static friction that are tried one after the other.
 SHARES = (0.01, 0.3, 0.6, 0.9, 0.98, 0.996, 1.0)
-#: Excess over static friction, relative to it, that sticking bears.
-STATIC_EXCESS = 1e-7
-#: Misfit of a contact that slips backwards, larger than all others.
-REVERSED = 1e9
 
 
 @kernel
@@ -111,51 +106,6 @@ def balance(
 
 
 @kernel
-def closed_candidates(contacts: ContactMode, near: Integers, count: int, active: Integers) -> int:
-    """The contacts *near* that are closed by their candidate modes become the *active* ones; their number."""
-    found = 0
-    for k in range(count):
-        contacts.mode[near[k]] = contacts.candidate[near[k]]
-        if contacts.candidate[near[k]] != OPEN:
-            active[found] = near[k]
-            found += 1
-    return found
-
-
-@kernel
-def start_forces(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    count: int,
-    free: Reals,
-    a: Reals,
-) -> float:
-    """No forces but the friction of joints that slip; the largest acceleration along a row of the *count* active contacts,
-    without and with this friction.
-    """
-    largest = 0.0
-    copy(free, a, problem.speeds)
-    for k in range(count):
-        c = solution.active[k]
-        for i in range(3):
-            solution.impulse[3 * c + i] = 0.0
-            solution.target[3 * c + i] = terms.bias[3 * c + i]
-            largest = maximum(largest, fabs(rate_along(problem, terms, c, i, free) + terms.bias[3 * c + i]))
-        solution.least[c] = 0.0
-        if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
-            work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
-            rub(problem, terms, solution, work, c, a)
-    for k in range(count):
-        c = solution.active[k]
-        for i in range(3):
-            largest = maximum(largest, fabs(rate_along(problem, terms, c, i, a) + terms.bias[3 * c + i]))
-    return largest
-
-
-@kernel
 def mode_of_forces(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -181,81 +131,6 @@ def mode_of_forces(
             u / (size + tolerances.LEAST_DIVISOR),
             w / (size + tolerances.LEAST_DIVISOR),
         )
-
-
-@kernel
-def friction_room(problem: ContactProblem, terms: ContactTerms, work: ModeWork, c: int) -> float:
-    """The static friction that a contact has left, with a small excess."""
-    x = work.force[3 * c :]
-    pressed = x[0] if problem.has_normal[c] != 0 else 1.0
-    return (1.0 + STATIC_EXCESS) * static_friction(terms, c) * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
-
-
-@kernel
-def worst_contact(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    least: float,
-    a: Reals,
-    change: Integers,
-) -> bool:
-    """Whether a mode disagrees with its forces and accelerations. *change* (2,) receives the contact that does so most, and its
-    mode instead.
-    """
-    largest, worst = tolerances.LEAST_DIVISOR, 0.0
-    for k in range(count):
-        for i in range(3):
-            largest = maximum(largest, fabs(work.force[3 * near[k] + i]))
-    for k in range(count):
-        c = near[k]
-        normal = rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]
-        off, mode = 0.0, OPEN
-        if contacts.mode[c] == OPEN:
-            if contacts.candidate[c] != OPEN and normal < -least:
-                off, mode = -normal / least * tolerances.FORCE_TOLERANCE, contacts.candidate[c]
-        elif problem.has_normal[c] != 0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
-            off, mode = -work.force[3 * c] / largest, OPEN
-        elif (
-            contacts.mode[c] == STICKING
-            and friction_room(problem, terms, work, c) < -tolerances.FORCE_TOLERANCE * largest
-        ):
-            off, mode = -friction_room(problem, terms, work, c) / largest, SLIPPING
-        elif contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING:
-            u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
-            w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
-            if u * contacts.direction[2 * c] + w * contacts.direction[2 * c + 1] < -least:
-                off, mode = REVERSED, STICKING
-        if off > worst:
-            worst = off
-            change[0], change[1] = c, mode
-    return worst > 0.0 or largest != largest
-
-
-@kernel
-def agrees(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    near: Integers,
-    count: int,
-    largest: float,
-    free: Reals,
-    a: Reals,
-) -> bool:
-    """The forces of the mode that stands and its accelerations a, with those *free* of contact forces; whether it agrees with
-    them, up to a part of the *largest* acceleration. Else ``work.order`` begins with the worst contact and its mode instead.
-    """
-    copy(free, a, problem.speeds)
-    closed_accelerations(problem, terms, solution, contacts, work, a)
-    least = tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR
-    wrong = worst_contact(problem, terms, contacts, work, near, count, least, a, work.order)
-    return not wrong
 
 
 @kernel
@@ -303,6 +178,7 @@ def balanced_mode(
     Where contacts begin to slip, their friction is kinetic, and that of the others has no share: so directions of slip are
     those of the accelerations.
     """
+    reset(problem, near, count, free, a)
     found = closed_candidates(contacts, near, count, solution.active)
     largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
     for k in range(found):
@@ -315,12 +191,14 @@ def balanced_mode(
             solution.friction[c] = kinetic_friction(terms, c) if begins else static_friction(terms, c)
             contacts.mode[c] = contacts.candidate[c]
         balance_islands(problem, terms, solution, contacts, found, largest, a)
-    copy(solution.impulse, contacts.reference, 3 * problem.contacts)
+    for k in range(count):
+        for i in range(3):
+            contacts.reference[3 * near[k] + i] = solution.impulse[3 * near[k] + i]
     return agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
 
 
 @kernel
-def pivot_modes(
+def mode_of_island(
     problem: ContactProblem,
     terms: ContactTerms,
     solution: ContactSolution,
@@ -331,21 +209,16 @@ def pivot_modes(
     free: Reals,
     a: Reals,
 ) -> bool:
-    """A mode that agrees with its forces, from the candidates, by changes of the worst contact; whether there is one."""
-    found = closed_candidates(contacts, near, count, solution.active)
-    largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
-    turns, right = 0, False
-    while turns < 6 * count + 6 and not right:
-        right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
-        if not right:
-            c = work.order[0]
-            contacts.mode[c] = work.order[1]
-            if work.order[1] == SLIPPING:
-                u, w = work.force[3 * c + 1], work.force[3 * c + 2]
-                size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
-                contacts.direction[2 * c], contacts.direction[2 * c + 1] = -u / size, -w / size
-        turns += 1
-    return right
+    """The modes, forces and accelerations a of the contacts of an island; whether there are any."""
+    found = False
+    for share in SHARES:
+        if not found:
+            found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)
+    if not found:
+        found = pivot_modes(problem, terms, solution, contacts, work, near, count, free, a)
+    if not found:
+        found = search_modes(problem, terms, solution, contacts, work, near, count, free, a)
+    return found
 
 
 @kernel
@@ -363,18 +236,20 @@ def solve_active_set(
     a: Reals,
 ) -> bool:
     """The modes, forces and accelerations a of the contacts *near*, whose responses are known, from the accelerations *free* of
-    contact forces; whether there are any. All other contacts are open. *near* is not the array of active contacts of the
-    *solution*, which is overwritten.
+    contact forces; whether there are any. All other contacts are open. The order of those near changes; they are not the array
+    of active contacts of the *solution*, which is overwritten.
     """
-    found = False
+    first, found = 0, True
     for c in range(problem.contacts):
         contacts.mode[c] = OPEN
         for i in range(3):
-            solution.impulse[3 * c + i] = 0.0
+            solution.impulse[3 * c + i], contacts.reference[3 * c + i], work.force[3 * c + i] = 0.0, 0.0, 0.0
+    copy(free, a, problem.speeds)
     candidate_modes(problem, terms, contacts, near, count, slow, still)
-    for share in SHARES:
-        if not found:
-            found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)
-    if not found:
-        found = pivot_modes(problem, terms, solution, contacts, work, near, count, free, a)
+    label_islands(problem, near, count, solution.label)
+    while first < count and found:
+        own = near[first:]
+        some = gather_island(problem, own, count - first, solution.label)
+        found = mode_of_island(problem, terms, solution, contacts, work, own, some, free, a)
+        first += some
     return found

@@ -110,6 +110,15 @@ def impulse_along(
 
 
 @kernel
+def largest_step(D: Reals) -> float:
+    """The step of a fixed-point iteration for the friction of a contact in space: the reciprocal of the largest eigenvalue of its
+    operator along the tangents.
+    """
+    half = 0.5 * (D[4] - D[8])
+    return 1.0 / (0.5 * (D[4] + D[8]) + sqrt(half * half + D[5] * D[7]))
+
+
+@kernel
 def slipping_impulse(
     D: Reals, n: float, u: float, w: float, mu: float, least: float, c: float, s: float, x: Reals
 ) -> None:
@@ -125,8 +134,7 @@ def slipping_impulse(
     else:
         size = sqrt(c * c + s * s)
         c, s = c / size if size > 0.0 else 1.0, s / size if size > 0.0 else 0.0
-        half = 0.5 * (D[4] - D[8])
-        step = 1.0 / (0.5 * (D[4] + D[8]) + sqrt(half * half + D[5] * D[7]))
+        step = largest_step(D)
         across, tries = 1.0, 0
         while tries < ITERATIONS and fabs(across) > DIRECTION_TOLERANCE:
             across = impulse_along(D, n, u, w, mu, least, c, s, x)

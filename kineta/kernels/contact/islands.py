@@ -9,10 +9,11 @@ from kineta.memory import Integers
 
 @kernel
 def label_islands(problem: ContactProblem, active: Integers, count: int, label: Integers) -> None:
-    """One *label* (blocks,) for all blocks of an island: the least number among them."""
+    """One *label* (blocks,) for all blocks of an island: the least number among them. Labels of other blocks stay as they are."""
     start, blocks = problem.coupled_start, problem.coupled_blocks
-    for b in range(problem.blocks):
-        label[b] = b
+    for a in range(count):
+        for k in range(start[active[a]], start[active[a] + 1]):
+            label[blocks[k]] = blocks[k]
     changed = True
     while changed:
         changed = False

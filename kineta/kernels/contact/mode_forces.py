@@ -210,6 +210,20 @@ def closed_accelerations(
 ) -> None:
     """Add the forces of all closed contacts, whose responses are known, to the accelerations a (speeds,) without them."""
     found = closed_contacts(problem, terms, solution, contacts, work)
+    forces_of_active(problem, terms, solution, contacts, work, found, a)
+
+
+@kernel
+def forces_of_active(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    found: int,
+    a: Reals,
+) -> None:
+    """Add the forces of the *found* active contacts to the accelerations a (speeds,) without them."""
     for k in range(found):
         c = solution.active[k]
         if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:

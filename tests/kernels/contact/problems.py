@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from kineta.kernels.contact import active_set, block_inertia
 from kineta.kernels.contact.mode_forces import ContactMode, ModeWork
 from kineta.kernels.contact.newton_over_speeds import IslandWork
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.machine_code import machine_code
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,21 @@ def mode_memory(
         order=np.zeros(6 * m, dtype=np.int64),
     )
     return mode, work
+
+
+def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
+    """The active set of all contacts of a problem: whether there is one, its mode, its forces, and accelerations."""
+    m, n = len(p.mu), len(p.K)
+    contacts, work = mode_memory(m, n)
+    free, a = np.zeros(n), np.zeros(n)
+    machine_code(block_inertia.factor_blocks)(p.problem, p.terms.inertia)
+    machine_code(block_inertia.accelerations)(p.problem, p.terms.inertia, p.terms.force, np.zeros(2 * n), free)
+    for c in range(m):
+        machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * n))
+    near = np.arange(m, dtype=np.int64)
+    run = machine_code(active_set.solve_active_set)
+    found = run(p.problem, p.terms, p.solution, contacts, work, near, m, 1e-6, 1e-8, free, a)
+    return found, contacts, work, a
 
 
 def island_work(p: RandomProblem) -> IslandWork:

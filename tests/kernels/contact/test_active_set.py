@@ -7,25 +7,9 @@ import pytest
 
 from kineta.hybrid.active_set import solve_active_set as expected_set
 from kineta.hybrid.contact_state import ContactRows, ContactState
-from kineta.kernels.contact import active_set, block_inertia
-from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, ContactMode, ModeWork
-from kineta.kernels.machine_code import machine_code
-from tests.kernels.contact.problems import RandomProblem, mode_memory, problem_of, random_problem
-
-
-def solved(p: RandomProblem) -> tuple[bool, ContactMode, ModeWork, np.ndarray]:
-    """The active set of all contacts of a problem: whether there is one, its mode, its forces, and accelerations."""
-    m, n = len(p.mu), len(p.K)
-    contacts, work = mode_memory(m, n)
-    free, a = np.zeros(n), np.zeros(n)
-    machine_code(block_inertia.factor_blocks)(p.problem, p.terms.inertia)
-    machine_code(block_inertia.accelerations)(p.problem, p.terms.inertia, p.terms.force, np.zeros(2 * n), free)
-    for c in range(m):
-        machine_code(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * n))
-    near = np.arange(m, dtype=np.int64)
-    run = machine_code(active_set.solve_active_set)
-    found = run(p.problem, p.terms, p.solution, contacts, work, near, m, 1e-6, 1e-8, free, a)
-    return found, contacts, work, a
+from kineta.kernels.contact import mode_search
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
+from tests.kernels.contact.problems import mode_memory, problem_of, random_problem, solved
 
 
 @pytest.mark.parametrize("rests", [True, False])
@@ -105,6 +89,6 @@ def test_friction_of_joints_has_part_in_the_scale_of_accelerations() -> None:
     p = problem_of([2.0 * np.eye(1)], [[0]], np.array([[0.0], [1.0], [0.0]]), [[0]], np.array([30.0]), np.zeros(1))
     p.solution.response[:], p.solution.delassus[4] = [0.0, 0.5, 0.0], 0.5
     contacts, work = mode_memory(1, 1, [SLIPPING], np.array([1.0, 0.0]))
-    start, a = active_set.start_forces, np.zeros(1)
+    start, a = mode_search.start_forces, np.zeros(1)
     assert start(p.problem, p.terms, p.solution, contacts, work, 1, np.zeros(1), a) == pytest.approx(15.0)
     assert a == pytest.approx([-15.0])

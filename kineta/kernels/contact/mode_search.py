@@ -1,0 +1,285 @@
+"""Modes that agree with their forces: the worst contact changes its mode, one after the other; of few contacts all are tried."""
+
+from __future__ import annotations
+
+from kineta import tolerances
+from kineta.kernels.contact.block_inertia import rate_along
+from kineta.kernels.contact.friction_cone import kinetic_friction, largest_step, static_friction
+from kineta.kernels.contact.mode_forces import (
+    OPEN,
+    SLIPPING,
+    STICKING,
+    ContactMode,
+    ModeWork,
+    forces_of_active,
+    rub,
+)
+from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import maximum
+from kineta.memory import Integers, Reals
+
+#: Excess over static friction, relative to it, that sticking bears.
+STATIC_EXCESS = 1e-7
+#: Acceleration of a row that is held, in accelerations that count as zero, over which its forces hold nothing: rows contradict
+#: each other, or friction turns forces against them.
+CONTRADICTION = 1e3
+#: Largest number of contacts of an island of which all modes are tried.
+SEARCHED = 4
+#: Misfit of a contact that slips backwards, larger than all others.
+REVERSED = 1e9
+#: Largest number of times that directions of slip are aligned with accelerations; those by whole steps, and the part of the rest.
+ALIGNMENTS, QUICK, SLOW = 100, 5, 0.2
+
+
+@kernel
+def reset(problem: ContactProblem, near: Integers, count: int, free: Reals, a: Reals) -> None:
+    """The accelerations a of an island become the *free* ones."""
+    for k in range(count):
+        for j in range(problem.row_start[near[k]], problem.row_start[near[k] + 1]):
+            a[problem.row_speeds[j]] = free[problem.row_speeds[j]]
+
+
+@kernel
+def closed_candidates(contacts: ContactMode, near: Integers, count: int, active: Integers) -> int:
+    """The contacts *near* that are closed by their candidate modes become the *active* ones; their number."""
+    found = 0
+    for k in range(count):
+        contacts.mode[near[k]] = contacts.candidate[near[k]]
+        if contacts.candidate[near[k]] != OPEN:
+            active[found] = near[k]
+            found += 1
+    return found
+
+
+@kernel
+def start_forces(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> float:
+    """No forces but the friction of joints that slip; the largest acceleration along a row of the *count* active contacts,
+    without and with this friction.
+    """
+    largest = 0.0
+    for k in range(count):
+        c = solution.active[k]
+        for i in range(3):
+            solution.impulse[3 * c + i] = 0.0
+            solution.target[3 * c + i] = terms.bias[3 * c + i]
+            largest = maximum(largest, fabs(rate_along(problem, terms, c, i, free) + terms.bias[3 * c + i]))
+        solution.least[c] = 0.0
+        if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
+            work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
+            rub(problem, terms, solution, work, c, a)
+    for k in range(count):
+        c = solution.active[k]
+        for i in range(3):
+            largest = maximum(largest, fabs(rate_along(problem, terms, c, i, a) + terms.bias[3 * c + i]))
+    return largest
+
+
+@kernel
+def friction_room(problem: ContactProblem, terms: ContactTerms, work: ModeWork, c: int) -> float:
+    """The static friction that a contact has left, with a small excess."""
+    x = work.force[3 * c :]
+    pressed = x[0] if problem.has_normal[c] != 0 else 1.0
+    return (1.0 + STATIC_EXCESS) * static_friction(terms, c) * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
+
+
+@kernel
+def worst_contact(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    least: float,
+    a: Reals,
+    change: Integers,
+) -> bool:
+    """Whether a mode disagrees with its forces and accelerations. *change* (2,) receives the contact that does so most, and its
+    mode instead.
+    """
+    largest, worst = tolerances.LEAST_DIVISOR, 0.0
+    change[0], change[1] = near[0], contacts.mode[near[0]]
+    for k in range(count):
+        for i in range(3):
+            largest = maximum(largest, fabs(work.force[3 * near[k] + i]))
+    for k in range(count):
+        c = near[k]
+        normal = rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]
+        u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
+        w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
+        off, mode = 0.0, OPEN
+        if contacts.mode[c] == OPEN:
+            if contacts.candidate[c] != OPEN and normal < -least:
+                off, mode = -normal / least * tolerances.FORCE_TOLERANCE, contacts.candidate[c]
+        elif problem.has_normal[c] != 0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
+            off, mode = -work.force[3 * c] / largest, OPEN
+        elif (
+            contacts.mode[c] == STICKING
+            and friction_room(problem, terms, work, c) < -tolerances.FORCE_TOLERANCE * largest
+        ):
+            off, mode = -friction_room(problem, terms, work, c) / largest, SLIPPING
+        elif (
+            contacts.mode[c] == SLIPPING
+            and contacts.candidate[c] == STICKING
+            and u * contacts.direction[2 * c] + w * contacts.direction[2 * c + 1] < -least
+        ):
+            off, mode = REVERSED, STICKING
+        elif problem.has_normal[c] != 0 and fabs(normal) > CONTRADICTION * least:
+            off, mode = tolerances.LEAST_DIVISOR, OPEN
+        elif contacts.mode[c] == STICKING and maximum(fabs(u), fabs(w)) > CONTRADICTION * least:
+            off, mode = tolerances.LEAST_DIVISOR, SLIPPING
+        if off > worst:
+            worst = off
+            change[0], change[1] = c, mode
+    return worst > 0.0 or largest != largest
+
+
+@kernel
+def align_slip(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    part: float,
+    a: Reals,
+) -> float:
+    """Turn directions of slip in space that begins to those of its accelerations, by a *part* of a step of the fixed-point
+    iteration; the largest change of one.
+    """
+    most = 0.0
+    for k in range(count):
+        c = near[k]
+        D, d, friction = solution.delassus[9 * c :], contacts.direction[2 * c :], kinetic_friction(terms, c)
+        begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
+        if begins and D[4] > 0.0 and D[8] > 0.0 and friction * work.force[3 * c] > 0.0:
+            step = part * largest_step(D) / (friction * work.force[3 * c])
+            u = d[0] + step * (rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1])
+            w = d[1] + step * (rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2])
+            size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
+            most = maximum(most, maximum(fabs(u / size - d[0]), fabs(w / size - d[1])))
+            d[0], d[1] = u / size, w / size
+    return most
+
+
+@kernel
+def agrees(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    largest: float,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """The forces of the mode that stands and its accelerations a, with those *free* of contact forces; whether it agrees with
+    them, up to a part of the *largest* acceleration. Else ``work.order`` begins with the worst contact and its mode instead.
+    """
+    turns, turned = 0, 1.0
+    while turns < ALIGNMENTS and turned > tolerances.FORCE_TOLERANCE:
+        found = 0
+        reset(problem, near, count, free, a)
+        for k in range(count):
+            c = near[k]
+            for i in range(3):
+                work.force[3 * c + i] = 0.0
+            work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
+            if contacts.mode[c] != OPEN:
+                solution.active[found] = c
+                found += 1
+        forces_of_active(problem, terms, solution, contacts, work, found, a)
+        part = 1.0 if turns < QUICK else SLOW
+        turned = align_slip(problem, terms, solution, contacts, work, near, count, part, a)
+        turns += 1
+    least = tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR
+    wrong = worst_contact(problem, terms, contacts, work, near, count, least, a, work.order)
+    return not wrong and turned <= tolerances.FORCE_TOLERANCE
+
+
+@kernel
+def pivot_modes(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """A mode that agrees with its forces, from the candidates, by changes of the worst contact; whether there is one."""
+    reset(problem, near, count, free, a)
+    found = closed_candidates(contacts, near, count, solution.active)
+    largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
+    turns, right = 0, False
+    while turns < 6 * count + 6 and not right:
+        right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        if not right:
+            c, sticks = work.order[0], contacts.mode[work.order[0]] == STICKING
+            contacts.mode[c] = work.order[1]
+            if sticks and work.order[1] == SLIPPING:
+                u, w = work.force[3 * c + 1], work.force[3 * c + 2]
+                size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
+                contacts.direction[2 * c], contacts.direction[2 * c + 1] = -u / size, -w / size
+        turns += 1
+    return right
+
+
+@kernel
+def combine(contacts: ContactMode, near: Integers, count: int, code: int) -> bool:
+    """The modes of number *code*, of 4^count; whether they are possible and not those of a smaller number. Each contact has its
+    candidate mode, is open, or slips to one side or the other of its direction.
+    """
+    possible, rest = True, code
+    for k in range(count):
+        c, digit = near[k], rest % 4
+        rest = rest // 4
+        candidate = contacts.candidate[c]
+        possible = possible and (digit == 0 or (digit == 1 and candidate != OPEN) or candidate == STICKING)
+        contacts.mode[c] = candidate if digit == 0 else OPEN if digit == 1 else SLIPPING
+        if candidate == STICKING and digit >= 2:
+            contacts.direction[2 * c], contacts.direction[2 * c + 1] = 1.0 if digit == 2 else -1.0, 0.0
+    return possible
+
+
+@kernel
+def search_modes(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """A mode of an island of few contacts that agrees with its forces, among all; whether there is one."""
+    reset(problem, near, count, free, a)
+    active = closed_candidates(contacts, near, count, solution.active)
+    largest = start_forces(problem, terms, solution, contacts, work, active, free, a)
+    codes, code, found = 1 if count <= SEARCHED else 0, 0, False
+    for _ in range(count):
+        codes *= 4
+    while code < codes and not found:
+        possible = combine(contacts, near, count, code)
+        if possible:
+            found = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        code += 1
+    return found
