@@ -46,11 +46,11 @@ class FunctionWriter:
         self.at = dict(zip(arguments, self.function.args, strict=True))
         self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
 
-    def _intrinsic(self, name: str, *arguments: Any, result: ir.Type | None = None) -> Any:
+    def _intrinsic(self, name: str, *arguments: Any) -> Any:
         """Call LLVM's intrinsic *name*, overloaded by the type of its last argument."""
         kind = arguments[-1].type
         full = f"llvm.{name}.{'f64' if kind == REAL else f'v{kind.count}f64'}"
-        signature = ir.FunctionType(result or kind, [a.type for a in arguments])
+        signature = ir.FunctionType(kind, [a.type for a in arguments])
         function = self.module.globals.get(full) or ir.Function(self.module, signature, full)
         return self.b.call(function, arguments)
 

@@ -133,19 +133,11 @@ def singular_start(
     return singular_text(equations.system, t, why, what) if why else ""
 
 
-def refusal(
-    equations: Derived,
-    t: float,
-    q: FloatArray,
-    v: FloatArray,
-    p: FloatArray,
-    regular: Sequence[State],
-    what: str = "start",
-) -> str:
-    """Sentence on why nothing can start from the state *what* at *t*: constraints that it violates, or that are dependent there;
-    ``''`` where it can.
+def refusal(equations: Derived, t: float, q: FloatArray, v: FloatArray, p: FloatArray, regular: Sequence[State]) -> str:
+    """Sentence on why nothing can start from the state at *t*: constraints that it violates, or that are dependent there; ``''``
+    where it can.
     """
-    return start_violation(equations, t, q, v, p, what) or singular_start(equations, t, q, v, p, regular, what)
+    return start_violation(equations, t, q, v, p) or singular_start(equations, t, q, v, p, regular)
 
 
 def largest_violation(constraints: NumericConstraints, t: float, q: FloatArray, v: FloatArray) -> tuple[int, float]:

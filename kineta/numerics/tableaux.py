@@ -10,7 +10,7 @@ from dataclasses import dataclass
 Row = tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tableau:
     """An embedded explicit method whose last stage is the derivative at the new point.
 
