@@ -13,7 +13,7 @@ from kineta.algebra.infix import brief, text
 from kineta.calls import public
 from kineta.errors import ArgumentError, ExpressionError, OperationError, shown
 from kineta.expr.graph import ONE, Graph, Ref, neg
-from kineta.expr.op import UNARY, Op
+from kineta.expr.op import FUNCTIONS, NUMPY, UNARY, Op
 from kineta.expr.walk import reachable
 from kineta.passes.differentiate import forward
 from kineta.passes.substitute import substitute
@@ -287,32 +287,13 @@ def apply(op: Op, *arguments: Scalar) -> Expr:
         return Expr(first.graph, first.graph.call(op, *(first.beside(a) for a in arguments)))
 
 
-def _unary(op: Op) -> Callable[[Any], Any]:
-    return lambda x: apply(op, x)
-
-
-def _binary(op: Op) -> Callable[[Any, Any], Any]:
-    return lambda x, y: apply(op, x, y)
+def _function(op: Op) -> Callable[..., Any]:
+    return (lambda x: apply(op, x)) if op in UNARY else lambda x, y: apply(op, x, y)
 
 
 #: NumPy's functions of expressions by their NumPy names.
 UFUNCS: Mapping[str, Callable[..., Any]] = {
-    "sqrt": _unary(Op.SQRT),
-    "sin": _unary(Op.SIN),
-    "cos": _unary(Op.COS),
-    "tan": _unary(Op.TAN),
-    "arcsin": _unary(Op.ASIN),
-    "arccos": _unary(Op.ACOS),
-    "arctan": _unary(Op.ATAN),
-    "arctan2": _binary(Op.ATAN2),
-    "sinh": _unary(Op.SINH),
-    "cosh": _unary(Op.COSH),
-    "tanh": _unary(Op.TANH),
-    "exp": _unary(Op.EXP),
-    "log": _unary(Op.LOG),
-    "sign": _unary(Op.SIGN),
-    "maximum": _binary(Op.MAX),
-    "minimum": _binary(Op.MIN),
+    **{NUMPY[op]: _function(op) for op in FUNCTIONS.values() if op not in (Op.ABS, Op.STEP)},
     "fabs": abs,
     "conjugate": lambda x: x,
     "hypot": lambda x, y: apply(Op.SQRT, x * x + y * y),

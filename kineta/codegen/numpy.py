@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.expr.op import BINARY, UNARY, Op
+from kineta.expr.op import BINARY, NUMPY, UNARY, Op
 from kineta.expr.program import StraightLineProgram
 
 #: A function of one array per input block.
@@ -17,28 +17,8 @@ Function = Callable[..., FloatArray]
 
 #: Operations on arrays.
 FUNCTIONS: dict[int, Callable[..., Any]] = {
-    Op.ADD: np.add,
-    Op.MUL: np.multiply,
-    Op.DIV: np.divide,
-    Op.SQRT: np.sqrt,
-    Op.SIN: np.sin,
-    Op.COS: np.cos,
-    Op.TAN: np.tan,
-    Op.ASIN: np.arcsin,
-    Op.ACOS: np.arccos,
-    Op.ATAN: np.arctan,
-    Op.ATAN2: np.arctan2,
-    Op.SINH: np.sinh,
-    Op.COSH: np.cosh,
-    Op.TANH: np.tanh,
-    Op.EXP: np.exp,
-    Op.LOG: np.log,
-    Op.POW: np.power,
-    Op.ABS: np.abs,
-    Op.SIGN: np.sign,
+    **{op: getattr(np, name) for op, name in NUMPY.items() if op != Op.STEP},
     Op.STEP: lambda x: np.where(x > 0, 1.0, 0.0),
-    Op.MIN: np.minimum,
-    Op.MAX: np.maximum,
     Op.GUARD: lambda x, y: np.where(y > 0, x, np.nan),
 }
 assert FUNCTIONS.keys() == UNARY | BINARY

@@ -54,19 +54,7 @@ FLOAT: dict[int, Callable[..., float]] = {
     Op.ADD: lambda x, y: x + y,
     Op.MUL: lambda x, y: x * y,
     Op.DIV: lambda x, y: x / y,
-    Op.SQRT: math.sqrt,
-    Op.SIN: math.sin,
-    Op.COS: math.cos,
-    Op.TAN: math.tan,
-    Op.ASIN: math.asin,
-    Op.ACOS: math.acos,
-    Op.ATAN: math.atan,
-    Op.ATAN2: math.atan2,
-    Op.SINH: math.sinh,
-    Op.COSH: math.cosh,
-    Op.TANH: math.tanh,
-    Op.EXP: math.exp,
-    Op.LOG: math.log,
+    **{Op[n.upper()]: getattr(math, n) for n in "sqrt sin cos tan asin acos atan atan2 sinh cosh tanh exp log".split()},
     Op.POW: lambda x, y: math.nan if x < 0 and not y.is_integer() else x**y,
     Op.ABS: abs,
     Op.SIGN: lambda x: float((x > 0) - (x < 0)),
@@ -89,3 +77,10 @@ LIBM: dict[Op, str] = {
         *(Op.SINH, Op.COSH, Op.TANH, Op.EXP, Op.LOG, Op.POW),
     )
 }
+#: Names of operations in NumPy.
+NUMPY: dict[Op, str] = (
+    {op: name for name, op in FUNCTIONS.items()}
+    | {Op.ASIN: "arcsin", Op.ACOS: "arccos", Op.ATAN: "arctan", Op.ATAN2: "arctan2"}
+    | {Op.MIN: "minimum", Op.MAX: "maximum"}
+    | {Op.ADD: "add", Op.MUL: "multiply", Op.DIV: "divide", Op.POW: "power"}
+)

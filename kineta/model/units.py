@@ -123,33 +123,14 @@ def unit(text: str) -> Unit:
 _ELSEWHERE = {"kmh": "km/h", "kph": "km/h", "sec": "s", "hr": "h"}
 
 #: Words that are written for units.
-_SPELLED = {
-    "metre": "m",
-    "meter": "m",
-    "millimetre": "mm",
-    "millimeter": "mm",
-    "centimetre": "cm",
-    "centimeter": "cm",
-    "kilometre": "km",
-    "kilometer": "km",
-    "gram": "g",
-    "kilogram": "kg",
-    "second": "s",
-    "minute": "min",
-    "hour": "h",
-    "newton": "N",
-    "joule": "J",
-    "watt": "W",
-    "pascal": "Pa",
-    "volt": "V",
-    "ampere": "A",
-    "coulomb": "C",
-    "tesla": "T",
-    "hertz": "Hz",
-    "radian": "rad",
-    "degree": "deg",
-    "revolution": "rev",
-}
+_SPELLED = dict(
+    pair.split("=")
+    for pair in (
+        "metre=m meter=m millimetre=mm millimeter=mm centimetre=cm centimeter=cm kilometre=km kilometer=km gram=g "
+        "kilogram=kg second=s minute=min hour=h newton=N joule=J watt=W pascal=Pa volt=V ampere=A coulomb=C tesla=T "
+        "hertz=Hz radian=rad degree=deg revolution=rev"
+    ).split()
+)
 
 
 def unit_of_word(word: str) -> str:

@@ -19,21 +19,8 @@ _GREEK = (
 ).split()
 _LETTERS = {g: rf"\{g}" for g in _GREEK} | {"fi": r"\varphi", "Fi": r"\varphi", "phi": r"\varphi"}
 _LETTERS |= {c: _LETTERS[g] for c, g in zip("αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK, strict=True)}
-_CALLS = {
-    Op.SIN: r"\sin",
-    Op.COS: r"\cos",
-    Op.TAN: r"\tan",
-    Op.ASIN: r"\arcsin",
-    Op.ACOS: r"\arccos",
-    Op.ATAN: r"\arctan",
-    Op.SINH: r"\sinh",
-    Op.COSH: r"\cosh",
-    Op.TANH: r"\tanh",
-    Op.EXP: r"\exp",
-    Op.LOG: r"\ln",
-    Op.MIN: r"\min",
-    Op.MAX: r"\max",
-}
+_CALLS = {Op[n.upper()]: rf"\{n}" for n in "sin cos tan sinh cosh tanh exp min max".split()}
+_CALLS |= {Op.ASIN: r"\arcsin", Op.ACOS: r"\arccos", Op.ATAN: r"\arctan", Op.LOG: r"\ln"}
 #: Functions with delimiters around their argument.
 _AROUND = {Op.SQRT: r"\sqrt{{{0}}}", Op.ABS: r"\left|{0}\right|"}
 #: A component of a quaternion, a position or a velocity: letter and axis.

@@ -298,18 +298,7 @@ class Result:
         return xarray.Dataset(variables, coordinates, {"kineta": json.dumps(self._attributes())})
 
     def _attributes(self) -> dict[str, Any]:
-        plain = (
-            "model",
-            "method",
-            "status",
-            "message",
-            "nfev",
-            "steps",
-            "rejected",
-            "seconds",
-            "energy_balance",
-            "residual",
-        )
+        plain = "model method status message nfev steps rejected seconds energy_balance residual".split()
         return {n: getattr(self, n) for n in plain} | {
             "parameters": {n: None if isinstance(x, np.ndarray) else x for n, x in self.parameters.items()},
             "units": dict(self.units),

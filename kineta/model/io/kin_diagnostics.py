@@ -16,18 +16,9 @@ STATEMENT = "a statement"
 #: Brackets within brackets beyond which a text is refused.
 DEPTH = 10_000
 
+_SIGNS = "SEMICOLON COMMA LPAR RPAR LSQB RSQB EQUAL COLON VBAR TILDE CIRCUMFLEX".split()
 _WORDS = {
-    "SEMICOLON": "';'",
-    "COMMA": "','",
-    "LPAR": "'('",
-    "RPAR": "')'",
-    "LSQB": "'['",
-    "RSQB": "']'",
-    "EQUAL": "'='",
-    "COLON": "':'",
-    "VBAR": "'|'",
-    "TILDE": "'~'",
-    "CIRCUMFLEX": "'^'",
+    **{name: f"'{sign}'" for name, sign in zip(_SIGNS, ";,()[]=:|~^", strict=True)},
     "PLUS_MINUS": "'+' or '-'",
     "TIMES": "'*' or '/'",
     "RELATION": "'<=' or '>='",

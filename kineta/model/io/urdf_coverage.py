@@ -34,16 +34,7 @@ _ASIDE = "has no part in the motion"
 _LEFT_OUT = {
     "robot": dict.fromkeys(("material", "transmission", "ros2_control", "sensor", "gazebo"), _ASIDE),
     "link": dict.fromkeys(
-        (
-            "visual",
-            "collision",
-            "collision_checking",
-            "contact",
-            "material",
-            "self_collision_checking",
-            "self_filter",
-            "surface",
-        ),
+        "visual collision collision_checking contact material self_collision_checking self_filter surface".split(),
         _ASIDE,
     ),
     "joint": {

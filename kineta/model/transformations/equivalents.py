@@ -30,21 +30,8 @@ from kineta.passes.substitute import substitute
 
 #: Fields of a system that hold expressions.
 _DESCRIBED = (
-    *(
-        "bodies",
-        "gravity",
-        "elements",
-        "points",
-        "initial",
-        "outputs",
-        "lets",
-        "constraints",
-        "quasi",
-        "contacts",
-        "switches",
-        "programs",
-        "control",
-    ),
+    *("bodies", "gravity", "elements", "points", "initial", "outputs", "lets", "constraints", "quasi"),
+    *("contacts", "switches", "programs", "control"),
 )
 
 

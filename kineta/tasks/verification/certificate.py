@@ -214,44 +214,15 @@ class Certificate:
             "states": self.states,
             "digits": self.digits,
             "formalisms": [
-                {
-                    "formalism": r.formalism,
-                    "source": r.source,
-                    "verdict": r.verdict,
-                    "reason": r.refused,
-                    "operations": {q: c.as_dict() for q, c in r.operations.items()},
-                    "seconds": r.seconds,
-                    "double": r.double,
-                    "precise": r.precise,
-                    "where": r.where,
-                }
+                _plain(r, "formalism source verdict reason=refused")
+                | {"operations": {q: c.as_dict() for q, c in r.operations.items()}}
+                | _plain(r, "seconds double precise where")
                 for r in self.rows
             ],
             "left_out": list(self.left_out),
-            "laws": [
-                {
-                    "law": law.law,
-                    "compares": law.compares,
-                    "worst": law.worst,
-                    "precise": law.precise,
-                    "holds": law.holds,
-                    "message": law.sentence,
-                }
-                for law in self.laws
-            ],
+            "laws": [_plain(law, "law compares worst precise holds message=sentence") for law in self.laws],
             "aside": [{"law": law, "reason": why} for law, why in self.aside],
-            "forms": [
-                {
-                    "form": f.form,
-                    "equation": f.equation,
-                    "law": f.law,
-                    "verdict": f.verdict,
-                    "reason": f.refused,
-                    "double": f.worst,
-                    "precise": f.precise,
-                }
-                for f in self.forms
-            ],
+            "forms": [_plain(f, "form equation law verdict reason=refused double=worst precise") for f in self.forms],
             "laws_apart": self.laws_apart,
         }
 
@@ -279,6 +250,12 @@ class Certificate:
         body = "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in rows)
         heads = "".join(f"<th>{c}</th>" for c in ("form under programs", "", "law", "differs by", "verdict"))
         return f"<table><tr>{heads}</tr>{body}</table>"
+
+
+def _plain(record: Any, keys: str) -> dict[str, Any]:
+    """Return attributes of *record* by *keys*: ``law``, or ``reason=refused`` for one of another name."""
+    named = (key.partition("=") for key in keys.split())
+    return {key: getattr(record, name or key) for key, _, name in named}
 
 
 def _size(x: float) -> str:
