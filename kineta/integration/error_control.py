@@ -77,4 +77,4 @@ def first_steps(
         h1 = np.where(largest <= 1e-15, np.maximum(1e-6, h0 * 1e-3), powers)
         h1 = np.where(np.isfinite(h1), h1, h0)
         found = np.minimum(np.minimum(100 * h0, h1), span)
-    return np.where(np.isfinite(h0) & (h0 > 0), found, min(1e-6, span))
+    return np.where(h0 > 0, found, min(1e-6, span))

@@ -69,6 +69,14 @@ def test_a_verb_loads_only_what_it_needs(arguments: tuple[str, ...], spared: tup
     assert done.stdout.endswith("loaded: []\n")
 
 
+@pytest.mark.parametrize("given", [None, "2"])
+def test_linear_algebra_has_one_thread_unless_the_user_asks_for_more(given: str | None) -> None:
+    known = {n: x for n, x in os.environ.items() if n != "OPENBLAS_NUM_THREADS"}
+    told = "import atexit, os\natexit.register(lambda: print(os.environ['OPENBLAS_NUM_THREADS']))\n"
+    done = run("--version", code=told, env=known | ({"OPENBLAS_NUM_THREADS": given} if given else {}))
+    assert done.stdout.endswith(f"\n{given or 1}\n")
+
+
 def test_the_package_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "kineta", "--version"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, f"kineta {kn.__version__}\n")
