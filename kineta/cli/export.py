@@ -24,6 +24,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
     kineta export double_pendulum.kin
     kineta export double_pendulum.kin --to src --quantity forward
     kineta export double_pendulum.kin --run
+    kineta export double_pendulum.kin --wasm
     """,
 )
 @model
@@ -33,6 +34,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
 )
 @click.option("--name", metavar="NAME", help="Of the files, and prefix of the functions; else the model's.")
 @click.option("--run", is_flag=True, help="Write a run: steps, events, projection, and a program that prints it.")
+@click.option("--wasm", is_flag=True, help="Write a run as WebAssembly, with its loader in JavaScript.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
 @settings
 @parameter(o.FORMALISM)
@@ -45,6 +47,7 @@ def export(
     quantity: str,
     name: str | None,
     run: bool,
+    wasm: bool,
     fix: bool,
     settings: Settings,
     formalism: str,
@@ -54,7 +57,7 @@ def export(
 ) -> None:
     """Write the equations as C99, a header and a source.
 
-    With --run code that simulates without Python.
+    With --run or --wasm code that simulates without Python.
     """
     from kineta.codegen.c import identifier, source
     from kineta.equations.equations import derive
@@ -62,13 +65,15 @@ def export(
     from kineta.tasks.ignored_parts import warn_ignored
 
     system = read(model, settings)
-    if run:
+    if run or wasm:
         from kineta.tasks.export.exported_run import export_run
 
-        made = export_run(derive(system.fixed() if fix else system, formalism, strategy=strategy), name=name)
-        contents = {to / file: content for file, content in made.files.items()}
+        equations = derive(system.fixed() if fix else system, formalism, strategy=strategy)
+        languages = ["c"] * run + ["wasm"] * wasm
+        made = [export_run(equations, name=name, language=language) for language in languages]
+        contents = {to / file: content for each in made for file, content in each.files.items()}
         write_files(contents, force=force)
-        print_written(contents, as_json=as_json, **{n: x for n, x in made.as_dict().items() if n != "files"})
+        print_written(contents, as_json=as_json, **{n: x for n, x in made[0].as_dict().items() if n != "files"})
         return
     warn_ignored(system, "the code", whole=True)
     equations = derive(system.fixed() if fix else system, formalism, strategy=strategy).settled()

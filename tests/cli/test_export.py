@@ -107,6 +107,16 @@ def test_the_code_holds_the_values_of_the_model(kineta: Command, here: Path) -> 
         assert list((ctypes.c_double * len(expected)).in_dll(library, f"cart_pendulum_{name}")) == expected
 
 
+def test_runs_are_written_in_two_languages(kineta: Command, here: Path) -> None:
+    found = kineta("export", CART, "--run", "--wasm", "--name", "cart", "--json").json
+    assert found["files"] == ["cart_run.h", "cart_run.c", "cart_main.c", "cart_run.wasm", "cart_run.mjs"]
+    assert list(found) == ["model", "files", "states", "observed", "events", "units"]
+    assert found["states"] == ["q1", "q2", "q1'", "q2'"]
+    assert (here / "cart_run.wasm").read_bytes().startswith(b"\0asm")
+    again = kineta("export", CART, "--wasm", "--name", "cart")
+    assert (again.code, again.err) == (1, "kineta: cart_run.wasm exists already; give --force to overwrite it.\n")
+
+
 def test_values_that_are_not_known_are_left_out(kineta: Command, here: Path) -> None:
     (here / "cart.kin").write_text("parameters m; initial q = m; Cart | Sx(q) = m;")
     kineta("export", "cart.kin")

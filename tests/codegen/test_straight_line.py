@@ -16,6 +16,7 @@ from kineta.codegen.llvm import load_object, object_code
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.translation import translate
 from tests.codegen.random_programs import random_program
+from tests.kernels.wasm_machine import START, Instance
 
 
 @pytest.mark.parametrize(("seed", "operations"), [(0, 200), (1, 40), (2, 4000)])
@@ -30,3 +31,9 @@ def test_a_tree_has_the_numbers_of_its_program(seed: int, operations: int) -> No
     out = np.zeros(p.n_outputs + room(p))
     function(*(b.ctypes.data for b in blocks), out.ctypes.data)
     np.testing.assert_allclose(out[: p.n_outputs], reference.compile(p)(*blocks), rtol=1e-12, atol=1e-12)
+    instance = Instance(BACKENDS["wasm"]([tree]))
+    places = [START + 8 * sum(map(len, blocks[:i])) for i in range(4)]
+    for at, block in zip(places, blocks, strict=False):
+        instance.put(at, block.tobytes())
+    instance.call("f", *places)
+    assert instance.get(places[-1], 8 * p.n_outputs) == out[: p.n_outputs].tobytes()

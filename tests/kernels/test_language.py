@@ -23,6 +23,7 @@ from kineta.kernels.language import copysign, fabs, fma, kernel, pow, sqrt, take
 from kineta.kernels.translation import translate
 from kineta.memory import CompiledFunction, Integers, LaneRecord, Reals, Record, Shared
 from kineta.numerics.tableaux import DOPRI5, Tableau
+from tests.kernels.wasm_machine import in_wasm
 
 Rate = Callable[[Reals, Reals, Reals, Reals], None]
 
@@ -94,14 +95,14 @@ def agrees(function: Any, make: Callable[[], Sequence[Any]], folder: Path, *stat
     spots = [k for k, n in enumerate(names) if n != "return"]
     found = []
     compiled = machine_code.machine_code(function, *static), in_lanes(function, *static)
-    for run in (function, *compiled, in_c(function, *static, folder=folder)):
+    for run in (function, *compiled, in_c(function, *static, folder=folder), in_wasm(function, *static)):
         given, values = list(make()), iter(static)
         whole = [given.pop(0) if kinds[k] is not None else next(values) for k in spots] if run is function else given
         with np.errstate(all="ignore"):
             result = run(*whole)
         result = None if typing.get_type_hints(function.function)["return"] is type(None) else result
         found.append((result, [bits(x) for x in (result, *(a for a in whole if isinstance(a, np.ndarray)))]))
-    assert [changed for _, changed in found[1:]] == [found[0][1]] * 3
+    assert [changed for _, changed in found[1:]] == [found[0][1]] * 4
     return found[0][0]
 
 

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.error_control import LOOSE, ROUGH
-from kineta.integration.loop_abi import DONE, EVENT, NOT_FINITE, STEP_TOO_SMALL, Function, RunData, Setup
+from kineta.integration.loop_abi import (
+    DONE,
+    EVENT,
+    GIVEN_UP,
+    NOT_FINITE,
+    OUT_OF_STEPS,
+    PAUSED,
+    STEP_TOO_SMALL,
+    Function,
+    RunData,
+    Setup,
+)
 from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate, normalise
 from kineta.kernels.language import copysign, fabs, kernel, pow, sqrt
@@ -17,9 +28,9 @@ from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
 from kineta.kernels.vectors import copy, largest, largest_change
 from kineta.memory import Integers, Reals, Record
 
-#: What ``begin`` and ``advance`` return beside those of the loop: the time is reached, the run has ended at an event, it has no
-#: steps left, an event is undefined in a part of a step, and the start does not meet the constraints.
-REACHED, ENDED, OUT_OF_STEPS, UNDEFINED_EVENT, INCONSISTENT = DONE, 1, 5, 6, 7
+#: What ``begin`` and ``advance`` return beside what the loop does: the time is reached, the run has ended at an event, and the
+#: start does not meet the constraints.
+REACHED, ENDED, INCONSISTENT = DONE, PAUSED, 7
 #: Newton steps towards the constraints at the start.
 _NEWTON_STEPS = 30
 _INFINITE = float("inf")
@@ -239,7 +250,7 @@ def one_step(method: LoopMethod, m: StandaloneRun) -> int:
     run.accepted, run.allowed, run.events.found = 0, 1, 0
     status = integrate(method, run)
     if run.events.undefined:
-        return UNDEFINED_EVENT
+        return GIVEN_UP
     return status if status >= STEP_TOO_SMALL else REACHED
 
 

@@ -1,4 +1,5 @@
 """Code that simulates without Python, from the kernels of a run and the programs of a model.
 
-Reading order: ``run_record``, ``run_names``, ``memory_image``, ``c_source``, ``exported_run``.
+Reading order: ``run_record``, ``run_names``, ``memory_image``, ``templates``, ``c_source``, ``wasm_module``,
+``exported_run``.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from kineta.memory import BOOLEAN, INTEGER, REAL, FunctionType, Record, RecordTy
 from kineta.tasks.export.memory_image import Piece, names, pieces
 from kineta.tasks.export.run_names import RunNames
 from kineta.tasks.export.run_record import RunCode
+from kineta.tasks.export.templates import filled
 
 
 def c_sources(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
@@ -26,18 +26,10 @@ def c_sources(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
         c99.source(code.trees, public=False),
         _memory(memory),
         _place(memory, {k: tree.name for k, tree in enumerate(code.functions.values(), 1)}),
-        _filled("run.c", words),
+        filled("run.c", words),
     ]
-    texts = {"run.h": _filled("run.h", words), "run.c": "\n".join(unit), "main.c": _filled("main.c", words)}
+    texts = {"run.h": filled("run.h", words), "run.c": "\n".join(unit), "main.c": filled("main.c", words)}
     return {f"{prefix}_{name}": text.encode() for name, text in texts.items()}
-
-
-def _filled(template: str, words: Mapping[str, str]) -> str:
-    """A template with *words* in place of those in capitals."""
-    text = (files(__package__) / "templates" / template).read_text(encoding="utf-8")
-    for word, value in words.items():
-        text = text.replace(word, value)
-    return text
 
 
 def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piece]) -> dict[str, str]:
@@ -53,8 +45,8 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
     if told.p:
         own = dict(zip(_members(told.p), zip(told.p, told.p_units, strict=True), strict=True))
         entries = "".join(f"    double {member}; /* {_comment(f'{n} [{u}]')} */\n" for member, (n, u) in own.items())
-        structure = f"/* Parameters. */\ntypedef struct NAME_parameters {{\n{entries}}} NAME_parameters;\n\n"
-        members.insert(0, "    NAME_parameters p;\n")
+        structure = f"/* Parameters. */\ntypedef struct {prefix}_parameters {{\n{entries}}} {prefix}_parameters;\n\n"
+        members.insert(0, f"    {prefix}_parameters p;\n")
         entries = "".join(f"            .{m} = {_number(x)},\n" for m, x in zip(own, told.p_values, strict=True))
         defaults.insert(0, f"        .p = {{\n{entries}        }},\n")
         given += [f"    m->root_given[{k}] = problem->p.{member};\n" for k, member in enumerate(own)]
@@ -64,12 +56,12 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
     sizes = {"NQ": len(told.q), "NV": len(told.v), "STATES": len(told.states), "OBSERVED": len(told.observed)}
     sizes["EVENTS"] = len(told.events)
     table = {
-        f"NAME_names[{len(told.states) + len(told.observed)}]": [*told.states, *told.observed],
-        f"NAME_units[{len(told.states) + len(told.observed)}]": [*told.state_units, *told.observed_units],
-        f"NAME_event_names[{len(told.events) + 1}]": [*told.events, ""],
+        f"{prefix}_names[{len(told.states) + len(told.observed)}]": [*told.states, *told.observed],
+        f"{prefix}_units[{len(told.states) + len(told.observed)}]": [*told.state_units, *told.observed_units],
+        f"{prefix}_event_names[{len(told.events) + 1}]": [*told.events, ""],
     }
     return {
-        "SIZES": "".join(f"#define PREFIX_{n} {size}\n" for n, size in sizes.items()),
+        "SIZES": "".join(f"#define {prefix.upper()}_{n} {size}\n" for n, size in sizes.items()),
         "PARAMETERS": structure,
         "MEMBERS": "".join(members),
         "DEFAULTS": "".join(defaults),
@@ -105,12 +97,13 @@ def _members(words: Sequence[str]) -> list[str]:
     return found
 
 
-#: Words of C and C++ that are no names.
+#: Words of C and C++, and macros, that are no names.
 _KEYWORDS = frozenset(
     """alignas alignof and asm auto bool break case catch char class const constexpr continue decltype default delete do double
     else enum explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not nullptr
     operator or private protected public register restrict return short signed sizeof static struct switch template this throw
-    true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor""".split()
+    true try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor NAN INFINITY NULL errno linux
+    unix""".split()
 )
 
 

@@ -24,9 +24,10 @@ from kineta.simulation.simulate import simulation_problem
 from kineta.tasks.export.c_source import c_sources
 from kineta.tasks.export.run_names import run_names
 from kineta.tasks.export.run_record import check_exported, run_code
+from kineta.tasks.export.wasm_module import wasm_module
 
 #: Writers by language: from the code of a run, its names and the prefix of files and functions to texts by file.
-LANGUAGES = {"c": c_sources}
+LANGUAGES = {"c": c_sources, "wasm": wasm_module}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +82,8 @@ def export_run(
     tolerances are defaults, which a program may change for each run; events, the method and which constraints are redundant
     are in the code.
 
-    language : ``c`` for a header and a source in C99 and a program that prints the motion
+    language : ``c`` for a header and a source in C99 and a program that prints the motion; ``wasm`` for a module of WebAssembly
+        and its loader in JavaScript
     name : of the files and functions, by default that of the model
     method : ``dop853`` or ``dopri5``
 
@@ -95,9 +97,8 @@ def export_run(
     prefix = identifier(told.model if name is None else name)
     if not prefix.strip("_"):
         raise ArgumentError(f"Expected a name with a letter, found '{name}'.")
-    known = dict(zip((*told.states, *told.observed), (*told.state_units, *told.observed_units), strict=True))
     written = LANGUAGES[language](code, told, prefix)
-    return ExportedRun(told.model, written, told.states, told.observed, told.events, known)
+    return ExportedRun(told.model, written, told.states, told.observed, told.events, told.units)
 
 
 def _problem(

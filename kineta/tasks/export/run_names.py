@@ -38,6 +38,12 @@ class RunNames:
         """Coordinates and speeds."""
         return [*self.q, *self.v]
 
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of states and observed quantities by name."""
+        found = (*self.state_units, *self.observed_units)
+        return dict(zip((*self.states, *self.observed), found, strict=True))
+
 
 def run_names(task: SimulationProblem) -> RunNames:
     """The names of *task*."""

@@ -1,0 +1,106 @@
+"""A run as WebAssembly: a module, and a loader in JavaScript."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from kineta.codegen.kernels import web_assembly
+from kineta.memory import BOOLEAN, INTEGER, REAL, FunctionType, Record
+from kineta.tasks.export.memory_image import Piece, names, pieces
+from kineta.tasks.export.run_names import RunNames
+from kineta.tasks.export.run_record import RunCode
+from kineta.tasks.export.templates import filled
+
+#: The first address of a run.
+_START = 1024
+
+
+def wasm_module(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
+    """Contents by the names of files, which begin with *prefix*."""
+    memory = pieces(code.record)
+    places = _places(memory)
+    data = [(places[name], _bytes(piece, memory, places)) for name, piece in memory.items()]
+    roots = {tree: name.removeprefix("run_") for name, tree in code.functions.items()}
+    roots |= {code.begin: "begin", code.advance: "advance", code.observe: "observe"}
+    module = web_assembly.source(
+        roots,
+        table=[*code.functions.values()],
+        data=[(at, content.rstrip(b"\0")) for at, content in data if any(content)],
+        memory=data[-1][0] + len(data[-1][1]),
+    )
+    loader = filled("run.mjs", _words(code, told, prefix, memory, places))
+    return {f"{prefix}_run.wasm": module, f"{prefix}_run.mjs": loader.encode()}
+
+
+def _words(
+    code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piece], places: Mapping[str, int]
+) -> dict[str, str]:
+    """What stands in the loader in place of words in capitals."""
+    record = code.record
+    start = dict(zip(told.states, told.start.tolist(), strict=True))
+    fields = ("t0", "rtol", "atol", "left", "t", "event"), ("t_end", "max_step", "rejected", "evaluations")
+    known = {name: _field(places["root"], record, name) for name in fields[0]}
+    known |= {name: _field(places["root_run"], record.run, name) for name in fields[1]}
+    # Arrays without entries have no place, and are not read.
+    known |= {name: places.get(f"root_{name}", 0) for name in ("given", "start", "state", "values")}
+    known |= {"root": places["root"], "tau": places.get("root_given", 0) + 8 * len(told.p)}
+    about = {
+        "name": told.model,
+        "q": [*told.q],
+        "v": [*told.v],
+        "states": told.states,
+        "observed": [*told.observed],
+        "events": [*told.events],
+        "units": told.units,
+        "parameters": {n: {"value": x, "unit": u} for n, x, u in zip(told.p, told.p_values, told.p_units, strict=True)},
+        "defaults": start,
+        "t0": record.t0,
+        "t1": record.run.t_end,
+        "places": known,
+    }
+    example = f"{json.dumps(told.p[0])}: {told.p_values[0]!r}" if told.p else ""
+    title = " ".join(told.model.split())
+    return {
+        "TITLE": title,
+        "PARAMETER": example,
+        "NAME": prefix,
+        "INFORMATION": json.dumps(about, indent=2, ensure_ascii=True),
+    }
+
+
+def _field(place: int, record: Record, name: str) -> int:
+    return place + 8 * record.layout.position(name)
+
+
+def _places(memory: Mapping[str, Piece]) -> dict[str, int]:
+    """Addresses of pieces."""
+    found, at = dict[str, int](), _START
+    for name, piece in memory.items():
+        found[name] = at
+        at += 8 * (len(piece.layout.fields) if isinstance(piece, Record) else len(piece))
+    return found
+
+
+def _bytes(piece: Piece, memory: dict[str, Piece], places: Mapping[str, int]) -> bytes:
+    """A piece as it lies in memory before the start."""
+    if not isinstance(piece, Record):
+        return piece.astype(np.dtype(piece.dtype).newbyteorder("<")).tobytes()
+    known = names(memory)
+    return b"".join(_entry(piece, field, known, places) for field in piece.layout.fields)
+
+
+def _entry(record: Record, name: str, known: Mapping[int, str], places: Mapping[str, int]) -> bytes:
+    kind = record.layout.fields[name]
+    if kind is REAL:
+        return struct.pack("<d", getattr(record, name))
+    if kind in (INTEGER, BOOLEAN):
+        return struct.pack("<q", getattr(record, name))
+    held: Any = record.array(name)
+    if isinstance(kind, FunctionType):
+        return struct.pack("<q", getattr(held, "address", 0))
+    return struct.pack("<q", places.get(known.get(id(held), ""), 0))

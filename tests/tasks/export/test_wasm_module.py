@@ -1,0 +1,107 @@
+"""Exported runs in WebAssembly: by wasmtime the motions of ``kn.simulate`` to the last bit, by node to rounding."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from tests.kernels.wasm_machine import Instance
+from tests.support import EXAMPLES, slow
+from tests.tasks.export.unfused import unfused
+
+REACHED, EVENT = 0, 2
+NODE = shutil.which("node")
+q2 = kn.symbol("q2")
+
+#: A closed mechanism; a tree with events, quaternions, redundant constraints.
+RUNS = [
+    ("fourbar", 1.0, []),
+    *slow([("puma560", 2.0, [q2, kn.symbol("q3")]), ("spinning_top", 0.5, []), ("bricard", 1.0, [])]),
+]
+
+
+def told(run: kn.ExportedRun) -> dict[str, Any]:
+    """What the loader knows of a module."""
+    (loader,) = (text.decode() for name, text in run.files.items() if name.endswith(".mjs"))
+    found = re.search(r"^const INFO = ({.*?^});$", loader, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    info: dict[str, Any] = json.loads(found[1])
+    return info
+
+
+@pytest.mark.filterwarnings("ignore:.*redundant and left out:kineta.errors.KinetaWarning")
+@pytest.mark.parametrize(("name", "end", "events"), RUNS)
+def test_a_run_is_that_of_simulate_to_the_last_bit(name: str, end: float, events: Sequence[Any]) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / f"{name}.kin"))
+    with unfused():
+        result = kn.simulate(equations, end, samples=11, events=events)
+    run = kn.export_run(equations, end, events=events, language="wasm")
+    info, instance = told(run), Instance(run.files[f"{name}_run.wasm"])
+    places = info["places"]
+    assert instance.call("begin", places["root"]) == REACHED
+    rows, values, times = [], [], []
+    for t in result.t.tolist():
+        while (status := instance.call("advance", places["root"], t)) == EVENT:
+            times += struct.unpack("<d", instance.get(places["t"], 8))
+        assert status == REACHED
+        instance.call("observe", places["root"])
+        rows.append(instance.get(places["state"], 8 * len(run.states)))
+        values.append(instance.get(places["values"], 8))
+    assert b"".join(rows) == result.y.T.tobytes()
+    assert b"".join(values) == result.kinetic_energy.tobytes()
+    assert times == sorted(x for t in result.t_events for x in t.tolist())
+    counts = [struct.unpack("<q", instance.get(places[n], 8))[0] for n in ("rejected", "evaluations")]
+    assert counts == [result.rejected, result.nfev]
+
+
+PROGRAM = """
+import { load, STATUS } from "./pendulum_run.mjs";
+const model = await load();
+const { t, columns, events, counts, message } = model.simulate({ t1: 3, samples: 7, p: { m1: 1.5 }, q: { q1: 0.4 } });
+let refused = "";
+try {
+  model.begin({ p: { m7: 1 } });
+} catch (error) {
+  refused = error.message;
+}
+const statuses = [model.begin({ t1: 5, maxSteps: 2 }), model.advance(5)];
+console.log(JSON.stringify({
+  t: [...t], q2: [...columns.q2], energy: [...columns.kinetic_energy], events, counts, message, refused, statuses,
+  units: model.units, m1: model.parameters.m1, enough: statuses[1] === STATUS.OUT_OF_STEPS,
+}));
+"""
+
+
+@pytest.mark.skipif(NODE is None, reason="node is not installed: the loader in JavaScript does not run")
+def test_the_loader_runs_in_node(tmp_path: Path) -> None:
+    system = kn.load(EXAMPLES / "double_pendulum.kin")
+    run = kn.export_run(system, events=[q2], language="wasm", name="pendulum")
+    assert list(run.files) == ["pendulum_run.wasm", "pendulum_run.mjs"]
+    run.save(tmp_path)
+    (tmp_path / "use.mjs").write_text(PROGRAM)
+    assert NODE is not None
+    done = subprocess.run([NODE, "use.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    result = kn.simulate(system, 3.0, samples=7, events=[q2], p={"m1": 1.5}, q={"q1": 0.4})
+    assert found["t"] == result.t.tolist()
+    # The power of JavaScript is not that of C: step sizes differ by rounding.
+    np.testing.assert_allclose(found["q2"], result.y[1], rtol=1e-8)
+    np.testing.assert_allclose(found["energy"], result.kinetic_energy, rtol=1e-8)
+    assert [e["name"] for e in found["events"]] == ["q2"] * len(result.t_events[0])
+    np.testing.assert_allclose([e["t"] for e in found["events"]], result.t_events[0], rtol=1e-9)
+    assert found["counts"] == {"steps": result.steps, "rejected": result.rejected, "evaluations": result.nfev}
+    assert found["message"] == "The time is reached."
+    assert found["refused"].startswith("Model 'double_pendulum' has no parameter 'm7'. Name one of: m1")
+    assert found["enough"]
+    assert found["units"]["q1"] == "rad"
+    assert found["m1"] == {"value": system.parameters["m1"], "unit": "kg"}
