@@ -40,7 +40,7 @@ from kineta.codegen.kernels.tree import (
     statements,
     values,
 )
-from kineta.codegen.wasm import F64, I32, I64, PAGE, WasmModule, Signature, WasmFunction, local_order, signed, unsigned
+from kineta.codegen.wasm import F64, I32, I64, PAGE, Signature, WasmFunction, WasmModule, local_order, signed, unsigned
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, FunctionType, MemoryType, RecordType
 
 _TYPES: dict[MemoryType, bytes] = {REAL: F64, INTEGER: I64}
