@@ -343,12 +343,7 @@ def _check(array: DerivativeArray, state: Jet, order: int) -> None:
     repeated = rank_structure(rows[:, None] * A * columns, 2 * array.n, array.n).repeated
     if not len(repeated):
         return
-    shares = np.abs(repeated).max(axis=0)
-    involved = {
-        name
-        for (name, _), share in zip(array.labels(order), shares, strict=True)
-        if share > tolerances.PARTICIPATION_TOLERANCE
-    }
+    involved = _involved(array, order, repeated)
     names = [p.name for p in array.system.programs if p.name in involved]
     if involved & set(array.system.v_names):
         raise ArgumentError(_no_influence(array, order, names))
@@ -390,14 +385,15 @@ def _no_influence(array: DerivativeArray, order: int, names: Sequence[str]) -> s
     )
 
 
+def _involved(array: DerivativeArray, order: int, repeated: FloatArray) -> set[str]:
+    """Return the names of the programs and constraints in dependent combinations of equations."""
+    shares = np.abs(repeated).max(axis=0) > tolerances.PARTICIPATION_TOLERANCE
+    return {name for (name, _), shared in zip(array.labels(order), shares, strict=True) if shared}
+
+
 def _among(array: DerivativeArray, order: int, repeated: FloatArray) -> str:
     """Return the names of the programs in dependent combinations of equations, in words."""
-    shares = np.abs(repeated).max(axis=0)
-    names = {
-        name
-        for (name, _), share in zip(array.labels(order), shares, strict=True)
-        if share > tolerances.PARTICIPATION_TOLERANCE
-    }
+    names = _involved(array, order, repeated)
     return " and ".join(f"'{p.name}'" for p in array.system.programs if p.name in names) or "they"
 
 
