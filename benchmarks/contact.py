@@ -50,7 +50,7 @@ def kineta_row(scene: Scene) -> Row:
     run = kn.simulate(system, span, samples=3)
     first = time.perf_counter() - began
     if run.status not in (0, 3):
-        return {"first": first, "said": f"stops at {run.t[-1]:.4f} s: {run.message}"}
+        return {"first": first, "said": run.message}
     seconds = best(lambda: kn.simulate(system, span, samples=3))
     depths = [0.0]
     if scene.gaps:
