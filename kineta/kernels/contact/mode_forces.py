@@ -2,7 +2,8 @@
 
 Rows of one island satisfy S x + b = 0. They may depend on each other, and whether they do is not decided: with the forces c of
 the last transition, the proximal iteration (S + R) x = R c - b, repeated about its own result, finds forces near c that keep
-all rows. R is a part of the diagonal of the Delassus operator, row by row, so that bodies of unlike masses keep their digits.
+all rows; friction of c that moves nothing grows and falls with its normal force. R is a part of the diagonal of the Delassus
+operator, row by row, so that bodies of unlike masses keep their digits.
 """
 
 from __future__ import annotations
@@ -150,7 +151,7 @@ def forces_of_island(
         S[j * n + j] += proximity(solution, work, j)
         b[j] = -(rate_along(problem, terms, c, i, a) + bias[3 * c + i])
         x[j] = reference[3 * c + i]
-    approach_forces(solution, work, n)
+    approach_forces(solution, work, n, reference)
     for j in range(n):
         c = rows[2 * j]
         apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
@@ -165,8 +166,21 @@ def proximity(solution: ContactSolution, work: ModeWork, j: int) -> float:
 
 
 @kernel
-def approach_forces(solution: ContactSolution, work: ModeWork, n: int) -> None:
-    """The forces *found* (n,) by the proximal iteration about those that stand there."""
+def follow_normals(work: ModeWork, n: int, reference: Reals) -> None:
+    """Friction *found* becomes that of the *reference*, as many times as large as the normal force beside it."""
+    x, pressed, grown = work.found, -1, 1.0
+    for j in range(n):
+        c, i = work.rows[2 * j], work.rows[2 * j + 1]
+        normal = reference[3 * c]
+        if i == 0 and normal > 0.0:
+            pressed, grown = c, x[j] / normal if x[j] > 0.0 else 1.0
+        elif pressed == c:
+            x[j] = grown * reference[3 * c + i]
+
+
+@kernel
+def approach_forces(solution: ContactSolution, work: ModeWork, n: int, reference: Reals) -> None:
+    """The forces *found* (n,) by the proximal iteration about those that stand there, of the *reference*."""
     b, x, centre = work.right, work.found, work.centre
     for j in range(n):
         centre[j] = proximity(solution, work, j)
@@ -185,6 +199,8 @@ def approach_forces(solution: ContactSolution, work: ModeWork, n: int) -> None:
             b[j] -= R * centre[j]
             change += R * (x[j] - centre[j]) * (x[j] - centre[j])
             size += R * x[j] * x[j]
+        if turns == 0:
+            follow_normals(work, n, reference)
         turns += 1
 
 

@@ -114,6 +114,20 @@ def test_a_pile_of_unlike_masses_weighs_what_its_parts_weigh(
     assert work.force[::3] == pytest.approx(np.cumsum(masses[::-1])[::-1], rel=1e-12)
 
 
+def test_friction_that_moves_nothing_follows_its_normal_force(way: Callable[[Any], Any]) -> None:
+    """A body that two feet clamp between them: half as heavy, it is clamped half as much."""
+    W = np.zeros((6, 3))
+    W[0], W[1], W[3], W[4] = [1, 0, -1], [0, 1, 0], [1, 0, 1], [0, 1, 0]
+    p = problem_of([np.eye(3)], [[0, 1, 2]], W, [[0], [0]], np.full(2, 0.5), np.array([-10.0, 1.0, 0.0]))
+    contacts, work = mode_memory(2, 3, [STICKING] * 2)
+    contacts.reference[:] = [10.0, 4.0, 0.0, 10.0, -4.0, 0.0]
+    a = np.zeros(3)
+    way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, a)
+    # The clamping force is that of normal forces after one iteration, which have six digits.
+    assert work.force == pytest.approx([5.0, 1.5, 0.0, 5.0, -2.5, 0.0], rel=1e-5)
+    assert a == pytest.approx(0.0, abs=1e-12)
+
+
 def test_a_contact_that_no_speed_moves_bears_no_force(way: Callable[[Any], Any]) -> None:
     W = np.zeros((6, 1))
     W[3, 0] = 1.0
