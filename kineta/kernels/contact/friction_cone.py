@@ -7,8 +7,10 @@ from kineta.kernels.contact.problem import ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.memory import Reals
 
-#: Fixed-point iterations for the direction of slip.
+#: Iterations for the direction of slip: steps of a fixed-point iteration, the first, or of the secant method on its changes; and
+#: the largest turn [rad] of the latter.
 ITERATIONS = 12
+LARGEST_TURN = 0.3
 #: Change of the direction at convergence.
 DIRECTION_TOLERANCE = 1e-13
 #: Change of the direction beyond which bisection takes over.
@@ -123,7 +125,7 @@ def slipping_impulse(
     D: Reals, n: float, u: float, w: float, mu: float, least: float, c: float, s: float, x: Reals
 ) -> None:
     """The impulse x of a contact that slips, with a friction near the direction (c, s): its direction by iteration, or by
-    bisection where that does not converge.
+    bisection where that does not converge to one against the slip.
     """
     across = 0.0
     if D[8] <= tolerances.ROUNDING_TOLERANCE * D[4]:
@@ -135,16 +137,23 @@ def slipping_impulse(
         size = sqrt(c * c + s * s)
         c, s = c / size if size > 0.0 else 1.0, s / size if size > 0.0 else 0.0
         step = largest_step(D)
-        across, tries = 1.0, 0
+        across, last, turn, tries = 1.0, 0.0, 0.0, 0
         while tries < ITERATIONS and fabs(across) > DIRECTION_TOLERANCE:
+            last = across
             across = impulse_along(D, n, u, w, mu, least, c, s, x)
             du = x[1] - step * (u + D[3] * x[0] + D[4] * x[1] + D[5] * x[2])
             dw = x[2] - step * (w + D[6] * x[0] + D[7] * x[1] + D[8] * x[2])
             size = sqrt(du * du + dw * dw)
             across = (du * s - dw * c) / size if size > 0.0 else 0.0
-            c, s = du / size if size > 0.0 else c, dw / size if size > 0.0 else s
+            turn = turn * across / (last - across) if turn != 0.0 and last != across else 0.0
+            if turn == 0.0 or fabs(turn) > LARGEST_TURN:
+                turn = -across if du * c + dw * s > 0.0 else 0.0
+                c, s = du / size if size > 0.0 else c, dw / size if size > 0.0 else s
+            else:
+                size = sqrt(1.0 + turn * turn)
+                c, s = (c - turn * s) / size, (s + turn * c) / size
             tries += 1
-        if fabs(across) > ASTRAY:
+        if fabs(across) > ASTRAY or x[3] > tolerances.ROUNDING_TOLERANCE * (fabs(u) + fabs(w)):
             bisect_direction(D, n, u, w, mu, least, c, s, x)
 
 
