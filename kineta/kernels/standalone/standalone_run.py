@@ -1,7 +1,7 @@
 """A run without Python: from parameters and initial values to states at times and events, one step after the other.
 
 It gives the states, zeros and steps of :func:`~kineta.simulation.simulate.simulate`. Exported code consists of ``begin``,
-``advance`` and ``observe`` for a :class:`StandaloneRun` in the memory of another language.
+``advance``, ``change`` and ``observe`` for a :class:`StandaloneRun` in the memory of another language.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def begin(method: LoopMethod, m: StandaloneRun) -> int:
     run = m.run
     m.setup(m.given, run.block)
     m.ended, m.event = False, -1
-    run.t, run.just_rejected, run.rejected, run.evaluations = m.t0, False, 0, 0
+    run.t, run.just_rejected, run.rejected, run.evaluations, run.anew = m.t0, False, 0, 0, False
     set_tolerances(run, m.rtol, m.atol)
     copy(m.start, run.y, run.n)
     for k in range(m.n_quaternions):
@@ -236,6 +236,16 @@ def advance(method: LoopMethod, m: StandaloneRun, t: float) -> int:
         if status != REACHED:
             return status
     return ENDED
+
+
+@kernel
+def change(m: StandaloneRun) -> None:
+    """Go on from the present state with what is ``given`` now, as forces that are held from one sample to the next."""
+    run = m.run
+    m.setup(m.given, run.block)
+    run.t, m.before, run.anew, run.events.found = m.t, m.t, True, 0
+    copy(m.state, run.y, run.n)
+    copy(m.state, m.base, run.n)
 
 
 @kernel

@@ -68,6 +68,7 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
         "GIVEN": "".join(given),
         "NAMES": "".join(_strings(head, texts) for head, texts in table.items()),
         "ROOM": str(_room(memory)),
+        "FORCES": str(len(told.p)),
         "T0": f"{record.t0:g}",
         "T1": f"{record.run.t_end:g}",
         "TITLE": _comment(told.model),

@@ -15,7 +15,7 @@ from kineta.integration.problem import Manifold, Problem
 from kineta.integration.run_memory import run_data
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.standalone.sincos import sine_and_cosine
-from kineta.kernels.standalone.standalone_run import StandaloneRun, advance, begin, observe
+from kineta.kernels.standalone.standalone_run import StandaloneRun, advance, begin, change, observe
 from kineta.kernels.translation import translate_unit
 from kineta.memory import CompiledFunction
 from kineta.model.system import System
@@ -37,13 +37,14 @@ class RunCode:
     record: StandaloneRun
     begin: KernelTree
     advance: KernelTree
+    change: KernelTree
     observe: KernelTree
     functions: Mapping[str, KernelTree]
 
     @property
     def trees(self) -> list[KernelTree]:
         """All trees."""
-        return [*self.functions.values(), self.begin, self.advance, self.observe]
+        return [*self.functions.values(), self.begin, self.advance, self.change, self.observe]
 
 
 def run_code(task: SimulationProblem) -> RunCode:
@@ -53,9 +54,9 @@ def run_code(task: SimulationProblem) -> RunCode:
     numbers = {name: k for k, name in enumerate((n for n in FUNCTIONS if n in made), 1)}
     record = run_record(task, numbers, max(room(made[name]) for name in numbers))
     method = loop_method(task)
-    kernels = translate_unit((begin, method), (advance, method), (observe,), (sine_and_cosine,))
-    functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", kernels[3]) for name in numbers}
-    return RunCode(record, kernels[0], kernels[1], kernels[2], functions)
+    *kernels, sincos = translate_unit((begin, method), (advance, method), (change,), (observe,), (sine_and_cosine,))
+    functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in numbers}
+    return RunCode(record, kernels[0], kernels[1], kernels[2], kernels[3], functions)
 
 
 def check_exported(system: System) -> None:

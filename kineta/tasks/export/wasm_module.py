@@ -26,7 +26,7 @@ def wasm_module(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
     places = _places(memory)
     data = [(places[name], _bytes(piece, memory, places)) for name, piece in memory.items()]
     roots = {tree: name.removeprefix("run_") for name, tree in code.functions.items()}
-    roots |= {code.begin: "begin", code.advance: "advance", code.observe: "observe"}
+    roots |= {code.begin: "begin", code.advance: "advance", code.change: "change", code.observe: "observe"}
     module = web_assembly.source(
         roots,
         table=[*code.functions.values()],

@@ -132,6 +132,25 @@ def test_an_event_ends_a_run(tmp_path: Path) -> None:
     assert run.state()[:4] == table[-1, 1:5].tolist()
 
 
+def test_forces_are_held_between_samples(tmp_path: Path) -> None:
+    """A controller in C, and the same one in Python."""
+
+    def torques(q: Sequence[float], v: Sequence[float]) -> list[float]:
+        return [-20.0 * q[0] - 5.0 * v[0], -3.0 * v[1]]
+
+    equations = kn.derive(kn.load(EXAMPLES / "double_pendulum.kin"))
+    result = kn.simulate(
+        equations, 1.0, samples=21, tau=kn.sampled(lambda t, q, v: torques(q, v), 20.0), rtol=1e-11, atol=1e-13
+    )
+    run = InC(tmp_path, kn.export_run(equations, 1.0, rtol=1e-11, atol=1e-13), "double_pendulum")
+    assert run.begin() == REACHED
+    for t, y in zip(result.t.tolist(), result.y.T, strict=True):
+        assert run.advance(t) == REACHED
+        state = run.state()[:4]
+        np.testing.assert_allclose(state, y, rtol=1e-8, atol=1e-9)
+        run.function("hold")(run.run, (ctypes.c_double * 2)(*torques(state[:2], state[2:])))
+
+
 PROGRAM = """
 #include "fourbar_run.h"
 #include <cstdio>

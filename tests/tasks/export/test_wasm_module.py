@@ -74,9 +74,16 @@ try {
 } catch (error) {
   refused = error.message;
 }
+const held = [0, 5].map((force) => {
+  model.begin({ t1: 1 });
+  model.advance(0.1);
+  if (force) model.hold({ "q1'": force });
+  model.advance(0.2);
+  return [...model.state];
+});
 const statuses = [model.begin({ t1: 5, maxSteps: 2 }), model.advance(5)];
 console.log(JSON.stringify({
-  t: [...t], q2: [...columns.q2], energy: [...columns.kinetic_energy], events, counts, message, refused, statuses,
+  t: [...t], q2: [...columns.q2], energy: [...columns.kinetic_energy], events, counts, message, refused, statuses, held,
   units: model.units, m1: model.parameters.m1, enough: statuses[1] === STATUS.OUT_OF_STEPS,
 }));
 """
@@ -103,5 +110,9 @@ def test_the_loader_runs_in_node(tmp_path: Path) -> None:
     assert found["message"] == "The time is reached."
     assert found["refused"].startswith("Model 'double_pendulum' has no parameter 'm7'. Name one of: m1")
     assert found["enough"]
+    start = kn.simulate(system, 0.1)
+    held = kn.simulate(system, (0.1, 0.2), q=start.y[:2, -1], v=start.y[2:, -1], tau={"q1'": 5})
+    np.testing.assert_allclose(found["held"][1], held.y[:, -1], rtol=1e-8)
+    assert found["held"][0] != found["held"][1]
     assert found["units"]["q1"] == "rad"
     assert found["m1"] == {"value": system.parameters["m1"], "unit": "kg"}

@@ -40,6 +40,13 @@ int NAME_advance(NAME_run *run, double t)
     return (int)kernel_advance(&inside(run)->root, t);
 }
 
+void NAME_hold(NAME_run *run, const double tau[PREFIX_NV])
+{
+    struct memory *m = inside(run);
+    memcpy(m->root_given + FORCES, tau, PREFIX_NV * sizeof(double));
+    kernel_change(&m->root);
+}
+
 double NAME_time(const NAME_run *run)
 {
     return within(run)->root.t;

@@ -62,6 +62,8 @@ void NAME_defaults(NAME_problem *problem);
 int NAME_begin(NAME_run *run, const NAME_problem *problem);
 /* Goes on to the time t [s], not before that of the last call, or to the first event before it. */
 int NAME_advance(NAME_run *run, double t);
+/* Holds other forces on the speeds from the present time on, as a controller does from one sample to the next. */
+void NAME_hold(NAME_run *run, const double tau[PREFIX_NV]);
 /* The time [s], and coordinates and speeds at it. */
 double NAME_time(const NAME_run *run);
 const double *NAME_state(const NAME_run *run);

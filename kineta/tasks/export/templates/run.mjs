@@ -76,6 +76,12 @@ export class Model {
     return Number(this.#exports.advance(INFO.places.root, t));
   }
 
+  // Holds other forces on speeds, by name, from the present time on, as a controller does from one sample to the next.
+  hold(tau) {
+    this.#set(tau, INFO.v, INFO.places.tau, "speed");
+    this.#exports.change(INFO.places.root);
+  }
+
   get time() {
     return this.#memory.getFloat64(INFO.places.t, true);
   }
