@@ -126,6 +126,9 @@ def memory_type(annotation: Any) -> MemoryType | None:
     return next((kind for python, kind in _PLAIN if annotation is python), None)
 
 
+#: Alignment of vectors in bytes.
+ALIGNED = 64
+
 # -- values ---------------------------------------------------------------------------------------------------------
 
 
@@ -191,36 +194,42 @@ class Record:
 
 
 class LaneRecord:
-    """A record of every lane of a vector: number i of all lanes side by side, and arrays (size, lanes) of which every lane has a
-    column. What is shared is given once.
+    """A record of every lane of a vector, at first a copy of one *record* in each: number i of all lanes side by side, arrays
+    (size, lanes) of which every lane has a column, records of lanes. What lanes share is that of the one record.
     """
 
-    def __init__(self, kind: type[Record], lanes: int, **values: Any) -> None:
-        self.layout, self.lanes = kind.layout, lanes
-        self._integers = np.zeros((len(kind.layout.fields), lanes), dtype=np.int64)
+    def __init__(self, record: Record, lanes: int) -> None:
+        self.layout, self._held = record.layout, dict[str, Any]()
+        self._integers = np.zeros((len(record.layout.fields), lanes), dtype=np.int64)
         self._reals = self._integers.view(np.float64)
-        self._held = values
         self.address = address(self._integers)
-        for name, value in values.items():
-            what = f"Field '{name}' of the lanes of record '{kind.layout.name}'"
-            field_type = kind.layout.fields[name]
-            if isinstance(field_type, ScalarType):
+        for k, (name, kind) in enumerate(record.layout.fields.items()):
+            value = getattr(record, name) if isinstance(kind, ScalarType) else record.array(name)
+            if isinstance(kind, ScalarType):
                 self[name][:] = value
-            elif isinstance(field_type, ArrayType) and name not in kind.layout.shared:
-                if np.shape(value)[1:] != (lanes,) or not value.flags.c_contiguous:
-                    raise ArgumentError(
-                        f"{what}: expected a contiguous array (n, {lanes}), found shape {np.shape(value)}."
-                    )
-                self._integers[kind.layout.position(name)] = _address(value.reshape(-1), field_type, what)
-            else:
-                self._integers[kind.layout.position(name)] = _address(value, field_type, what)
+            elif value is not None:
+                if isinstance(kind, ArrayType) and name not in record.layout.shared:
+                    value = columns(value, lanes)
+                elif isinstance(kind, RecordType) and not kind.common:
+                    value = LaneRecord(value, lanes)
+                self._held[name] = value
+                self._integers[k] = address(value) if isinstance(kind, ArrayType) else value.address
 
     def __getitem__(self, name: str) -> Any:
-        """The numbers (lanes,) or the array in the field *name*."""
-        field_type = self.layout.fields[name]
-        if not isinstance(field_type, ScalarType):
+        """The numbers (lanes,), the array or the record in the field *name*."""
+        kind = self.layout.fields[name]
+        if not isinstance(kind, ScalarType):
             return self._held[name]
-        return (self._reals if field_type is REAL else self._integers)[self.layout.position(name)]
+        return (self._reals if kind is REAL else self._integers)[self.layout.position(name)]
+
+
+def columns(x: Any, lanes: int) -> Any:
+    """Copies of an array (n,), one in each column of an array (n, lanes), at an address aligned for vectors."""
+    memory = np.zeros((len(x) + 1) * lanes + ALIGNED // 8, dtype=x.dtype)
+    start = -address(memory) % ALIGNED // 8
+    columns = memory[start : start + len(x) * lanes].reshape(len(x), lanes)
+    columns[:] = x[:, None]
+    return columns
 
 
 def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
@@ -260,8 +269,7 @@ def _address(value: Any, kind: MemoryType, what: str) -> int:
                 f"{what}: expected a contiguous array (n,) of {wanted.__name__}, found {found}. Give 'array.reshape(-1)'."
             )
         return address(value)
-    records = Record | LaneRecord
-    fits = isinstance(value, CompiledFunction) if isinstance(kind, FunctionType) else isinstance(value, records)
+    fits = isinstance(value, CompiledFunction) if isinstance(kind, FunctionType) else isinstance(value, Record)
     if not fits or (isinstance(kind, RecordType) and value.layout != kind):
         raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")
     return int(value.address)

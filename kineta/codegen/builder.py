@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from llvmlite import ir
@@ -15,8 +15,6 @@ INT, SHORT, BYTE = ir.IntType(64), ir.IntType(32), ir.IntType(8)
 POINTER = ir.PointerType()
 # llvmlite fills its table of characters at the first name, and threads that write theirs meanwhile find it half full.
 ir.GlobalVariable(ir.Module(), BYTE, "name").get_reference()
-#: Types of compiled functions: of four addresses for one state, of two addresses for one state per lane.
-FUNCTION, LANES_FUNCTION = (ir.FunctionType(ir.VoidType(), [POINTER] * n).as_pointer() for n in (4, 2))
 
 
 def constant(value: float) -> ir.Constant:
@@ -70,15 +68,6 @@ class FunctionWriter:
         b.branch(head)
         b.position_at_end(after)
 
-    def _while(self, body: Callable[[], Any]) -> None:
-        """A loop: *body* is executed at least once, and again while it returns true."""
-        b = self.b
-        inner, after = (self.function.append_basic_block(n) for n in ("again", "done"))
-        b.branch(inner)
-        b.position_at_end(inner)
-        b.cbranch(body(), inner, after)
-        b.position_at_end(after)
-
     # -- memory -----------------------------------------------------------------------------------------------------
 
     def _address(self, base: Any, index: Any, kind: ir.Type = REAL) -> Any:
@@ -108,40 +97,3 @@ class FunctionWriter:
         kind = ir.FunctionType(ir.VoidType(), [POINTER, POINTER, INT, flag])
         function = self.module.globals.get(name) or ir.Function(self.module, kind, name)
         self.b.call(function, [target, source, size, flag(0)])
-
-
-class Emitter(FunctionWriter):
-    """Writer of a function from addresses, of functions and then of blocks, to an integer.
-
-    States are arrays of ``padded`` numbers, a multiple of *lanes*, processed vector by vector.
-    """
-
-    padded: Any
-
-    def __init__(self, name: str, functions: Mapping[str, ir.Type], blocks: Sequence[str], lanes: int) -> None:
-        self.lanes = lanes
-        self.vector = ir.VectorType(REAL, lanes)
-        super().__init__(name, {**functions, **dict.fromkeys(blocks, POINTER)})
-
-    def _row(self, base: Any, row: int) -> Any:
-        """Address of the padded vector number *row* in an array of vectors."""
-        return self._address(base, self.b.mul(self.padded, number(row)))
-
-    def _for_lanes(self, body: Callable[[Any], None]) -> None:
-        """A loop over the vectors of a padded state; *body* takes the index of the first component."""
-        self._for(self.b.udiv(self.padded, number(self.lanes)), lambda i: body(self.b.mul(i, number(self.lanes))))
-
-    def _load(self, base: Any, index: Any) -> Any:
-        return self.b.load(self._address(base, index), typ=self.vector, align=8)
-
-    def _store(self, value: Any, base: Any, index: Any) -> None:
-        self.b.store(value, self._address(base, index), align=8)
-
-    def _wide(self, value: Any) -> Any:
-        """*value* in every lane; a vector is unchanged."""
-        if isinstance(value.type, ir.VectorType):
-            return value
-        undefined = ir.Constant(ir.VectorType(value.type, self.lanes), ir.Undefined)
-        first = self.b.insert_element(undefined, value, ir.Constant(SHORT, 0))
-        mask = ir.Constant(ir.VectorType(SHORT, self.lanes), [0] * self.lanes)
-        return self.b.shuffle_vector(first, undefined, mask)

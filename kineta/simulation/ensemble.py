@@ -13,13 +13,14 @@ from kineta.errors import SimulationError
 from kineta.integration import loop_abi
 from kineta.integration.native import FAILURES
 from kineta.integration.native_ensemble import Ensemble, EnsembleRun, cores
-from kineta.integration.problem import evaluation_errors, perturbed_starts
+from kineta.integration.problem import Problem, evaluation_errors, perturbed_starts
 from kineta.integration.segment import EventZeros
 from kineta.kernels.ensemble import ensemble_loop
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.constraint_treatment import PROJECTED
+from kineta.runtime.events import event_record
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold, regular_pivots
 from kineta.simulation.progress import Progress
@@ -67,7 +68,7 @@ def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[i
         rate0 = rates(start, task.y0)
     rate0[list(unable)] = np.nan
     problem = _problem(task, rates, rate0)
-    loop = ensemble_loop(TABLEAUX[task.method], problem.lanes, projecting=problem.manifold is not None)
+    loop = ensemble_loop(TABLEAUX[task.method], problem.lanes, projecting=problem.problem.manifold is not None)
     runs = EnsembleRun(TABLEAUX[task.method], loop, problem, grid, **vars(task.control))
     with suppress(KeyboardInterrupt):
         runs.run(min(cores(), -(-cases // problem.lanes)), lambda ended: bar.ended(ended, cases))
@@ -95,34 +96,34 @@ def _problem(
         return np.empty((cases, 0)) if code.events is None else code.events.batch(np.full((cases, 1), t), y, h)
 
     perturbed = zip(*perturbed_starts(task.t0, task.t1, y0, rate0), strict=True)
-    own, largest = None, None
-    if code.treatment == PROJECTED:
-        first = task.case(0)
-        own = manifold(first, first.made, first.y0)
-        assert own is not None
+    first = task.case(0)
+    own, largest = manifold(first, first.made, first.y0), np.empty((cases, 0))
+    if own is not None:
         position, velocity = code.ensemble_projections
         own = replace(own, position=position.lanes_address, velocity=velocity.lanes_address)
         largest = np.tile(own.largest, (cases, 1))
         if h.ndim > 1:
             largest = np.array([regular_pivots(c, c.made, c.y0) for c in map(task.case, range(cases))])
-    terminal = [int(e.terminal) for e in task.watched]
+    events = code.ensemble_events
     return Ensemble(
-        rhs=code.ensemble_rate.lanes_address,
+        problem=Problem(
+            rhs=code.ensemble_rate.lanes_address,
+            h=first.made.h,
+            t0=task.t0,
+            t1=task.t1,
+            y0=first.y0,
+            quaternions=task.quaternions,
+            integrals=code.layout.integrals,
+            events=event_record(task.watched, events.lanes_address if events else 0),
+            manifold=own,
+        ),
         lanes=code.ensemble_rate.lanes,
         rates=rates,
         h=np.atleast_2d(h),
-        t0=task.t0,
-        t1=task.t1,
         y0=y0,
         rates0=rate0,
-        quaternions=task.quaternions,
-        integrals=code.layout.integrals,
-        events=code.ensemble_events.lanes_address if code.ensemble_events else 0,
         values0=values(task.t0, y0),
-        left=np.tile(np.array(terminal, dtype=np.int64), (cases, 1)),
         noise=evaluation_errors(np.array([values(t, y) for t, y in perturbed])),
-        directions=[e.direction for e in task.watched],
-        manifold=own,
         largest=largest,
     )
 

@@ -20,7 +20,7 @@ from kineta.errors import ArgumentError
 from kineta.expr.graph import ZERO, Graph
 from kineta.expr.op import Op
 from kineta.expr.program import StraightLineProgram, program
-from kineta.integration.native_ensemble import aligned
+from kineta.memory import columns
 from tests.codegen.random_programs import random_program
 
 SEEDS = range(12)
@@ -80,7 +80,7 @@ def test_vectors_of_every_width_agree(p: StraightLineProgram, width: int) -> Non
 def test_one_state_in_every_lane(p: StraightLineProgram, width: int) -> None:
     """Number i of all states side by side; lanes that are not asked for keep what they have."""
     rows, f = blocks(p, width), native(p, width)
-    given, found = [aligned(x.shape[1], width) for x in rows], aligned(p.n_outputs, width)
+    given, found = [columns(x[0], width) for x in rows], columns(np.zeros(p.n_outputs), width)
     for block, x in zip(given, rows, strict=True):
         block[:] = x.T
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(rows) + 1), ctypes.c_uint8)(f.lanes_address)

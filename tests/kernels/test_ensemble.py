@@ -12,7 +12,7 @@ import pytest
 from kineta.integration import loop_abi, native_ensemble
 from kineta.integration.native import DenseOutput, NativeRun
 from kineta.integration.native_ensemble import Ensemble, EnsembleRun
-from kineta.integration.problem import Problem
+from kineta.integration.problem import Events, Problem
 from kineta.kernels.ensemble import ensemble_loop
 from kineta.kernels.integrate import integration_loop
 from kineta.numerics.tableaux import DOP853, DOPRI5, Tableau
@@ -54,22 +54,23 @@ def begun(f: Rates, t0: float, t1: float, y0: Any, h: Any = ((),), **more: Any) 
     grid = np.array(more.pop("grid", []), dtype=float)
     events = len(more.get("directions", ()))
     value = more.pop("events", None)
-    known = {"values0": np.zeros((len(y0), events)), "noise": np.full((len(y0), events), -1.0)}
-    left = np.tile(np.array(more.pop("left", ()), dtype=np.int64), (len(y0), 1))
-    fields = {"quaternions": (), "integrals": 0, "directions": (), **known}
-    fields = {n: more.pop(n, default) for n, default in fields.items()} | {"left": left}
+    found = {"values0": np.zeros((len(y0), events)), "noise": np.full((len(y0), events), -1.0)}
+    found |= {name: more.pop(name) for name in found if name in more}
 
     def rates(t: Any, y: FloatArray) -> FloatArray:
         return f(np.broadcast_to(t, len(y)), y, h)
-
-    rates0 = rates(t0, y0)
 
     def values(t: FloatArray, y: FloatArray, h: FloatArray) -> FloatArray:
         return np.array([value(t[i], y[i]) for i in range(len(t))])
 
     size = y0.shape[1], h.shape[1], lanes
-    fields["events"] = in_lanes(values, *size, events) if value else 0
-    cases = Ensemble(in_lanes(f, *size, y0.shape[1]), lanes, rates, h, t0, t1, y0, rates0, **fields)
+    given = [np.array(more.pop(name, ()), dtype=np.int64) for name in ("directions", "left")]
+    watched = Events(in_lanes(values, *size, events), *given, *(np.full(events, x) for x in (-1.0, np.inf)))
+    first = Problem(
+        in_lanes(f, *size, y0.shape[1]), h[0], t0, t1, y0[0], more.pop("quaternions", ()), more.pop("integrals", 0),
+        watched if events else None,
+    )  # fmt: skip
+    cases = Ensemble(first, lanes, rates, h, y0, rates(t0, y0), **found, largest=np.empty((len(y0), 0)))
     options = {"rtol": 1e-8, "atol": 1e-8, "max_step": np.inf, "max_steps": 10**9, **more}
     return EnsembleRun(tableau, ensemble_loop(tableau, lanes), cases, grid, **options)
 

@@ -73,3 +73,22 @@ def test_zeros_of_events_are_the_same_to_the_bit(name: str) -> None:
         alone = kn.simulate(equations, span, v=starts[i], events=event)
         assert (alone.t_events[0] == many.t_events[0][many.cases.events[0] == i]).all()
         assert (alone.y_events[0] == many.y_events[0][many.cases.events[0] == i]).all()
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5"])
+def test_closed_mechanisms_are_the_same_to_the_bit_where_they_fold(method: str) -> None:
+    """Parallelograms with couplers of their own, through positions in which constraints depend, to an event that ends them."""
+    equations = kn.derive(model("fourbar"))
+    speeds, masses = np.linspace(5, 9, 10), np.linspace(1, 3, 10)
+    sides = {"a": 0.3, "b": 0.8, "c": 0.3, "d": 0.8}
+    events = [kn.symbol("theta") - 2, kn.event(kn.symbol("gamma") - 4, terminal=True)]
+    given = {"q": [0.8, 0.0, 0.8], "events": events, "samples": 21, "method": method}
+    v = np.column_stack([speeds, 0 * speeds, speeds])
+    many = kn.simulate(equations, 1.0, v=v, p=sides | {"mb": masses}, **given)
+    for i in (0, 8, 9):
+        alone, among = kn.simulate(equations, 1.0, v=v[i], p=sides | {"mb": masses[i]}, **given), many.case(i)
+        assert (alone.steps, alone.rejected, alone.message) == (among.steps, among.rejected, among.message)
+        assert (alone.y[:, : len(among.t)] == among.y).all()
+        for a, b in zip((*alone.t_events, *alone.y_events), (*among.t_events, *among.y_events), strict=True):
+            assert len(a) == 1
+            assert (a == b).all()
