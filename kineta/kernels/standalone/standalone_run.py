@@ -288,10 +288,10 @@ def report(method: LoopMethod, m: StandaloneRun, zero: int) -> None:
 
 @kernel
 def find_state(method: LoopMethod, m: StandaloneRun, t: float) -> None:
-    """The state at a time of the last step, or at its end."""
+    """The state at a time of the last step, for later ones at its end."""
     run = m.run
     m.t, m.event = t, -1
-    if t == run.t or m.before == run.t:
+    if (t - run.t) * copysign(1.0, run.t_end - m.t0) >= 0.0 or m.before == run.t:
         m.t = run.t
         copy(run.y, m.state, run.n)
     else:

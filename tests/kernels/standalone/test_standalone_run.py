@@ -81,6 +81,10 @@ def test_how_a_run_ends() -> None:
     run.left = 3
     assert prepare(run) == REACHED
     assert go_on(run, 1.0) == OUT_OF_STEPS
+    run.left, run.run.t_end = 1000, 0.1
+    assert prepare(run) == REACHED
+    assert go_on(run, 0.3) == REACHED
+    assert run.t == 0.1
     run.array("start")[1] = np.nan
     assert prepare(run) == INCONSISTENT
     system = kn.load(EXAMPLES / "double_pendulum.kin")

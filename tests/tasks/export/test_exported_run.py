@@ -226,6 +226,16 @@ def test_a_program_prints_the_motion(tmp_path: Path) -> None:
     assert [float(row.split(",")[0]) for row in rows] == [0.0, 0.5, 1.0, 1.5, 2.0]
 
 
+def test_names_are_those_of_c_and_no_words_of_templates(tmp_path: Path) -> None:
+    parameters = "NAME = 1 kg, PREFIX = 2, double = 3 N/m, NAN = 0.5, T0 = 1"
+    system = kn.loads(
+        f"model odd; parameters {parameters}; initial x = 1; Cart | Sx(x) = m(NAME); spring s = double on x;"
+        "output TITLE = x*T0 + PREFIX*NAN;"
+    )
+    run = InC(tmp_path, kn.export_run(system, name="2 */ Ног"), "_2____Nog")
+    assert run.simulate(2)[0].tolist() == [0.0, 1.0, 0.0, 0.0, 1.5, 2.0]
+
+
 @pytest.mark.parametrize(
     ("name", "what"),
     [("hopper", "contacts ('ground')"), ("crane_servo", "programs"), ("friction_oscillator", "dry friction")],
