@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import kineta as kn
+from kineta.mechanics.formalisms.table import FORMALISMS
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
@@ -22,6 +23,13 @@ TRUTH = ROOT / "tests" / "truth"
 LONG = frozenset(
     "andrews ball_tree bicycle bricard puma560 puma_andreev rolling_torus spatial_chain walking_machine wheelset".split()
 )
+
+
+def general(without: Iterable[str] = ()) -> list[str]:
+    """The formalisms of the library that apply to every system, with joints and with quasi-velocities; *without* some."""
+    systems = [kn.load(EXAMPLES / f"{name}.kin") for name in ("spinning_top", "skate")]
+    names = {name for name, f in FORMALISMS.items() if not any(map(f.applies, systems))}
+    return [name for name in FORMALISMS if name in names - {*without}]
 
 
 def slow(values: Iterable[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from kineta.cli.options import Verb
+from kineta.cli.values import emit
 
 #: The environment variable of a request for completions.
 COMPLETE = "_KINETA_COMPLETE"
@@ -29,4 +30,4 @@ def completion(context: click.Context, shell: str) -> None:
 
     made = get_completion_class(shell)
     assert made is not None
-    click.echo(made(context.find_root().command, {}, "kineta", COMPLETE).source())
+    emit(made(context.find_root().command, {}, "kineta", COMPLETE).source())

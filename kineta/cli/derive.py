@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kineta.cli.options import FILE, Verb, json_, model, parameter, settings
-from kineta.cli.values import Settings, echo, print_json, read
+from kineta.cli.values import Settings, echo, emit, print_json, read
 from kineta.errors import ArgumentError
 from kineta.results.ruled_table import ruled
 from kineta.tasks import options as o
@@ -109,17 +109,17 @@ def derive(
             }
         )
     elif latex:
-        click.echo("\n".join(["\\[", *shown, "\\]"]) if matrix else aligned(shown, "align*"))
+        emit("\n".join(["\\[", *shown, "\\]"]) if matrix else aligned(shown, "align*"))
     else:
-        click.echo("\n".join(shown) or nothing(system, quantity), err=not shown)
+        emit("\n".join(shown) or nothing(system, quantity), err=not shown)
         for line in _operations(equations, counts, seconds):
             echo(line, err=True)
         if len(counted) < len(COUNTED):
             left = ", ".join(q for q in COUNTED if q not in counted)
-            click.echo(f"Not counted: {left}, with more than {LARGE} speeds only if asked for by --quantity.", err=True)
+            emit(f"Not counted: {left}, with more than {LARGE} speeds only if asked for by --quantity.", err=True)
         if system.constraints and not system.quasi:
             names = ", ".join(c.name for c in system.constraints)
-            click.echo(
+            emit(
                 f"The constraints {names} add reactions, M vdot + bias = tau + A^T lambda, solved for by {equations.strategy}: "
                 "--quantity multipliers, reaction_forces.",
                 err=True,
@@ -160,11 +160,11 @@ def _explain(system: System, by: tuple[str, str], quantity: str, save: Path | No
     account = derive_equations(system, by[0], strategy=by[1]).settled().account(quantity)
     if save is not None:
         account.save(save)
-        click.echo(f"{save}: {len(account.steps)} steps")
+        emit(f"{save}: {len(account.steps)} steps")
     elif form == "json":
         print_json(account.as_dict())
     else:
-        click.echo(account.latex() if form == "latex" else account.markdown(), nl=False)
+        emit(account.latex() if form == "latex" else account.markdown(), nl=False)
 
 
 def _compile(equations: Equations) -> None:

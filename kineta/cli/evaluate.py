@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kineta.cli.options import Verb, json_, model, parameter, settings
-from kineta.cli.values import Settings, numbers, print_json, read, with_values
+from kineta.cli.values import Settings, emit, numbers, print_json, read, with_values
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.tasks import options as o
 
@@ -100,9 +100,9 @@ def evaluate(
         equations = begin.equations
         parts = _parts(equations.function(quantity, backend)(t, *at, **extra), quantity)
         for note in begin.notes:
-            click.echo(f"kineta: warning: {note}.", err=True)
+            emit(f"kineta: warning: {note}.", err=True)
     if note := start_violation(equations, t, *state, parameter_values(system), "state"):
-        click.echo(f"kineta: warning: {note}", err=True)
+        emit(f"kineta: warning: {note}", err=True)
     if not all(np.isfinite(x).all() for x in parts.values()):
         why = why_infinite(equations, t, *state, parameter_values(system))
         if held and (flat := _without_gradient(equations, t, *at, extra)):
@@ -125,11 +125,11 @@ def evaluate(
             }
         )
     elif not any(x.size for x in parts.values()):
-        click.echo(nothing(system, quantity), err=True)
+        emit(nothing(system, quantity), err=True)
     else:
         for name, x in parts.items():
             shown = np.array2string(x, precision=12, separator=", ", threshold=10**6, max_line_width=120)
-            click.echo(shown if len(parts) == 1 else f"{name}:\n{shown}")
+            emit(shown if len(parts) == 1 else f"{name}:\n{shown}")
 
 
 def _parts(value: Any, quantity: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from kineta.cli.options import Verb, completing, force, json_, to
-from kineta.cli.values import print_json, print_written, write_files
+from kineta.cli.values import emit, print_json, print_written, write_files
 from kineta.errors import ArgumentError, did_you_mean
 from kineta.library import example_files
 
@@ -33,7 +33,7 @@ def list_(as_json: bool) -> None:
         return
     width = max(map(len, found))
     for name, comment in found.items():
-        click.echo(f"{name:{width}}  {comment}")
+        emit(f"{name:{width}}  {comment}")
 
 
 @examples.command(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kineta.cli.options import FILE, Verb, force, json_, model, parameter, settings, to
-from kineta.cli.values import Settings, print_json, print_written, read, write_files
+from kineta.cli.values import Settings, emit, print_json, print_written, read, write_files
 from kineta.errors import ArgumentError
 from kineta.tasks import options as o
 
@@ -143,7 +143,7 @@ def import_(robot: Path, output: Path | None, floating: bool, no_limits: bool, f
     system, notes = urdf.read_with_report(robot, floating=floating, limits=not no_limits)
     text = dumps(system)
     for note in notes:
-        click.echo(f"kineta: {note}", err=True)
+        emit(f"kineta: {note}", err=True)
     if output is not None:
         write_files({output: text}, force=force)
     if as_json:
@@ -156,6 +156,6 @@ def import_(robot: Path, output: Path | None, floating: bool, no_limits: bool, f
             }
         )
     elif output is None:
-        click.echo(text, nl=False)
+        emit(text, nl=False)
     else:
-        click.echo(f"written: {output} ({len(system.bodies)} bodies, {system.nv} degrees of freedom)")
+        emit(f"written: {output} ({len(system.bodies)} bodies, {system.nv} degrees of freedom)")

@@ -18,7 +18,7 @@ from kineta.cli.examples import examples
 from kineta.cli.export import export, import_
 from kineta.cli.new import new
 from kineta.cli.task_verbs import verbs
-from kineta.cli.values import BAD_INPUT, said
+from kineta.cli.values import BAD_INPUT, emit, said
 from kineta.errors import readable, suggestion
 
 
@@ -47,7 +47,7 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if sys.stdout is None:
-        click.echo("kineta: The output cannot be written: standard output is closed.", err=True)
+        emit("kineta: The output cannot be written: standard output is closed.", err=True)
         raise SystemExit(BAD_INPUT)
     with said(None):
         raise SystemExit(_run(sys.argv[1:]))
@@ -65,7 +65,7 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as left:
         return left.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.format_message())
+        emit(error.format_message())
         return BAD_INPUT
     except click.UsageError as error:
         _explain(error)
@@ -90,4 +90,4 @@ def _explain(error: click.UsageError) -> None:
     message = readable(_near(error) or " ".join(error.format_message().split()))
     verb = error.ctx.command_path if error.ctx else "kineta"
     end = "" if message.endswith((".", "?")) else "."
-    click.echo(f"kineta: {message}{end} See {verb} --help.", err=True)
+    emit(f"kineta: {message}{end} See {verb} --help.", err=True)

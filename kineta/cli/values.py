@@ -75,20 +75,20 @@ def _unforeseen(error: Exception) -> str:
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
     """Print *message* on standard error, and end with *code*."""
-    click.echo(f"kineta: {readable(message)}", err=True)
+    emit(f"kineta: {readable(message)}", err=True)
     raise SystemExit(code)
 
 
 def show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """Print a warning of kineta on standard error, in place of :func:`warnings.showwarning`."""
     if issubclass(category, KinetaWarning):
-        click.echo(f"kineta: warning: {message}", err=True)
+        emit(f"kineta: warning: {message}", err=True)
 
 
 def print_json(data: Any) -> None:
     """Print *data* as JSON on standard output; infinite numbers and NaN become null."""
     unicode = (getattr(sys.stdout, "encoding", None) or "").lower().startswith("utf")
-    click.echo(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
+    emit(json.dumps(_finite(data), ensure_ascii=not unicode, allow_nan=False))
 
 
 def echo(line: str, *, err: bool = False, **style: Any) -> None:
@@ -98,8 +98,15 @@ def echo(line: str, *, err: bool = False, **style: Any) -> None:
         line.encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:
         line = line.translate(PLAIN_RULES)
-    # The stream is named, since click writes UTF-8 to a default stream of ASCII.
-    click.secho(readable(line), file=stream, **style)
+    emit(readable(line), err=err, **style)
+
+
+def emit(text: str, *, err: bool = False, nl: bool = True, **style: Any) -> None:
+    """Print *text* as it is, in a *style* of click: all output of verbs goes through here.
+
+    The stream is named, since click writes UTF-8 to a default stream of another encoding.
+    """
+    click.secho(text, file=sys.stderr if err else sys.stdout, nl=nl, **style)
 
 
 def _finite(data: Any) -> Any:
@@ -326,7 +333,7 @@ def print_written(files: Iterable[Path], *, as_json: bool, model: str = "", **ke
     if as_json:
         print_json({**({"model": model} if model else {}), "files": [str(path) for path in files], **keys})
     else:
-        click.echo(f"written: {', '.join(map(str, files))}")
+        emit(f"written: {', '.join(map(str, files))}")
 
 
 def terminal() -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -208,11 +208,9 @@ class Equations:
         """Names of the multipliers of the constraints, ``lambda.pin.x``."""
         return tuple(f"{MULTIPLIER}{row}" for row in self.constraint_rows)
 
-    @contextmanager
-    def shared(self) -> Iterator[Derivation]:
+    def shared(self) -> AbstractContextManager[Derivation]:
         """The derivation, while no other thread has it."""
-        with LOCK:
-            yield self.derivation
+        return _locked(self.derivation)
 
     def expressions(self, quantity: str) -> Array:
         """The expressions of *quantity*: shape and references into :attr:`graph`."""
@@ -347,6 +345,13 @@ class Equations:
         key = Function, name, known_backend(backend)
         own = self.settled() if row_of(name).solved else self
         return own.memo(key, lambda: Function(own.system, name, *own.programs(name), backend))
+
+
+@contextmanager
+def _locked(derivation: Derivation) -> Iterator[Derivation]:
+    """A *derivation* under the lock of graphs."""
+    with LOCK:
+        yield derivation
 
 
 def _unpickled(system: System, formalism: str | Formalism, strategy: str, left_out: frozenset[str]) -> Equations:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 from types import UnionType
 from typing import Any
 
@@ -96,9 +97,21 @@ def coerce_fields(self: Any) -> None:
     """Coerce every field of a record to its declared type."""
     for field in fields(self):
         given = getattr(self, field.name)
-        taken = COERCIONS[str(field.type)](given, field.name, self)
+        taken = _coercion(field, type(self))(given, field.name, self)
         if taken is not given:
             object.__setattr__(self, field.name, taken)
+
+
+def _coercion(field: Field[Any], owner: type) -> Callable[[Any, str, Any], Any]:
+    """The coercion of a *field*, whose type is text, or a class where the file of *owner* postpones no annotations."""
+    declared = field.type if isinstance(field.type, str) else getattr(field.type, "__name__", str(field.type))
+    found = COERCIONS.get(declared) or COERCIONS.get(re.sub(r"\b(?:\w+\.)+", "", str(field.type)))
+    if found is None:
+        raise ArgumentError(
+            f"{owner.__module__}: expected '{field.name}' of {owner.__name__} to have one of the types {', '.join(COERCIONS)}, "
+            f"found {declared}."
+        )
+    return found
 
 
 class ModelRecord:

@@ -105,6 +105,10 @@ class Scope(Protocol):
         """The parameters, with their values."""
 
     @property
+    def taken(self) -> Mapping[str, str]:
+        """Rule of name inference by which each name is a coordinate or parameter."""
+
+    @property
     def switched(self) -> Mapping[str, Any]:
         """The parameters that switches set."""
 

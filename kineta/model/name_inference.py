@@ -30,7 +30,6 @@ COORDINATE = re.compile(r"q_?\d*$")
 
 #: Rules by which a name is a coordinate or a parameter: its declaration, or its place in the description.
 LISTED = "listed"
-DECLARED = "declared"
 BY_NAME = "by name"
 OF_JOINT = f"of a {joints.words()} motion"
 MOVES = "a speed or an initial value is named"

@@ -17,6 +17,9 @@ from kineta.values import number
 
 T = TypeVar("T")
 
+#: Rule by which the name of a declared parameter is one.
+DECLARED = "declared"
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter(ModelRecord):

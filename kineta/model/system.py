@@ -18,7 +18,6 @@ from kineta.model.elements.smooth_friction import SmoothFriction
 from kineta.model.kind import Condition, Element, Unilateral
 from kineta.model.motion_program import Control, Program
 from kineta.model.name_inference import (
-    DECLARED,
     LISTED,
     ambiguities,
     infer_coordinates,
@@ -27,7 +26,7 @@ from kineta.model.name_inference import (
     speed_derivatives,
 )
 from kineta.model.named_expressions import Let, Lets, Output, Outputs
-from kineta.model.parameters import Initial, Parameter, Parameters, valid_defaults
+from kineta.model.parameters import DECLARED, Initial, Parameter, Parameters, valid_defaults
 from kineta.model.quasi import Quasi
 from kineta.model.switch import Switch
 from kineta.model.transformations.mapping import map_expressions

@@ -77,3 +77,12 @@ def test_the_index_has_about_forty_terms_in_order() -> None:
         ","
     ):
         assert f"| {term}" in page
+
+
+def test_code_for_kinds_is_that_of_the_plug_in() -> None:
+    """Imports included: each block of the page is a file that tests install and run."""
+    plug_in = Path(__file__).parent / "plug_in" / "kineta_plug_in"
+    files = [f.read_text(encoding="utf-8") for f in plug_in.glob("*.py")]
+    blocks = re.findall(r"```python\n(from .*?)```", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 5
+    assert all(any(text.endswith(block) for text in files) for block in blocks)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import kineta as kn
 from kineta import entry_points
+from kineta.mechanics.formalisms import table
 from kineta.mechanics.formalisms.kane import KANE
 
 HERE = Path(__file__).parent
@@ -57,7 +60,7 @@ def test_an_element_is_read_written_and_pickled() -> None:
 
 
 def _force(axis: str) -> str:
-    return f"force D_{axis} = -k*sqrt(P.vx^2 + P.vy^2 + P.vz^2)*P.v{axis} on P.{axis};"
+    return f"force D_{axis} = -k*sqrt(1e-12 + P.vx^2 + P.vy^2 + P.vz^2)*P.v{axis} on P.{axis};"
 
 
 @pytest.mark.usefixtures("installed")
@@ -67,6 +70,14 @@ def test_an_element_and_a_formalism_are_verified_and_run() -> None:
     assert [row.formalism for row in certificate.rows][-1] == "nielsen"
     assert "every body is in balance" in [law.law for law in certificate.laws]
     assert kn.simulate(kn.loads(DRAGGED), 0.5).success
+
+
+@pytest.mark.usefixtures("installed")
+def test_an_element_has_a_slope_at_rest() -> None:
+    """Random states are never at rest: verify does not see a root without a slope."""
+    system = kn.loads(f"{DRAGGED} spring Z = 30 on z; spring Q = 20 on q;")
+    assert kn.equilibrium(system).residual < 1e-9
+    assert np.isfinite(kn.sensitivity(system, 0.1, ["x"], samples=2)["x"]).all()
 
 
 @pytest.mark.usefixtures("installed")
@@ -235,3 +246,46 @@ def test_nothing_of_entry_points_is_read_without_a_need() -> None:
     code = "import sys, kineta as kn; kn.derive(kn.loads('A | Rz(q) = 1, 1, 1, 1;'), 'kane').operations('inverse')\n"
     code += "from kineta import entry_points\nassert not entry_points._declared.cache_info().misses"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_formalism_of_a_plug_in_is_listed_once(installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "FORMALISMS", {**table.FORMALISMS, "nielsen": KANE})
+    with pytest.raises(kn.ArgumentError, match=r"wittenburg, nielsen\), found"):
+        kn.derive(kn.loads(DRAGGED), "nothing")
+
+
+POSTPONED = """from dataclasses import dataclass, field
+from kineta.errors import Location
+from kineta.algebra.expression import Expr
+from kineta.model.coercion import ModelRecord
+
+@dataclass(frozen=True, slots=True)
+class Plain(ModelRecord):
+    name: str
+    value: Expr
+    pairs: tuple[tuple[str, Expr], ...] = ()
+    location: Location | None = None
+
+@dataclass(frozen=True, slots=True)
+class Strange(ModelRecord):
+    many: dict[str, int]
+"""
+
+
+def test_records_of_files_that_postpone_no_annotations() -> None:
+    found: dict[str, Any] = {"__name__": "own_file"}
+    exec(compile(POSTPONED, "own_file.py", "exec", dont_inherit=True), found)
+    made = found["Plain"]("a", 2.0, {"s": 1})
+    assert (made.value.value, made.pairs[0][1].value) == (2.0, 1.0)
+    with pytest.raises(
+        kn.ArgumentError, match=r"own_file: expected 'many' of Strange to have one of the types str, bool, Expr"
+    ):
+        found["Strange"]({})
+
+
+def test_a_section_of_several_motions_is_refused(installed: None) -> None:
+    section = importlib.import_module("kineta_plug_in.poincare_section").poincare_section
+    ball = kn.loads("A | Sx(x) = 1; coordinates x; spring s = 1 on x; initial x = -1;")
+    assert len(section(ball, 7.0, kn.symbol("x")).t) == 1
+    with pytest.raises(kn.ArgumentError, match="expected one motion, found 2; ask for each by itself"):
+        section(ball, 7.0, kn.symbol("x"), q=[[-1.0], [-2.0]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -151,6 +152,17 @@ def test_names_of_any_script_are_printed_in_any_encoding() -> None:
     done = run("check", HOPPER, "--json", env=plain)
     assert done.stdout.isascii()
     assert json.loads(done.stdout)["bodies"] == ["Нога", "Корпус"]
+    for arguments in (["derive", HOPPER], ["derive", HOPPER, "--latex"], ["check", "Нога"]):
+        done = run(*arguments, env=plain)
+        assert (done.stdout + done.stderr).isascii()
+
+
+def test_all_output_goes_through_one_writer() -> None:
+    """Which names the stream: click writes UTF-8 to a default stream of ASCII."""
+    files = (Path(kn.__file__).parent / "cli").glob("*.py")
+    text = {f.name: f.read_text(encoding="utf-8") for f in files}
+    assert [name for name, t in text.items() if re.search(r"\bclick\.s?echo\(|\bprint\(", t)] == ["values.py"]
+    assert text["values.py"].count("click.secho(") == 1
 
 
 #: Signals that ask a command to end, and the codes that it ends with.

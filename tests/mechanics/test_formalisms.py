@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.mechanics.formalisms.table import FORMALISMS
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.random_systems import random_state, random_system
+from tests.support import general
 
-OTHERS = [name for name in FORMALISMS if name != "newton_euler"]
+OTHERS = general(without=["newton_euler"])
 SEEDS = range(12)
 QUANTITIES = ("inverse", "mass_matrix", "bias")
 

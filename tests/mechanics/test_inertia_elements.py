@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.mechanics.formalisms.table import FORMALISMS
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.random_systems import random_state
+from tests.support import general
 
-APPLY = [name for name in FORMALISMS if name != "wittenburg"]
+APPLY = general(without=["wittenburg"])
 QUANTITIES = ("inverse", "mass_matrix", "bias", "forward", "kinetic_energy", "power", "momentum")
 
 #: Euler's angles, and the angular velocity in the axes of the body.

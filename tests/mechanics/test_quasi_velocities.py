@@ -10,13 +10,12 @@ import pytest
 
 import kineta as kn
 from kineta.expr.graph import ONE
-from kineta.mechanics.formalisms.table import FORMALISMS
 from kineta.passes.differentiate import forward
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.golubev import matrix
 from tests.mechanics.random_systems import random_inertia, random_state, random_system
 from tests.mechanics.truth import error, vectors
-from tests.support import slow
+from tests.support import general, slow
 
 sin, cos, t = kn.sin, kn.cos, kn.symbol("t")
 x, y, phi, theta, psi = (kn.symbol(n) for n in ("x", "y", "phi", "theta", "psi"))
@@ -68,7 +67,7 @@ def coin() -> kn.System:
     )
 
 
-@pytest.mark.parametrize("formalism", FORMALISMS)
+@pytest.mark.parametrize("formalism", general())
 def test_the_skate_comes_out_as_printed(formalism: str) -> None:
     equations = kn.derive(skate(), formalism)
     assert equations.text("inverse") == "tau[u] = 2*u' + 2*g*sin(phi)\ntau[w] = l^2*w'/2"
@@ -77,7 +76,7 @@ def test_the_skate_comes_out_as_printed(formalism: str) -> None:
     assert equations.text("multipliers") == "lambda.edge = 2*u*w + 2*g*cos(phi)"
 
 
-@pytest.mark.parametrize("formalism", [name for name in FORMALISMS if name != "wittenburg"])  # in ground axes, longer
+@pytest.mark.parametrize("formalism", general(without=["wittenburg"]))  # in ground axes, longer
 def test_the_fixed_point_body_gives_eulers_equations(formalism: str) -> None:
     equations = kn.derive(top(), formalism)
     assert equations.text("inverse").splitlines() == [
@@ -95,7 +94,7 @@ def at(system: kn.System, quantity: str, state: dict[str, float], formalism: str
     return np.array(evaluate(equations.graph, array.refs, state)).reshape(array.shape)
 
 
-@pytest.mark.parametrize("formalism", FORMALISMS)
+@pytest.mark.parametrize("formalism", general())
 @pytest.mark.parametrize("name", ["dumbbell_scleronomic", "dumbbell_rheonomic", "upright_coin"])
 def test_gantmachers_vectors(name: str, formalism: str) -> None:
     case = vectors("gantmacher_quasi_velocities")[name]
@@ -158,7 +157,7 @@ def test_quasi_velocities_of_any_forms(name: str) -> None:
     assert error(value(d, "bias", given["pi_dot"]), expected["bias"] - expected["Pi"]) < 1e-12
 
 
-@pytest.mark.parametrize("formalism", FORMALISMS)
+@pytest.mark.parametrize("formalism", general())
 @pytest.mark.parametrize("name", ["euler_1", "euler_2"])
 def test_euler_s_equations_at_a_state(name: str, formalism: str) -> None:
     """(27): accelerations under a moment, the rates of the angles, and U at trial accelerations up to terms free of them."""
@@ -419,7 +418,7 @@ def test_forms_are_looked_at_where_they_have_values() -> None:
         kn.derive(nowhere)
 
 
-@pytest.mark.parametrize("formalism", FORMALISMS)
+@pytest.mark.parametrize("formalism", general())
 def test_a_constraint_said_twice_in_other_words_is_named_by_every_formalism(formalism: str) -> None:
     other = cos(phi) * xd * 2 - cos(phi) * 2 * yd
     twice = skate().replace(constraints=[kn.constraint("c", xd - yd), kn.constraint("d", other)], quasi=())

@@ -401,3 +401,14 @@ def test_mistakes_from_python_are_named(change: dict[str, Any], message: str) ->
 def test_a_law_of_restitution_is_one_of_two() -> None:
     with pytest.raises(kn.ArgumentError, match=r"poison.*Did you mean 'poisson'\?"):
         kn.limit("c", kn.symbol("q1"), 0, law="poison")
+
+
+def test_names_that_were_taken_for_parameters_are_told() -> None:
+    """Without a list of coordinates, names in shifts are parameters."""
+    text = "A | Sx(x0) = 1; B | Sx(x1) = 1; limit s : x1 - x0 >= 0;"
+    with pytest.raises(
+        kn.ModelError, match=r"no motion changes 'x1 - x0', for 'x0', 'x1' are taken for parameters \(list the"
+    ):
+        kn.loads(text)
+    with pytest.raises(kn.ModelError, match=r"no motion changes 'x1 - x0'; expected"):
+        kn.loads(text + " parameters x0 = 1, x1 = 1; coordinates y; C | Sx(y) = 1;")

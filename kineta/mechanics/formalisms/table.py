@@ -38,7 +38,7 @@ def formalism(given: object) -> Formalism:
         return given  # type: ignore[return-value]  # it has the attributes of one
     found = FORMALISMS.get(given or "") or entry_points.load(GROUP, given, _fault_of(given))
     if found is None:
-        one_of(given, (*FORMALISMS, *entry_points.installed(GROUP)), "a formalism")
+        one_of(given, dict.fromkeys((*FORMALISMS, *entry_points.installed(GROUP))), "a formalism")
     return found
 
 

@@ -6,8 +6,10 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr
+from kineta.errors import excerpt
 from kineta.model.body import GROUND
 from kineta.model.constraints import placement
+from kineta.model.parameters import DECLARED
 
 if TYPE_CHECKING:
     from kineta.model.kind import Scope
@@ -33,7 +35,10 @@ def immobility_fault(system: Scope, value: Expr) -> str:
     """Sentence on a *value* that no motion changes; ``''`` for a variable value, or a value with unknown names."""
     if not is_stationary(system, value, {"t", *(p.name for p in system.parameters)}):
         return ""
-    return f"no motion changes '{value}'; expected an expression of coordinates, or of points that move."
+    inferred = [n for n in sorted(value.symbols()) if system.taken.get(n, DECLARED) != DECLARED]
+    are = "is taken for a parameter" if len(inferred) == 1 else "are taken for parameters"
+    why = f", for {excerpt(map(repr, inferred))} {are} (list the coordinates to say what is meant)" if inferred else ""
+    return f"no motion changes '{value}'{why}; expected an expression of coordinates, or of points that move."
 
 
 def is_stationary(system: Scope, value: Expr, resting: Collection[str]) -> bool:

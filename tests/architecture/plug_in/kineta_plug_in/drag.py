@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kineta.algebra.expression import Expr, symbol
+from kineta.algebra.expression import Expr, expr, symbol
 from kineta.algebra.functions import sqrt
 from kineta.errors import Location
 from kineta.model import units
@@ -14,6 +14,8 @@ from kineta.model.kind import Production
 
 #: [N s^2/m^2] as exponents of length, mass and time.
 FACTOR = units.times(units.FORCE, units.VELOCITY, -2)
+#: A speed [m/s] too small to matter: a root has no slope at zero, and equilibria and sensitivities ask for one at rest.
+SLOW = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Drag(CompoundElement):
     def parts(self) -> tuple[GeneralizedForce, ...]:
         """A force along each axis of the ground, which works on the rate of the coordinate of the point."""
         v = [symbol(f"{self.point}.v{axis}") for axis in "xyz"]
-        speed = sqrt(sum((c * c for c in v[1:]), v[0] * v[0]))
+        speed = sqrt(sum((c * c for c in v), expr(SLOW * SLOW)))
         return tuple(
             GeneralizedForce(
                 f"{self.name}_{axis}", -self.factor * speed * c, symbol(f"{self.point}.{axis}"), self.location

@@ -7,7 +7,7 @@ from typing import Any
 
 from kineta.algebra.expression import Expr
 from kineta.equations.equations import Equations
-from kineta.errors import SimulationError
+from kineta.errors import ArgumentError, SimulationError
 from kineta.model.system import System
 from kineta.results.outcomes import check_complete
 from kineta.results.series import Series
@@ -34,9 +34,14 @@ def poincare_section(
     section : an expression of coordinates and speeds
     q, v, p : as for :func:`~kineta.simulation.simulate.simulate`, of one case
 
-    Raises :class:`SimulationError` for a motion that does not reach its end, and for one without a crossing.
+    Raises :class:`ArgumentError` for several cases, :class:`SimulationError` for a motion that does not reach its end, and for
+    one without a crossing.
     """
     run = simulate(system, t, q=q, v=v, p=p, events=event(section, direction=1))
+    if run.cases is not None:
+        raise ArgumentError(
+            f"Model '{run.model}': expected one motion, found {len(run.cases)}; ask for each by itself."
+        )
     check_complete(run.model, run.status, run.message)
     times, states = run.t_events[0], run.y_events[0]
     if not len(times):
