@@ -240,7 +240,7 @@ def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
         return self._held[name]
 
     def hold(self: Any, new: Any) -> None:
-        self._integers[k] = _address(new, kind, what)
+        self._integers[k] = memory_address(new, kind, what)
         self._held[name] = new
 
     if kind is REAL:
@@ -254,7 +254,7 @@ def _accessor(record: str, name: str, k: int, kind: MemoryType) -> property:
     return property(value, hold)
 
 
-def _address(value: Any, kind: MemoryType, what: str) -> int:
+def memory_address(value: Any, kind: MemoryType, what: str) -> int:
     """The address of an array, a record or a function."""
     if isinstance(kind, ArrayType):
         wanted = np.float64 if kind.item is REAL else np.int64

@@ -8,6 +8,7 @@ event, after a step with ambiguous events, and at a failure. What it shares with
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 from kineta.codegen.target import host
 from kineta.integration.loop_abi import DONE, EVENT, NOT_FINITE, PAUSED, STEP_TOO_SMALL, RunData
@@ -38,13 +39,17 @@ from kineta.numerics.tableaux import Tableau
 GOES_ON = -1
 
 
+#: Equal methods are one object, whose text is known.
+_loop_method = cache(LoopMethod)
+
+
 def integration_loop(tableau: Tableau, *, projecting: bool = False, touching: bool = False) -> Callable[[RunData], int]:
     """The compiled loop for *tableau*.
 
     With *projecting* it projects onto the constraints of the problem; with *touching* it carries out impacts and stick-slip
     transitions, too.
     """
-    return machine_code(integrate, LoopMethod(tableau, is_fused(), projecting or touching, touching))
+    return machine_code(integrate, _loop_method(tableau, is_fused(), projecting or touching, touching))
 
 
 def is_fused() -> bool:

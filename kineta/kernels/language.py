@@ -12,6 +12,7 @@ become reals in arithmetic alone, and index an array from its start. ``x[k:]`` i
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -52,6 +53,23 @@ def take(counter: Integers) -> int:
     """The next number of a *counter* that lanes and threads share: its entry, which is counted up."""
     counter[0] += 1
     return counter[0] - 1
+
+
+def static_text(value: Any) -> str:
+    """A static value as text that tells it from all others: 1, 1.0 and True are one key of Python, and 0.0 and -0.0. Raises
+    :class:`KernelError` for one that has no such text.
+    """
+    if value is None or isinstance(value, bool | int | float | str | Kernel):
+        return repr(value)
+    if isinstance(value, tuple):
+        return f"({', '.join(map(static_text, value))})"
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = (f"{f.name}={static_text(getattr(value, f.name))}" for f in dataclasses.fields(value))
+        return f"{type(value).__module__}.{type(value).__qualname__}({', '.join(fields)})"
+    raise KernelError(
+        f"Expected a static value of numbers, words, tuples, dataclasses and kernels, found one of type"
+        f" '{type(value).__name__}'. Make it of these."
+    )
 
 
 def sqrt(x: float) -> float:

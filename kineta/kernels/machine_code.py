@@ -6,8 +6,8 @@ import ctypes
 import dataclasses
 import sys
 import typing
-from collections.abc import Callable, Hashable
-from functools import cache
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache, wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -17,8 +17,9 @@ import numpy as np
 from kineta.cache import stored
 from kineta.codegen.llvm import generator, load_object, optimised_object_code
 from kineta.codegen.target import host
-from kineta.kernels.language import Kernel, KernelError
-from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, ArrayType, MemoryType, ScalarType, memory_type
+from kineta.errors import ArgumentError, shown
+from kineta.kernels.language import Kernel, static_text
+from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, MemoryType, ScalarType, memory_address, memory_type
 
 _STORED: dict[MemoryType, Any] = {REAL: np.float64, INTEGER: np.int64, BOOLEAN: np.int64}
 _NUMBERS: dict[MemoryType, Any] = {
@@ -28,30 +29,73 @@ _NUMBERS: dict[MemoryType, Any] = {
     NOTHING: None,
 }
 
+#: Static values whose texts are known, those last used: the text of a tableau takes longer than a short run.
+TEXTS = 64
+#: What Python may give for numbers.
+_TAKEN: dict[MemoryType, tuple[type, ...]] = {
+    REAL: (float, int, np.floating, np.integer),
+    INTEGER: (int, np.integer),
+    BOOLEAN: (bool, np.bool_),
+}
 
-@cache
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _Itself:
+    """A static *value*, equal to itself alone."""
+
+    value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+@lru_cache(maxsize=TEXTS)
+def _text(static: _Itself) -> str:
+    return static_text(static.value)
+
+
+def _once(make: Callable[..., Callable[..., Any]]) -> Callable[..., Callable[..., Any]]:
+    """*make*, a function of kernels and static values, called once for values of the same texts."""
+    made: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+    @wraps(make)
+    def known(*values: Any) -> Callable[..., Any]:
+        key = tuple(x if isinstance(x, Kernel) else _text(_Itself(x)) for x in values)
+        return made.get(key) or made.setdefault(key, make(*values))
+
+    return known
+
+
+@_once
 def machine_code(kernel: Callable[..., Any], *static: Hashable) -> Callable[..., Any]:
     """The *kernel* compiled for values of its *static* parameters: a function of the others, as in Python."""
-    code, types, result = _loaded(kernel, static, 1)
+    code, known, result = _loaded(kernel, static, 1)
+    types = [t for t, _ in known]
     function = ctypes.CFUNCTYPE(_NUMBERS[result], *(_NUMBERS.get(t, ctypes.c_void_p) for t in types))(
         code[_name(kernel)]
     )
 
     def call(*arguments: Any, code: Any = code) -> Any:  # keeps the code alive
-        return function(*map(_given, arguments, types))
+        _check_count(kernel, known, arguments)
+        return function(*(_given(x, *kind) for x, kind in zip(arguments, known, strict=True)))
 
     return call
 
 
-@cache
+@_once
 def machine_code_in_lanes(lanes: int, kernel: Callable[..., Any], *static: Hashable) -> Callable[..., Any]:
     """The *kernel* compiled for so many *lanes*, as :func:`machine_code`: a function of numbers (lanes,), arrays (n, lanes),
     and records, which are :class:`~kineta.memory.LaneRecord` where lanes do not share them. It returns the results (lanes,).
     """
-    code, types, result = _loaded(kernel, static, lanes)
+    code, known, result = _loaded(kernel, static, lanes)
+    types = [t for t, _ in known]
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(types) + 1))(code[_name(kernel)])
 
     def call(*arguments: Any, code: Any = code) -> Any:
+        _check_count(kernel, known, arguments)
         given = [
             np.array(a, _STORED[t]) if isinstance(t, ScalarType) else a for a, t in zip(arguments, types, strict=True)
         ]
@@ -68,8 +112,8 @@ def _name(kernel: Callable[..., Any]) -> str:
 
 def _loaded(
     kernel: Callable[..., Any], static: tuple[Hashable, ...], lanes: int
-) -> tuple[Any, list[MemoryType], MemoryType]:
-    """The machine code of a *kernel*, and the types of its parameters and result."""
+) -> tuple[Any, list[tuple[MemoryType, str]], MemoryType]:
+    """The machine code of a *kernel*, the types of its parameters with their names in errors, and that of its result."""
     source = cast(Kernel, kernel)
     parts = [
         generator("", "codegen/kernels", "integration", "kernels", "kernels/contact"),
@@ -77,11 +121,21 @@ def _loaded(
         _neighbours(source.__module__),
         str(lanes),
     ]
-    key = sha256(" ".join([*parts, repr(source), *map(_written, static)]).encode()).hexdigest()
+    key = sha256(" ".join([*parts, repr(source), *map(static_text, static)]).encode()).hexdigest()
     code = load_object(stored(key, lambda: _made(kernel, static, lanes)), [_name(kernel)])
     hints = typing.get_type_hints(source.function)
     result = memory_type(hints.pop("return", None)) or NOTHING
-    return code, [t for t in map(memory_type, hints.values()) if t is not None], result
+    types = {n: memory_type(hint) for n, hint in hints.items()}
+    return (
+        code,
+        [(t, f"Argument '{n}' of kernel '{source.__name__}'") for n, t in types.items() if t is not None],
+        result,
+    )
+
+
+def _check_count(kernel: Callable[..., Any], known: Sequence[tuple[MemoryType, str]], arguments: Sequence[Any]) -> None:
+    if len(arguments) != len(known):
+        raise ArgumentError(f"Kernel '{kernel.__name__}': expected {len(known)} arguments, found {len(arguments)}.")
 
 
 def _made(kernel: Callable[..., Any], static: tuple[Hashable, ...], lanes: int) -> bytes:
@@ -92,29 +146,16 @@ def _made(kernel: Callable[..., Any], static: tuple[Hashable, ...], lanes: int) 
     return optimised_object_code(llvm_ir.source([translate(kernel, *static)], lanes))
 
 
-def _given(value: Any, kind: MemoryType) -> Any:
+def _given(value: Any, kind: MemoryType, what: str = "An argument") -> Any:
     """An argument as ctypes takes it."""
-    if isinstance(kind, ScalarType):
-        return value
-    return value.ctypes.data if isinstance(kind, ArrayType) else value.address
+    if not isinstance(kind, ScalarType):
+        return memory_address(value, kind, what)
+    if not isinstance(value, _TAKEN[kind]) or (isinstance(value, bool | np.bool_) and kind is not BOOLEAN):
+        raise ArgumentError(f"{what}: expected {kind}, found {shown(value)}.")
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _neighbours(module: str) -> str:
     """The sources of the package in which a kernel stands."""
     folder = Path(sys.modules[module].__file__ or "").parent
     return sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
-
-
-def _written(value: Any) -> str:
-    """A static value as text that tells it from all others. Raises :class:`KernelError` for one that has no such text."""
-    if value is None or isinstance(value, bool | int | float | str | Kernel):
-        return repr(value)
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_written, value))})"
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = (f"{f.name}={_written(getattr(value, f.name))}" for f in dataclasses.fields(value))
-        return f"{type(value).__module__}.{type(value).__qualname__}({', '.join(fields)})"
-    raise KernelError(
-        f"Expected a static value of numbers, words, tuples, dataclasses and kernels, found one of type"
-        f" '{type(value).__name__}'. Make it of these."
-    )

@@ -37,7 +37,8 @@ def measure_noise(run: RunData) -> None:
         for i in range(run.n):
             size = c.speeds[i] * fabs(run.y[i])
             q, v = maximum(q, fabs(run.y[i]) - size), maximum(v, size)
-        c.noise_q, c.noise_v = NOISE / c.met * q, NOISE / c.met * v
+        part = NOISE / maximum(c.met, tolerances.EPS)  # a pivot of exactly zero would make the tolerances no numbers
+        c.noise_q, c.noise_v = part * q, part * v
 
 
 @kernel

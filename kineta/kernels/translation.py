@@ -36,7 +36,7 @@ from kineta.codegen.kernels.tree import (
 )
 from kineta.errors import Location
 from kineta.kernels.expressions import binary, expression, value
-from kineta.kernels.language import Kernel, KernelError
+from kineta.kernels.language import Kernel, KernelError, static_text
 from kineta.kernels.scope import KernelScope, Known, expect, kept, number_of
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, MemoryType, memory_type
 
@@ -61,7 +61,7 @@ class _Unit:
     """Kernels that are translated together: each once for equal static values, under names of their own."""
 
     def __init__(self) -> None:
-        self.functions: dict[tuple[Kernel, tuple[Hashable, ...]], KernelTree | None] = {}
+        self.functions: dict[tuple[Kernel, str], KernelTree | None] = {}
         self.sources: dict[Kernel, tuple[ast.FunctionDef, str, dict[str, MemoryType | None], MemoryType]] = {}
         self.names: set[str] = set()
 
@@ -89,7 +89,7 @@ class _Unit:
 
     def function(self, kernel: Kernel, static: tuple[Hashable, ...]) -> KernelTree | None:
         """The tree of a *kernel*; None while it is being made."""
-        key = kernel, static
+        key = kernel, static_text(static)
         if key not in self.functions:
             self.functions[key] = None
             numbered = (f"kernel_{kernel.__name__}{f'_{k}' if k else ''}" for k in range(len(self.names) + 1))

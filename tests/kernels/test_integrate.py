@@ -11,9 +11,12 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.integration.loop_abi import ConstraintData, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.segment import Segment
 from kineta.kernels.integrate import integration_loop
+from kineta.kernels.machine_code import machine_code
+from kineta.kernels.projection import measure_noise
 from kineta.numerics.tableaux import DOPRI5, TABLEAUX
 from tests.kernels.test_language import bits, in_c
 from tests.support import EXAMPLES
@@ -77,3 +80,13 @@ def test_python_machine_code_and_c_make_the_same_steps(
 
 def test_a_loop_is_compiled_once_a_process() -> None:
     assert integration_loop(DOPRI5) is integration_loop(DOPRI5)
+
+
+def test_a_pivot_of_exactly_zero_leaves_tolerances_numbers() -> None:
+    """Infinite errors of coordinates and of speeds have no difference, and every step would be rejected."""
+    constraints = ConstraintData(speeds=np.array([0.0, 1.0]), met=0.0)
+    run = RunData(n=2, y=np.array([0.3, -2.0]), constraints=constraints)
+    for measure in (measure_noise, machine_code(measure_noise)):
+        constraints.noise_q = constraints.noise_v = np.nan
+        measure(run)
+        assert 0.0 < constraints.noise_q < constraints.noise_v < np.inf

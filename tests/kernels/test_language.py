@@ -20,7 +20,7 @@ from kineta.codegen.kernels import BACKENDS
 from kineta.errors import ArgumentError
 from kineta.kernels import language, machine_code
 from kineta.kernels.language import copysign, fabs, fma, kernel, pow, sqrt, take
-from kineta.kernels.translation import translate
+from kineta.kernels.translation import translate, translate_unit
 from kineta.memory import CompiledFunction, Integers, LaneRecord, Reals, Record, Shared
 from kineta.numerics.tableaux import DOPRI5, Tableau
 from tests.kernels.wasm_machine import in_wasm
@@ -512,3 +512,43 @@ def test_a_static_value_without_a_text_is_refused() -> None:
         match="Expected a static value of numbers, words, tuples, dataclasses and kernels, found one of type 'object'",
     ):
         machine_code.machine_code(composed, object())
+
+
+@kernel
+def halved(x: float, n: object) -> float:
+    """Half of a number by a static one, whose type and sign decide."""
+    return copysign(1.0, n * 1.0) * (x + n * 7 // 2)  # type: ignore[operator]
+
+
+def test_static_values_that_are_equal_in_python_are_told_apart() -> None:
+    """1 is 1.0 and True as a key of Python, and 0.0 is -0.0."""
+    found = [machine_code.machine_code(halved, n)(0.5) for n in (0.0, -0.0)]
+    assert found == [0.5, -0.5]
+    assert len({id(machine_code.machine_code(halved, n)) for n in (1, 1.0, True, 1)}) == 3
+    unit = translate_unit((halved, 0.0), (halved, -0.0), (halved, 0.0))
+    assert len({tree.name for tree in unit}) == 2
+
+
+@kernel
+def first(x: Reals, n: int) -> float:
+    """An entry."""
+    return x[n]
+
+
+def test_arguments_of_compiled_kernels_are_checked() -> None:
+    """They are addresses: of other memory, a kernel would read and write what belongs to others."""
+    code, x = machine_code.machine_code(first), np.arange(6.0)
+    assert code(x, 2) == code(x[1:], np.int64(1)) == 2.0
+    for arguments, said in (
+        (
+            (np.arange(6), 0),
+            r"Argument 'x' of kernel 'first': expected a contiguous array \(n,\) of float64, found int64",
+        ),
+        ((x[::2], 0), "expected a contiguous array"),
+        ((x, 0.5), "Argument 'n' of kernel 'first': expected an integer, found 0.5"),
+        ((x, True), "expected an integer, found True"),
+        ((x,), r"Kernel 'first': expected 2 arguments, found 1"),
+        ((x, 0, 0), "expected 2 arguments"),
+    ):
+        with pytest.raises(ArgumentError, match=said):
+            code(*arguments)
