@@ -28,8 +28,10 @@ CONTRADICTION = 1e3
 SEARCHED = 4
 #: Misfit of a contact that slips backwards, larger than all others.
 REVERSED = 1e9
-#: Largest number of times that directions of slip are aligned with accelerations; those by whole steps, and the part of the rest.
-ALIGNMENTS, QUICK, SLOW = 100, 5, 0.2
+#: Largest number of times that directions of slip are aligned with accelerations, and of those by whole steps.
+ALIGNMENTS, QUICK = 100, 5
+#: Change of a direction of slip that begins [rad] under which it is that of the acceleration: from then on it follows the slip.
+ALIGNED = 1e-6
 
 
 @kernel
@@ -145,6 +147,16 @@ def worst_contact(
 
 
 @kernel
+def begun_slips(contacts: ContactMode, near: Integers, count: int) -> int:
+    """The number of contacts that begin to slip."""
+    found = 0
+    for k in range(count):
+        if contacts.mode[near[k]] == SLIPPING and contacts.candidate[near[k]] == STICKING:
+            found += 1
+    return found
+
+
+@kernel
 def align_slip(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -203,12 +215,12 @@ def agrees(
                 solution.active[found] = c
                 found += 1
         forces_of_active(problem, terms, solution, contacts, work, found, a)
-        part = 1.0 if turns < QUICK else SLOW
+        part = 1.0 if turns < QUICK else 1.0 / (1.0 + begun_slips(contacts, near, count))
         turned = align_slip(problem, terms, solution, contacts, work, near, count, part, a)
         turns += 1
     least = tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR
     wrong = worst_contact(problem, terms, contacts, work, near, count, least, a, work.order)
-    return not wrong and turned <= tolerances.FORCE_TOLERANCE
+    return not wrong and turned <= ALIGNED
 
 
 @kernel

@@ -60,8 +60,8 @@ def disagreement(p: RandomProblem, modes: list[int], directions: np.ndarray, x: 
         if mode == SLIPPING:
             d = directions[c]
             off.append(np.abs(x[c, 1:] + kinetic * x[c, 0] * d).max())
-            if not slips and kinetic > 0 and np.abs(rates[c, 1:]).max() > 1e-9:
-                off.append(np.abs(rates[c, 1:] / np.linalg.norm(rates[c, 1:]) - d).max() * min(1.0, x[c, 0]))
+            if not slips and kinetic > 0:
+                off.append(np.abs(rates[c, 1:] - np.linalg.norm(rates[c, 1:]) * d).max() * min(1.0, x[c, 0]))
     return max(off) / max(1.0, np.abs(x).max())
 
 
@@ -128,3 +128,32 @@ def test_contacts_in_space_begin_to_slip_along_their_accelerations(seeds: Sequen
         assert found, seed
         x, directions = work.force.reshape(-1, 3), contacts.direction.reshape(-1, 2)
         assert disagreement(space_problem(seed), contacts.mode.tolist(), directions, x, a) < 1e-6, seed
+
+
+def stack_on_feet(seed: int, bodies: int) -> RandomProblem:
+    """Bodies of unlike masses on one another, each on four feet, pushed and turned at random."""
+    rng = np.random.default_rng(seed)
+    W, touched = np.zeros((12 * bodies, 6 * bodies)), []
+    for c in range(4 * bodies):
+        body, (x, y) = c // 4, rng.uniform(-1, 1, 2)
+        for own, z, sign in ((body, -0.3, 1.0), (body - 1, 0.3, -1.0)):
+            if own >= 0:
+                for i, d in enumerate(np.eye(3)[[2, 0, 1]]):
+                    W[3 * c + i, 6 * own : 6 * own + 6] = sign * np.concatenate([d, np.cross([x, y, z], d)])
+        touched.append([body - 1, body] if body else [0])
+    inertia = [np.diag([a, a, a, *(a * rng.uniform(0.1, 1, 3))]) for a in 10.0 ** rng.uniform(-1, 1, bodies)]
+    push = [a[0, 0] * (rng.normal(size=6) * rng.choice([0.1, 1.0]) - [0, 0, 5, 0, 0, 0]) for a in inertia]
+    mu = np.full(4 * bodies, rng.uniform(0.2, 0.8))
+    own = [list(range(6 * b, 6 * b + 6)) for b in range(bodies)]
+    return problem_of(inertia, own, W, touched, mu, np.concatenate(push))
+
+
+@pytest.mark.parametrize(("bodies", "seeds"), [(1, range(10)), (2, (0, 1, 35, 233)), (3, (0, 63, 67, 79))])
+def test_bodies_on_feet_have_a_mode(bodies: int, seeds: Sequence[int]) -> None:
+    for seed in seeds:
+        found, contacts, work, a = solved(stack_on_feet(seed, bodies))
+        assert found, seed
+        x, directions = work.force.reshape(-1, 3), contacts.direction.reshape(-1, 2)
+        assert disagreement(stack_on_feet(seed, bodies), contacts.mode.tolist(), directions, x, a) < 1e-4, (
+            seed
+        )  # directions of slip converge slowly
