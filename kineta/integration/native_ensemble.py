@@ -83,7 +83,7 @@ class EnsembleRun:
         first = int(len(grid) > 0 and grid[0] == p.t0)
         self.status = np.where(started, loop_abi.PAUSED, loop_abi.NOT_FINITE)
         self.ended, self.accepted, self.rejected = np.zeros((3, self.cases), dtype=np.int64)
-        self.evaluations, self.recorded = np.full(self.cases, 2), np.full(self.cases, first)
+        self.evaluations, self.recorded = np.where(started, 2, 0), np.full(self.cases, first)
         self.t, self.y = np.full(self.cases, float(p.t0)), np.array(e.y0)
         self.samples = np.full((self.cases, len(grid), self.n), np.nan)
         self.samples[:, :first] = e.y0[:, None]
