@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from kineta import tolerances
-from kineta.arrays import FloatArray, Mask
+from kineta.arrays import FloatArray, IntArray, Mask
 from kineta.consistency.constraints import NumericConstraints
 from kineta.equations.equations import Equations, equations_of
 from kineta.equations.initial_values import initial_state
@@ -229,9 +230,9 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
         )
     A, G, every = _shares(path, unknown, p), _jacobian(path, e, p), _jacobian(path, e.without(()), p)
     P = np.eye(system.nv) - pinv(G, what=CONSTRAINTS, rcond=tolerances.RANK_TOLERANCE) @ G
-    R = W * np.einsum(
-        "...ij,...j->...i", pinv(P @ (A * W), what="the unknown forces", rcond=tolerances.RANK_TOLERANCE) @ P, U
-    )
+    lengths = _independent_lengths(P @ (A * W), A * W)
+    inverse = pinv(P @ (A * W) / lengths, what="the unknown forces", rcond=tolerances.RANK_TOLERANCE)
+    R = W / lengths[..., 0, :] * np.einsum("...ij,...j->...i", inverse @ P, U)
     left = U - np.einsum("...ij,...j->...i", A, R)
     multipliers = np.einsum(
         "...ij,...j->...i", pinv(np.swapaxes(G, -1, -2), what=CONSTRAINTS, rcond=tolerances.RANK_TOLERANCE), left
@@ -271,7 +272,7 @@ def solved(path: Trajectory, names: Sequence[str], weights: Mapping[str, float] 
         asked=U,
         needed=tuple(n for n, one in zip(names, told.tolist(), strict=False) if one),
         determinate=determinate,
-        redundancy=len(names) - _rank(P @ A),
+        redundancy=len(names) - int(_ranks(P @ A / _independent_lengths(P @ A, A)).max(initial=0)),
     )
 
 
@@ -406,8 +407,19 @@ def _told(A: FloatArray, G: FloatArray) -> Mask:
     return found
 
 
-def _rank(A: FloatArray) -> int:
+def _independent_lengths(own: FloatArray, whole: FloatArray) -> FloatArray:
+    """Lengths (..., 1, m) of the columns *own*, what constraints leave of the *whole* ones, where only columns in units of
+    their own are independent; else 1, since least forces are those in the units given.
+    """
+    lengths = norm(own, axis=-2, keepdims=True)
+    some = lengths > tolerances.RANK_TOLERANCE * norm(whole, axis=-2, keepdims=True)
+    scaled = np.where(some, own / np.where(some, lengths, 1.0), 0.0)
+    hidden = (_ranks(own) < own.shape[-1]) & (_ranks(scaled) == own.shape[-1])
+    return np.where(hidden.reshape(*own.shape[:-2], 1, 1), lengths, 1.0)
+
+
+def _ranks(A: FloatArray) -> IntArray:
     if not A.size:
-        return 0
+        return np.zeros(max(1, prod(A.shape[:-2])), dtype=int)
     sizes = np.atleast_2d(svdvals(A, what="the unknown forces"))
-    return int((sizes > tolerances.RANK_TOLERANCE * sizes.max(axis=1, keepdims=True)).sum(axis=1).max())
+    return np.asarray((sizes > tolerances.RANK_TOLERANCE * sizes.max(axis=1, keepdims=True)).sum(axis=1))

@@ -139,3 +139,14 @@ def test_motions_that_actuators_cannot_make_are_said() -> None:
         match=r"q1', q2' cannot produce this motion: at t = .* on 'q3'' is left, among forces of up to 37",
     ):
         kn.inverse(PUMA, {f"q{k}": "sin(t)" for k in range(1, 7)}, ["q1'", "q2'"], t=np.linspace(0, 1, 11))
+
+
+def test_unknowns_in_units_of_their_own_are_all_found() -> None:
+    """A modulus in Pa acts on the speeds with 1e-10 of a force: its column is no rounding error of the others."""
+    text = "parameters E = 2e10; A | Sx(x) = 1; B | Sx(y) = 1; coordinates x, y; force f = 1e-10*E*y on y;"
+    t = np.linspace(0, 1, 5)
+    found = kn.kinetostatics(kn.loads(text), {"x": "sin(t)", "y": "2 + cos(t)"}, ["x'", "E"], t=t)
+    assert found["E"] == pytest.approx(-1e10 * np.cos(t) / (2 + np.cos(t)), rel=1e-12)
+    assert found["tau.x'"] == pytest.approx(-np.sin(t), abs=1e-12)
+    assert found.redundancy == 0
+    assert found.determinate == {"tau.x'": True, "E": True}
