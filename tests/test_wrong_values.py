@@ -226,6 +226,11 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         | {"rtol": 1e-6, "atol": 1e-9, "t_eval": None, "samples": None, "dense_output": False, "events": ()}
         | {"max_step": 1.0, "max_steps": 10, "progress": False},
     ),
+    "export_run": (
+        lambda **given: kn.export_run(**{"system": EQUATIONS, "t": 0.001, **given}),
+        {"system": EQUATIONS, "t": 0.001, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "language": "c", "name": "run"}
+        | {"method": "dop853", "rtol": 1e-6, "atol": 1e-9, "events": (), "max_step": 1.0, "max_steps": 10},
+    ),
     "simulate, cases": (lambda method: kn.simulate(EQUATIONS, 0.001, q=[[0.1], [0.2]], method=method), {"method": "dop853"}),
     "assemble": (
         lambda **given: kn.assemble(**{"system": SYSTEM, **given}),
@@ -354,6 +359,7 @@ MADE = {
         "Equations",
         "Equilibrium",
         "Excitation",
+        "ExportedRun",
         "Extremes",
         "Family",
         "FirstIntegral",

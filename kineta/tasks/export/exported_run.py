@@ -25,6 +25,7 @@ from kineta.tasks.export.c_source import c_sources
 from kineta.tasks.export.run_names import run_names
 from kineta.tasks.export.run_record import check_exported, run_code
 from kineta.tasks.export.wasm_module import wasm_module
+from kineta.values import word
 
 #: Writers by language: from the code of a run, its names and the prefix of files and functions to texts by file.
 LANGUAGES = {"c": c_sources, "wasm": wasm_module}
@@ -92,6 +93,7 @@ def export_run(
     equations = given_equations(system)
     check_exported(equations.system)
     one_of(language, LANGUAGES, "a language")
+    word("" if name is None else name, "the name of an exported run")
     task = _problem(equations, t, (q, v, p), events, method, run_arguments.tolerances(rtol, atol, max_step), max_steps)
     code, told = run_code(task), run_names(task)
     prefix = identifier(told.model if name is None else name)

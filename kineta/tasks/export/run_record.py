@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -120,7 +121,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         regular=np.array(regular).reshape(-1),
         n_quaternions=len(task.quaternions),
         quaternions=np.array(task.quaternions, dtype=np.int64),
-        left=control.max_steps,
+        left=min(control.max_steps, sys.maxsize),
         base=np.zeros(len(y0)),
         state=np.zeros(len(y0)),
         counts=np.zeros(n, dtype=np.int64),
