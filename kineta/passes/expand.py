@@ -234,11 +234,12 @@ class SumsOfProducts:
             ((m, f),) = b.items()
             return self._product(a, {tuple((x, -p) for x, p in m): 1 / f})
         above, below = _parts(a), _parts(b)
-        if above.inside == below.inside:
-            return {_times(above.common, _inverse(below.common)): above.front / below.front}
+        for sign in (1, -1):
+            if above.inside == {m: sign * f for m, f in below.inside.items()}:
+                return {_times(above.common, _inverse(below.common)): sign * above.front / below.front}
         written = self.write(below.inside)
-        ((atom, sign),) = self._leaf(written).items()
-        return self._product(a, {_times(_inverse(atom), _inverse(below.common)): sign / below.front})
+        ((atom, unit),) = self._leaf(written).items()
+        return self._product(a, {_times(_inverse(atom), _inverse(below.common)): unit / below.front})
 
     # -- writing ------------------------------------------------------------------------------------------------------
 

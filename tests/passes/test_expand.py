@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,18 @@ def test_written_as_a_person_would(given: kn.Expr, written: str) -> None:
     (found,) = expand(DESCRIPTIONS, [given.ref])
     # Factors stand in the order in which the shared graph has met their symbols.
     assert sorted(str(kn.Expr(DESCRIPTIONS, found)).split("*")) == sorted(written.split("*"))
+
+
+@pytest.mark.parametrize("order", [*permutations("pqw")], ids="".join)
+@pytest.mark.parametrize("first", ["", "pq", "pw"])
+def test_a_factor_cancels_in_any_order_of_symbols(order: tuple[str, ...], first: str) -> None:
+    """Sums are equal up to their sign, by the order in which a graph has met their terms."""
+    g = Graph()
+    s = {name: g.symbol(name) for name in order}
+    if first:
+        g.mul(*(s[name] for name in first))
+    given = g.div(g.sub(g.mul(s["p"], s["q"]), g.mul(s["p"], s["w"])), g.sub(s["q"], s["w"]))
+    assert expand(g, [given]) == [s["p"]]
 
 
 def test_what_is_small_beside_what_cancels_keeps_its_digits() -> None:
