@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,7 @@ def contestants(name: str) -> dict[str, Callable[[], Row]]:
     scene = SCENES[name]
     found: dict[str, Callable[[], Row]] = {"kineta": lambda: kineta_row(scene)}
     if scene.peer is not None:
-        found |= {f"MuJoCo, {1e3 * s:g} ms": lambda s=s: mujoco_row(scene, s) for s in STEPS}  # type: ignore[misc]
+        found |= {f"MuJoCo, {1e3 * s:g} ms": partial(mujoco_row, scene, s) for s in STEPS}
     if name.startswith("ball"):
         found["Exudyn, 0.2 ms"] = lambda: exudyn_row(scene, 2e-4)
     return found

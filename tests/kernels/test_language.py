@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kineta.codegen.kernels import BACKENDS
+from kineta.codegen.kernels import c99
 from kineta.errors import ArgumentError
 from kineta.kernels import language, machine_code
 from kineta.kernels.language import copysign, fabs, fma, kernel, pow, sqrt, take
@@ -51,7 +51,7 @@ def in_c(function: Callable[..., Any], *static: Any, folder: Path) -> Callable[.
     """The kernel compiled by the machine's C compiler, without fused operations."""
     tree = translate(function, *static)
     unit, library = (folder / f"{len(list(folder.iterdir()))}.{ending}" for ending in ("c", "so"))
-    unit.write_text(BACKENDS["c"]([tree]), encoding="utf-8")
+    unit.write_text(c99.source([tree]), encoding="utf-8")
     compiler = shutil.which("cc")
     if compiler is None:
         pytest.skip("no C compiler")
@@ -282,7 +282,7 @@ def test_static_values_are_known_in_translation(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     k = rng.normal(size=18)
     agrees(combined, lambda: (3, 0.1, k.copy(), np.zeros(15)), tmp_path, DOPRI5)
-    assert "0.0 *" not in BACKENDS["c"]([translate(combined, DOPRI5)])
+    assert "0.0 *" not in c99.source([translate(combined, DOPRI5)])
 
 
 @dataclass(frozen=True)

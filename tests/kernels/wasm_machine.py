@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import wasmtime
 
-from kineta.codegen.kernels import BACKENDS
+from kineta.codegen.kernels import web_assembly
 from kineta.kernels import language
 from kineta.kernels.translation import translate
 
@@ -51,7 +51,7 @@ class Instance:
 def in_wasm(function: Callable[..., Any], *static: Any) -> Callable[..., Any]:
     """The kernel in WebAssembly, as a function of numbers and arrays."""
     tree = translate(function, *static)
-    instance = Instance(BACKENDS["wasm"]([tree]))
+    instance = Instance(web_assembly.source([tree]))
 
     def call(*arguments: Any) -> Any:
         at, given, arrays = START, list[Any](), list[tuple[int, np.ndarray]]()

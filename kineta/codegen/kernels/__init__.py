@@ -5,16 +5,3 @@ they do not know each other. ``llvm_ir`` writes LLVM IR, for one motion or for o
 ``llvm_memory``, ``llvm_expressions``, and ``divergence``, which tells what differs between lanes; ``c99`` writes a unit of C,
 ``web_assembly`` a module. ``straight_line`` makes trees of programs.
 """
-
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from kineta.codegen.kernels import c99, llvm_ir, web_assembly
-from kineta.codegen.kernels.tree import KernelTree
-
-#: Text, or bytes of a module, for kernels and all that they call, by back end.
-BACKENDS: dict[str, Callable[[Sequence[KernelTree]], Any]] = {
-    "llvm": llvm_ir.source,
-    "c": c99.source,
-    "wasm": web_assembly.source,
-}

@@ -12,7 +12,7 @@ from kineta.codegen.c import identifier
 from kineta.codegen.kernels import c99
 from kineta.memory import BOOLEAN, INTEGER, REAL, FunctionType, Record, RecordType
 from kineta.tasks.export.memory_image import Piece, names, pieces
-from kineta.tasks.export.run_names import RunNames
+from kineta.tasks.export.run_names import OUTCOMES, RunNames
 from kineta.tasks.export.run_record import RunCode
 from kineta.tasks.export.templates import filled
 
@@ -61,6 +61,10 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
         f"{prefix}_event_names[{len(told.events) + 1}]": [*told.events, ""],
     }
     return {
+        "OUTCOMES": ",\n".join(
+            f"    /* {text} */\n    {prefix.upper()}_{n} = {k}" for n, (k, text) in OUTCOMES.items()
+        ),
+        "MESSAGES": "".join(f"        [{k}] = {_quoted(text)},\n" for k, text in OUTCOMES.values()),
         "SIZES": "".join(f"#define {prefix.upper()}_{n} {size}\n" for n, size in sizes.items()),
         "PARAMETERS": structure,
         "MEMBERS": "".join(members),

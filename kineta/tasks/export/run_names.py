@@ -6,11 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kineta.arrays import FloatArray
+from kineta.integration.loop_abi import EVENT, GIVEN_UP, NOT_FINITE, OUT_OF_STEPS, STEP_TOO_SMALL
+from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED
 from kineta.model import units
 from kineta.model.reserved_symbols import ENERGIES
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.postprocess import units_of
 
+#: What the functions of a run return, by name: numbers and sentences.
+OUTCOMES = {
+    "REACHED": (REACHED, "The time is reached."),
+    "ENDED": (ENDED, "An event has ended the run."),
+    "EVENT": (EVENT, "An event lies before the time."),
+    "STEP_TOO_SMALL": (STEP_TOO_SMALL, "The step size became too small to be seen in the time."),
+    "NOT_FINITE": (NOT_FINITE, "The accelerations are not finite."),
+    "OUT_OF_STEPS": (OUT_OF_STEPS, "The largest number of steps is made."),
+    "UNDEFINED_EVENT": (GIVEN_UP, "An event is undefined in a part of a step."),
+    "INCONSISTENT": (INCONSISTENT, "No state near the start meets the constraints."),
+}
 #: A unit that is not known.
 UNKNOWN = "?"
 

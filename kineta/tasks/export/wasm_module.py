@@ -12,7 +12,7 @@ import numpy as np
 from kineta.codegen.kernels import web_assembly
 from kineta.memory import BOOLEAN, INTEGER, REAL, FunctionType, Record
 from kineta.tasks.export.memory_image import Piece, names, pieces
-from kineta.tasks.export.run_names import RunNames
+from kineta.tasks.export.run_names import OUTCOMES, RunNames
 from kineta.tasks.export.run_record import RunCode
 from kineta.tasks.export.templates import filled
 
@@ -69,6 +69,8 @@ def _words(
         "TITLE": title,
         "PARAMETER": example,
         "NAME": prefix,
+        "OUTCOMES": json.dumps({name: k for name, (k, _) in OUTCOMES.items()}),
+        "SENTENCES": json.dumps([text for _, text in OUTCOMES.values()], indent=2),
         "INFORMATION": json.dumps(about, indent=2, ensure_ascii=True),
     }
 

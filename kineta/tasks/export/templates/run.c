@@ -101,14 +101,6 @@ int NAME_simulate(NAME_run *run, const NAME_problem *problem, int samples, doubl
 const char *NAME_message(int status)
 {
     static const char *const messages[] = {
-        "The time is reached.",
-        "An event has ended the run.",
-        "An event lies before the time.",
-        "The step size became too small to be seen in the time.",
-        "The accelerations are not finite.",
-        "The largest number of steps is made.",
-        "An event is undefined in a part of a step.",
-        "No state near the start meets the constraints.",
-    };
-    return status >= 0 && status < 8 ? messages[status] : "No status of a run.";
+MESSAGES    };
+    return status >= 0 && status < (int)(sizeof messages / sizeof *messages) ? messages[status] : "No status of a run.";
 }

@@ -22,16 +22,9 @@ extern "C" {
 #endif
 
 SIZES
-/* What the functions return. */
+/* What the functions return. NAME_event says which event it was; a run that it has not ended goes on by NAME_advance. */
 enum {
-    PREFIX_REACHED = 0,         /* the time is reached */
-    PREFIX_ENDED = 1,           /* an event has ended the run; NAME_event says which */
-    PREFIX_EVENT = 2,           /* an event lies before the time; NAME_event says which. Go on by NAME_advance */
-    PREFIX_STEP_TOO_SMALL = 3,  /* the step size became too small to be seen in the time */
-    PREFIX_NOT_FINITE = 4,      /* accelerations are not finite */
-    PREFIX_OUT_OF_STEPS = 5,    /* max_steps are made */
-    PREFIX_UNDEFINED_EVENT = 6, /* an event is undefined in a part of a step */
-    PREFIX_INCONSISTENT = 7     /* no state near the start meets the constraints */
+OUTCOMES
 };
 
 PARAMETERS/* What a run starts from. NAME_defaults sets all of it. */

@@ -8,17 +8,8 @@
 
 const INFO = INFORMATION;
 
-export const STATUS = { REACHED: 0, ENDED: 1, EVENT: 2, STEP_TOO_SMALL: 3, NOT_FINITE: 4, OUT_OF_STEPS: 5, UNDEFINED_EVENT: 6, INCONSISTENT: 7 };
-const MESSAGES = [
-  "The time is reached.",
-  "An event has ended the run.",
-  "An event lies before the time.",
-  "The step size became too small to be seen in the time.",
-  "The accelerations are not finite.",
-  "The largest number of steps is made.",
-  "An event is undefined in a part of a step.",
-  "No state near the start meets the constraints.",
-];
+export const STATUS = OUTCOMES;
+const MESSAGES = SENTENCES;
 
 // A model from the module beside this file, or from its bytes. Each has one run at a time.
 export async function load(source = new URL("./NAME_run.wasm", import.meta.url)) {
