@@ -181,6 +181,10 @@ class Record:
         self._integers, self._reals = block.view(np.int64).data, block.data
         self.update(**values)
 
+    def words(self) -> Any:
+        """The memory of the record as an array of numbers of eight bytes."""
+        return np.frombuffer(self._reals, dtype=np.float64)
+
     def array(self, name: str) -> Any:
         """The array in the field *name*, as Python has it; None if it is not set."""
         return self._held.get(name)

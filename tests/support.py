@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 import kineta as kn
+from kineta.integration.native import NativeRun
+from kineta.integration.problem import Problem
 from kineta.mechanics.formalisms.table import FORMALISMS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -66,3 +68,14 @@ def reference() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def hand_back_transitions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transitions of contacts are carried out between two runs of the loop, none within it."""
+    begin = NativeRun._let_change
+
+    def without(self: NativeRun, problem: Problem) -> None:
+        begin(self, problem)
+        self._data.contacts.rows = 0
+
+    monkeypatch.setattr(NativeRun, "_let_change", without)

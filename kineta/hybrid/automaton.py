@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from kineta import tolerances
-from kineta.arrays import FloatArray, IntArray
+from kineta.arrays import FloatArray
 from kineta.consistency.consistent_start import largest_violation
 from kineta.consistency.constraints import NumericConstraints
 from kineta.errors import ModelError, SimulationError, reworded
+from kineta.hybrid.contact_modes import ContactModes
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import SwitchGuards, guard_cascade, switch_guards
-from kineta.hybrid.transitions import ContactTransitions
 from kineta.integration.native import NativeRun
-from kineta.integration.problem import ClosedFormImpacts, Problem
+from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
-from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
+from kineta.kernels.contact.problem import FLAGS
 from kineta.model.parameters import default_value, named_values
 from kineta.numerics.tableaux import TABLEAUX
-from kineta.runtime.compiled import BoundSystem, CompiledSystem, compile_system
+from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import EventStep
 from kineta.runtime.parameter_checks import check_parameters
@@ -47,19 +48,17 @@ class HybridRun(SampledRun):
         problem: Problem,
         run: NativeRun,
         control: SampledControl,
-        touching: ContactTransitions,
+        contacts: ContactModes | None,
     ) -> None:
         super().__init__(problem, run, control)
         self._loop = run
-        self.task, self.transitions = task, touching
-        self.changes = [(task.t0, f"{touching.touches[i].name} strikes") for i in touching.struck]
-        self._problems: dict[CompiledSystem, Problem] = {}
+        self.task, self.contacts = task, contacts
+        self.changes: list[tuple[float, str]] = [] if contacts is None else contacts.changes
         self._at_once = 0
         self._last = np.nan
         self._until = max(abs(task.t0), abs(task.t1))
         self._fired = np.full(len(task.system.switches), task.t0 - self._until)
         self._since: deque[float] = deque(maxlen=CHATTER)
-        self._look_beyond()
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped = self._run.problem.t1, False
@@ -75,8 +74,6 @@ class HybridRun(SampledRun):
                     t, y = float(segment.t[-1]), segment.y[-1]
                 if fired is not None:
                     break
-                if self.transitions.touches:
-                    self.transitions.check(t, y, self.control.made)
             if fired is None and (t != end or end == self.task.t1):
                 return
             if fired is None:
@@ -88,78 +85,34 @@ class HybridRun(SampledRun):
             if self.ended is not None:
                 yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
                 return
-            self._loop.restart(self._posed(self.control.made, t, y, end), self.transitions.flight)
-            self._look_beyond()
+            self._loop.restart(self._posed(t, y, end), np.inf if self.contacts is None else self.contacts.flight())
             jumped = True
 
-    def _posed(self, made: BoundSystem, t0: float, y0: FloatArray, t1: float) -> Problem:
-        """Problem of the code *made* from *t0*, *y0* to *t1*."""
-        known = self._problems.get(made.code)
-        if known is None:
-            known = self._problems[made.code] = mode_problem(self.problem, made.code)
-        first = len(self.task.watched) + len(self.task.system.switches)
-        trials = self.transitions.trials(made, first, self.task.states)
-        return known.at(made.h, t0, y0, t1, self._bounces(made), trials)
-
-    def _bounces(self, made: BoundSystem) -> ClosedFormImpacts | None:
-        """Closed-form impacts for the method: of single contacts, without switches on them."""
-        own, system, touching = len(self.task.watched), self.task.system, self.transitions
-        found = None if system.switches else touching.striking(made)
-        if found is None or found.code.closed_form_impact is None:
-            return None
-        rows = len(touching.touches)
-        numbers = found.code.closed_form_impact.program.n_outputs // rows
-        touches = np.concatenate([np.full(own, -1), touching.gap_events])
-        rest = system.nq, self.task.states, touching.same, touching.fastest, touching.flies()
-        return ClosedFormImpacts(found.code.closed_form_impact.address, found.h, touches, numbers, rows, own, *rest)
+    def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
+        """Problem of the present mode from *t0*, *y0* to *t1*."""
+        h = self.control.made.h
+        if self.contacts is not None:
+            self.contacts.set_block(h)
+            h = self.contacts.motion.words()
+        return replace(self.problem, h=h, t0=t0, y0=y0, t1=t1)
 
     def _noted(self, segment: Segment, jumped: bool) -> Segment:
         """*segment* with its modes; records the transitions made within the loop."""
         made, changed, later = self.control.made, segment.changed, list[tuple[int, Callable[[], BoundSystem]]]()
-        if changed is not None and len(changed[0]):
-            assert segment.problem is not None
-            events, rows, approaches, flags = changed
-            if segment.problem.trials is None:
-                self._bounced(segment.t[rows], events, approaches, (segment.y[rows - 1], segment.y[rows]))
-            else:
-                later = [*self._changing(segment, events, rows, approaches, flags)]
+        if self.contacts is not None and changed is not None and len(changed.rows):
+            impacts, before = self.contacts.read_impacts(), made.flags.reshape(-1, FLAGS)
+            for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):
+                own, after = impacts[impacts[:, -1] == row], flags.reshape(-1, FLAGS)
+                at = float(segment.t[row - 1])
+                self.contacts.note(at, before, after, own)
+                if len(own):
+                    self._since.clear()
+                self._since.append(at)
+                self._check_calm(at)
+                later.append((row, partial(made.with_flags, flags)))
+                before = after
+            self.control.made = later[-1][1]()
         return replace(segment, mode=made, later=later, jumped=jumped)
-
-    def _bounced(
-        self, t: FloatArray, events: IntArray, approaches: FloatArray, states: tuple[FloatArray, FloatArray]
-    ) -> None:
-        """Record closed-form impacts, with *states* before and after."""
-        made = self.transitions.striking(self.control.made) or self.control.made
-        names = self.transitions.bounced(events - len(self.task.watched), t, approaches, states, made)
-        self.changes += ((at, f"{name} strikes") for at, name in zip(t.tolist(), names, strict=True))
-        self._since.clear()
-
-    def _changing(
-        self, segment: Segment, events: IntArray, rows: IntArray, approaches: FloatArray, flags: FloatArray
-    ) -> Iterator[tuple[int, Callable[[], BoundSystem]]]:
-        """Record transitions; return the modes of the rows from each transition on."""
-        first, made = len(self.task.watched) + len(self.task.system.switches), self.control.made
-        given = (x.tolist() for x in (segment.t[rows], events - first, rows, approaches))
-        for at, event, row, approach, present in zip(*given, flags, strict=True):
-            mode = self.transitions.noted(made, event, at, approach, present, (segment.y[row - 1], segment.y[row]))
-            self.changes += ((at, what) for what in self.transitions.said)
-            if approach:
-                self._since.clear()
-            self._since.append(at)
-            self._check_calm(at)
-            yield row, mode
-        self.control.made = mode()
-
-    def _look_beyond(self) -> None:
-        """Set the event hysteresis: half the contact tolerance for gaps of open contacts, half the rest speed for slip along
-        lines.
-        """
-        events = self.problem.events
-        if events is not None:
-            first = len(self.task.watched) + len(self.task.system.switches)
-            events.beyond[:] = np.inf
-            events.beyond[[first + k for k in self.transitions.open()]] = self.transitions.same / 2
-            events.beyond[[first + k for k in self.transitions.slipping()]] = tolerances.CONSTRAINT_TOLERANCE / 2
 
     # -- where a mode ends ------------------------------------------------------------------------------------------------
 
@@ -212,26 +165,27 @@ class HybridRun(SampledRun):
         """Initial state of the next mode."""
         self._at_once = self._at_once + 1 if abs(t - self._last) <= tolerances.EVENT_TOLERANCE * abs(t) else 0
         self._last = t
-        if self.transitions.struck:
-            self._since.clear()
         self._since.append(t)
         self._check_calm(t)
         made, y = self.control.made, y.copy()
         before = energy(t, y, made)
-        if made.code.treatment == PROJECTED:
+        struck = 0 if self.contacts is None else len(self.contacts.impacts)
+        if made.code.treatment == PROJECTED and self.contacts is None:
             position, velocity = made.code.projection_calls
             y = velocity(t, position(t, y, made.h), made.h)
         switches = len(self.task.system.switches)
         for _ in range(AT_ONCE):
             values = self._switches(t, y, made)
             y, made = self._switched(t, y, made, fired)
-            y, made = self.transitions.change(t, y, made, [k - switches for k in fired if k >= switches])
-            self.changes += ((t, what) for what in self.transitions.said)
+            if self.contacts is not None:
+                y, made = self.contacts.change(t, y, made, [k - switches for k in fired if k >= switches])
             fired = self._following(t, y, made, values, [k for k in fired if k < switches])
             if not fired or self.ended is not None:
                 break
         else:
             raise self._endless(t)
+        if self.contacts is not None and len(self.contacts.impacts) > struck:
+            self._since.clear()
         self.control.made = made
         y[self.task.states] += energy(t, y, made) - before
         return y
@@ -272,7 +226,7 @@ class HybridRun(SampledRun):
             self.changes.append((t, f"{switch.name} switches"))
             if switch.stop:
                 self.ended = switch.name
-            settings = made.code.switch_function(k)(np.array([t]), y, made.h)
+            settings = made.code.switch_values(k, t, y, made.h)
             for (name, expression), value in zip(switch.sets, settings.tolist(), strict=True):
                 if not np.isfinite(value):
                     raise SimulationError(
@@ -289,7 +243,7 @@ class HybridRun(SampledRun):
             except ModelError as error:
                 told = SimulationError(f"at t = {t:g} s, when '{switch.name}' switches: {str(error).rstrip('.')}")
                 raise told.with_traceback(error.__traceback__) from None
-            made = made.with_flags(values, self.transitions.flags)
+            made = made.with_parameters(values)
             if made.code.treatment == PROJECTED:
                 y = self._loose(t, y, made)
                 if system.constraints:
@@ -298,7 +252,7 @@ class HybridRun(SampledRun):
 
     def _loose(self, t: float, y: FloatArray, made: BoundSystem) -> FloatArray:
         """State projected onto the constraints, without contacts."""
-        h = made.with_flags(made.p, np.zeros_like(self.transitions.flags)).h
+        h = made.with_flags(np.zeros_like(made.flags)).h
         position, velocity = made.code.projection_calls
         return velocity(t, position(t, position(t, y, h), h), h)
 
@@ -322,23 +276,12 @@ def energy(t: float, y: FloatArray, made: BoundSystem) -> float:
     return float(kinetic + potential)
 
 
-def mode_problem(problem: Problem, code: CompiledSystem) -> Problem:
-    """*problem* with other *code*."""
-    manifold, events = problem.manifold, problem.events
-    if manifold is not None:
-        position, velocity = code.projections
-        manifold = replace(manifold, position=position.address, velocity=velocity.address)
-    if events is not None:
-        events = replace(events, address=code.event_address)
-    return replace(problem, rhs=code.rate.address, manifold=manifold, events=events)
-
-
-def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[SimulationProblem, ContactTransitions]:
-    """*task* with the initial state of its first mode, under *control*, whose code is set; and its contacts.
+def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[SimulationProblem, ContactModes | None]:
+    """*task* with the initial state of its first mode, under *control*, whose code is set; and its contacts, None without any.
 
     Raises :class:`SimulationError` for penetration at the start, and for features that hybrid automata do not support.
     """
-    name, layout = task.system.name, task.made.code.layout
+    name = task.system.name
     if task.method not in TABLEAUX:
         known = " or ".join(TABLEAUX)
         raise SimulationError(
@@ -349,31 +292,27 @@ def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[S
         raise SimulationError(
             f"Model '{name}': contacts, limits, friction and switches work forwards in time only; t falls from {task.t0:g} s."
         )
-    size = max(1.0, float(np.abs(task.y0[: task.system.nq]).max(initial=0.0)))
-    watched = [e.value for e in task.watched]
-
-    def codes(pressed: frozenset[str]) -> CompiledSystem:
-        return compile_system(task.equations, task.made.forces, watched, task.made.code.treatment, pressed)
-
-    same = tolerances.CONTACT_TOLERANCE * (task.control.rtol * size + task.control.atol)
-    until, constraints = max(abs(task.t0), abs(task.t1)), [c.name for c in task.system.constraints]
-    touching = ContactTransitions(layout.touches, task.system.nq, task.system.nv, same, codes, until, constraints)
-    if not layout.touches:
-        return task, touching
     made = control.made
+    if not made.code.layout.touches:
+        return task, None
+    size = max(1.0, float(np.abs(task.y0[: task.system.nq]).max(initial=0.0)))
+    same = tolerances.CONTACT_TOLERANCE * (task.control.rtol * size + task.control.atol)
+    first, until = len(task.watched) + len(task.system.switches), max(abs(task.t0), abs(task.t1))
+    contacts = ContactModes(made, first, task.states, same, until, [c.name for c in task.system.constraints])
+    contacts.brought = _penetration_note(contacts, task, made, tolerances.STATE_TOLERANCE * size)
     try:
-        touching.brought = _penetration_note(
-            touching.touches, touching.check(task.t0, task.y0, made), tolerances.STATE_TOLERANCE * size
-        )
-        y, control.made = touching.change(task.t0, task.y0.copy(), made)
+        y, control.made = contacts.change(task.t0, task.y0.copy(), made)
     except SimulationError as error:
         raise reworded(error, f"Model '{name}': {error}.") from None
     y[task.states] += energy(task.t0, y, made) - energy(task.t0, task.y0, made)
-    return replace(task, y0=y, made=control.made), touching
+    contacts.changes[:] = [change for change in contacts.changes if change[1].endswith("strikes")]
+    return replace(task, y0=y, made=control.made), contacts
 
 
-def _penetration_note(touches: Sequence[UnilateralConstraint], gaps: Sequence[float], allowed: float) -> str:
-    """Note on *gaps* at the start that are negative by more than *allowed*; ``''`` for none."""
-    gap, touch = min(zip(gaps, touches, strict=True), key=lambda one: one[0])
-    by = f"{-gap:.1e} {touch.unit}".rstrip()
-    return f"the start was {by} beyond '{touch.name}' and was brought back onto it" if gap < -allowed else ""
+def _penetration_note(contacts: ContactModes, task: SimulationProblem, made: BoundSystem, allowed: float) -> str:
+    """Note on gaps at the start that are negative by more than *allowed*; ``''`` for none."""
+    gaps = contacts.gaps_at(task.t0, task.y0, made)
+    k = int(gaps.argmin())
+    touch, by = contacts.touches[k], -gaps[k]
+    text = f"{by:.1e} {touch.unit}".rstrip()
+    return f"the start was {text} beyond '{touch.name}' and was brought back onto it" if by > allowed else ""

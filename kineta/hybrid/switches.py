@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kineta.arrays import FloatArray
-from kineta.hybrid.checks import AHEAD
 from kineta.integration.problem import evaluation_errors, perturbed_starts
 from kineta.runtime.compiled import BoundSystem
+
+#: Time of a look-ahead, relative to the largest time.
+AHEAD = 1e-9
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,28 +4,19 @@ with Python, and its return values. Fields that are *shared* have one value for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from kineta.kernels.contact.motion import ContactMotion
+from kineta.kernels.contact.problem import Function
+from kineta.kernels.contact.transition import Transition, TransitionWork
 from kineta.memory import Integers, Reals, Record, Shared
 from kineta.numerics.roots import PARTS
 
-#: ``void f(const double *t, const double *y, const double *h, double *out)``.
-Function = Callable[[Reals, Reals, Reals, Reals], None]
-#: ``void setup(const double *given, double *h)``.
-Setup = Callable[[Reals, Reals], None]
 
 #: Return values of the loop. EVENT: after a step with undefined events or the last wanted zero, unless it is the last of the run.
 #: They are the status of a case, too, which may also be out of steps, or given up where an event is undefined.
 DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE, OUT_OF_STEPS, GIVEN_UP = range(7)
 
-#: Numbers of a closed-form impact: 1 if it exists, the normal velocities before and after, the normal acceleration afterwards,
-#: the work of the impulses; then the speeds after the impact.
-LAW, APPROACH, LEAVING, FALL, IMPULSE_WORK, BOUNCE_NUMBERS = range(6)
-#: The mode numbers of a contact among the values given to setup, named in
-#: :data:`kineta.mechanics.contact.unilateral_rows.FLAGS`.
-CLOSED, STUCK, SLIPS, ALONG, ALONG_W, ALONG_N, BEGINS, FLAGS = range(8)
-#: Number of perturbation directions at the start of a mode, and of modes that are tried at a time.
-DIRECTIONS, MODES = 4, 2
+#: Number of perturbation directions at the start of a mode.
+DIRECTIONS = 4
 #: Rows of event values in a step.
 ROWS = len(PARTS)
 
@@ -98,72 +89,32 @@ class ConstraintData(Record):
 
 
 class ContactData(Record):
-    """Discrete transitions of contacts, as in :class:`~kineta.integration.problem.ClosedFormImpacts` and
-    :class:`~kineta.integration.problem.ModeTrials`.
+    """Transitions of contacts.
 
-    flying : all contacts are open; numbers : of a closed-form impact, 0 if there is none; bounces : room for all of them
-    speeds, work : offsets of the speeds and of the work done in the state; same : contact tolerance of gaps; fastest : the
-        largest approach speed so far; until : the largest time of the run; changed_at : the time of the last transition
-    turning : stick-slip is decided; size : of the block h; n_given, flagged, n_flags : number of values given to setup, and
-        their mode numbers; saved : (FLAGS,) those of one contact; kept : all values given
-    base, rate, beside, after : (n,) the state before, a rate, a perturbed state, a state after an impact
-    tried, now, noise, soon : (MODES, ...) states, event values, their evaluation errors, and later event values of candidate
-        modes; blocks : their blocks h
-    leaving, falls : (events,) separation speeds and their rates; fails : the outcome is ambiguous; flight : until the first
-        return; changed : a transition was carried out
-    before, row : zeros found before the step, and the earliest of the step
-    made : transitions since the last pause, with event, row of the state afterwards, approach speed, mode numbers afterwards
+    motion, transitions : memory of the contact problem; transit : its transitions; observed : as a rate, the first two numbers are the energies
+    first : the first guard of a contact among the events; guard_contacts, guard_rows : (guards,) contact of each guard, and
+        whether it watches its NORMAL, TANGENTS or BOUND
+    work : offset of the work done in the state; energies : (observed,)
+    changed : a transition was carried out; before : zeros found before the step
+    made : transitions since the last pause, at most ``rows``, with rows of the states afterwards, and flags (n_flags,) of the
+        modes
     """
 
-    bounce: Function
+    motion: ContactMotion
+    transitions: TransitionWork
+    transit: Transition
     observed: Function
-    setup: Setup
-    flying: bool
-    turning: bool
-    numbers: int
     first: int
-    speeds: int
     work: int
-    size: int
-    n_given: int
-    flagged: int
     n_flags: int
-    same: float
-    fastest: float
-    until: float
-    changed_at: float
-    bounce_h: Reals
-    bounces: Reals
-    touches: Integers
-    turns: Integers
-    normals: Integers
-    strikes: Integers
-    partners: Integers
-    least: Reals
-    given: Reals
-    kept: Reals
-    saved: Reals
+    guard_contacts: Integers
+    guard_rows: Integers
     energies: Reals
-    base: Reals
-    rate: Reals
-    beside: Reals
-    after: Reals
-    blocks: Reals
-    tried: Reals
-    now: Reals
-    noise: Reals
-    soon: Reals
-    leaving: Reals
-    falls: Reals
-    fails: bool
-    flight: float
     changed: bool
     before: int
-    row: int
     made: int
-    changing: Integers
+    rows: int
     changed_rows: Integers
-    approaches: Reals
     flags: Reals
 
 

@@ -15,7 +15,7 @@ from kineta.integration.error_control import first_steps
 from kineta.integration.loop_abi import RunData
 from kineta.integration.problem import Problem
 from kineta.integration.run_memory import run_data, set_functions
-from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment
+from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, Transitions
 from kineta.memory import CompiledFunction
 from kineta.numerics.tableaux import Tableau
 
@@ -59,29 +59,6 @@ class NativeRun:
         self._data = run_data(tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense)
         self._start(first_step)
 
-    def _allow_transitions(self) -> None:
-        """Make room for discrete transitions of contacts, once."""
-        contacts, n, events, rows = self._data.contacts, self.n, self._data.events.n, self.chunk + 1
-        if contacts.array("changing") is None:
-            guards = {name: np.zeros(loop_abi.MODES * events) for name in ("now", "noise", "soon")}
-            contacts.update(
-                **{name: np.zeros(n) for name in ("base", "rate", "beside", "after")},
-                **{name: np.zeros(events) for name in ("leaving", "falls")},
-                **guards,
-                strikes=np.zeros(events, dtype=np.int64),
-                turns=np.full(events, -1),
-                normals=np.full(events, -1),
-                partners=np.full(events, -1),
-                saved=np.zeros(loop_abi.FLAGS),
-                tried=np.zeros(loop_abi.MODES * n),
-                given=np.zeros(0),
-                flags=np.zeros(0),
-                changed_at=self.problem.t0,
-                changing=np.empty(rows, dtype=np.int64),
-                changed_rows=np.empty(rows, dtype=np.int64),
-                approaches=np.empty(rows),
-            )
-
     def _rate(self, t: float, y: FloatArray) -> FloatArray:
         self._data.evaluations += 1
         return self.problem.rate(t, y)
@@ -103,6 +80,7 @@ class NativeRun:
         if p.events is not None:
             data.events.array("values")[: p.events.n] = p.event_values(p.t0, p.y0)
         self._let_change(p)
+        data.anew = p.contacts is not None
 
     def _low(self, rate: FloatArray) -> float:
         """The smallest pivot of a constraint, relative to its largest value so far."""
@@ -140,53 +118,26 @@ class NativeRun:
         self._let_change(problem)
 
     def _let_change(self, problem: Problem) -> None:
-        """Enable discrete transitions of contacts in the loop, as far as the *problem* allows."""
-        contacts = self._data.contacts
-        contacts.numbers, contacts.flying, contacts.turning, contacts.n_flags = 0, False, False, 0
-        bounces, trials = problem.bounces, problem.trials
-        if bounces is not None or trials is not None:
-            self._allow_transitions()
-            contacts.array("strikes")[:] = 0
-        if bounces is not None:
-            contacts.update(
-                bounce=CompiledFunction(bounces.address),
-                numbers=bounces.numbers,
-                speeds=bounces.speeds,
-                work=bounces.work,
-                first=bounces.first,
-                flying=bounces.flying,
-                same=bounces.same,
-                fastest=bounces.fastest,
-                bounce_h=np.array(bounces.h),
-                touches=np.array(bounces.touches),
-                bounces=np.zeros(bounces.numbers * bounces.rows),
-            )
-        if trials is not None:
-            contacts.update(
-                observed=CompiledFunction(trials.observed),
-                setup=CompiledFunction(trials.setup),
-                turning=True,
-                first=trials.first,
-                work=trials.work,
-                size=len(problem.h),
-                n_given=len(trials.given),
-                flagged=trials.flags[0],
-                n_flags=trials.flags[1],
-                same=trials.same,
-                until=trials.until,
-                changed_at=problem.t0,
-                given=np.array(trials.given),
-                kept=np.array(trials.given),
-                least=np.array(trials.least),
-                turns=np.array(trials.turning),
-                normals=np.array(trials.normals),
-                partners=np.array(trials.partners),
-                blocks=np.empty(loop_abi.MODES * len(problem.h)),
-                energies=np.empty(trials.size),
-                flags=np.empty((self.chunk + 1) * trials.flags[1]),
-            )
-            if bounces is not None:
-                contacts.array("strikes")[:] = trials.striking
+        """Give the loop the contacts of the *problem*."""
+        contacts, data = problem.contacts, self._data.contacts
+        if contacts is None or data.array("motion") is contacts.motion:
+            return
+        flags, rows = len(contacts.motion.array("flags")), self.chunk + 1
+        data.update(
+            motion=contacts.motion,
+            transitions=contacts.transitions,
+            transit=CompiledFunction(contacts.transit),
+            observed=CompiledFunction(contacts.observed),
+            first=contacts.first,
+            work=contacts.work,
+            n_flags=flags,
+            guard_contacts=contacts.guard_contacts,
+            guard_rows=contacts.guard_rows,
+            energies=np.empty(contacts.size),
+            rows=self.chunk // 2,
+            changed_rows=np.empty(rows, dtype=np.int64),
+            flags=np.empty(rows * flags),
+        )
 
     @property
     def evaluations(self) -> int:
@@ -220,8 +171,6 @@ class NativeRun:
         k, found, made = data.accepted, events.found, contacts.made
         self._pace(k, time.perf_counter() - began)
         self.left -= k - made
-        if made and self.problem.trials is not None:
-            self.problem = replace(self.problem, h=data.array("block").copy())
         t, sizes = data.array("times")[:k].copy(), data.array("sizes")[:k].copy()
         y = data.array("states")[: k * n].reshape(k, n).copy()
         solution = None
@@ -243,13 +192,13 @@ class NativeRun:
         states = events.array("states")[: found * n].reshape(found, n)
         return events.array("which")[:found].copy(), events.array("times")[:found].copy(), states.copy()
 
-    def _transitions(self, made: int) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-        """The discrete transitions since the last pause."""
-        contacts, flags = self._data.contacts, self._data.contacts.n_flags
-        if not made:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, flags))
-        jumps = [contacts.array(name)[:made].copy() for name in ("changing", "changed_rows", "approaches")]
-        return jumps[0], jumps[1], jumps[2], contacts.array("flags")[: made * flags].reshape(made, flags).copy()
+    def _transitions(self, made: int) -> Transitions | None:
+        """The transitions of contacts since the last pause, and their impacts."""
+        if self.problem.contacts is None:
+            return None
+        contacts, n = self._data.contacts, self._data.contacts.n_flags
+        flags = contacts.array("flags")[: made * n].reshape(made, n).copy()
+        return Transitions(contacts.array("changed_rows")[:made].copy(), flags)
 
 
 class DenseOutput:

@@ -13,6 +13,8 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray, address
 from kineta.integration.error_control import error_controlled
+from kineta.kernels.contact.motion import ContactMotion
+from kineta.kernels.contact.transition import TransitionWork
 
 #: Number of directions of a state perturbed by rounding.
 _TRIED = 4
@@ -64,66 +66,25 @@ class Manifold:
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedFormImpacts:
-    """Contacts with an isolated impact in closed form; it separates if all other contacts are open, ``flying``.
+class Contacts:
+    """Contacts of a motion.
 
-    address : of a function as ``rhs`` of :class:`Problem` with the numbers of each contact in a row, as in
-        :mod:`kineta.integration.loop_abi`, with the speeds for the state after the impact; h : its block
-    touches : (n,) for every event the row of its contact, -1 for none
-    numbers : length of a row, of ``rows``
-    first : the first event of contacts; speeds, work : offsets of the speeds and of the work done in the state
-    same : the contact tolerance of gaps; fastest : the largest approach speed so far
+    motion, transitions : memory of the motion, in whose place the functions of the problem have its words as block h; and of its
+        transitions; transit : address of the transition
+    observed : address of a function as ``rhs`` of :class:`Problem` with ``size`` results, the first kinetic and potential energy
+    first : the first event of contacts; work : offset of the work done in the state
+    guard_contacts, guard_rows : (guards,) contact of each guard, and what it watches, as in :mod:`kineta.integration.loop_abi`
     """
 
-    address: int
-    h: FloatArray
-    touches: IntArray
-    numbers: int
-    rows: int
-    first: int
-    speeds: int
-    work: int
-    same: float
-    fastest: float
-    flying: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ModeTrials:
-    """The data of mode trials: one contact changes its mode, all others keep theirs or separate.
-
-    setup : address of ``void setup(const double *given, double *h)``, which computes the block h; given : its argument
-    flags : offset and number of the mode numbers in ``given``
-    turning : (n,) for every event of friction along a line the offset of the mode numbers of its contact, -1 for all others
-    normals : (n,) likewise for events of gaps and normal forces; striking : (n,) 1 for events whose impacts beside closed
-        contacts
-        are decided here; partners : (n,) the friction event of the same contact for events of normals, and conversely,
-        -1 for none
-    least : (n,) thresholds of all other events
-    observed : address of a function as ``rhs`` of :class:`Problem` with ``size`` results, the first kinetic and potential
-        energy
-    first : the first event of contacts; work : offset of the work done in the state; same : the contact tolerance of gaps;
-        until : the largest time of the run [s]
-    """
-
-    setup: int
-    given: FloatArray
-    flags: tuple[int, int]
-    turning: IntArray
-    normals: IntArray
-    striking: IntArray
-    partners: IntArray
-    least: FloatArray
+    motion: ContactMotion
+    transitions: TransitionWork
+    transit: int
     observed: int
     size: int
     first: int
     work: int
-    same: float
-    until: float
-
-    def beside(self, given: FloatArray) -> ModeTrials:
-        """The same trials with other numbers for the block h."""
-        return replace(self, given=given)
+    guard_contacts: IntArray
+    guard_rows: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +96,7 @@ class Problem:
     y0 : (n,) initial state; quaternions : offsets of the unit quaternions in it
     integrals : number of quadratures, the last states, on which no rate depends. They are not error-controlled if there are
         other states
-    bounces : closed-form impacts of the native loop, and trials : its mode trials; None for a return at every event zero
+    contacts : whose transitions the native loop carries out; None for a return at every event zero
     """
 
     rhs: int
@@ -147,26 +108,12 @@ class Problem:
     integrals: int = 0
     events: Events | None = None
     manifold: Manifold | None = None
-    bounces: ClosedFormImpacts | None = None
-    trials: ModeTrials | None = None
+    contacts: Contacts | None = None
 
     @property
     def steering(self) -> int:
         """Number of error-controlled states, the first ones."""
         return error_controlled(len(self.y0), self.integrals)
-
-    def at(
-        self,
-        h: FloatArray,
-        t0: float,
-        y0: FloatArray,
-        t1: float,
-        bounces: ClosedFormImpacts | None = None,
-        trials: ModeTrials | None = None,
-    ) -> Problem:
-        """The same problem with another block *h*, from *t0*, *y0* to *t1*, with other *bounces* and *trials*."""
-        rest = self.quaternions, self.integrals, self.events, self.manifold
-        return Problem(self.rhs, h, t0, t1, y0, *rest, bounces, trials)
 
     def rate(self, t: float, y: FloatArray) -> FloatArray:
         """The right-hand side, (n,)."""

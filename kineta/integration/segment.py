@@ -17,13 +17,22 @@ NOT_FINITE = "the accelerations are not finite, however small the step"
 
 
 @dataclass(frozen=True, slots=True)
+class Transitions:
+    """Transitions of contacts: the ``rows`` (k,) of the states after them, which are no steps, and the ``flags`` (k, n) of the
+    modes from then on.
+    """
+
+    rows: IntArray
+    flags: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """Accepted steps from (t0, y0): times (k,), states (k, n), and the solution between them.
 
     ``end`` is None while the run goes on, ``""`` at its end, and a sentence at a failure. ``zeros`` are event zeros located
     by the method: event index (m,), times (m,) and states (m, n); with ``odd`` the events of the last step are still to be
-    located. ``changed`` are discrete transitions of contacts: their events, the rows of the states after them, which are no
-    steps, approach speeds, and mode numbers from then on. ``problem`` is the last solved problem, ``mode`` the caller's mode
+    located. ``changed`` are transitions of contacts. ``problem`` is the last solved problem, ``mode`` the caller's mode
     at its start, ``later`` the rows from which on other modes hold, with these modes; ``jumped`` marks a start (t0, y0) that
     differs from the end of the previous segment.
     """
@@ -36,7 +45,7 @@ class Segment:
     end: str | None
     odd: bool = True
     zeros: tuple[IntArray, FloatArray, FloatArray] | None = None
-    changed: tuple[IntArray, IntArray, FloatArray, FloatArray] | None = None
+    changed: Transitions | None = None
     problem: Problem | None = None
     mode: Any = None
     later: Sequence[tuple[int, Callable[[], Any]]] = ()

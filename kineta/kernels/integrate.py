@@ -29,8 +29,8 @@ from kineta.kernels.runge_kutta import (
     shrink,
 )
 from kineta.kernels.sampling import is_due, sample
-from kineta.kernels.simultaneous_impact import decide
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
+from kineta.kernels.transition import decide, set_hysteresis
 from kineta.kernels.vectors import copy
 from kineta.memory import Reals
 from kineta.numerics.tableaux import Tableau
@@ -77,6 +77,8 @@ def begin_anew(method: LoopMethod, run: RunData) -> None:
     run.rate(run.time, run.y, run.block, run.k)
     run.evaluations += 1
     if run.events.n != 0:
+        if method.touching:
+            set_hysteresis(run)
         look_at_start(run, run.t)
     run.anew = False
     if method.projecting:
@@ -128,8 +130,9 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, end: float, err
         locate(method, run, dense, t, h, end)
     if method.touching:
         run.contacts.changed = False
-        if e.ended and not e.fell:
-            decide(run, h, end, before)
+        run.contacts.before = before
+        if e.ended:
+            decide(run, h, before)
         if run.contacts.changed:
             return GOES_ON
     if method.sampling:

@@ -82,6 +82,7 @@ def machine_code(kernel: Callable[..., Any], *static: Hashable) -> Callable[...,
         _check_count(kernel, known, arguments)
         return function(*(_given(x, *kind) for x, kind in zip(arguments, known, strict=True)))
 
+    call.address = code[name]  # type: ignore[attr-defined]
     return call
 
 

@@ -80,7 +80,6 @@ class Derivation:
     watched : whether the caller monitors the pivots of constraints; else accelerations are NaN where a pivot is a rounding error
     baumgarte : Baumgarte parameter of the constraints [1/s]
     strategy : method of solution for accelerations and multipliers, of ``solution_strategies.STRATEGIES``
-    pressed : names of the active contacts, whose forces are part of the equations
     """
 
     symbols: Symbols
@@ -90,7 +89,6 @@ class Derivation:
     watched: bool = False
     baumgarte: float = 0.0
     strategy: str = "multipliers"
-    pressed: frozenset[str] = frozenset()
 
     @property
     def graph(self) -> Graph:
@@ -158,11 +156,6 @@ class Derivation:
     def contacts(self) -> tuple[UnilateralConstraint, ...]:
         """The unilateral constraints: contacts, limits, joint friction."""
         return unilateral_constraints(self.elements)
-
-    @once
-    def active_contacts(self) -> tuple[UnilateralConstraint, ...]:
-        """The contacts whose forces are part of the equations."""
-        return tuple(t for t in self.contacts if t.name in self.pressed)
 
     @once
     def unconstrained(self) -> Derivation:

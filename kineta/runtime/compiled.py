@@ -19,9 +19,9 @@ from kineta.equations.equations import Equations
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
-from kineta.mechanics.contact.unilateral_rows import permanently_active
 from kineta.model.system import System
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
+from kineta.runtime.contact_problem import CompiledContacts, ContactFunction
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 from kineta.runtime.functions import StateLayout, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
@@ -30,16 +30,13 @@ from kineta.threads import memo, once
 #: Machine code called with arrays.
 NativeCall = Callable[..., FloatArray]
 
-#: Functions of transitions between modes of contacts, beside the block h.
-TRANSITION = ("position", "velocity", "touch", "bounce")
-
 #: Contact flags of code without closed contacts.
 NO_FLAGS: FloatArray = np.zeros(0)
 
 
 class CompiledSystem:
-    """Compiled functions of t, the state y and a block h, precomputed from parameters, contact flags and constant forces;
-    ``treatment`` is the treatment of constraints.
+    """Compiled functions of t, the state y and a block h, precomputed from parameters and constant forces, with the flags of all
+    contacts behind it; ``treatment`` is the treatment of constraints.
     """
 
     def __init__(
@@ -48,14 +45,9 @@ class CompiledSystem:
         self.layout, self.treatment = layout, kept
         self._setup = setup.name
         # Not a method: a circle of references would keep machine code until the garbage collector finds it.
-        group = partial(_group, setup.name, bool(layout.touches))
+        group = partial(_group, setup.name)
         self._functions = CompiledFunctions([setup, *programs.values()], group=group)
         self._last_block: tuple[bytes | None, FloatArray] = None, NO_FLAGS
-        pressed = [touch.name in layout.pressed for touch in layout.touches]
-        #: Closed contacts, True where one locks a single speed, and their rows among those of all contacts.
-        self.closed = np.array(pressed, dtype=bool)
-        self.locks_joints = any(t.speed is not None and t.name in layout.pressed for t in layout.touches)
-        self.rows = np.flatnonzero(np.repeat(self.closed, [len(touch.rows) for touch in layout.touches]))
 
     @property
     def programs(self) -> Mapping[str, StraightLineProgram]:
@@ -63,24 +55,24 @@ class CompiledSystem:
         return self._functions.programs
 
     def parameter_block(self, p: FloatArray, constant: FloatArray, flags: FloatArray = NO_FLAGS) -> FloatArray:
-        """Block h from parameters (np,), contact *flags* and constant forces (nv,); with a leading axis of cases where one of
-        them has it.
+        """Block h from parameters (np,) and constant forces (nv,), with the contact *flags* behind it; with a leading axis of
+        cases where one of them has it.
         """
         setup = self._functions.interpreted(self._setup)
         if lead := p.shape[:-1] or constant.shape[:-1]:
-            rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, flags, constant)]
-            return setup(np.concatenate(rows, axis=-1))
+            rows = [np.broadcast_to(x, (*lead, x.shape[-1])) for x in (p, constant, flags)]
+            return np.concatenate([setup(np.concatenate(rows[:2], axis=-1)), rows[2]], axis=-1)
         # Runs from other states are often made with the same parameters.
-        given = np.concatenate((p, flags, constant))
+        given = np.concatenate((p, constant))
         known, block = self._last_block
         if known != given.tobytes():
             block = setup(given)
             self._last_block = given.tobytes(), block
-        return block.copy()
+        return np.concatenate((block, flags))
 
     @once
     def setup_function(self) -> NativeFunction:
-        """Compiled block h of parameters, flags of closed contacts and constant forces."""
+        """Compiled block h of parameters and constant forces."""
         return self._functions[self._setup]
 
     @once
@@ -89,9 +81,25 @@ class CompiledSystem:
         return state_wrapper(self.setup_function)
 
     @once
-    def rate(self) -> NativeFunction:
+    def contacts(self) -> CompiledContacts | None:
+        """The contacts; None without any."""
+        layout = self.layout
+        if layout.contact_terms is None:
+            return None
+        n, coordinates, speeds = layout.sizes
+        names = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
+        functions = {name: self._functions[name] for name in names}
+        block = self._functions.programs[self._setup].n_outputs
+        return CompiledContacts(layout.touches, layout.contact_terms, n, (coordinates, speeds), functions, block)
+
+    def _function(self, name: str, size: int = 0) -> NativeFunction | ContactFunction:
+        """The function *name*, in a system with contacts of the mode in the block h, with results of this *size*."""
+        return self._functions[name] if self.contacts is None else ContactFunction(self.contacts, name, size)
+
+    @once
+    def rate(self) -> NativeFunction | ContactFunction:
         """Rate of the state."""
-        return self._functions["rate"]
+        return self._function("rate", self.layout.sizes[0])
 
     @once
     def ensemble_rate(self) -> NativeFunction:
@@ -116,9 +124,10 @@ class CompiledSystem:
         return CompiledFunctions(own, batch=True, group=lambda name: name)
 
     @once
-    def projections(self) -> tuple[NativeFunction, NativeFunction]:
+    def projections(self) -> tuple[NativeFunction | ContactFunction, NativeFunction | ContactFunction]:
         """State after a Newton step of the coordinates, and of the speeds, towards the constraints."""
-        return self._functions["position"], self._functions["velocity"]
+        n = self.layout.sizes[0]
+        return self._function("position", n), self._function("velocity", n)
 
     @once
     def regularity(self) -> NativeFunction:
@@ -128,49 +137,45 @@ class CompiledSystem:
         return self._functions["regularity"]
 
     @once
-    def events(self) -> NativeFunction | None:
+    def events(self) -> NativeFunction | ContactFunction | None:
         """Values of the event functions; None without events."""
-        return self._functions.get("events")
-
-    @once
-    def contact_call(self) -> NativeCall:
-        """Contact quantities of a time, a state and h, in the order of ``CONTACT_QUANTITIES``, ``LOCKING_QUANTITIES`` or
-        ``OPEN_QUANTITIES`` of :mod:`~kineta.runtime.functions`.
-        """
-        return state_wrapper(self._functions["touch"])
-
-    @once
-    def closed_form_impact(self) -> NativeFunction | None:
-        """Closed-form impact of every single contact, laid out as in :mod:`kineta.integration.loop_abi`; None without a closed
-        form.
-        """
-        return self._functions.get("bounce")
+        program = self._functions.programs.get("events")
+        return None if program is None else self._function("events", program.n_outputs)
 
     @once
     def projection_calls(self) -> tuple[NativeCall, NativeCall]:
         """:attr:`projections` of a time, a state and h."""
         position, velocity = self.projections
-        return state_wrapper(position), state_wrapper(velocity)
+        return _call(position), _call(velocity)
 
     @once
     def event_call(self) -> NativeCall:
         """:attr:`events` of a time, a state and h; requires events."""
         assert self.events is not None
-        return state_wrapper(self.events)
+        return _call(self.events)
 
     @once
     def rate_call(self) -> NativeCall:
         """:attr:`rate` of a time, a state and h."""
-        return state_wrapper(self.rate)
+        return _call(self.rate)
 
     @once
     def observed_call(self) -> NativeCall:
         """:attr:`observed` of a time, a state and h."""
-        return state_wrapper(self.observed)
+        return _call(self.observed)
 
-    def switch_function(self, k: int) -> NativeFunction:
-        """New values set by the switch number *k*."""
-        return self._functions[f"switch_{k}"]
+    @property
+    def observed_size(self) -> int:
+        """Number of observed quantities."""
+        return self._functions.programs["observed"].n_outputs
+
+    def switch_values(self, k: int, t: float, y: FloatArray, h: FloatArray) -> FloatArray:
+        """New values set by the switch number *k* in a state."""
+        function, block = self._functions[f"switch_{k}"], h
+        if self.contacts is not None:
+            size = function.program.inputs[1].size
+            y, block = ContactFunction(self.contacts, "given", size)(t, y, h), h[: self.contacts.block]
+        return function(np.array([t]), y, block)
 
     @property
     def event_address(self) -> int:
@@ -183,19 +188,21 @@ class CompiledSystem:
         return self.observed.batch
 
     @once
-    def observed(self) -> NativeFunction:
+    def observed(self) -> NativeFunction | ContactFunction:
         """:attr:`observe` for one state."""
-        return self._functions["observed"]
+        return self._function("observed", self.observed_size)
 
 
-def _group(setup: str, touches: bool, name: str) -> str:
-    """Group of the function *name* of a run, whose functions are compiled together: those of a motion, and where anything
-    *touches* those of a transition, since some modes have no motion; by themselves the events, which change from run to run, and
-    the block h, *setup*, which few runs without contacts evaluate again.
+def _group(setup: str, name: str) -> str:
+    """Group of the function *name* of a run, whose functions are compiled together: those of a motion; by themselves the events,
+    which change from run to run, and the block h, *setup*, which few runs evaluate again.
     """
-    if name == "events" or (name == setup and not touches):
-        return name
-    return "transition" if touches and name in (setup, *TRANSITION) else "motion"
+    return name if name in ("events", setup) else "motion"
+
+
+def _call(function: NativeFunction | ContactFunction) -> NativeCall:
+    """A *function* of a time, a state and h."""
+    return function if isinstance(function, ContactFunction) else state_wrapper(function)
 
 
 @dataclass(frozen=True)
@@ -221,21 +228,20 @@ class BoundSystem:
         parts = found[:, :rest].reshape(len(t), 2, *layout.gradients)
         return parts[:, 0], parts[:, 1], found[:, rest : rest + len(layout.edges)], found[:, rest + len(layout.edges) :]
 
-    @property
-    def block_inputs(self) -> FloatArray:
-        """Inputs of the block h: parameters, contact flags, constant forces."""
-        return np.concatenate([self.p, self.flags, self.forces.constant])
-
     def with_forces(self, constant: FloatArray) -> BoundSystem:
         """The system bound to other constant forces (nv,)."""
-        h = self.code.setup_call(np.concatenate([self.p, self.flags, constant]))
+        h = np.concatenate((self.code.setup_call(np.concatenate([self.p, constant])), self.flags))
         return replace(self, h=h, forces=replace(self.forces, constant=constant))
 
-    def with_flags(self, p: FloatArray, flags: FloatArray, code: CompiledSystem | None = None) -> BoundSystem:
-        """The system bound to other parameters and the *flags* (contacts, flags) of all contacts, with other *code* if given."""
-        code = self.code if code is None else code
-        own = flags[code.closed].ravel()
-        return BoundSystem(code, p, code.setup_call(np.concatenate([p, own, self.forces.constant])), self.forces, own)
+    def with_flags(self, flags: FloatArray) -> BoundSystem:
+        """The system in another mode, with the *flags* (contacts, flags) of all contacts."""
+        own = np.array(flags, dtype=np.float64).ravel()
+        return replace(self, h=np.concatenate((self.h[: len(self.h) - len(own)], own)), flags=own)
+
+    def with_parameters(self, p: FloatArray) -> BoundSystem:
+        """The system bound to other parameters (np,)."""
+        h = np.concatenate((self.code.setup_call(np.concatenate([p, self.forces.constant])), self.flags))
+        return replace(self, p=p, h=h)
 
     def case(self, i: int) -> BoundSystem:
         """The system bound to one case."""
@@ -248,12 +254,8 @@ def bind_system(equations: Equations, p: FloatArray, tau: Any, watched: Sequence
     treatment *kept* of constraints.
     """
     acting = applied_forces(equations.system, tau)
-    pressed = frozenset[str]()
-    if equations.system.contacts:
-        with equations.shared() as d:
-            pressed = permanently_active(d.contacts)
-    made = compile_system(equations, acting, watched, kept, pressed)
-    flags = np.zeros(len(made.layout.flags))
+    made = compile_system(equations, acting, watched, kept)
+    flags = np.zeros(made.layout.flags)
     return BoundSystem(made, p, made.parameter_block(p, acting.constant, flags), acting, flags)
 
 
@@ -261,31 +263,21 @@ def projected_system(equations: Equations, run: BoundSystem) -> BoundSystem:
     """*run* with code that projects onto constraints and programs."""
     made = compile_system(equations, run.forces, (), PROJECTED)
     return BoundSystem(
-        made, run.p, made.parameter_block(run.p, run.forces.constant, np.zeros(len(made.layout.flags))), run.forces
+        made, run.p, made.parameter_block(run.p, run.forces.constant, np.zeros(made.layout.flags)), run.forces
     )
 
 
-def compile_system(
-    equations: Equations,
-    forces: AppliedForces,
-    watched: Sequence[Expr],
-    kept: str,
-    pressed: frozenset[str] = frozenset(),
-) -> CompiledSystem:
-    """Compiled system of *equations* under *forces*, with the *watched* events and closed contacts *pressed*; memoised with the
-    equations.
-    """
-    key = (CompiledSystem, forces.none, tuple(forces.expressions.items()), tuple(watched), kept, pressed)
-    return equations.bounded_memo(
-        key, lambda: CompiledSystem(*_run_programs(equations, forces, watched, kept, pressed), kept)
-    )
+def compile_system(equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str) -> CompiledSystem:
+    """Compiled system of *equations* under *forces*, with the *watched* events; memoised with the equations."""
+    key = (CompiledSystem, forces.none, tuple(forces.expressions.items()), tuple(watched), kept)
+    return equations.bounded_memo(key, lambda: CompiledSystem(*_run_programs(equations, forces, watched, kept), kept))
 
 
 def _run_programs(
-    equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str, pressed: frozenset[str]
+    equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str
 ) -> tuple[StraightLineProgram, dict[str, StraightLineProgram], StateLayout]:
     """Setup program, programs by name, and state layout."""
-    d = run_derivation(equations, kept, pressed)
+    d = run_derivation(equations, kept)
     found, layout = run_functions(d, forces, watched)
     return *lowered(d, found, layout), layout
 

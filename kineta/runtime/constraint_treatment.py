@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kineta.equations.equations import Equations
 from kineta.integration.external import IDA
-from kineta.mechanics.contact import mode_dynamics
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.programs import dynamics
 from kineta.numerics.tableaux import TABLEAUX
@@ -29,11 +26,7 @@ def treatment(equations: Equations, method: str) -> str:
     return PROJECTED if method in TABLEAUX else SOLVED if method == IDA else STABILISED
 
 
-def run_derivation(equations: Equations, kept: str, pressed: frozenset[str] = frozenset()) -> Derivation:
-    """Derivation for a run with the treatment *kept* of constraints and the closed contacts *pressed*."""
+def run_derivation(equations: Equations, kept: str) -> Derivation:
+    """Derivation for a run with the treatment *kept* of constraints, without contact forces."""
     d = equations.alone(watched=kept == PROJECTED, baumgarte=BAUMGARTE_RATE if kept == STABILISED else 0.0)
-    if equations.system.programs:
-        return dynamics.controlled(d)
-    if not equations.system.contacts:
-        return d
-    return replace(d, rules=mode_dynamics.in_mode(d.rules, pressing=bool(pressed)), pressed=pressed)
+    return dynamics.controlled(d) if equations.system.programs else d

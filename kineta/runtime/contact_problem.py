@@ -1,75 +1,216 @@
-"""Contact problems of a system in numbers: compiled terms, and the memory in which kernels solve them."""
+"""Contacts of a compiled system: their problem as data, and the memory in which kernels solve it and move from mode to mode."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from itertools import accumulate
 
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
-from kineta.codegen.compiled_functions import CompiledFunctions
-from kineta.equations.formulas import simplified
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
-from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_terms
+from kineta.codegen.llvm import NativeFunction
+from kineta.integration.problem import perturbation_signs
+from kineta.kernels.contact import motion as kernels
+from kineta.kernels.contact.mode_forces import ContactMode, ModeWork
+from kineta.kernels.contact.motion import ContactMotion, evaluate_rows
+from kineta.kernels.contact.newton_over_speeds import IslandWork
+from kineta.kernels.contact.problem import BOUND, FLAGS, NORMAL, TANGENTS, ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.contact.transition import IMPACT_NUMBERS, TRIED, TransitionWork, transit
+from kineta.kernels.machine_code import machine_code
+from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
-from kineta.mechanics.derivation import Derivation
-from kineta.passes.hoist import hoist
+from kineta.memory import CompiledFunction
 
-#: Terms in the order of the compiled function.
-TERMS = ("inertia", "force", "jacobian", "velocity", "bias", "law", "gap")
+#: Impacts stored between two pauses of a run.
+IMPACTS = 4096
+
+
+class ContactFunction:
+    """A function of time, state and block h that depends on contacts: a kernel over compiled functions."""
+
+    def __init__(self, contacts: CompiledContacts, kernel: str, size: int) -> None:
+        self._contacts, self._size = contacts, size
+        self.address: int = machine_code(getattr(kernels, f"contact_{kernel}")).address
+
+    def __call__(
+        self, t: FloatArray | float, y: FloatArray, h: FloatArray, out: FloatArray | None = None
+    ) -> FloatArray:
+        """The value (size,) for one time and state."""
+        found = self.batch(np.reshape(t, (1, 1)), y[None], h)[0]
+        if out is None:
+            return found
+        out[:] = found
+        return out
+
+    def batch(self, t: FloatArray, y: FloatArray, h: FloatArray) -> FloatArray:
+        """The values (k, size) at times (k, 1) in states (k, n)."""
+        y = np.ascontiguousarray(y, dtype=np.float64)
+        times = np.array(np.broadcast_to(t, (len(y), 1)), dtype=np.float64).ravel()
+        out = np.empty((len(y), self._size))
+        rows = machine_code(evaluate_rows)
+        with self._contacts.borrowed(h) as motion:
+            rows(
+                CompiledFunction(self.address),
+                len(y),
+                times,
+                y.reshape(-1),
+                y.shape[1],
+                motion,
+                out.reshape(-1),
+                self._size,
+            )
+        return out
 
 
 class CompiledContacts:
-    """The contact problem of a derivation: its sparsity, and one compiled function for all terms of a state, whatever touches.
+    """The contacts of a compiled system: sparsity of their problem, and memory for motions."""
 
-    ``problem`` is shared by all motions; each has a :meth:`terms` and a :meth:`solution` of its own.
-    """
+    def __init__(
+        self,
+        touches: Sequence[UnilateralConstraint],
+        terms: ContactTermsArrays,
+        n: int,
+        speeds: tuple[int, int],
+        functions: Mapping[str, NativeFunction],
+        block: int,
+    ) -> None:
+        self.touches, self.n, self.block = touches, n, block
+        self._speeds, self._functions = speeds, functions
+        self._sizes = {name: len(getattr(terms, name)) for name in TERMS}
+        self.problem = _problem(terms, speeds[1], touches)
+        self._spare: list[ContactMotion] = []
+        watched = [
+            (i, what)
+            for i, touch in enumerate(touches)
+            for what, there in (
+                (NORMAL, touch.normal is not None),
+                (TANGENTS, touch.tangents and touch.smooth is None),
+                (BOUND, touch.varies),
+            )
+            if there
+        ]
+        self.guard_contacts, self.guard_rows = _integers([i for i, _ in watched]), _integers([w for _, w in watched])
 
-    def __init__(self, d: Derivation) -> None:
-        found = contact_terms(d)
-        self._arrays = {name: getattr(found, name) for name in TERMS}
-        names = [contact.name for contact in d.contacts]
-        self.names = tuple(names)
-        self.problem = _problem(found, len(d.symbols.v), d.contacts)
-        wanted = {"terms": [x for name in TERMS for x in self._arrays[name]]}
-        own, simple = simplified(d, wanted, (*d.symbols.system.parameter_names, *(f"tau.{n}" for n in d.symbols.names)))
-        s = {"t": (own.t,), "y": [*own.q, *own.v]}
-        outputs = {"terms": {"terms": ((len(simple["terms"]),), simple["terms"])}}
-        setup, programs = hoist(own.graph, s, outputs, [*own.p, *own.tau], "contact")
-        self.functions = CompiledFunctions([setup, *programs.values()])
-        self._setup = setup.name
+    @contextmanager
+    def borrowed(self, h: FloatArray) -> Iterator[ContactMotion]:
+        """Memory of a motion with the block h and the flags behind it, for one caller at a time."""
+        motion = self._spare.pop() if self._spare else self.motion(h)
+        motion.array("block")[:] = h
+        try:
+            yield motion
+        finally:
+            self._spare.append(motion)
 
-    def parameter_block(self, p: FloatArray, forces: FloatArray) -> FloatArray:
-        """Block h from parameters (np,) and constant forces (nv,)."""
-        return self.functions.interpreted(self._setup)(np.concatenate([p, forces]))
+    def motion(self, h: FloatArray) -> ContactMotion:
+        """Memory of a motion with the block h and the flags behind it."""
+        ends = [*accumulate(self._sizes[name] for name in TERMS)]
+        memory, block = np.zeros(ends[-1]), np.array(h, dtype=np.float64)
+        parts = {name: memory[end - self._sizes[name] : end] for name, end in zip(TERMS, ends, strict=True)}
+        p, m = self.problem, len(self.touches)
+        own = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
+        named = {"terms": "terms_of", "gaps": "gaps_of"}
+        functions = {named.get(name, name): CompiledFunction(self._functions[name].address) for name in own}
+        rows = [
+            3 * i + k
+            for i, touch in enumerate(self.touches)
+            for k in (*[0] * (touch.normal is not None), *range(1, 1 + len(touch.tangents)))
+        ]
+        extended = self.n + p.speeds + p.multipliers + len(rows) + FLAGS * m
+        return ContactMotion(
+            problem=p,
+            terms=ContactTerms(**parts),
+            solution=_solution(p, self._sizes["jacobian"]),
+            contacts=_modes(m),
+            work=_mode_work(p),
+            island=_island_work(p, self._sizes["inertia"]),
+            n=self.n,
+            coordinates=self._speeds[0],
+            speeds=self._speeds[1],
+            n_forces=len(rows),
+            n_extended=extended,
+            block=block,
+            flags=block[self.block :],
+            memory=memory,
+            extended=np.zeros(extended),
+            found=np.zeros(p.speeds),
+            residual=np.zeros(2 * p.multipliers),
+            force_rows=_integers(rows),
+            **functions,
+        )
 
-    def terms(self) -> tuple[FloatArray, ContactTerms]:
-        """Memory of all terms, as the compiled function ``terms`` writes it, and its parts."""
-        ends = [*accumulate(len(self._arrays[name]) for name in TERMS)]
-        memory = np.zeros(ends[-1])
-        parts = {n: memory[end - len(self._arrays[n]) : end] for n, end in zip(TERMS, ends, strict=True)}
-        return memory, ContactTerms(**parts)
+    def gaps(self, motion: ContactMotion, t: float, y: FloatArray) -> FloatArray:
+        """Gaps (contacts,) in a state, those of joints with friction negative."""
+        return self._functions["gaps"](
+            np.array([t]),
+            np.concatenate([y, np.zeros(len(motion.array("extended")) - self.n)]),
+            motion.array("block")[: self.block],
+        )
 
-    def solution(self) -> ContactSolution:
-        """Working memory of a motion."""
-        m = len(self.names)
-        return ContactSolution(
-            response=np.zeros(len(self._arrays["jacobian"])),
-            delassus=np.zeros(9 * m),
-            target=np.zeros(3 * m),
-            impulse=np.zeros(3 * m),
-            least=np.zeros(m),
-            friction=np.zeros(m),
-            before=np.zeros(self.problem.speeds),
-            compression=np.zeros(3 * m),
-            active=np.zeros(m, dtype=np.int64),
-            label=np.zeros(self.problem.blocks, dtype=np.int64),
-            local=np.zeros(4),
+    def laws(self, motion: ContactMotion, t: float, y: FloatArray) -> FloatArray:
+        """Laws (contacts, 4) of all contacts in a state."""
+        extended = np.concatenate([y, np.zeros(motion.n_extended - self.n)])
+        found = self._functions["terms"](np.array([t]), extended, motion.array("block")[: self.block])
+        ends = np.cumsum([self._sizes[name] for name in TERMS])
+        return found[ends[TERMS.index("law") - 1] : ends[TERMS.index("law")]].reshape(-1, 4)
+
+    def transitions(self, same: float, until: float) -> TransitionWork:
+        """Memory of the transitions of a motion with the contact tolerance *same* and the largest time *until*."""
+        m, n = len(self.touches), self.n
+        marks = ("loose", "near", "closed", "hit", "taking", "tired", "leaving", "order")
+        states = ("start", "struck", "after", "beside")
+        return TransitionWork(
+            same=same,
+            until=until,
+            room=IMPACTS,
+            **{name: np.zeros(m, dtype=np.int64) for name in marks},
+            **{name: np.zeros(m) for name in ("restitution", "gaps", "noise")},
+            **{name: np.zeros(3 * m) for name in ("before", "impulse")},
+            **{name: np.zeros(n) for name in states},
+            **{name: np.zeros(self.problem.speeds) for name in ("free", "a")},
+            kept=np.zeros(FLAGS * m),
+            signs=perturbation_signs(TRIED, n).reshape(-1),
+            impacts=np.zeros(IMPACT_NUMBERS * IMPACTS),
         )
 
 
-def _problem(found: ContactTermsArrays, nv: int, contacts: Sequence[UnilateralConstraint]) -> ContactProblem:
+@cache
+def transition() -> Callable[[ContactMotion, TransitionWork, FloatArray, FloatArray], int]:
+    """The compiled transition of a motion at a time (1,) in a state (n,), which it changes."""
+    return machine_code(transit)
+
+
+def _solution(p: ContactProblem, entries: int) -> ContactSolution:
+    m = p.contacts
+    sizes = {"response": entries, "delassus": 9 * m, "target": 3 * m, "impulse": 3 * m, "least": m, "friction": m}
+    sizes |= {"before": p.speeds, "compression": 3 * m, "local": 4}
+    return ContactSolution(
+        **{name: np.zeros(size) for name, size in sizes.items()}, active=_zeros(m), label=_zeros(p.blocks)
+    )
+
+
+def _modes(m: int) -> ContactMode:
+    marks = {name: _zeros(m) for name in ("mode", "candidate", "begins")}
+    return ContactMode(**marks, direction=np.zeros(2 * m), reference=np.zeros(3 * m))
+
+
+def _mode_work(p: ContactProblem) -> ModeWork:
+    m = p.contacts
+    sizes = {"force": 3 * m, "toward": 2 * m, "speeds": 2 * p.speeds, "matrix": 9 * m * m}
+    sizes |= {"right": 3 * m, "found": 3 * m, "centre": 3 * m, "ease": m}
+    return ModeWork(**{name: np.zeros(size) for name, size in sizes.items()}, rows=_zeros(6 * m), order=_zeros(6 * m))
+
+
+def _island_work(p: ContactProblem, inertia: int) -> IslandWork:
+    m, n = p.contacts, p.speeds
+    sizes = {"inertia": inertia, "lift": m, "force": 3 * m, "projected": 3 * m, "cones": 9 * m, "hessian": n * (n + 2)}
+    sizes |= dict.fromkeys(("free", "next", "gradient", "step", "slope"), n)
+    places = {"place": _zeros(n), "massless": _zeros(n), "own": _zeros(p.blocks)}
+    return IslandWork(**{name: np.zeros(size) for name, size in sizes.items()}, **places)
+
+
+def _problem(found: ContactTermsArrays, nv: int, touches: Sequence[UnilateralConstraint]) -> ContactProblem:
     blocks, coupled = found.blocks, found.coupled
     rows = [found.speeds(c) for c in range(len(coupled))]
     speeds = sum(map(len, blocks))
@@ -85,9 +226,14 @@ def _problem(found: ContactTermsArrays, nv: int, contacts: Sequence[UnilateralCo
         row_speeds=_flat(rows),
         coupled_start=_starts(coupled),
         coupled_blocks=_flat(coupled),
-        has_normal=_integers([contact.normal is not None for contact in contacts]),
-        poisson=_integers([contact.poisson for contact in contacts]),
+        poisson=_integers([int(t.poisson) for t in touches]),
+        has_normal=_integers([int(t.normal is not None) for t in touches]),
+        tangents=_integers([len(t.tangents) for t in touches]),
     )
+
+
+def _zeros(n: int) -> IntArray:
+    return np.zeros(n, dtype=np.int64)
 
 
 def _starts(rows: Sequence[Sequence[int]]) -> IntArray:

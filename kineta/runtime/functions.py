@@ -13,8 +13,8 @@ from kineta.expr.program import StraightLineProgram
 from kineta.expr.walk import reachable
 from kineta.mechanics.constraints import projection
 from kineta.mechanics.constraints.rows import Row
-from kineta.mechanics.contact import closed_form_impact, mode_projection
-from kineta.mechanics.contact.joint_locking import locks
+from kineta.mechanics.contact import mode_dynamics
+from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_terms
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation, vector
 from kineta.mechanics.programs import dynamics
@@ -25,19 +25,6 @@ from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
 
-#: Quantities from which a transition is computed; of locked joints, with matrices for any active set; and of open contacts
-#: alone.
-CONTACT_QUANTITIES = ("gaps", "laws", "relative_velocity", "free_acceleration", "delassus", "response")
-LOCKING_QUANTITIES = (
-    "gaps",
-    "laws",
-    "relative_velocity",
-    "acceleration_bias",
-    "contact_jacobian",
-    "mass_matrix",
-    "net_forces",
-)
-OPEN_QUANTITIES = ("gaps", "laws")
 #: Name of the program of the block h.
 SETUP = "run_setup"
 #: Periodic operations.
@@ -58,7 +45,8 @@ class StateLayout:
     gradients : numbers of programs and speeds
     edges, kinks : program of each quantity that vanishes where its gradient is undefined; number of quantities that change
         sign at a kink or step of a program
-    touches, pressed : all contacts; names of the closed ones, whose flags follow the parameters in the inputs of h
+    touches : all contacts; contact_terms : the terms of their contact problem, None without contacts
+    sizes : numbers of states with quadratures, of coordinates, of speeds
     """
 
     works: int
@@ -74,16 +62,17 @@ class StateLayout:
     kinks: int = 0
     programs: tuple[int, ...] = ()
     touches: tuple[UnilateralConstraint, ...] = ()
-    pressed: frozenset[str] = frozenset()
+    contact_terms: ContactTermsArrays | None = None
+    sizes: tuple[int, int, int] = (0, 0, 0)
 
     def states(self, system: System) -> int:
         """Number of states before the quadratures: coordinates, speeds and their derivatives below the highest."""
         return system.nq + (self.order - 1) * system.nv
 
     @property
-    def flags(self) -> tuple[str, ...]:
-        """Names of the flags of the closed contacts."""
-        return tuple(name for touch in self.touches if touch.name in self.pressed for name in touch.flags)
+    def flags(self) -> int:
+        """Number of flags of all contacts."""
+        return sum(len(touch.flags) for touch in self.touches)
 
     @property
     def touch_events(self) -> int:
@@ -100,10 +89,14 @@ def run_functions(
     d: Derivation, forces: AppliedForces, watched: Sequence[Expr]
 ) -> tuple[dict[str, Sequence[Ref]], StateLayout]:
     """Functions of every stage, of every record, and between steps; and the state layout."""
+    free, d = d, mode_dynamics.under_given_forces(d)
     system, power, shown = d.symbols.system, _power(d, forces), _guard_rates(d)
-    pivots = projection.pivots(d) if d.watched else []
+    pivots = (mode_dynamics if d.contacts else projection).pivots(d) if d.watched else []
     multipliers, labels = _multipliers(d)
-    levels: Sequence[Ref] = (*(d["constraints"].refs if d.constraint_rows else ()), *mode_projection.levels(d))
+    levels: Sequence[Ref] = (
+        *(d["constraints"].refs if d.constraint_rows else ()),
+        *(mode_dynamics.levels(d) if d.contacts else ()),
+    )
     levels = (*levels, *d["programs"].refs, *d["program_tops"].refs) if system.programs else levels
     edges, kinks = (dynamics.edges(d), dynamics.kinks(d)) if system.programs else ([], [])
     works = int(power != ZERO or bool(d.contacts) or bool(system.switches))
@@ -112,7 +105,7 @@ def run_functions(
     outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
-    loaded = _monitored_loads(d, acting)
+    loaded = _monitored_loads(free, acting)
     rate: Sequence[Ref] = (*states, *loaded, *pivots)
     layout = StateLayout(
         works=works,
@@ -128,16 +121,24 @@ def run_functions(
         kinks=len(kinks),
         programs=_program_rows(d.programs.rows),
         touches=d.contacts,
-        pressed=d.pressed,
+        contact_terms=contact_terms(free) if d.contacts else None,
+        sizes=(len(rate), len(d.symbols.q), len(d.symbols.v)),
     )
-    if acting:
-        own = rate, multipliers, observed, levels
-        rate, multipliers, observed, levels = (tuple(substitute(d.graph, x, acting)) for x in own)
     found: dict[str, Sequence[Ref]] = {"rate": rate}
     found["observed"] = [*observed, *acting.values(), *multipliers, *levels]
-    found |= _mode_functions(d, acting, watched)
-    if d.watched:
+    found |= _event_functions(d, watched)
+    if layout.contact_terms is not None:
+        found |= {
+            "terms": layout.contact_terms.refs,
+            "gaps": layout.contact_terms.gap,
+            "free": mode_dynamics.free_motion(free),
+            "residuals": [r.levels[k] if k or not r.order else ZERO for k in (0, -1) for r in free.rows],
+            "retraction": mode_dynamics.retraction(d),
+        }
+    elif d.watched:
         found |= _projections(d, layout)
+    if acting:
+        found = {name: substitute(d.graph, refs, acting) for name, refs in found.items()}
     if system.programs:
         found["regularity"] = [*d["regularity"].refs, *(x for _, x in edges), *kinks]
     return found, layout
@@ -167,26 +168,22 @@ def _multipliers(d: Derivation) -> tuple[Sequence[Ref], Sequence[str]]:
     return refs, labels
 
 
-def _mode_functions(d: Derivation, acting: Mapping[str, Ref], watched: Sequence[Expr]) -> dict[str, Sequence[Ref]]:
-    """Functions of transitions, switches and events, with the forces *acting*."""
+def _event_functions(d: Derivation, watched: Sequence[Expr]) -> dict[str, Sequence[Ref]]:
+    """Functions of switches and events."""
     found: dict[str, Sequence[Ref]] = {}
-    if d.contacts:
-        asked = (LOCKING_QUANTITIES if locks(d) else CONTACT_QUANTITIES) if d.active_contacts else OPEN_QUANTITIES
-        found["touch"] = substitute(d.graph, [ref for name in asked for ref in d[name].refs], acting)
-        if closed_form_impact.closed_form(d):
-            found["bounce"] = substitute(d.graph, _closed_form_impacts(d), acting)
     switches = d.symbols.system.switches
     for k, switch in enumerate(switches):
         found[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))
-    events = [*d.expression(*watched, *(s.value for s in switches)), *(d["contact_guards"].refs if d.contacts else ())]
-    if events:
-        found["events"] = substitute(d.graph, events, acting)
-    return found
+    events = [
+        *d.expression(*watched, *(s.value for s in switches)),
+        *(d["contact_guards"].refs if d.contacts else ()),
+    ]
+    return found | ({"events": events} if events else {})
 
 
 def _projections(d: Derivation, layout: StateLayout) -> dict[str, Sequence[Ref]]:
     """States after a Newton step towards the constraints: of coordinates, and of speeds."""
-    way = dynamics if d.symbols.system.programs else mode_projection if d.active_contacts else projection
+    way = dynamics if d.symbols.system.programs else projection
     rest, lower = _quadrature_symbols(d.graph, layout), [x for k in range(1, layout.order) for x in d.symbols.level(k)]
     return {"position": [*way.position(d), *lower, *rest], "velocity": [*d.symbols.q, *way.velocity(d), *rest]}
 
@@ -236,11 +233,6 @@ def _time_dependent(d: Derivation, refs: Sequence[Ref]) -> bool:
     return d.symbols.t >> 1 in reachable(d.graph, refs)
 
 
-def _closed_form_impacts(d: Derivation) -> list[Ref]:
-    """Quantities of all closed-form impacts, in the order of :mod:`kineta.integration.loop_abi`."""
-    return [x for b in closed_form_impact.impacts(d) for x in (b.law, b.approach, b.leaving, b.fall, b.work, *b.speeds)]
-
-
 def lowered(
     d: Derivation,
     functions: Mapping[str, Sequence[Ref]],
@@ -253,11 +245,12 @@ def lowered(
     unknown : symbols behind the states in y
     """
     states = [x for k in range(layout.order) for x in d.symbols.level(k)]
+    unknown = (*unknown, *(mode_dynamics.given(d) if layout.touches else ()))
     inputs: dict[str, Sequence[Ref]] = {"y": (*states, *_quadrature_symbols(d.graph, layout), *unknown)}
     if direction:
         inputs["direction"] = direction
     system = d.symbols.system
-    constant = (*system.parameter_names, *layout.flags, *(f"tau.{n}" for n in system.v_names))
+    constant = (*system.parameter_names, *(f"tau.{n}" for n in system.v_names))
     return state_programs(d, functions, inputs, constant, "run")
 
 

@@ -96,7 +96,7 @@ class Recorder:
     def segment(self, segment: Segment, end: tuple[float, FloatArray] | None) -> None:
         """Record *segment* up to the *end* of the run in it, a time and state."""
         until = None if end is None else end[0]
-        self.steps += len(segment.t) - (0 if segment.changed is None else len(segment.changed[0]))
+        self.steps += len(segment.t) - (0 if segment.changed is None else len(segment.changed.rows))
         before = segment.t[-2] if len(segment.t) > 1 else segment.t0
         self.last_step = float(abs(segment.t[-1] - before))
         self._until = until

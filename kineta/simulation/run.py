@@ -59,16 +59,16 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         rows = task.y0[None].copy()
         settled(np.array([task.t0]), rows)
         task = replace(task, y0=rows[0])  # what it misses constraints by is rounding
-    change, gradients = None, None
+    contacts, gradients = None, None
     if task.has_modes:
         from kineta.hybrid.automaton import HybridRun, start_automaton
 
-        task, change = start_automaton(task, control)
+        task, contacts = start_automaton(task, control)
         code, made = control.made.code, control.made
         settled = Projection(task.quaternions, made)
     problem = Problem(
         rhs=code.rate.address,
-        h=made.h,
+        h=made.h if contacts is None else contacts.motion.words(),
         t0=task.t0,
         t1=task.t1,
         y0=task.y0,
@@ -76,9 +76,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         integrals=code.layout.integrals,
         events=event_record(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
         manifold=manifold(task, task.made, task.y0),
-        trials=None
-        if change is None
-        else change.trials(made, len(task.watched) + len(task.system.switches), task.states),
+        contacts=None if contacts is None else contacts.data,
     )
     functions = MethodFunctions(
         loop=partial(integration_loop, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),
@@ -103,9 +101,9 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
     whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
     hybrid = None
-    if change is not None:
+    if task.has_modes:
         assert isinstance(run, NativeRun)
-        whole = hybrid = HybridRun(task, problem, run, control, change)
+        whole = hybrid = HybridRun(task, problem, run, control, contacts)
     if task.system.programs:
         from kineta.programs.controllability_watch import ControllabilityWatch
         from kineta.programs.native_restart import NativeRestart
@@ -126,8 +124,8 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         rejected=np.array([whole.rejected]),
         zeros=EventZeros.listed(zeros, len(task.y0)),
         changes=[tuple(hybrid.changes) if hybrid else ()],
-        impacts=[tuple(hybrid.transitions.blows) if hybrid else ()],
-        notes=[hybrid.transitions.notes() if hybrid else ()],
+        impacts=[tuple(contacts.impacts) if contacts else ()],
+        notes=[contacts.notes() if contacts else ()],
         domains={0: domain},
         record=record,
         control=whole.control if isinstance(whole, SampledRun) else None,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.hybrid.transitions import ContactTransitions
+from tests.support import hand_back_transitions
 
 SAMPLES, END = 8001, 4.0
 #: A speed that is none, a gap that is closed, a jump of a speed that is an impact.
@@ -110,7 +110,7 @@ NEGLIGIBLE = 1e-6
 @pytest.mark.parametrize("seed", range(6))
 def test_joints_and_stops(seed: int, native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not native:
-        monkeypatch.setattr(ContactTransitions, "trials", lambda *_: None)
+        hand_back_transitions(monkeypatch)
     run = kn.simulate(rubbing(seed), END, samples=SAMPLES)
     assert run.success
     x, v = run["x"], run["x'"]

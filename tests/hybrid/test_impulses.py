@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.hybrid.transitions import ContactTransitions
 from kineta.results.impacts import Impact
-from tests.support import EXAMPLES, slow
+from tests.support import EXAMPLES, hand_back_transitions, slow
 
 BALL = """
 gravity 9.81; parameters m = 2, e = 0.7; B | Sz(z) = m; coordinates z;
@@ -27,7 +26,7 @@ initial z = 1;
 @pytest.mark.parametrize("law", ["", " poisson"])
 def test_a_ball_loses_what_the_closed_form_says(law: str, native: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not native:
-        monkeypatch.setattr(ContactTransitions, "striking", lambda *_: None)
+        hand_back_transitions(monkeypatch)
     run = kn.simulate(kn.loads(BALL.format(law)), 4.0)
     strikes = [t for t, what in run.changes if what == "floor strikes"]
     assert [x.t for x in run.impacts] == strikes

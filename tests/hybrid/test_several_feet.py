@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq, minimize_scalar
 
 import kineta as kn
-from kineta.hybrid.transitions import ContactTransitions
+from kineta.hybrid.contact_modes import ContactModes
 from tests.support import quick_but, slow
 
 BOX = np.array([(0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
@@ -188,10 +188,8 @@ def test_forces_of_a_push_in_any_direction_are_shared_anew_a_few_times_before_fe
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     changes = list[float]()
-    change = ContactTransitions.change
-    monkeypatch.setattr(
-        ContactTransitions, "change", lambda self, t, *rest: changes.append(t) or change(self, t, *rest)
-    )
+    note = ContactModes.note
+    monkeypatch.setattr(ContactModes, "note", lambda self, t, *rest: changes.append(t) or note(self, t, *rest))
     run = kn.simulate(body(BOX, more=f"gravity {G}; force F on B = (t, 0.3*t, 0) in ground;"), 3.0)
     assert times(run, "slips") == pytest.approx([MU * G / math.hypot(1, 0.3)] * 4, abs=1e-6)
     assert len(changes) < 10

@@ -9,9 +9,10 @@ import pytest
 
 import kineta as kn
 from kineta.hybrid.automaton import HybridRun
-from kineta.hybrid.transitions import ContactTransitions
 from kineta.integration.native import NativeRun
+from kineta.integration.segment import Segment
 from kineta.model.reserved_symbols import MULTIPLIER
+from tests.support import hand_back_transitions
 
 MODELS = {
     "a block rocks": """gravity 9.81; Box | Sx(x), Sz(z), Ry(phi) = m(1), Jy(0.0567); coordinates x, z, phi;
@@ -39,18 +40,20 @@ MODELS = {
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_strikes_within_the_loop_moves_as_what_is_handed_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    system, struck, changing = kn.loads(MODELS[name]), list[float](), HybridRun._changing
+    system, struck, changing = kn.loads(MODELS[name]), list[int](), HybridRun._noted
 
-    def noted(self: HybridRun, *given: Any) -> Any:
-        struck.extend(given[3][given[3] != 0])
-        return changing(self, *given)
+    def noted(self: HybridRun, segment: Segment, jumped: bool) -> Any:
+        before = len(self.changes)
+        found = changing(self, segment, jumped)
+        struck.extend("strikes" in what for _, what in self.changes[before:])
+        return found
 
-    monkeypatch.setattr(HybridRun, "_changing", noted)
+    monkeypatch.setattr(HybridRun, "_noted", noted)
     run, every = (
         kn.simulate(system, 1.5, samples=n, rtol=1e-11, atol=1e-12, dense_output=n is None) for n in (31, None)
     )
-    assert struck
-    monkeypatch.setattr(ContactTransitions, "trials", lambda *_: None)
+    assert any(struck)
+    hand_back_transitions(monkeypatch)
     other = kn.simulate(system, 1.5, samples=31, rtol=1e-11, atol=1e-12)
     assert run.success
     assert [what for _, what in run.changes] == [what for _, what in other.changes]

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 import kineta as kn
 from kineta.hybrid.automaton import HybridRun
-from kineta.hybrid.transitions import ContactTransitions
 from kineta.integration import loop_abi
+from kineta.integration.segment import Segment
 from kineta.mechanics.contact.unilateral_rows import FLAGS
 from kineta.model.reserved_symbols import MULTIPLIER
+from tests.support import hand_back_transitions
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -49,23 +50,23 @@ MODELS = {
 def test_what_turns_within_the_loop_moves_as_what_is_handed_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, end = MODELS[name]
     system, within, handed = kn.loads(text), list[int](), list[float]()
-    changing, changed = HybridRun._changing, HybridRun._changed
+    noted, changed = HybridRun._noted, HybridRun._changed
 
-    def counted(self: HybridRun, t: FloatArray, events: IntArray, *given: IntArray) -> Any:
-        within.append(len(events))
-        return changing(self, t, events, *given)
+    def counted(self: HybridRun, segment: Segment, jumped: bool) -> Any:
+        within.append(0 if segment.changed is None else len(segment.changed.rows))
+        return noted(self, segment, jumped)
 
     def told(self: HybridRun, t: float, *given: Any) -> Any:
         handed.append(t)
         return changed(self, t, *given)
 
-    monkeypatch.setattr(HybridRun, "_changing", counted)
+    monkeypatch.setattr(HybridRun, "_noted", counted)
     monkeypatch.setattr(HybridRun, "_changed", told)
     run = kn.simulate(system, end, samples=57)
     every = kn.simulate(system, end, dense_output=True)
     assert len(handed) <= 0.3 * sum(within)
     assert sum(within) >= 20
-    monkeypatch.setattr(ContactTransitions, "trials", lambda *_: None)
+    hand_back_transitions(monkeypatch)
     other = kn.simulate(system, end, samples=57)
     assert run.success
     assert run.changes == other.changes
@@ -219,7 +220,7 @@ def test_what_might_leave_as_well_as_slip_is_not_decided_within_the_loop(monkeyp
         initial p = 0.0754686, z = 0.3078976;"""
     system = kn.loads(text)
     run = kn.simulate(system, 1.3, rtol=1e-11)
-    monkeypatch.setattr(ContactTransitions, "trials", lambda *_: None)
+    hand_back_transitions(monkeypatch)
     other = kn.simulate(system, 1.3, rtol=1e-11)
     assert run.success
     assert [what for _, what in run.changes] == [what for _, what in other.changes]
@@ -237,4 +238,4 @@ def test_what_sticks_is_not_let_go_because_another_one_turns(monkeypatch: pytest
         run = kn.simulate(system, 0.936, rtol=1e-10)
         assert [what for _, what in run.changes if what.startswith("f ")][-1] == "f sticks"
         assert 3 < np.abs(run["lambda.f"][-1]) < 3.6
-        monkeypatch.setattr(ContactTransitions, "trials", lambda *_: None)
+        hand_back_transitions(monkeypatch)

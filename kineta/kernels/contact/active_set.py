@@ -55,7 +55,7 @@ def candidate_modes(
             contacts.candidate[c] = OPEN
         elif terms.law[4 * c + 3] > 0.0:
             contacts.candidate[c] = SLIPPING
-            slip_direction(terms, contacts, c, contacts.direction[2 * c :])
+            slip_direction(problem, terms, contacts, c, contacts.direction[2 * c :])
         elif size > still:
             contacts.candidate[c] = SLIPPING
             contacts.direction[2 * c], contacts.direction[2 * c + 1] = u / size, w / size
@@ -173,28 +173,78 @@ def balanced_mode(
     free: Reals,
     a: Reals,
 ) -> bool:
-    """The mode under forces with a *share* of static friction; whether it agrees with its own forces and accelerations a.
-
-    Where contacts begin to slip, their friction is kinetic, and that of the others has no share: so directions of slip are
-    those of the accelerations.
+    """The mode under forces with a *share* of static friction; whether nothing at rest begins to slip, and the mode agrees with its
+    own forces and accelerations a. With all of static friction contacts may begin to slip: then their friction is kinetic, so
+    that directions of slip are those of the accelerations.
     """
     reset(problem, near, count, free, a)
     found = closed_candidates(contacts, near, count, solution.active)
     largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
     for k in range(found):
         solution.friction[solution.active[k]] = share * static_friction(terms, solution.active[k])
+        begin_evenly(problem, terms, solution, contacts, solution.active[k], a)
     slips = balance_islands(problem, terms, solution, contacts, found, largest, a)
-    if slips:
+    if slips and share == 1.0:
         for k in range(found):
             c = solution.active[k]
             begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
             solution.friction[c] = kinetic_friction(terms, c) if begins else static_friction(terms, c)
             contacts.mode[c] = contacts.candidate[c]
         balance_islands(problem, terms, solution, contacts, found, largest, a)
+        slips = False
+    agreed = False
+    if not slips:
+        for k in range(count):
+            for i in range(3):
+                contacts.reference[3 * near[k] + i] = solution.impulse[3 * near[k] + i]
+        agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+    return agreed
+
+
+@kernel
+def even_mode(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """The candidate modes under the least forces, shared by what friction can bear; whether they agree. The forces, even where
+    they are not admissible, remain in ``compression``: balances begin with them.
+    """
+    reset(problem, near, count, free, a)
+    found = closed_candidates(contacts, near, count, solution.active)
+    largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
     for k in range(count):
         for i in range(3):
-            contacts.reference[3 * near[k] + i] = solution.impulse[3 * near[k] + i]
-    return agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+            contacts.reference[3 * near[k] + i] = 0.0
+    agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+    for k in range(count):
+        for i in range(3):
+            solution.compression[3 * near[k] + i] = work.force[3 * near[k] + i]
+    return agreed
+
+
+@kernel
+def begin_evenly(
+    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, c: int, a: Reals
+) -> None:
+    """The first force of a contact in a balance, and the accelerations a under it: the even one, as far as it is admissible."""
+    even, x = solution.compression[3 * c :], solution.impulse[3 * c :]
+    if contacts.mode[c] == STICKING or problem.has_normal[c] != 0:
+        x[0] = max(even[0], 0.0) if problem.has_normal[c] != 0 else 0.0
+        bound = solution.friction[c] * (x[0] if problem.has_normal[c] != 0 else 1.0)
+        size = sqrt(even[1] * even[1] + even[2] * even[2])
+        part = min(1.0, bound / (size + tolerances.LEAST_DIVISOR))
+        x[1], x[2] = part * even[1], part * even[2]
+        if contacts.mode[c] == SLIPPING:
+            friction = kinetic_friction(terms, c) * x[0]
+            x[1], x[2] = -friction * contacts.direction[2 * c], -friction * contacts.direction[2 * c + 1]
+        push(problem, solution, c, x[0], x[1], x[2], a)
 
 
 @kernel
@@ -210,7 +260,7 @@ def mode_of_island(
     a: Reals,
 ) -> bool:
     """The modes, forces and accelerations a of the contacts of an island; whether there are any."""
-    found = False
+    found = even_mode(problem, terms, solution, contacts, work, near, count, free, a)
     for share in SHARES:
         if not found:
             found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)

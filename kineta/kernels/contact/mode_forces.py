@@ -10,35 +10,41 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, push, rate_along, respond
-from kineta.kernels.contact.friction_cone import kinetic_friction
+from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.pivoting import back_substitute, eliminate
 from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
-from kineta.kernels.language import kernel, sqrt
+from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.memory import Integers, Reals, Record
 
-#: Modes of a contact.
-OPEN, STICKING, SLIPPING = 0, 1, 2
+#: Modes of a contact; GLIDING is slip without friction.
+OPEN, STICKING, SLIPPING, GLIDING = range(4)
 #: Diagonal of R, relative to that of the Delassus operator.
 PROXIMITY = 1e-6
 #: Least and largest number of iterations.
 FEWEST, MOST = 3, 30
 #: Ratio of the squares of two changes at which iterations end: over rows that contradict each other forces grow without end.
 STALLED = 0.25
-#: Slip at which the direction of the mode and that of the velocity have equal parts [m/s].
-REMEMBERED_SLIP = 1e-6
+#: Slip in space at which the direction of the mode and that of the velocity have equal parts; and of slip that begins [m/s].
+REMEMBERED_SLIP, BEGINNING_SLIP = 1e-9, 1e-5
+#: R, relative to a pivot, from which rows depend on each other.
+DEPENDENT = 1e-3
+#: Least friction, relative to the largest of an island, that counts in shares.
+LEAST_SHARE = 1e-4
 
 
 class ContactMode(Record):
     """The discrete state of all contacts.
 
     mode : (contacts,) open, sticking or slipping; candidate : (contacts,) the mode by the velocities alone
+    begins : (contacts,) 1 for slip in space that begins
     direction : (2 contacts,) directions of slip as it began, along u and w
     reference : (3 contacts,) forces of the last transition
     """
 
     mode: Integers
     candidate: Integers
+    begins: Integers
     direction: Reals
     reference: Reals
 
@@ -49,6 +55,7 @@ class ModeWork(Record):
     force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
     speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (9 contacts^2,)
     right, found, centre : (3 contacts,); order : (6 contacts,)
+    ease : (contacts,) multiples of R in the tangents
     """
 
     force: Reals
@@ -60,19 +67,23 @@ class ModeWork(Record):
     found: Reals
     centre: Reals
     order: Integers
+    ease: Reals
 
 
 @kernel
-def slip_direction(terms: ContactTerms, contacts: ContactMode, c: int, toward: Reals) -> None:
-    """The direction *toward* (2,) of the slip of a contact, near rest that in which it began; with smooth friction the part of
-    its unit vector that friction has of its size.
+def slip_direction(problem: ContactProblem, terms: ContactTerms, contacts: ContactMode, c: int, toward: Reals) -> None:
+    """The direction *toward* (2,) of the slip of a contact: along a line that of the mode, so that it does not jump where a step
+    passes rest; in space that of the velocity, near rest that in which it began; with smooth friction the part of its unit vector
+    that friction has of its size.
     """
     scale = terms.law[4 * c + 3]
-    remembered = REMEMBERED_SLIP if scale <= 0.0 else 0.0
-    u = terms.velocity[3 * c + 1] + remembered * contacts.direction[2 * c]
-    w = terms.velocity[3 * c + 2] + remembered * contacts.direction[2 * c + 1]
-    size = sqrt(u * u + w * w + scale * scale) + tolerances.LEAST_DIVISOR
-    toward[0], toward[1] = u / size, w / size
+    u, w = contacts.direction[2 * c], contacts.direction[2 * c + 1]
+    if problem.tangents[c] > 1 or scale > 0.0:
+        trace = 0.0 if scale > 0.0 else BEGINNING_SLIP if contacts.begins[c] != 0 else REMEMBERED_SLIP
+        u, w = terms.velocity[3 * c + 1] + trace * u, terms.velocity[3 * c + 2] + trace * w
+        size = sqrt(u * u + w * w + scale * scale) + tolerances.LEAST_DIVISOR
+        u, w = u / size, w / size
+    toward[0], toward[1] = u, w
 
 
 @kernel
@@ -137,10 +148,38 @@ def forces_of_island(
     """The forces of the *active* contacts of an island near a *reference*, and the accelerations a (speeds,) under them, whose
     rows are to be W a + *bias* = 0. Or impulses and speeds.
     """
-    S, b, x, rows = work.matrix, work.right, work.found, work.rows
+    x, rows = work.found, work.rows
     n = independent_rows(contacts, solution, active, count, rows)
     for k in range(count):
-        clear(problem, active[k], work.speeds)
+        work.ease[active[k]] = 1.0
+    solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
+    undetermined = is_undetermined(solution, work, n)
+    if undetermined:
+        ease_tangents(terms, contacts, work, active, count, n)
+        solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
+    for j in range(n):
+        c = rows[2 * j]
+        apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
+        for i in range(3):
+            work.force[3 * c + i] += solution.local[i]
+
+
+@kernel
+def solve_rows(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    n: int,
+    bias: Reals,
+    reference: Reals,
+    a: Reals,
+) -> None:
+    """The forces *found* (n,) in the equations of an island near a *reference*."""
+    S, b, x, rows = work.matrix, work.right, work.found, work.rows
+    for j in range(n):
+        clear(problem, rows[2 * j], work.speeds)
     for j in range(n):
         apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], 1.0, work.speeds)
         for k in range(n):
@@ -152,17 +191,42 @@ def forces_of_island(
         b[j] = -(rate_along(problem, terms, c, i, a) + bias[3 * c + i])
         x[j] = reference[3 * c + i]
     approach_forces(solution, work, n, reference)
+
+
+@kernel
+def is_undetermined(solution: ContactSolution, work: ModeWork, n: int) -> bool:
+    """Whether a pivot of the factors of an island is hardly larger than R: then rows depend on each other."""
+    found = False
     for j in range(n):
-        c = rows[2 * j]
-        apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
-        for i in range(3):
-            work.force[3 * c + i] += solution.local[i]
+        found = found or fabs(work.matrix[j * n + j]) * proximity(solution, work, j) > DEPENDENT
+    return found
+
+
+@kernel
+def ease_tangents(
+    terms: ContactTerms, contacts: ContactMode, work: ModeWork, active: Integers, count: int, n: int
+) -> None:
+    """Weights of the tangents by what friction their contacts can bear, so that undetermined friction is shared by it: all
+    contacts then come to their bounds together.
+    """
+    for k in range(count):
+        work.ease[active[k]] = 0.0
+    most = 0.0
+    for j in range(n):
+        c = work.rows[2 * j]
+        if work.rows[2 * j + 1] == 0:
+            work.ease[c] = static_friction(terms, c) * work.found[j]
+            most = max(most, work.ease[c])
+    for k in range(count):
+        c = active[k]
+        work.ease[c] = most / max(work.ease[c], LEAST_SHARE * most) if most > 0.0 else 1.0
 
 
 @kernel
 def proximity(solution: ContactSolution, work: ModeWork, j: int) -> float:
     """The diagonal of R in the equation j."""
-    return PROXIMITY * solution.delassus[9 * work.rows[2 * j] + 4 * work.rows[2 * j + 1]]
+    c, i = work.rows[2 * j], work.rows[2 * j + 1]
+    return PROXIMITY * solution.delassus[9 * c + 4 * i] * (work.ease[c] if i > 0 else 1.0)
 
 
 @kernel
@@ -248,26 +312,6 @@ def forces_of_active(
 
 
 @kernel
-def stop_closed(
-    problem: ContactProblem,
-    terms: ContactTerms,
-    solution: ContactSolution,
-    contacts: ContactMode,
-    work: ModeWork,
-    v: Reals,
-) -> None:
-    """The speeds v of the *terms* without velocity along the rows of closed contacts, whose responses are known: after impacts
-    that are the last of infinitely many.
-    """
-    found = closed_contacts(problem, terms, solution, contacts, work)
-    for c in range(problem.contacts):
-        for i in range(3):
-            solution.impulse[3 * c + i] = 0.0
-            solution.target[3 * c + i] = terms.velocity[3 * c + i] - rate_along(problem, terms, c, i, v)
-    forces_of_islands(problem, terms, solution, contacts, work, found, solution.target, solution.impulse, v)
-
-
-@kernel
 def closed_contacts(
     problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, work: ModeWork
 ) -> int:
@@ -279,7 +323,7 @@ def closed_contacts(
         if contacts.mode[c] != OPEN:
             solution.active[found] = c
             found += 1
-            slip_direction(terms, contacts, c, work.toward[2 * c :])
+            slip_direction(problem, terms, contacts, c, work.toward[2 * c :])
     return found
 
 

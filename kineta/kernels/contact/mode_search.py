@@ -19,8 +19,6 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
-#: Excess over static friction, relative to it, that sticking bears.
-STATIC_EXCESS = 1e-7
 #: Acceleration of a row that is held, in accelerations that count as zero, over which its forces hold nothing: rows contradict
 #: each other, or friction turns forces against them.
 CONTRADICTION = 1e3
@@ -88,10 +86,10 @@ def start_forces(
 
 @kernel
 def friction_room(problem: ContactProblem, terms: ContactTerms, work: ModeWork, c: int) -> float:
-    """The static friction that a contact has left, with a small excess."""
+    """The static friction that a contact has left."""
     x = work.force[3 * c :]
     pressed = x[0] if problem.has_normal[c] != 0 else 1.0
-    return (1.0 + STATIC_EXCESS) * static_friction(terms, c) * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
+    return static_friction(terms, c) * pressed - sqrt(x[1] * x[1] + x[2] * x[2])
 
 
 @kernel
@@ -125,9 +123,8 @@ def worst_contact(
                 off, mode = -normal / least * tolerances.FORCE_TOLERANCE, contacts.candidate[c]
         elif problem.has_normal[c] != 0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
             off, mode = -work.force[3 * c] / largest, OPEN
-        elif (
-            contacts.mode[c] == STICKING
-            and friction_room(problem, terms, work, c) < -tolerances.FORCE_TOLERANCE * largest
+        elif contacts.mode[c] == STICKING and friction_room(problem, terms, work, c) < (
+            0.0 if work.ease[c] == 1.0 else -tolerances.FORCE_TOLERANCE * largest
         ):
             off, mode = -friction_room(problem, terms, work, c) / largest, SLIPPING
         elif (

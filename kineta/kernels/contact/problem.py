@@ -26,6 +26,7 @@ class ContactProblem(Record):
     coupled_start, coupled_blocks : (contacts + 1,), (couplings,) blocks of these speeds
     has_normal : (contacts,) 1 for contacts, 0 for friction of joints, which is always closed and whose size is a force
     poisson : (contacts,) 1 for Poisson's law of restitution, 0 for Newton's
+    tangents : (contacts,) numbers of tangents
     """
 
     speeds: int
@@ -41,6 +42,7 @@ class ContactProblem(Record):
     coupled_blocks: Integers
     has_normal: Integers
     poisson: Integers
+    tangents: Integers
 
 
 class ContactTerms(Record):
@@ -93,5 +95,9 @@ class ContactSolution(Record):
     local: Reals
 
 
-#: Terms of a time, a state and a block of parameters.
-TermsFunction = Callable[[Reals, Reals, Reals, Reals], None]
+#: ``void f(const double *t, const double *y, const double *h, double *out)``.
+Function = Callable[[Reals, Reals, Reals, Reals], None]
+#: The numbers of the mode of a contact, named in :data:`kineta.mechanics.contact.unilateral_rows.FLAGS`.
+CLOSED, STUCK, SLIPS, ALONG, ALONG_W, ALONG_N, BEGINS, SLACK, FLAGS = range(9)
+#: What the guards of a contact watch.
+NORMAL, TANGENTS, BOUND = range(3)

@@ -8,13 +8,12 @@ A^T s on the right side, x and lambda are the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.algorithms.rounding_bounds import row_bounds
 from kineta.mechanics.constraints.rows import Row, repeated
-from kineta.mechanics.contact.joint_locking import free, masked
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.kinematics.tree import dependent
 from kineta.mechanics.linear_algebra.ldl import Factors, SingularError, factored, sparse
@@ -23,20 +22,15 @@ from kineta.threads import memo
 
 @dataclass(frozen=True, slots=True)
 class KKTFactors:
-    """The factors of a KKT matrix with the rows *kept*; *added* tells whether A^T A was added, and ``free`` are the factors of
-    lockable speeds.
-    """
+    """The factors of a KKT matrix with the rows *kept*; *added* tells whether A^T A was added."""
 
     factors: Factors
     kept: Sequence[Row]
     added: bool
-    free: Mapping[int, Ref]
 
     def solve(self, f: Sequence[Ref], s: Sequence[Ref]) -> list[Ref]:
         """The solution x, and lambda with the opposite sign."""
         g, right = self.factors.graph, [*f, *s]
-        for k, share in self.free.items():
-            right[k] = g.mul(share, right[k])
         if self.added:
             for row, value in zip(self.kept, s, strict=True):
                 for k, partial in row.gradient.items():
@@ -75,7 +69,7 @@ def _kkt_factors(d: Derivation, kept: Sequence[Row], order: Sequence[int]) -> KK
 
 def _factored(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, added: bool) -> KKTFactors:
     g, n = d.graph, len(d.symbols.v)
-    matrix = [*masked(d, sparse(d["mass_matrix"].refs, n)), *(dict(r.gradient) for r in kept)]
+    matrix = [*map(dict, sparse(d["mass_matrix"].refs, n)), *(dict(r.gradient) for r in kept)]
     bounds, motions = row_bounds(d.mechanism, len(kept))
     for i, row in enumerate(kept):
         for k, partial in row.gradient.items():
@@ -85,4 +79,4 @@ def _factored(d: Derivation, kept: Sequence[Row], order: Sequence[int], *, added
             if added:
                 bounds[k] = g.add(bounds[k], g.mul(partial, partial))
     last = range(n, n + len(kept))
-    return KKTFactors(factored(g, matrix, [*order, *last], bounds, motions, watched=d.watched), kept, added, free(d))
+    return KKTFactors(factored(g, matrix, [*order, *last], bounds, motions, watched=d.watched), kept, added)

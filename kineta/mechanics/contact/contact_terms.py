@@ -12,6 +12,8 @@ from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.derivation import Derivation
 
+#: Terms in the order of the compiled function.
+TERMS = ("inertia", "force", "jacobian", "velocity", "bias", "law", "gap")
 #: Gap of joint friction, which is always closed.
 ALWAYS_CLOSED = -1.0
 
@@ -35,6 +37,11 @@ class ContactTermsArrays:
     bias: Sequence[Ref]
     law: Sequence[Ref]
     gap: Sequence[Ref]
+
+    @property
+    def refs(self) -> list[Ref]:
+        """All terms, in this order."""
+        return [x for name in TERMS for x in getattr(self, name)]
 
     def speeds(self, contact: int) -> list[int]:
         """Indices of the speeds in the rows of a *contact*: those of its blocks."""

@@ -14,8 +14,6 @@ from kineta.mechanics.derivation import Array, Derivation, vector
 FIRST, BEGINS = 1e-2, 1e2
 #: Slip in space at which slip initiation is complete [m/s].
 BEGUN = 1e-3
-#: Relative excess over the friction limit that a sticking contact at slip initiation may bear.
-ALLOWED = 1e-7
 #: Square of a velocity that counts as zero: LEAST_DIVISOR would have no inverse of the third power of its root, which second
 #: derivatives of the direction of slip contain.
 NOTHING = 1e-60
@@ -29,6 +27,11 @@ def closed(g: Graph, contact: UnilateralConstraint) -> Ref:
 def stuck(g: Graph, contact: UnilateralConstraint) -> Ref:
     """1 where *contact* sticks, else 0."""
     return g.symbol(contact.flags[1])
+
+
+def slack(g: Graph, contact: UnilateralConstraint) -> Ref:
+    """Force that *contact* may lack of what bounds its forces, so that the guards of a mode begin above zero."""
+    return g.symbol(contact.flags[7])
 
 
 def direction(g: Graph, contact: UnilateralConstraint) -> list[Ref]:
@@ -58,16 +61,15 @@ def events(d: Derivation) -> Array:
     """
     g, found, place = d.graph, [], 0
     for contact in d.contacts:
-        presses = contact in d.active_contacts
-        own = d["forces"].refs[place : place + len(contact.rows)] if presses else ()
+        own = d["forces"].refs[place : place + len(contact.rows)]
         place += len(own)
         if contact.normal is not None:
-            found.append(contact.normal.levels[0])
-            if presses:
-                shut = closed(g, contact)
-                found[-1] = g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), found[-1]))
+            shut = closed(g, contact)
+            found.append(
+                g.add(g.mul(shut, g.add(own[0], slack(g, contact))), g.mul(g.sub(ONE, shut), contact.normal.levels[0]))
+            )
         if contact.tangents and contact.smooth is None:
-            found.append(_holds_on(g, contact, own) if presses else ONE)
+            found.append(_holds_on(g, contact, own))
         if contact.varies:
             found.append(contact.bound)
     return vector(found)
@@ -78,9 +80,7 @@ def _holds_on(g: Graph, contact: UnilateralConstraint, forces: Sequence[Ref]) ->
     pushed = ONE if contact.normal is None else forces[0]
     tangential, slip = forces[-len(contact.tangents) :], [row.levels[0] for row in contact.tangents]
     held = stuck(g, contact)
-    begins = g.symbol(contact.flags[6])
-    allowed = g.add(ONE, g.mul(g.const(ALLOWED), begins))
-    margin = g.sub(g.mul(allowed, g.mul(contact.static, pushed)), size_of(g, tangential))
+    margin = g.sub(g.add(g.mul(contact.static, pushed), slack(g, contact)), size_of(g, tangential))
     slips = g.symbol(contact.flags[2])
     forwards = g.sum(g.mul(g.symbol(name), x) for name, x in zip(contact.flags[3:], slip, strict=False))
     moving = forwards if len(slip) == 1 else _moves(g, contact, forwards, size_of(g, slip))

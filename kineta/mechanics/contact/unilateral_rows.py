@@ -35,7 +35,7 @@ from kineta.spatial.vector import Vector
 #: Largest number of rows of a system for which one program solves for the forces of all rows.
 FEW = 6
 #: The flags of a contact mode.
-FLAGS = ("closed", "stuck", "slips", "along u", "along w", "along n", "begins")
+FLAGS = ("closed", "stuck", "slips", "along u", "along w", "along n", "begins", "slack")
 
 
 @dataclass(frozen=True, slots=True)

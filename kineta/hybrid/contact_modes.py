@@ -1,0 +1,211 @@
+"""Modes of contacts during a motion: transitions in words, impacts, rest, and why there may be no next mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from kineta import tolerances
+from kineta.arrays import FloatArray
+from kineta.errors import SimulationError, excerpt
+from kineta.integration.problem import Contacts
+from kineta.kernels.contact import transition as kernels
+from kineta.kernels.contact.problem import ALONG, BOUND, CLOSED, FLAGS, NORMAL, SLIPS, STUCK
+from kineta.kernels.contact.transition import IMPACT_NUMBERS
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
+from kineta.results.impacts import Impact
+from kineta.runtime.compiled import BoundSystem
+from kineta.runtime.contact_problem import CompiledContacts, transition
+
+#: Number of impacts before a rest that is reported.
+FEW = 2
+#: Time of a look-ahead at a vanishing friction limit, relative to the largest time; and limit, relative to its fall over the
+#: look-ahead, that counts as zero.
+AHEAD, AT_ZERO = 1e-9, 1e-4
+#: What the log of an impact says of a contact: it was hit, and came to rest.
+HIT, TIRED = 1, 2
+
+
+class ContactModes:
+    """Contacts of a motion, their present mode, and what has happened to them.
+
+    until : largest absolute time of the motion [s]; constraints : names of the constraints
+    changes : times and words of all transitions; ``impacts`` are those of all contacts
+    """
+
+    def __init__(
+        self, made: BoundSystem, first: int, work: int, same: float, until: float, constraints: Sequence[str]
+    ) -> None:
+        assert made.code.contacts is not None
+        self.compiled: CompiledContacts = made.code.contacts
+        self.touches: Sequence[UnilateralConstraint] = self.compiled.touches
+        self.until, self.constraints = until, constraints
+        self.motion, self.work = self.compiled.motion(made.h), self.compiled.transitions(same, until)
+        self.data = Contacts(
+            self.motion,
+            self.work,
+            transition().address,
+            made.code.observed.address,
+            made.code.observed_size,
+            first,
+            work,
+            self.compiled.guard_contacts,
+            self.compiled.guard_rows,
+        )
+        self.changes: list[tuple[float, str]] = []
+        self.impacts: list[Impact] = []
+        self.brought = ""
+        self._counts = [0] * len(self.touches)
+        self._calm: dict[str, tuple[float, int]] = {}
+
+    def set_block(self, h: FloatArray) -> None:
+        """Give the motion a block h, with the flags of its mode behind it."""
+        self.motion.array("block")[:] = h
+
+    @property
+    def flags(self) -> FloatArray:
+        """Flags (contacts, FLAGS) of the present mode, a copy."""
+        return np.array(self.motion.array("flags")).reshape(-1, FLAGS)
+
+    def flight(self) -> float:
+        """Time until the first contact that separated in the last transition may return."""
+        return self.work.flight
+
+    def change(
+        self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int] = ()
+    ) -> tuple[FloatArray, BoundSystem]:
+        """State after a transition at *t*, at which the guards *fired*, and the system in the next mode.
+
+        Raises :class:`SimulationError` for penetration, and for a contact problem without a solution.
+        """
+        self.set_block(made.h)
+        before = self.flags
+        loose = self.work.array("loose")
+        loose[:] = 0
+        for k in fired:
+            i, what = int(self.compiled.guard_contacts[k]), self.compiled.guard_rows[k]
+            if what == NORMAL and before[i, CLOSED] > 0:
+                loose[i] = 1
+        self.work.made, self.work.row = 0, 0
+        after = np.array(y)
+        transition()(self.motion, self.work, np.array([t]), after)
+        status = self.work.status
+        if status != kernels.CHANGED:
+            raise self._refusal(status, t, y)
+        self._check_bounds(t, after, made, fired)
+        self.note(t, before, self.flags, self._logged())
+        return after, made.with_flags(self.flags)
+
+    def _check_bounds(self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int]) -> None:
+        """Raise :class:`SimulationError` where a friction limit that is zero, or whose guard *fired*, is about to become negative."""
+        varying = [i for i, touch in enumerate(self.touches) if touch.varies]
+        if not varying:
+            return
+        guards = zip(self.compiled.guard_contacts, self.compiled.guard_rows, strict=True)
+        fallen = {int(i) for k, (i, what) in enumerate(guards) if what == BOUND and k in fired}
+        ahead, beyond, made = AHEAD * max(1.0, self.until), y, made.with_flags(self.flags)
+        now = self.compiled.laws(self.motion, t, y)[:, 0]
+        for k in range(2):  # a bound that depends on coordinates needs a second step to see what accelerations do
+            beyond = beyond + ahead * made.code.rate_call(t + k * ahead, beyond, made.h)
+        then = self.compiled.laws(self.motion, t + 2 * ahead, beyond)[:, 0]
+        for i in varying:
+            if then[i] < 0 and (i in fallen or now[i] <= -AT_ZERO * then[i]):
+                text = "has friction that falls below zero; expected zero or more"
+                raise SimulationError(f"at t = {t:g} s '{self.touches[i].name}' {text}")
+
+    def _logged(self) -> FloatArray:
+        """Impacts since they were last read, (k, IMPACT_NUMBERS)."""
+        found = self.work.array("impacts")[: IMPACT_NUMBERS * self.work.made].reshape(-1, IMPACT_NUMBERS).copy()
+        self.work.made = 0
+        return np.asarray(found)
+
+    def read_impacts(self) -> FloatArray:
+        """Impacts (k, IMPACT_NUMBERS) of transitions within the loop, since they were last read."""
+        return self._logged()
+
+    def note(self, t: float, before: FloatArray, after: FloatArray, impacts: FloatArray) -> None:
+        """Record a transition at *t* from the flags *before* to those *after*, with its *impacts*."""
+        said = []
+        for contact, n, u, w, approach, leaving, lost, how, _ in impacts.tolist():
+            i = int(contact)
+            touch = self.touches[i]
+            self.impacts.append(Impact(t, touch.name, n, u, w, approach, leaving, lost))
+            if int(how) & HIT:
+                said.append(f"{touch.name} strikes")
+                self._counts[i] += 1
+                if int(how) & TIRED and self._counts[i] > FEW:
+                    self._calm.setdefault(touch.name, (t, self._counts[i]))
+        self.changes += ((t, what) for what in (*said, *self._words(before, after)))
+
+    def _words(self, before: FloatArray, after: FloatArray) -> Iterator[str]:
+        """Changes of the mode in words."""
+        for touch, old, new in zip(self.touches, before, after, strict=True):
+            if (new[CLOSED] > 0) != (old[CLOSED] > 0):
+                yield f"{touch.name} {'rests' if new[CLOSED] > 0 else 'leaves'}"
+            for k, word in ((STUCK, "sticks"), (SLIPS, "slips")):
+                if new[k] and not old[k]:
+                    yield f"{touch.name} {word}"
+            own = slice(ALONG, ALONG + len(touch.tangents))
+            if new[SLIPS] and old[SLIPS] and old[own] @ new[own] < 0:
+                yield f"{touch.name} reverses"
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on a projected start, and on contacts at rest after an accumulation of impacts."""
+        still = {touch.name for touch, f in zip(self.touches, self.flags, strict=True) if f[CLOSED] > 0}
+        calm = (
+            f"'{name}' came to rest at t = {t:.6g} s after {n} impacts."
+            for name, (t, n) in self._calm.items()
+            if name in still
+        )
+        return (*[self.brought] * bool(self.brought), *calm)
+
+    def gaps_at(self, t: float, y: FloatArray, made: BoundSystem) -> FloatArray:
+        """Gaps (contacts,) in a state; infinite for joint friction."""
+        self.set_block(made.h)
+        gaps = self.compiled.gaps(self.motion, t, y)
+        return np.where(self.compiled.problem.array("has_normal") > 0, gaps, np.inf)
+
+    def _refusal(self, status: int, t: float, y: FloatArray) -> SimulationError:
+        """Why there is no next mode."""
+        touch, terms = self.touches[self.work.culprit], self.motion.terms
+        i = self.work.culprit
+        law, gap = terms.array("law")[4 * i : 4 * i + 3].tolist(), float(terms.array("gap")[i])
+        if status == kernels.INADMISSIBLE:
+            return SimulationError(f"at t = {t:g} s '{touch.name}' has {_wrong(gap, *law)}")
+        if status == kernels.PENETRATES:
+            what = "limit; expected a value within it" if touch.limit else "contact; expected a gap of zero or more"
+            return SimulationError(
+                f"at t = {t:g} s '{touch.name}' is {f'{-gap:.3g} {touch.unit}'.rstrip()} beyond its {what}"
+            )
+        if status == kernels.HELD:
+            what = excerpt(f"'{name}'" for name in self.constraints)
+            return SimulationError(
+                f"at t = {t:g} s '{touch.name}' acts along what constraints ({what}) hold already, so that nothing says how much of "
+                "the force is its own. Leave out the one or the other"
+            )
+        if status == kernels.NO_SLOPE:
+            return SimulationError(
+                f"at t = {t:g} s '{touch.name}' has a gap that no speed changes, as x^2 where x = 0, so that no force keeps "
+                "it closed; expected one that goes through zero with a slope"
+            )
+        near = self.work.array("near")
+        names = ", ".join(f"'{touch.name}'" for touch, own in zip(self.touches, near, strict=True) if own)
+        why = (
+            "with so much friction rigid bodies may jam (Painleve). Use less friction, or a law that is smooth"
+            if any(touch.tangents for touch in self.touches)
+            else "they are squeezed together and nothing gives way"
+        )
+        what = "impulses" if status == kernels.NO_IMPULSES else "forces"
+        return SimulationError(f"at t = {t:g} s no {what} of {names} keep to the laws of contact and friction: {why}")
+
+
+def _wrong(gap: float, bound: float, static: float, restitution: float) -> str:
+    """Inadmissible parameter of a contact law in words."""
+    if not np.isfinite(gap):
+        return "a gap without a value; an expression has left its domain"
+    if not bound >= 0:
+        return f"the friction {bound:.3g}; expected zero or more"
+    if not static >= bound * (1 - tolerances.ROUNDING_TOLERANCE):
+        return f"less friction where it sticks, {static:.3g}, than where it slips, {bound:.3g}"
+    return f"the restitution {restitution:.3g}; expected a number from 0 to 1"

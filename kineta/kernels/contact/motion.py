@@ -1,0 +1,321 @@
+"""Motion in a contact mode: rates, events, observed quantities and projections, as functions of time and state.
+
+All have the form of compiled functions of a run; in place of the block h they take the record of the motion, which has the block.
+The mode stands in *flags* behind the block, those of :mod:`kineta.mechanics.contact.unilateral_rows`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, rate_along, respond, substitute
+from kineta.kernels.contact.islands import gather_island, label_islands
+from kineta.kernels.contact.mode_forces import (
+    GLIDING,
+    OPEN,
+    SLIPPING,
+    STICKING,
+    ContactMode,
+    ModeWork,
+    apply_force,
+    clear,
+    closed_contacts,
+    independent_rows,
+    mode_accelerations,
+)
+from kineta.kernels.contact.newton_over_speeds import IslandWork
+from kineta.kernels.contact.problem import (
+    ALONG,
+    ALONG_N,
+    ALONG_W,
+    BEGINS,
+    CLOSED,
+    FLAGS,
+    SLACK,
+    SLIPS,
+    STUCK,
+    ContactProblem,
+    ContactSolution,
+    ContactTerms,
+    Function,
+)
+from kineta.kernels.language import fabs, kernel
+from kineta.kernels.vectors import copy
+from kineta.memory import Integers, Reals, Record
+
+#: Pivot, relative to the diagonal, of a row that nearly depends on others.
+WEAK = 1e-6
+
+#: Force, relative to the largest, that contacts which share undetermined forces may lack.
+LACK = 1e-7
+
+
+class ContactMotion(Record):
+    """A motion with contacts.
+
+    n, coordinates, speeds : numbers of states, of coordinates at their head, and of speeds behind these
+    block : the block h; flags : (contacts, FLAGS) the mode
+    terms_of, gaps_of, free, residuals, retraction : terms of the contact problem, into ``memory``; gaps alone; accelerations,
+        multipliers and pivots without contact forces; residuals of constraints, of positions and then of speeds; coordinates
+        after a change of the speeds in place of accelerations
+    rate, events, observed : of a state with all that is given behind it, as in
+        :func:`kineta.mechanics.contact.mode_dynamics.given`, in ``extended`` (n_extended,)
+    force_rows : (n_forces,) rows of the forces given, among three of each contact
+    found : (speeds and multipliers,); residual : (2 multipliers,)
+    """
+
+    problem: ContactProblem
+    terms: ContactTerms
+    solution: ContactSolution
+    contacts: ContactMode
+    work: ModeWork
+    island: IslandWork
+    n: int
+    coordinates: int
+    speeds: int
+    n_forces: int
+    n_extended: int
+    terms_of: Function
+    gaps_of: Function
+    free: Function
+    residuals: Function
+    retraction: Function
+    rate: Function
+    events: Function
+    observed: Function
+    block: Reals
+    flags: Reals
+    memory: Reals
+    extended: Reals
+    found: Reals
+    residual: Reals
+    force_rows: Integers
+
+
+@kernel
+def read_mode(motion: ContactMotion) -> int:
+    """The modes of all contacts from the flags; the number of closed contacts and joints with friction."""
+    modes, problem, closed = motion.contacts, motion.problem, 0
+    for c in range(problem.contacts):
+        f = motion.flags[FLAGS * c :]
+        modes.mode[c] = SLIPPING
+        modes.begins[c] = 0
+        modes.direction[2 * c], modes.direction[2 * c + 1] = f[ALONG], f[ALONG_W]
+        for i in range(3):
+            modes.reference[3 * c + i] = 0.0
+        modes.reference[3 * c] = f[ALONG_N]
+        if problem.has_normal[c] != 0 and not f[CLOSED] > 0.0:
+            modes.mode[c] = OPEN
+        elif f[STUCK] > 0.0:
+            modes.mode[c] = STICKING
+            modes.reference[3 * c + 1], modes.reference[3 * c + 2] = f[ALONG], f[ALONG_W]
+        elif f[BEGINS] > 0.0:
+            modes.begins[c] = 1
+        if modes.mode[c] != OPEN:
+            closed += 1
+    return closed
+
+
+@kernel
+def write_mode(motion: ContactMotion, most: float) -> None:
+    """Flags from the modes of all contacts, whose forces may lack a small part of the largest, *most*, of what bounds them."""
+    modes, problem = motion.contacts, motion.problem
+    for c in range(problem.contacts):
+        f = motion.flags[FLAGS * c :]
+        for k in range(FLAGS):
+            f[k] = 0.0
+        mode = modes.mode[c]
+        if mode != OPEN:
+            f[CLOSED] = 1.0 if problem.has_normal[c] != 0 else 0.0
+            f[ALONG_N] = modes.reference[3 * c]
+            f[SLACK] = 0.0 if motion.work.ease[c] == 1.0 else LACK * most
+            if problem.tangents[c] != 0:
+                if mode == STICKING:
+                    f[STUCK] = 1.0
+                    f[ALONG], f[ALONG_W] = modes.reference[3 * c + 1], modes.reference[3 * c + 2]
+                elif motion.terms.law[4 * c + 1] > 0.0:
+                    f[SLIPS] = 1.0
+                    f[ALONG], f[ALONG_W] = modes.direction[2 * c], modes.direction[2 * c + 1]
+                    f[BEGINS] = 1.0 if modes.begins[c] != 0 else 0.0
+
+
+@kernel
+def evaluate_terms(motion: ContactMotion, time: Reals, y: Reals) -> None:
+    """The terms of the contact problem in a state y, with the inertia not yet factored."""
+    motion.terms_of(time, y, motion.block, motion.memory)
+
+
+@kernel
+def give_pivots(motion: ContactMotion, pivots: Reals) -> None:
+    """Pivots of the constraints from the factors of the blocks."""
+    problem = motion.problem
+    for b in range(problem.blocks):
+        first, A = problem.block_start[b], motion.terms.inertia[problem.inertia_start[b] :]
+        n = problem.block_start[b + 1] - first
+        for k in range(n):
+            row = problem.block_speeds[first + k] - motion.speeds
+            if row >= 0:
+                pivots[row] = fabs(1.0 / A[k * n + k])
+
+
+@kernel
+def move(motion: ContactMotion, time: Reals, y: Reals) -> None:
+    """The state y with accelerations, multipliers, pivots, contact forces and flags behind it, in ``extended``."""
+    problem, given = motion.problem, motion.extended[motion.n :]
+    own = motion.speeds + problem.multipliers
+    forces = given[own + problem.multipliers :]
+    copy(y, motion.extended, motion.n)
+    closed = read_mode(motion)
+    if closed == 0:
+        motion.free(time, y, motion.block, given)
+        for k in range(motion.n_forces):
+            forces[k] = 0.0
+    else:
+        evaluate_terms(motion, time, y)
+        mode_accelerations(problem, motion.terms, motion.solution, motion.contacts, motion.work, motion.found)
+        copy(motion.found, given, own)
+        give_pivots(motion, given[own:])
+        for k in range(motion.n_forces):
+            forces[k] = motion.work.force[motion.force_rows[k]]
+    copy(motion.flags, forces[motion.n_forces :], FLAGS * problem.contacts)
+
+
+@kernel
+def contact_rate(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
+    """The rate of a state."""
+    move(motion, time, y)
+    motion.rate(time, motion.extended, motion.block, out)
+
+
+@kernel
+def contact_events(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
+    """The event functions in a state, the guards of the mode the last."""
+    move(motion, time, y)
+    motion.events(time, motion.extended, motion.block, out)
+
+
+@kernel
+def contact_observed(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
+    """The observed quantities of a state."""
+    move(motion, time, y)
+    motion.observed(time, motion.extended, motion.block, out)
+
+
+@kernel
+def contact_given(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
+    """A state with accelerations, multipliers, pivots, contact forces and flags behind it."""
+    move(motion, time, y)
+    copy(motion.extended, out, motion.n_extended)
+
+
+@kernel
+def contact_position(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
+    """The state after a step of projection of its coordinates onto position constraints and closed contacts."""
+    problem, bias, closed = motion.problem, motion.solution.target, 0
+    read_mode(motion)
+    for c in range(problem.contacts):
+        if problem.has_normal[c] == 0:
+            motion.contacts.mode[c] = OPEN
+        elif motion.contacts.mode[c] != OPEN:
+            motion.contacts.mode[c] = GLIDING
+            closed += 1
+    for k in range(motion.speeds):
+        motion.found[k] = 0.0
+    if closed + problem.multipliers > 0:
+        evaluate_terms(motion, time, y)
+        motion.residuals(time, y, motion.block, motion.residual)
+        for c in range(problem.contacts):
+            bias[3 * c] = motion.terms.gap[c]
+        project(motion, motion.residual, bias)
+    copy(y, motion.extended, motion.n)
+    copy(motion.found, motion.extended[motion.n :], motion.speeds)
+    copy(y, out, motion.n)
+    motion.retraction(time, motion.extended, motion.block, out)
+
+
+@kernel
+def contact_velocity(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
+    """The state after projection of its speeds onto constraints, and onto closed and sticking contacts."""
+    closed = read_mode(motion)
+    copy(y, out, motion.n)
+    if closed + motion.problem.multipliers > 0:
+        evaluate_terms(motion, time, y)
+        motion.residuals(time, y, motion.block, motion.residual)
+        for c in range(motion.problem.contacts):
+            if motion.contacts.mode[c] == SLIPPING:
+                motion.contacts.mode[c] = GLIDING if motion.problem.has_normal[c] != 0 else OPEN
+        project(motion, motion.residual[motion.problem.multipliers :], motion.terms.velocity)
+        for k in range(motion.speeds):
+            out[motion.coordinates + k] += motion.found[k]
+
+
+@kernel
+def project(motion: ContactMotion, residual: Reals, bias: Reals) -> None:
+    """The change ``found`` of least kinetic energy that removes the residuals of constraints, and the *bias* along the rows of
+    closed contacts.
+    """
+    problem, terms, solution = motion.problem, motion.terms, motion.solution
+    force, modes, work = solution.before, motion.contacts, motion.work
+    for k in range(motion.speeds):
+        force[k] = 0.0
+    for j in range(problem.multipliers):
+        force[motion.speeds + j] = residual[j]
+    for c in range(3 * problem.contacts):
+        solution.impulse[c] = 0.0
+    factor_blocks(problem, terms.inertia)
+    accelerations(problem, terms.inertia, force, work.speeds, motion.found)
+    for c in range(problem.contacts):
+        if modes.mode[c] != OPEN:
+            respond(problem, terms, solution, c, work.speeds)
+    count, first = closed_contacts(problem, terms, solution, modes, work), 0
+    label_islands(problem, solution.active, count, solution.label)
+    while first < count:
+        own = solution.active[first:]
+        some = gather_island(problem, own, count - first, solution.label)
+        project_island(motion, own, some, bias)
+        first += some
+
+
+@kernel
+def project_island(motion: ContactMotion, active: Integers, count: int, bias: Reals) -> None:
+    """The change of the *active* contacts of an island in ``found``. Rows that nearly depend on others are left out: what they
+    miss is of second order, and would move the state far.
+    """
+    problem, terms, solution, modes, work = motion.problem, motion.terms, motion.solution, motion.contacts, motion.work
+    S, x, rows = work.matrix, work.found, work.rows
+    n = independent_rows(modes, solution, active, count, rows)
+    for k in range(count):
+        clear(problem, active[k], work.speeds)
+    for j in range(n):
+        apply_force(problem, terms, solution, modes, work, rows[2 * j], rows[2 * j + 1], 1.0, work.speeds)
+        for k in range(n):
+            S[k * n + j] = rate_along(problem, terms, rows[2 * k], rows[2 * k + 1], work.speeds)
+        clear(problem, rows[2 * j], work.speeds)
+        x[j] = -(
+            rate_along(problem, terms, rows[2 * j], rows[2 * j + 1], motion.found)
+            + bias[3 * rows[2 * j] + rows[2 * j + 1]]
+        )
+    for k in range(n):
+        most, pivot = solution.delassus[9 * rows[2 * k] + 4 * rows[2 * k + 1]], S[k * n + k]
+        S[k * n + k] = 1.0 / pivot if pivot > WEAK * most else 0.0
+        for i in range(k + 1, n):
+            part = S[i * n + k] * S[k * n + k]
+            S[i * n + k] = part
+            for j in range(k + 1, n):
+                S[i * n + j] -= part * S[k * n + j]
+    substitute(S, n, x)
+    for j in range(n):
+        apply_force(problem, terms, solution, modes, work, rows[2 * j], rows[2 * j + 1], x[j], motion.found)
+
+
+#: A function of a time and a state in a motion.
+MotionFunction = Callable[[Reals, Reals, ContactMotion, Reals], None]
+
+
+@kernel
+def evaluate_rows(
+    function: MotionFunction, count: int, t: Reals, y: Reals, n: int, motion: ContactMotion, out: Reals, size: int
+) -> None:
+    """A *function* of time, state and motion at times t (count,) in states y (count, n): out (count, size)."""
+    for i in range(count):
+        function(t[i:], y[i * n :], motion, out[i * size :])

@@ -1,0 +1,458 @@
+"""Transitions between modes: impacts, rest, separation, and the active set of the next mode.
+
+Contacts within the contact tolerance take part. Those that approach strike, in a cascade as long as impacts bring others to
+approach; then the active set decides which of the rest stay closed, stick or slip. A contact whose next flight could not be
+resolved in height or time comes to rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kineta import tolerances
+from kineta.kernels.contact.active_set import solve_active_set
+from kineta.kernels.contact.block_inertia import accelerations, copy_blocks, rate_along, respond
+from kineta.kernels.contact.impact import impact
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
+from kineta.kernels.contact.motion import (
+    ContactMotion,
+    contact_position,
+    contact_velocity,
+    evaluate_terms,
+    write_mode,
+)
+from kineta.kernels.contact.problem import CLOSED, FLAGS
+from kineta.kernels.language import fabs, kernel
+from kineta.kernels.vectors import copy, largest, maximum
+from kineta.memory import Integers, Reals, Record
+
+#: What a transition returns: a mode, or why there is none.
+CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD = range(7)
+#: Penetration, in contact tolerances, of a closed contact.
+BEYOND = 100.0
+#: Largest number of impacts in a cascade at one time; afterwards the contacts near strike simultaneously.
+CASCADE = 400
+#: Number of random directions that sample rounding of a state, and multiple of its effect on a gap that a separating body must
+#: exceed.
+TRIED, RESOLVED = 8, 10.0
+#: Rounding error of times: its effect on the speed must be below the loss of an impact.
+LATE = 8 * tolerances.EPS
+#: Response, relative to that without constraints, of a row that constraints hold.
+HELD_ALREADY = 1e-9
+#: Slip below which a contact may stick [m/s].
+STILL = 2 * tolerances.SLIP_TOLERANCE
+#: Fastest separation of a contact at rest: none, since separating contacts are left out.
+NO_LIMIT = 1e300
+#: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, 1 for what comes to
+#: rest; and the row of the state after it.
+IMPACT_NUMBERS = 9
+
+
+class TransitionWork(Record):
+    """Memory of transitions.
+
+    status : CHANGED, or why a transition has no mode
+    same : contact tolerance of gaps; until : largest time of the motion; fastest : largest approach so far
+    flight : time until the first separating contact may return
+    loose : (contacts,) 1 for contacts whose normal force has come to its end
+    near, closed, hit, taking, tired, leaving : (contacts,) 1 for contacts near; closed before; that approach; that take part in
+        an impact; that come to rest without restitution; that separate
+    order : (contacts,) indices of some of them; culprit : the contact for which there is no mode
+    restitution, gaps, noise : (contacts,); before, impulse : (3 contacts,) velocities along the rows before an impact, impulses
+    start, struck, after, beside : (n,) states; free, a : (speeds and multipliers,)
+    kept : (contacts, FLAGS) the mode before
+    signs : (TRIED, n) directions of rounding
+    impacts : (room, IMPACT_NUMBERS) impacts since they were last read, ``made`` of them; row : of the state after them
+    """
+
+    status: int
+    same: float
+    until: float
+    fastest: float
+    flight: float
+    room: int
+    made: int
+    row: int
+    culprit: int
+    loose: Integers
+    near: Integers
+    closed: Integers
+    hit: Integers
+    taking: Integers
+    tired: Integers
+    leaving: Integers
+    order: Integers
+    restitution: Reals
+    gaps: Reals
+    noise: Reals
+    before: Reals
+    impulse: Reals
+    start: Reals
+    struck: Reals
+    after: Reals
+    beside: Reals
+    free: Reals
+    a: Reals
+    kept: Reals
+    signs: Reals
+    impacts: Reals
+
+
+@kernel
+def prepare(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
+    """Terms of a state, factors and copies of its inertia, responses of all contacts near."""
+    problem, terms = motion.problem, motion.terms
+    evaluate_terms(motion, time, y)
+    copy_blocks(problem, terms.inertia, motion.island.inertia)
+    for c in range(problem.contacts):
+        if work.near[c] != 0:
+            respond(problem, terms, motion.solution, c, motion.work.speeds)
+
+
+@kernel
+def quickest(motion: ContactMotion, work: TransitionWork) -> float:
+    """The largest velocity along a row of a contact near, at least 1 m/s: the scale of rounding of velocities."""
+    found = 1.0
+    for c in range(motion.problem.contacts):
+        if work.near[c] != 0:
+            for i in range(3):
+                found = maximum(found, fabs(motion.terms.velocity[3 * c + i]))
+    return found
+
+
+@kernel
+def find_near(motion: ContactMotion, work: TransitionWork) -> int:
+    """Mark the contacts near, and all joints with friction; whether all contacts are admissible."""
+    problem, terms = motion.problem, motion.terms
+    status = CHANGED
+    for c in range(problem.contacts):
+        law = terms.law[4 * c :]
+        work.near[c] = 1 if terms.gap[c] <= work.same else 0
+        if not (
+            fabs(terms.gap[c]) < NO_LIMIT
+            and law[0] >= -tolerances.STATE_TOLERANCE
+            and law[1] >= law[0] * (1.0 - tolerances.ROUNDING_TOLERANCE)
+            and law[2] >= 0.0
+            and law[2] <= 1.0
+        ):
+            status, work.culprit = INADMISSIBLE, c
+        elif problem.has_normal[c] != 0 and terms.gap[c] < -BEYOND * work.same:
+            status, work.culprit = PENETRATES, c
+    return status
+
+
+@kernel
+def close_near(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
+    """Project the state y onto the gaps of all contacts near, and its speeds onto the constraints."""
+    problem, modes = motion.problem, motion.contacts
+    for c in range(problem.contacts):
+        modes.mode[c] = SLIPPING if work.near[c] != 0 else OPEN
+    write_mode(motion, 0.0)
+    contact_position(time, y, motion, work.after)
+    contact_position(time, work.after, motion, y)
+    for c in range(problem.contacts):
+        modes.mode[c] = OPEN
+    write_mode(motion, 0.0)
+    if problem.multipliers > 0:
+        contact_velocity(time, y, motion, work.after)
+        copy(work.after, y, motion.n)
+
+
+@kernel
+def strikes(motion: ContactMotion, work: TransitionWork, turn: int) -> bool:
+    """Mark the contacts that approach, and those that take part in an impact; whether any approach."""
+    any_hit, quick = False, quickest(motion, work)
+    for c in range(motion.problem.contacts):
+        noise = quick * (tolerances.STATE_TOLERANCE if work.closed[c] != 0 else tolerances.ROUNDING_TOLERANCE)
+        normal, near = motion.terms.velocity[3 * c], work.near[c] != 0 and motion.problem.has_normal[c] != 0
+        hit = near and normal < -noise
+        work.hit[c] = 1 if hit else 0
+        any_hit = any_hit or hit
+        takes = near and (normal <= noise or (turn == 0 and work.closed[c] != 0) or turn == CASCADE)
+        work.taking[c] = 1 if takes else 0
+    return any_hit
+
+
+@kernel
+def collide(motion: ContactMotion, work: TransitionWork, y: Reals) -> bool:
+    """Change the speeds of y by the impact of the contacts hit, with restitution at those that are not tired; whether there are
+    impulses.
+    """
+    problem, terms, count = motion.problem, motion.terms, 0
+    for c in range(problem.contacts):
+        if work.taking[c] != 0:
+            work.order[count] = c
+            count += 1
+            if work.hit[c] == 0 or work.tired[c] != 0:
+                terms.law[4 * c + 2] = 0.0
+    copy(terms.velocity, work.before, 3 * problem.contacts)
+    for k in range(problem.speeds):
+        work.a[k] = y[motion.coordinates + k] if k < motion.speeds else 0.0
+    struck = impact(problem, terms, motion.solution, motion.island, work.order, count, 0.0, 0.0, work.a)
+    for k in range(motion.speeds):
+        y[motion.coordinates + k] = work.a[k]
+    copy(motion.solution.impulse, work.impulse, 3 * problem.contacts)
+    return struck >= 0
+
+
+@kernel
+def settle(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> bool:
+    """The active set of a state after impacts, with the contacts that leave it; whether there is one. Contacts that leave too
+    slowly for their flight to be resolved become tired.
+    """
+    quick, again, found = quickest(motion, work), True, True
+    problem, terms = motion.problem, motion.terms
+    for c in range(problem.contacts):
+        away = terms.velocity[3 * c] > tolerances.ROUNDING_TOLERANCE * quick
+        work.leaving[c] = 1 if work.near[c] != 0 and problem.has_normal[c] != 0 and away else 0
+    while again and found:
+        found = hold(motion, work)
+        again = grow_tired(motion, work, time, y)
+        again = again and found
+    return found
+
+
+@kernel
+def hold(motion: ContactMotion, work: TransitionWork) -> bool:
+    """The active set of the contacts near that do not leave. Contacts that have been let loose take part only where they would
+    be pressed again.
+    """
+    found = hold_without(motion, work, True)
+    pressed = False
+    for c in range(motion.problem.contacts):
+        if work.loose[c] != 0 and work.near[c] != 0 and work.leaving[c] == 0:
+            normal = rate_along(motion.problem, motion.terms, c, 0, work.a) + motion.terms.bias[3 * c]
+            pressed = pressed or normal < -1e-6 * fabs(motion.terms.bias[3 * c]) - tolerances.ROUNDING_TOLERANCE
+    if pressed or not found:
+        found = hold_without(motion, work, False)
+    return found
+
+
+@kernel
+def hold_without(motion: ContactMotion, work: TransitionWork, without: bool) -> bool:
+    """The active set, *without* the contacts let loose."""
+    count = 0
+    for c in range(motion.problem.contacts):
+        if work.near[c] != 0 and work.leaving[c] == 0 and not (without and work.loose[c] != 0):
+            work.order[count] = c
+            count += 1
+    accelerations(motion.problem, motion.terms.inertia, motion.terms.force, motion.work.speeds, work.free)
+    found = solve_active_set(
+        motion.problem,
+        motion.terms,
+        motion.solution,
+        motion.contacts,
+        motion.work,
+        work.order,
+        count,
+        NO_LIMIT,
+        STILL,
+        work.free,
+        work.a,
+    )
+    return found
+
+
+@kernel
+def grow_tired(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> bool:
+    """Mark as tired the contacts that leave but whose flight cannot be resolved in height or time; whether there are any."""
+    problem, terms, low = motion.problem, motion.terms, False
+    for c in range(problem.contacts):
+        work.noise[c] = 0.0
+        if work.leaving[c] != 0:
+            fall = -(rate_along(problem, terms, c, 0, work.a) + terms.bias[3 * c])
+            low = low or height(terms.velocity[3 * c], fall) <= work.same
+    if low:
+        low = False
+        for k in range(TRIED):
+            for i in range(motion.n):
+                work.beside[i] = y[i] * (1.0 + 64 * tolerances.EPS * work.signs[k * motion.n + i])
+            motion.gaps_of(time, work.beside, motion.block, work.gaps)
+            for c in range(problem.contacts):
+                work.noise[c] = maximum(work.noise[c], fabs(work.gaps[c] - terms.gap[c]))
+        for c in range(problem.contacts):
+            if work.leaving[c] != 0:
+                speed = terms.velocity[3 * c]
+                fall = -(rate_along(problem, terms, c, 0, work.a) + terms.bias[3 * c])
+                high, e = height(speed, fall), work.restitution[c]
+                lost = (1.0 / e - 1.0) * speed if e > 0.0 else 0.0
+                spent = lost > 0.0 and lost <= LATE * fabs(time[0]) * fall and high < work.same
+                noise = work.noise[c] + tolerances.EVENT_TOLERANCE * work.until * speed
+                if spent or (high <= work.same and high < RESOLVED * noise):
+                    work.leaving[c] = 0
+                    work.tired[c] = 1
+                    low = True
+    return low
+
+
+@kernel
+def height(speed: float, fall: float) -> float:
+    """The height of a flight that begins with a *speed* and is accelerated backwards by *fall*."""
+    return speed * speed / (2.0 * maximum(fall, tolerances.LEAST_DIVISOR))
+
+
+@kernel
+def tire(motion: ContactMotion, work: TransitionWork) -> None:
+    """Mark as tired the contacts hit no faster than rounding of the fastest impact so far."""
+    for c in range(motion.problem.contacts):
+        normal = motion.terms.velocity[3 * c]
+        if work.hit[c] != 0:
+            work.fastest = maximum(work.fastest, -normal)
+    for c in range(motion.problem.contacts):
+        slow = motion.terms.velocity[3 * c] >= -tolerances.ROUNDING_TOLERANCE * work.fastest
+        work.tired[c] = 1 if work.hit[c] != 0 and slow else 0
+
+
+@kernel
+def number_of(marks: Integers, n: int) -> int:
+    """How many of n marks are set."""
+    found = 0
+    for k in range(n):
+        found += marks[k]
+    return found
+
+
+@kernel
+def strike(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> int:
+    """The impact of the contacts hit, repeated without restitution at those that it leaves tired; the active set after it."""
+    status, again, contacts = CHANGED, True, motion.problem.contacts
+    copy(y, work.struck, motion.n)
+    tire(motion, work)
+    while again:
+        tired = number_of(work.tired, contacts)
+        copy(work.struck, y, motion.n)
+        prepare(motion, work, time, y)
+        again = False
+        solved = collide(motion, work, y)
+        if not solved:
+            status = NO_IMPULSES
+        else:
+            prepare(motion, work, time, y)
+            held = settle(motion, work, time, y)
+            if not held:
+                status = NO_FORCES
+            else:
+                again = number_of(work.tired, contacts) > tired
+    if status == CHANGED:
+        note_impacts(motion, work)
+    return status
+
+
+@kernel
+def note_impacts(motion: ContactMotion, work: TransitionWork) -> None:
+    """Note the impacts of the contacts hit, and of others with an impulse."""
+    most = 0.0
+    for k in range(3 * motion.problem.contacts):
+        most = maximum(most, fabs(work.impulse[k]))
+    for c in range(motion.problem.contacts):
+        x, before, after = work.impulse[3 * c :], work.before[3 * c :], motion.terms.velocity[3 * c :]
+        pushed = maximum(fabs(x[0]), maximum(fabs(x[1]), fabs(x[2]))) > tolerances.ROUNDING_TOLERANCE * most
+        if work.taking[c] != 0 and (work.hit[c] != 0 or pushed) and work.made < work.room:
+            number = work.impacts[IMPACT_NUMBERS * work.made :]
+            energy = 0.0
+            for i in range(3):
+                number[1 + i] = x[i]
+                energy += x[i] * (before[i] + after[i]) / 2.0
+            number[0], number[4], number[5], number[6] = float(c), before[0], after[0], -energy
+            number[7] = float(work.hit[c] + 2 * work.tired[c])
+            number[8] = float(work.row)
+            work.made += 1
+
+
+@kernel
+def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
+    """The state y after a transition, and the flags of the next mode; nothing where its status is that there is none."""
+    problem, made = motion.problem, work.made
+    copy(motion.flags, work.kept, FLAGS * problem.contacts)
+    copy(y, work.start, motion.n)
+    for c in range(problem.contacts):
+        work.closed[c] = 1 if motion.flags[FLAGS * c + CLOSED] > 0.0 else 0
+    evaluate_terms(motion, time, y)
+    status = find_near(motion, work)
+    if status == CHANGED:
+        for c in range(problem.contacts):
+            work.restitution[c] = motion.terms.law[4 * c + 2]
+        close_near(motion, work, time, y)
+        prepare(motion, work, time, y)
+        status = find_slopes(motion, work)
+    turn, going, settled = 0, status == CHANGED, False
+    while going:
+        going = strikes(motion, work, turn)
+        if going:
+            status = strike(motion, work, time, y)
+            settled = True
+            turn += 1
+            going = status == CHANGED and turn <= CASCADE
+    if status == CHANGED and not settled:
+        held = settle(motion, work, time, y)
+        if not held:
+            status = NO_FORCES
+    if status == CHANGED:
+        begin_mode(motion, work, time, y)
+    else:
+        copy(work.kept, motion.flags, FLAGS * problem.contacts)
+        copy(work.start, y, motion.n)
+        work.made = made
+    work.status = status
+
+
+@kernel
+def find_slopes(motion: ContactMotion, work: TransitionWork) -> int:
+    """Whether every contact near has rows that speeds change. What constraints hold already has no response: without friction
+    they keep the force, with friction nothing says how much of it is the contact's; but a mechanism passes a dead centre.
+    """
+    problem, status = motion.problem, CHANGED
+    accelerations(problem, motion.terms.inertia, motion.terms.force, motion.work.speeds, work.free)
+    most = largest(work.free, motion.speeds)
+    for c in range(problem.contacts):
+        if work.near[c] != 0:
+            row = 0 if problem.has_normal[c] != 0 else 1
+            loose = looseness(motion, c, row)
+            if loose == 0.0 and problem.has_normal[c] != 0:
+                status, work.culprit = NO_SLOPE, c
+            elif motion.solution.delassus[9 * c + 4 * row] <= HELD_ALREADY * loose:
+                motion.solution.delassus[9 * c + 4 * row] = 0.0
+                drift = rate_along(problem, motion.terms, c, row, work.free) + motion.terms.bias[3 * c + row]
+                moves = fabs(drift) > tolerances.FORCE_TOLERANCE * most
+                if problem.tangents[c] > 0 and loose > 0.0 and not moves:
+                    status, work.culprit = HELD, c
+    return status
+
+
+@kernel
+def looseness(motion: ContactMotion, c: int, row: int) -> float:
+    """The response of a row of a contact to a unit force along it, if each speed moved alone without constraints."""
+    problem, found = motion.problem, 0.0
+    start, place = problem.row_start[c], 0
+    n = problem.row_start[c + 1] - start
+    for j in range(problem.coupled_start[c], problem.coupled_start[c + 1]):
+        b = problem.coupled_blocks[j]
+        size = problem.block_start[b + 1] - problem.block_start[b]
+        M = motion.island.inertia[problem.inertia_start[b] :]
+        for k in range(size):
+            W, own = motion.terms.jacobian[3 * start + row * n + place], M[k * size + k]
+            if own > 0.0:
+                found += W * W / own
+            place += 1
+    return found
+
+
+@kernel
+def begin_mode(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
+    """Write the mode, stop what it holds, and estimate the time of flight."""
+    problem, modes = motion.problem, motion.contacts
+    work.flight = NO_LIMIT
+    for c in range(problem.contacts):
+        begins = modes.mode[c] == SLIPPING and modes.candidate[c] == STICKING and problem.tangents[c] > 1
+        modes.begins[c] = 1 if begins else 0
+        if work.leaving[c] != 0:
+            fall = -(rate_along(problem, motion.terms, c, 0, work.a) + motion.terms.bias[3 * c])
+            if fall > 0.0:
+                work.flight = min(work.flight, motion.terms.velocity[3 * c] / fall)
+    write_mode(motion, largest(motion.work.force, 3 * problem.contacts))
+    contact_velocity(time, y, motion, work.after)
+    copy(work.after, y, motion.n)
+
+
+#: :func:`transit` in machine code.
+Transition = Callable[[ContactMotion, TransitionWork, Reals, Reals], None]
