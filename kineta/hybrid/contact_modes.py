@@ -12,11 +12,12 @@ from kineta.errors import SimulationError, excerpt
 from kineta.integration.problem import Contacts
 from kineta.kernels.contact import transition as kernels
 from kineta.kernels.contact.problem import ALONG, BOUND, CLOSED, FLAGS, NORMAL, SLIPS, STUCK
-from kineta.kernels.contact.transition import IMPACT_NUMBERS
+from kineta.kernels.contact.transition import IMPACT_NUMBERS, transit
+from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem
-from kineta.runtime.contact_problem import CompiledContacts, transition
+from kineta.runtime.contact_problem import CompiledContacts
 
 #: Number of impacts before a rest that is reported.
 FEW = 2
@@ -45,7 +46,7 @@ class ContactModes:
         self.data = Contacts(
             self.motion,
             self.work,
-            transition().address,
+            machine_address(transit),
             made.code.observed.address,
             made.code.observed_size,
             first,
@@ -89,7 +90,7 @@ class ContactModes:
                 loose[i] = 1
         self.work.made, self.work.row = 0, 0
         after = np.array(y)
-        transition()(self.motion, self.work, np.array([t]), after)
+        machine_code(transit)(self.motion, self.work, np.array([t]), after)
         status = self.work.status
         if status != kernels.CHANGED:
             raise self._refusal(status, t, y)

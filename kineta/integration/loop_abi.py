@@ -10,7 +10,6 @@ from kineta.kernels.contact.transition import Transition, TransitionWork
 from kineta.memory import Integers, Reals, Record, Shared
 from kineta.numerics.roots import PARTS
 
-
 #: Return values of the loop. EVENT: after a step with undefined events or the last wanted zero, unless it is the last of the run.
 #: They are the status of a case, too, which may also be out of steps, or given up where an event is undefined.
 DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE, OUT_OF_STEPS, GIVEN_UP = range(7)

@@ -82,8 +82,13 @@ def machine_code(kernel: Callable[..., Any], *static: Hashable) -> Callable[...,
         _check_count(kernel, known, arguments)
         return function(*(_given(x, *kind) for x, kind in zip(arguments, known, strict=True)))
 
-    call.address = code[name]  # type: ignore[attr-defined]
+    call.address = code[_name(kernel)]  # type: ignore[attr-defined]
     return call
+
+
+def machine_address(kernel: Callable[..., Any], *static: Hashable) -> int:
+    """The address of the compiled *kernel*, whose code stays loaded."""
+    return int(machine_code(kernel, *static).address)  # type: ignore[attr-defined]
 
 
 @_once

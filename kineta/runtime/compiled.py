@@ -21,8 +21,8 @@ from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
 from kineta.model.system import System
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
-from kineta.runtime.contact_problem import CompiledContacts, ContactFunction
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
+from kineta.runtime.contact_problem import CompiledContacts, ContactFunction
 from kineta.runtime.functions import StateLayout, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.threads import memo, once
@@ -100,6 +100,10 @@ class CompiledSystem:
     def rate(self) -> NativeFunction | ContactFunction:
         """Rate of the state."""
         return self._function("rate", self.layout.sizes[0])
+
+    def bound_rate(self, h: FloatArray) -> NativeCall:
+        """Rate of a time and a state, bound to the memory of h; in a system without contacts."""
+        return state_wrapper(self._functions["rate"], h)
 
     @once
     def ensemble_rate(self) -> NativeFunction:

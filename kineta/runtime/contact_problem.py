@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from itertools import accumulate
 
 import numpy as np
@@ -17,8 +16,8 @@ from kineta.kernels.contact.mode_forces import ContactMode, ModeWork
 from kineta.kernels.contact.motion import ContactMotion, evaluate_rows
 from kineta.kernels.contact.newton_over_speeds import IslandWork
 from kineta.kernels.contact.problem import BOUND, FLAGS, NORMAL, TANGENTS, ContactProblem, ContactSolution, ContactTerms
-from kineta.kernels.contact.transition import IMPACT_NUMBERS, TRIED, TransitionWork, transit
-from kineta.kernels.machine_code import machine_code
+from kineta.kernels.contact.transition import IMPACT_NUMBERS, TRIED, TransitionWork
+from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.memory import CompiledFunction
@@ -32,13 +31,13 @@ class ContactFunction:
 
     def __init__(self, contacts: CompiledContacts, kernel: str, size: int) -> None:
         self._contacts, self._size = contacts, size
-        self.address: int = machine_code(getattr(kernels, f"contact_{kernel}")).address
+        self.address = machine_address(getattr(kernels, f"contact_{kernel}"))
 
     def __call__(
         self, t: FloatArray | float, y: FloatArray, h: FloatArray, out: FloatArray | None = None
     ) -> FloatArray:
         """The value (size,) for one time and state."""
-        found = self.batch(np.reshape(t, (1, 1)), y[None], h)[0]
+        found: FloatArray = self.batch(np.reshape(t, (1, 1)), y[None], h)[0]
         if out is None:
             return found
         out[:] = found
@@ -173,12 +172,6 @@ class CompiledContacts:
             signs=perturbation_signs(TRIED, n).reshape(-1),
             impacts=np.zeros(IMPACT_NUMBERS * IMPACTS),
         )
-
-
-@cache
-def transition() -> Callable[[ContactMotion, TransitionWork, FloatArray, FloatArray], int]:
-    """The compiled transition of a motion at a time (1,) in a state (n,), which it changes."""
-    return machine_code(transit)
 
 
 def _solution(p: ContactProblem, entries: int) -> ContactSolution:

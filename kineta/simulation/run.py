@@ -10,7 +10,6 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
-from kineta.codegen.python_call import state_wrapper
 from kineta.consistency.consistent_start import refusal
 from kineta.consistency.definition_domain import domain_violation
 from kineta.consistency.redundancy import singular_configuration
@@ -80,7 +79,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     )
     functions = MethodFunctions(
         loop=partial(integration_loop, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),
-        rate=lambda h: state_wrapper(code.rate, h),
+        rate=lambda h: code.bound_rate(h),
         jacobian=lambda: jacobian(task.equations, control.made),
         implicit=lambda: dae_residual(task.equations, control.made),
     )

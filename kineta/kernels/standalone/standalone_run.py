@@ -6,6 +6,8 @@ It gives the states, zeros and steps of :func:`~kineta.simulation.simulate.simul
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kineta import tolerances
 from kineta.integration.error_control import LOOSE, ROUGH
 from kineta.integration.loop_abi import (
@@ -16,10 +18,9 @@ from kineta.integration.loop_abi import (
     OUT_OF_STEPS,
     PAUSED,
     STEP_TOO_SMALL,
-    Function,
     RunData,
-    Setup,
 )
+from kineta.kernels.contact.problem import Function
 from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate, normalise
 from kineta.kernels.language import copysign, fabs, kernel, pow, sqrt
@@ -34,6 +35,8 @@ REACHED, ENDED, INCONSISTENT = DONE, PAUSED, 7
 #: Newton steps towards the constraints at the start.
 _NEWTON_STEPS = 30
 _INFINITE = float("inf")
+#: ``void setup(const double *given, double *h)``.
+Setup = Callable[[Reals, Reals], None]
 
 
 class StandaloneRun(Record):

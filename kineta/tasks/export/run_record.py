@@ -112,7 +112,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         run=run,
         setup=CompiledFunction(numbers[SETUP]),
         observed=CompiledFunction(numbers["observed"]),
-        given=task.made.block_inputs,
+        given=np.concatenate([task.made.p, task.made.forces.constant]),
         start=y0.copy(),
         t0=task.t0,
         **tolerances,

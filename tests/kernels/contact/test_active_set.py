@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from kineta.hybrid.active_set import solve_active_set as expected_set
 from kineta.hybrid.contact_state import ContactRows, ContactState
+
 from kineta.kernels.contact import mode_search
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from tests.kernels.contact.problems import mode_memory, problem_of, random_problem, solved

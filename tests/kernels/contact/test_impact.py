@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from kineta.hybrid.contact_state import ContactRows, ContactState
 from kineta.hybrid.impact_law import impulses
+
 from kineta.kernels.contact import block_inertia
 from kineta.kernels.contact.impact import impact
 from kineta.kernels.machine_code import machine_code
