@@ -11,7 +11,7 @@ from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
 from kineta.integration.problem import Contacts
 from kineta.kernels.contact import transition as kernels
-from kineta.kernels.contact.problem import ALONG, BOUND, CLOSED, FLAGS, NORMAL, SLIPS, STUCK
+from kineta.kernels.contact.problem import ALONG, BOUND, CLOSED, FLAGS, NORMAL, SLIPS, STUCK, TANGENTS
 from kineta.kernels.contact.transition import IMPACT_NUMBERS, transit
 from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
@@ -82,12 +82,14 @@ class ContactModes:
         """
         self.set_block(made.h)
         before = self.flags
-        loose = self.work.array("loose")
-        loose[:] = 0
+        loose, exhausted = self.work.array("loose"), self.work.array("exhausted")
+        loose[:], exhausted[:] = 0, 0
         for k in fired:
             i, what = int(self.compiled.guard_contacts[k]), self.compiled.guard_rows[k]
             if what == NORMAL and before[i, CLOSED] > 0:
                 loose[i] = 1
+            if what == TANGENTS and before[i, STUCK] > 0:
+                exhausted[i] = 1
         self.work.made, self.work.row = 0, 0
         after = np.array(y)
         machine_code(transit)(self.motion, self.work, np.array([t]), after)

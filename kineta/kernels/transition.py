@@ -42,11 +42,14 @@ def mark_fired(run: RunData, t: float, before: int) -> None:
     moment = ROUNDING * max(c.transitions.until, fabs(t))
     for k in range(c.motion.problem.contacts):
         c.transitions.loose[k] = 0
+        c.transitions.exhausted[k] = 0
     for k in range(before, e.found):
         if e.times[k] <= t + moment:
             guard = e.which[k] - c.first
             if c.guard_rows[guard] == NORMAL and c.motion.contacts.mode[c.guard_contacts[guard]] != 0:
                 c.transitions.loose[c.guard_contacts[guard]] = 1
+            if c.guard_rows[guard] == TANGENTS and c.motion.contacts.mode[c.guard_contacts[guard]] == STICKING:
+                c.transitions.exhausted[c.guard_contacts[guard]] = 1
 
 
 @kernel

@@ -157,7 +157,7 @@ class CompiledContacts:
     def transitions(self, same: float, until: float) -> TransitionWork:
         """Memory of the transitions of a motion with the contact tolerance *same* and the largest time *until*."""
         m, n = len(self.touches), self.n
-        marks = ("loose", "near", "closed", "hit", "taking", "tired", "leaving", "order")
+        marks = ("loose", "exhausted", "near", "closed", "hit", "taking", "tired", "leaving", "order")
         states = ("start", "struck", "after", "beside")
         return TransitionWork(
             same=same,

@@ -31,6 +31,8 @@ REMEMBERED_SLIP, BEGINNING_SLIP = 1e-9, 1e-5
 DEPENDENT = 1e-3
 #: Least friction, relative to the largest of an island, that counts in shares.
 LEAST_SHARE = 1e-4
+#: Multiple of R in the friction of joints.
+JOINT_EASE = 1e3
 
 
 class ContactMode(Record):
@@ -155,7 +157,7 @@ def forces_of_island(
     solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
     undetermined = is_undetermined(solution, work, n)
     if undetermined:
-        ease_tangents(terms, contacts, work, active, count, n)
+        ease_tangents(problem, terms, contacts, work, active, count, n)
         solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
     for j in range(n):
         c = rows[2 * j]
@@ -204,10 +206,16 @@ def is_undetermined(solution: ContactSolution, work: ModeWork, n: int) -> bool:
 
 @kernel
 def ease_tangents(
-    terms: ContactTerms, contacts: ContactMode, work: ModeWork, active: Integers, count: int, n: int
+    problem: ContactProblem,
+    terms: ContactTerms,
+    contacts: ContactMode,
+    work: ModeWork,
+    active: Integers,
+    count: int,
+    n: int,
 ) -> None:
     """Weights of the tangents by what friction their contacts can bear, so that undetermined friction is shared by it: all
-    contacts then come to their bounds together.
+    contacts then come to their bounds together; joints leave their load to what is pressed.
     """
     for k in range(count):
         work.ease[active[k]] = 0.0
@@ -219,7 +227,10 @@ def ease_tangents(
             most = max(most, work.ease[c])
     for k in range(count):
         c = active[k]
-        work.ease[c] = most / max(work.ease[c], LEAST_SHARE * most) if most > 0.0 else 1.0
+        if problem.has_normal[c] == 0:
+            work.ease[c] = JOINT_EASE
+        else:
+            work.ease[c] = most / max(work.ease[c], LEAST_SHARE * most) if most > 0.0 else 1.0
 
 
 @kernel

@@ -37,6 +37,8 @@ CASCADE = 400
 TRIED, RESOLVED = 8, 10.0
 #: Rounding error of times: its effect on the speed must be below the loss of an impact.
 LATE = 8 * tolerances.EPS
+#: Part of the friction of a contact whose friction is exhausted that counts, so that what gives way is told from what does not.
+EXHAUSTED = 1.0 - 1e-6
 #: Response, relative to that without constraints, of a row that constraints hold.
 HELD_ALREADY = 1e-9
 #: Slip below which a contact may stick [m/s].
@@ -54,7 +56,7 @@ class TransitionWork(Record):
     status : CHANGED, or why a transition has no mode
     same : contact tolerance of gaps; until : largest time of the motion; fastest : largest approach so far
     flight : time until the first separating contact may return
-    loose : (contacts,) 1 for contacts whose normal force has come to its end
+    loose, exhausted : (contacts,) 1 for contacts whose normal force, or whose friction, has come to its end
     near, closed, hit, taking, tired, leaving : (contacts,) 1 for contacts near; closed before; that approach; that take part in
         an impact; that come to rest without restitution; that separate
     order : (contacts,) indices of some of them; culprit : the contact for which there is no mode
@@ -75,6 +77,7 @@ class TransitionWork(Record):
     row: int
     culprit: int
     loose: Integers
+    exhausted: Integers
     near: Integers
     closed: Integers
     hit: Integers
@@ -107,6 +110,8 @@ def prepare(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
     for c in range(problem.contacts):
         if work.near[c] != 0:
             respond(problem, terms, motion.solution, c, motion.work.speeds)
+            if work.exhausted[c] != 0:
+                terms.law[4 * c], terms.law[4 * c + 1] = EXHAUSTED * terms.law[4 * c], EXHAUSTED * terms.law[4 * c + 1]
 
 
 @kernel
