@@ -31,8 +31,8 @@ REMEMBERED_SLIP, BEGINNING_SLIP = 1e-9, 1e-5
 DEPENDENT = 1e-3
 #: Least friction, relative to the largest of an island, that counts in shares.
 LEAST_SHARE = 1e-4
-#: Multiple of R in the friction of joints.
-JOINT_EASE = 1e3
+#: Least multiple of R in tangents of an island with undetermined forces, which tells it from others; and that of joints.
+LEAST_EASE, JOINT_EASE = 2.0, 1e3
 
 
 class ContactMode(Record):
@@ -230,7 +230,7 @@ def ease_tangents(
         if problem.has_normal[c] == 0:
             work.ease[c] = JOINT_EASE
         else:
-            work.ease[c] = most / max(work.ease[c], LEAST_SHARE * most) if most > 0.0 else 1.0
+            work.ease[c] = LEAST_EASE * most / max(work.ease[c], LEAST_SHARE * most) if most > 0.0 else LEAST_EASE
 
 
 @kernel

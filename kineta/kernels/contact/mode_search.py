@@ -19,6 +19,8 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
+#: Friction, relative to the largest force, that contacts which share undetermined forces may lack: half of what their guards bear.
+SHARED_LACK = 5e-8
 #: Acceleration of a row that is held, in accelerations that count as zero, over which its forces hold nothing: rows contradict
 #: each other, or friction turns forces against them.
 CONTRADICTION = 1e3
@@ -124,7 +126,7 @@ def worst_contact(
         elif problem.has_normal[c] != 0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
             off, mode = -work.force[3 * c] / largest, OPEN
         elif contacts.mode[c] == STICKING and friction_room(problem, terms, work, c) < (
-            0.0 if work.ease[c] == 1.0 else -tolerances.FORCE_TOLERANCE * largest
+            0.0 if work.ease[c] == 1.0 else -SHARED_LACK * largest
         ):
             off, mode = -friction_room(problem, terms, work, c) / largest, SLIPPING
         elif (

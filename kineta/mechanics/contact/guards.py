@@ -30,7 +30,7 @@ def stuck(g: Graph, contact: UnilateralConstraint) -> Ref:
 
 
 def slack(g: Graph, contact: UnilateralConstraint) -> Ref:
-    """Force that *contact* may lack of what bounds its forces, so that the guards of a mode begin above zero."""
+    """Friction that a sticking *contact* may lack, so that the guards of a mode begin above zero."""
     return g.symbol(contact.flags[7])
 
 
@@ -66,7 +66,7 @@ def events(d: Derivation) -> Array:
         if contact.normal is not None:
             shut = closed(g, contact)
             found.append(
-                g.add(g.mul(shut, g.add(own[0], slack(g, contact))), g.mul(g.sub(ONE, shut), contact.normal.levels[0]))
+                g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), contact.normal.levels[0]))
             )
         if contact.tangents and contact.smooth is None:
             found.append(_holds_on(g, contact, own))
