@@ -101,7 +101,7 @@ class ContactModes:
         return after, made.with_flags(self.flags)
 
     def _check_bounds(self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int]) -> None:
-        """Raise :class:`SimulationError` where a friction limit that is zero, or whose guard *fired*, is about to become negative."""
+        """Raise :class:`SimulationError` where a friction limit at zero, or whose guard *fired*, becomes negative."""
         varying = [i for i, touch in enumerate(self.touches) if touch.varies]
         if not varying:
             return
@@ -184,8 +184,8 @@ class ContactModes:
         if status == kernels.HELD:
             what = excerpt(f"'{name}'" for name in self.constraints)
             return SimulationError(
-                f"at t = {t:g} s '{touch.name}' acts along what constraints ({what}) hold already, so that nothing says how much of "
-                "the force is its own. Leave out the one or the other"
+                f"at t = {t:g} s '{touch.name}' acts along what constraints ({what}) hold already, so that nothing says how much "
+                "of the force is its own. Leave out the one or the other"
             )
         if status == kernels.NO_SLOPE:
             return SimulationError(

@@ -173,9 +173,9 @@ def balanced_mode(
     free: Reals,
     a: Reals,
 ) -> bool:
-    """The mode under forces with a *share* of static friction; whether nothing at rest begins to slip, and the mode agrees with its
-    own forces and accelerations a. With all of static friction contacts may begin to slip: then their friction is kinetic, so
-    that directions of slip are those of the accelerations.
+    """The mode under forces with a *share* of static friction; whether nothing at rest begins to slip, and the mode agrees with
+    its own forces and accelerations a. With all of static friction contacts may begin to slip: then their friction is kinetic,
+    so that directions of slip are those of the accelerations.
     """
     reset(problem, near, count, free, a)
     found = closed_candidates(contacts, near, count, solution.active)

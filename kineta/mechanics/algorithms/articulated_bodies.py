@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from types import MappingProxyType
 
 from kineta.errors import ModelError
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
@@ -47,22 +46,16 @@ class RateSolution:
     u: Ref
 
 
-#: Free factors of a mechanism without locked speeds.
-LOOSE: Mapping[int, Ref] = MappingProxyType({})
-
-
 def forward_dynamics(
     mechanism: Mechanism,
     w: Sequence[Vector],
     tau: Sequence[Ref],
     applied: Mapping[int, Wrench],
-    free: Mapping[int, Ref] = LOOSE,
 ) -> list[Ref]:
     """Accelerations of the speeds under the generalised forces *tau* and the wrenches *applied* to the links.
 
     For mechanisms whose speeds and rates follow from each other (``leading``), as with absolute coordinates. Accelerations that
-    depend on a pivot D at the level of rounding are NaN. For speeds that unilateral constraints may lock, each with a rate of
-    its own, *free* is 1, or 0 for a locked speed without acceleration.
+    depend on a pivot D at the level of rounding are NaN.
     """
     graph = mechanism.graph
     links = mechanism.links
@@ -75,7 +68,7 @@ def forward_dynamics(
     for i in reversed(range(len(links))):
         link, I = links[i], own[i]
         for j in reversed(range(len(link.rates))):
-            I, step = _eliminate(mechanism, I, (i, j), phi, free)
+            I, step = _eliminate(mechanism, I, (i, j), phi)
             eliminated[i].append(step)
             if step is not None:
                 tests[i] = [_pivot_stands(mechanism, (i, j), step, bounds, tests[i])]
@@ -83,7 +76,7 @@ def forward_dynamics(
         if link.parent >= 0:
             own[link.parent] = own[link.parent] + _inward(link, _carried(I, bias[i]))
             tests[link.parent] += tests[i]
-    vdot = _outward(mechanism, bias, eliminated, free)
+    vdot = _outward(mechanism, bias, eliminated)
     return [
         reduce(graph.guard, tests_of_speed, x)
         for x, tests_of_speed in zip(vdot, _decisive(mechanism, tests), strict=True)
@@ -168,9 +161,8 @@ def _eliminate(
     I: Articulated,
     at: tuple[int, int],
     phi: Mapping[tuple[int, int], Ref],
-    free: Mapping[int, Ref],
 ) -> tuple[Articulated, RateSolution | None]:
-    """The articulated inertia after elimination of the rate *at* (link, number) under its force phi, as far as it is *free*::
+    """The articulated inertia after elimination of the rate *at* (link, number) under its force phi::
 
     u = phi - e . p        I - U U^T / D        p + U u / D
     """
@@ -186,9 +178,6 @@ def _eliminate(
     inverse = graph.div(ONE, D)
     u = graph.sub(phi[at], component(I.p, rate))
     step = RateSolution(U, inverse, u)
-    share = free.get((mechanism.leading or {})[at])
-    if share is not None:  # a lockable rate leaves entries that elimination of a free rate would cancel
-        inverse, e = graph.mul(share, inverse), -1
     n, f = U.n * inverse, U.f * inverse
     left = Articulated(
         _without(I.A, n, U.n, e if rate.turns else -1),
@@ -244,7 +233,6 @@ def _outward(
     mechanism: Mechanism,
     bias: Sequence[Wrench],
     eliminated: Sequence[Sequence[RateSolution | None]],
-    free: Mapping[int, Ref],
 ) -> list[Ref]:
     """Accelerations by the sweep outwards: udot = (u - U . (wdot, a)) / D."""
     graph = mechanism.graph
@@ -259,7 +247,7 @@ def _outward(
                 continue
             resisted = graph.add(step.U.f.dot(own.f), step.U.n.dot(own.n))
             k = leading[i, j]
-            udot = graph.mul(graph.mul(free.get(k, ONE), graph.sub(step.u, resisted)), step.inverse)
+            udot = graph.mul(graph.sub(step.u, resisted), step.inverse)
             known = graph.sum([graph.mul(partial, vdot[m]) for m, partial in rate.by_speed.items() if m != k])
             vdot[k] = graph.div(graph.sub(udot, known), rate.by_speed[k])
             e = along(graph, rate.axis, udot)

@@ -65,9 +65,7 @@ def events(d: Derivation) -> Array:
         place += len(own)
         if contact.normal is not None:
             shut = closed(g, contact)
-            found.append(
-                g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), contact.normal.levels[0]))
-            )
+            found.append(g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), contact.normal.levels[0])))
         if contact.tangents and contact.smooth is None:
             found.append(_holds_on(g, contact, own))
         if contact.varies:

@@ -9,7 +9,7 @@ direction more firmly than later slip, and a sticking contact close to slip init
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from kineta.mechanics.constraints.relative_kinematics import RelativeKinematics
 from kineta.mechanics.constraints.rolling_residuals import SHAPES
 from kineta.mechanics.constraints.rows import Row, anywhere, row_of, vanishes
 from kineta.mechanics.elements.applied_forces import Elements
-from kineta.mechanics.variables import Symbols
 from kineta.model.body import Station
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.contacts.contact import Contact
@@ -32,8 +31,6 @@ from kineta.passes.differentiate import gradient
 from kineta.spatial.rotation import normals
 from kineta.spatial.vector import Vector
 
-#: Largest number of rows of a system for which one program solves for the forces of all rows.
-FEW = 6
 #: The flags of a contact mode.
 FLAGS = ("closed", "stuck", "slips", "along u", "along w", "along n", "begins", "slack")
 
@@ -48,8 +45,6 @@ class UnilateralConstraint:
     smooth : the velocity scale of smooth friction, None for Coulomb's
     restitution : coefficient of restitution, Newton's or Poisson's
     limit : whether the constraint is the end of a limit; unit : of the gap, ``''`` for an unknown unit
-    speed : the index of the speed that equals the rate of the only row, up to the sign; None for other rows, and in systems
-        where locking of single speeds brings no advantage
     varies : whether the friction limit varies along the motion, and may become negative
     """
 
@@ -63,7 +58,6 @@ class UnilateralConstraint:
     poisson: bool = False
     limit: bool = False
     unit: str = "m"
-    speed: int | None = None
     varies: bool = False
 
     @property
@@ -77,20 +71,6 @@ class UnilateralConstraint:
         return tuple(f"{self.name}: {flag}" for flag in FLAGS)
 
 
-def permanently_active(contacts: Sequence[UnilateralConstraint]) -> frozenset[str]:
-    """The names of the contacts whose forces belong to the equations throughout a run: joint friction, and with it all locks of
-    single speeds.
-    """
-    always = [contact for contact in contacts if contact.normal is None]
-    return with_permanent(contacts, {contact.name for contact in always}) if always else frozenset()
-
-
-def with_permanent(contacts: Sequence[UnilateralConstraint], names: Collection[str]) -> frozenset[str]:
-    """The *names* of active contacts, joint friction and all locks of single speeds included."""
-    beside = (contact.name for contact in contacts if contact.normal is None or contact.speed is not None)
-    return frozenset((*names, *beside))
-
-
 def unilateral_constraints(on: Elements) -> tuple[UnilateralConstraint, ...]:
     """All unilateral constraints of a system, in the order of its description."""
     symbols = on.mechanism.symbols
@@ -99,16 +79,13 @@ def unilateral_constraints(on: Elements) -> tuple[UnilateralConstraint, ...]:
     states = [anywhere(symbols, seed) for seed in range(2)]
     all_of_them = (contact for record in symbols.system.contacts for contact in _moved(on, record))
     resting = {p.name for p in symbols.system.parameters}
-    found = tuple(
+    return tuple(
         replace(
             _moving(symbols.graph, contact, states),
             varies=not resting.issuperset(Expr(symbols.graph, contact.bound).symbols()),
         )
         for contact in all_of_them
     )
-    if sum(len(contact.rows) for contact in found) <= FEW or symbols.system.constraints or symbols.system.quasi:
-        return found
-    return tuple(replace(contact, speed=_speed(symbols, contact)) for contact in found)
 
 
 def _moved(on: Elements, record: Unilateral) -> Iterator[UnilateralConstraint]:
@@ -118,15 +95,6 @@ def _moved(on: Elements, record: Unilateral) -> Iterator[UnilateralConstraint]:
             text = f"no motion changes the gap of '{contact.name}'; expected one that opens and closes. Leave it out."
             raise ModelError(f"Model '{on.mechanism.symbols.system.name}': {text}", record.location)
         yield contact
-
-
-def _speed(symbols: Symbols, contact: UnilateralConstraint) -> int | None:
-    """The index of the speed that equals the rate of the only row of *contact*, up to the sign; None for any other contact."""
-    row = contact.rows[0] if len(contact.rows) == 1 else None
-    if row is None or row.rest != ZERO or len(row.gradient) != 1:
-        return None
-    ((k, partial),) = row.gradient.items()
-    return k if partial in (ONE, neg(ONE)) and row.levels[-1] in (symbols.v[k], neg(symbols.v[k])) else None
 
 
 def _moving(graph: Graph, contact: UnilateralConstraint, states: Sequence[Mapping[str, float]]) -> UnilateralConstraint:
