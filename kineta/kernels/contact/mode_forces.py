@@ -31,6 +31,8 @@ REMEMBERED_SLIP, BEGINNING_SLIP = 1e-9, 1e-5
 DEPENDENT = 1e-3
 #: Least friction, relative to the largest of an island, that counts in shares.
 LEAST_SHARE = 1e-4
+#: Number of times that undetermined friction is shared anew by the normal forces found.
+EASINGS = 4
 #: Least multiple of R in tangents of an island with undetermined forces, which tells it from others; and that of joints.
 LEAST_EASE, JOINT_EASE = 2.0, 1e3
 
@@ -157,8 +159,9 @@ def forces_of_island(
     solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
     undetermined = is_undetermined(solution, work, n)
     if undetermined:
-        ease_tangents(problem, terms, contacts, work, active, count, n)
-        solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
+        for _ in range(EASINGS):
+            ease_tangents(problem, terms, contacts, work, active, count, n)
+            solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
     for j in range(n):
         c = rows[2 * j]
         apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)

@@ -20,7 +20,7 @@ from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
 #: Friction, relative to the largest force, that contacts which share undetermined forces may lack: half of what guards bear.
-SHARED_LACK = 5e-8
+SHARED_LACK = 1e-8
 #: Acceleration of a row that is held, in accelerations that count as zero, over which its forces hold nothing: rows contradict
 #: each other, or friction turns forces against them.
 CONTRADICTION = 1e3

@@ -47,7 +47,7 @@ from kineta.memory import Integers, Reals, Record
 WEAK = 1e-6
 
 #: Force, relative to the largest, that contacts which share undetermined forces may lack.
-LACK = 1e-7
+LACK = 2e-8
 
 
 class ContactMotion(Record):
