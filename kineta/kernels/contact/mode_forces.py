@@ -33,8 +33,8 @@ DEPENDENT = 1e-3
 LEAST_SHARE = 1e-4
 #: Number of times that undetermined friction is shared anew by the normal forces found.
 EASINGS = 4
-#: Least multiple of R in tangents of an island with undetermined forces, which tells it from others; and that of joints.
-LEAST_EASE, JOINT_EASE = 2.0, 1e3
+#: R of the friction of joints with undetermined forces, relative to that of contacts.
+JOINT_EASE = 1e3
 
 
 class ContactMode(Record):
@@ -59,7 +59,7 @@ class ModeWork(Record):
     force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
     speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (9 contacts^2,)
     right, found, centre : (3 contacts,); order : (6 contacts,)
-    ease : (contacts,) multiples of R in the tangents
+    ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
     """
 
     force: Reals
@@ -155,12 +155,12 @@ def forces_of_island(
     x, rows = work.found, work.rows
     n = independent_rows(contacts, solution, active, count, rows)
     for k in range(count):
-        work.ease[active[k]] = 1.0
+        work.ease[active[k]] = 0.0
     solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
     undetermined = is_undetermined(solution, work, n)
     if undetermined:
         for _ in range(EASINGS):
-            ease_tangents(problem, terms, contacts, work, active, count, n)
+            ease_tangents(problem, terms, solution, work, active, count, n)
             solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
     for j in range(n):
         c = rows[2 * j]
@@ -211,18 +211,20 @@ def is_undetermined(solution: ContactSolution, work: ModeWork, n: int) -> bool:
 def ease_tangents(
     problem: ContactProblem,
     terms: ContactTerms,
-    contacts: ContactMode,
+    solution: ContactSolution,
     work: ModeWork,
     active: Integers,
     count: int,
     n: int,
 ) -> None:
-    """Weights of the tangents by what friction their contacts can bear, so that undetermined friction is shared by it: all
-    contacts then come to their bounds together; joints leave their load to what is pressed.
+    """R of the tangents by what friction their contacts can bear, so that undetermined friction is shared by it: all contacts
+    then come to their bounds together; joints leave their load to what is pressed.
     """
+    most, loosest = 0.0, 0.0
     for k in range(count):
-        work.ease[active[k]] = 0.0
-    most = 0.0
+        c = active[k]
+        work.ease[c] = 0.0
+        loosest = max(loosest, max(solution.delassus[9 * c + 4], solution.delassus[9 * c + 8]))
     for j in range(n):
         c = work.rows[2 * j]
         if work.rows[2 * j + 1] == 0:
@@ -230,17 +232,19 @@ def ease_tangents(
             most = max(most, work.ease[c])
     for k in range(count):
         c = active[k]
+        share = max(work.ease[c], LEAST_SHARE * most)
+        work.ease[c] = loosest
         if problem.has_normal[c] == 0:
-            work.ease[c] = JOINT_EASE
-        else:
-            work.ease[c] = LEAST_EASE * most / max(work.ease[c], LEAST_SHARE * most) if most > 0.0 else LEAST_EASE
+            work.ease[c] = JOINT_EASE * loosest
+        elif most > 0.0:
+            work.ease[c] = loosest * most / share
 
 
 @kernel
 def proximity(solution: ContactSolution, work: ModeWork, j: int) -> float:
     """The diagonal of R in the equation j."""
     c, i = work.rows[2 * j], work.rows[2 * j + 1]
-    return PROXIMITY * solution.delassus[9 * c + 4 * i] * (work.ease[c] if i > 0 else 1.0)
+    return PROXIMITY * (work.ease[c] if i > 0 and work.ease[c] > 0.0 else solution.delassus[9 * c + 4 * i])
 
 
 @kernel

@@ -126,7 +126,7 @@ def worst_contact(
         elif problem.has_normal[c] != 0 and work.force[3 * c] < -tolerances.FORCE_TOLERANCE * largest:
             off, mode = -work.force[3 * c] / largest, OPEN
         elif contacts.mode[c] == STICKING and friction_room(problem, terms, work, c) < (
-            0.0 if work.ease[c] == 1.0 else -SHARED_LACK * largest
+            0.0 if work.ease[c] <= 0.0 else -SHARED_LACK * largest
         ):
             off, mode = -friction_room(problem, terms, work, c) / largest, SLIPPING
         elif (

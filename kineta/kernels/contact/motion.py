@@ -128,7 +128,7 @@ def write_mode(motion: ContactMotion, most: float) -> None:
         if mode != OPEN:
             f[CLOSED] = 1.0 if problem.has_normal[c] != 0 else 0.0
             f[ALONG_N] = modes.reference[3 * c]
-            f[SLACK] = 0.0 if motion.work.ease[c] == 1.0 else LACK * most
+            f[SLACK] = 0.0 if motion.work.ease[c] <= 0.0 else LACK * most
             if problem.tangents[c] != 0:
                 if mode == STICKING:
                     f[STUCK] = 1.0
