@@ -17,10 +17,10 @@ from kineta.errors import ModelError, SimulationError, reworded
 from kineta.hybrid.contact_modes import ContactModes
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import SwitchGuards, guard_cascade, switch_guards
+from kineta.integration.contact_records import FLAGS
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
-from kineta.kernels.contact.problem import FLAGS
 from kineta.model.parameters import default_value, named_values
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem

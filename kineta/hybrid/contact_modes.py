@@ -9,9 +9,9 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
+from kineta.integration.contact_records import ALONG, BOUND, CLOSED, FLAGS, NORMAL, SLIPS, STUCK, TANGENTS
 from kineta.integration.problem import Contacts
 from kineta.kernels.contact import transition as kernels
-from kineta.kernels.contact.problem import ALONG, BOUND, CLOSED, FLAGS, NORMAL, SLIPS, STUCK, TANGENTS
 from kineta.kernels.contact.transition import IMPACT_NUMBERS, transit
 from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint

@@ -4,9 +4,7 @@ with Python, and its return values. Fields that are *shared* have one value for 
 
 from __future__ import annotations
 
-from kineta.kernels.contact.motion import ContactMotion
-from kineta.kernels.contact.problem import Function
-from kineta.kernels.contact.transition import Transition, TransitionWork
+from kineta.integration.contact_records import ContactMotion, Function, Transition, TransitionWork
 from kineta.memory import Integers, Reals, Record, Shared
 from kineta.numerics.roots import PARTS
 
@@ -90,7 +88,8 @@ class ConstraintData(Record):
 class ContactData(Record):
     """Transitions of contacts.
 
-    motion, transitions : memory of the contact problem; transit : its transitions; observed : as a rate, the first two numbers are the energies
+    motion, transitions : memory of the contact problem; transit : its transitions; observed : as a rate, the first two numbers
+        are the energies
     first : the first guard of a contact among the events; guard_contacts, guard_rows : (guards,) contact of each guard, and
         whether it watches its NORMAL, TANGENTS or BOUND
     work : offset of the work done in the state; energies : (observed,)

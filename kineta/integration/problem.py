@@ -12,9 +12,8 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray, address
+from kineta.integration.contact_records import ContactMotion, TransitionWork
 from kineta.integration.error_control import error_controlled
-from kineta.kernels.contact.motion import ContactMotion
-from kineta.kernels.contact.transition import TransitionWork
 
 #: Number of directions of a state perturbed by rounding.
 _TRIED = 4

@@ -1,9 +1,8 @@
-"""Loops in machine code: Runge-Kutta steps, event location, projection onto constraints, impacts, stick-slip, ensembles.
+"""Loops in machine code: Runge-Kutta steps, event location, projection onto constraints, transitions of contacts, ensembles.
 
 A kernel runs from one pause to the next without Python. Kernels are functions in a typed subset of Python, ``language``; its
 translator is ``scope``, ``expressions`` and ``translation``, and ``machine_code`` compiles. Reading order of the loop of
 one motion: ``vectors``, ``stage_evaluation``, ``runge_kutta``, ``projection``, ``event_start``, ``zero_search``,
-``event_location``, ``impact``, ``transition``, ``stick_slip``, ``simultaneous_impact``, ``sampling``, ``integrate``; ``ensemble``
-carries many motions by it, one in each lane of a vector. In
-``contact`` the set of contacts that act is data; ``standalone`` is a whole run.
+``event_location``, ``transition``, ``sampling``, ``integrate``; ``ensemble`` carries many motions by it, one in each lane of a
+vector. In ``contact`` the set of contacts that act is data; ``standalone`` is a whole run.
 """

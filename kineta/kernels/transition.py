@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kineta import tolerances
+from kineta.integration.contact_records import BOUND, NORMAL, TANGENTS
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.motion import read_mode
-from kineta.kernels.contact.problem import BOUND, NORMAL, TANGENTS
 from kineta.kernels.contact.transition import CHANGED
 from kineta.kernels.event_start import ROUNDING, look_at_start
 from kineta.kernels.language import fabs, kernel

@@ -1,7 +1,6 @@
-"""Numerical methods on arrays: roots, Newton's method on manifolds, continuation, friction cones, Runge-Kutta tableaux.
+"""Numerical methods on arrays: roots, Newton's method on manifolds, continuation, Runge-Kutta tableaux.
 
 The package uses NumPy and SciPy alone and imports neither the graph nor mechanics. Linear algebra is called through one guarded
 module, which refuses arrays with entries that are not finite and names the quantity in its errors. Reading order:
-``linear_algebra``, ``roots``, ``weighted_least_change``, ``newton``, ``continuation``, ``differentiation_index``, ``tableaux``;
-of contact: ``friction_cone``, ``contact_problem``, ``proximal_newton``, ``force_distribution``, ``cone_interior_point``.
+``linear_algebra``, ``roots``, ``weighted_least_change``, ``newton``, ``continuation``, ``differentiation_index``, ``tableaux``.
 """

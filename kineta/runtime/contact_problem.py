@@ -10,13 +10,24 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.codegen.llvm import NativeFunction
+from kineta.integration.contact_records import (
+    BOUND,
+    FLAGS,
+    NORMAL,
+    TANGENTS,
+    ContactMode,
+    ContactMotion,
+    ContactProblem,
+    ContactSolution,
+    ContactTerms,
+    IslandWork,
+    ModeWork,
+    TransitionWork,
+)
 from kineta.integration.problem import perturbation_signs
 from kineta.kernels.contact import motion as kernels
-from kineta.kernels.contact.mode_forces import ContactMode, ModeWork
-from kineta.kernels.contact.motion import ContactMotion, evaluate_rows
-from kineta.kernels.contact.newton_over_speeds import IslandWork
-from kineta.kernels.contact.problem import BOUND, FLAGS, NORMAL, TANGENTS, ContactProblem, ContactSolution, ContactTerms
-from kineta.kernels.contact.transition import IMPACT_NUMBERS, TRIED, TransitionWork
+from kineta.kernels.contact.motion import evaluate_rows
+from kineta.kernels.contact.transition import IMPACT_NUMBERS, TRIED
 from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint

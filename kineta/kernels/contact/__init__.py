@@ -1,7 +1,8 @@
 """Contact problems in kernels: which contacts act is data, and no code depends on it.
 
-Reading order: ``problem`` (what is known of a system with contacts), ``block_inertia`` (accelerations, responses to unit
-forces), ``islands`` (bodies that contacts couple), ``friction_cone`` (one contact), ``gauss_seidel`` (sweeps over contacts),
-``newton_over_speeds`` (many contacts at once), ``pivoting`` (elimination), ``mode_forces`` (accelerations in a mode),
-``impact``, ``mode_search`` (modes that agree with their forces), ``active_set``.
+What is known of a motion with contacts are the records of :mod:`kineta.integration.contact_records`. Reading order:
+``block_inertia`` (accelerations, responses to unit forces), ``islands`` (bodies that contacts couple), ``friction_cone`` (one
+contact), ``gauss_seidel`` (sweeps over contacts), ``newton_over_speeds`` (many contacts at once), ``pivoting`` (elimination),
+``mode_forces`` (accelerations in a mode), ``impact``, ``mode_search`` (modes that agree with their forces), ``active_set``,
+``motion`` (rates, events and projections in a mode), ``transition`` (from mode to mode).
 """

@@ -9,11 +9,12 @@ agree with it; else the worst contact changes its mode, one after the other.
 from __future__ import annotations
 
 from kineta import tolerances
+from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
 from kineta.kernels.contact.block_inertia import push, rate_along
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.gauss_seidel import relax
 from kineta.kernels.contact.islands import gather_island, label_islands
-from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, ContactMode, ModeWork, slip_direction
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, slip_direction
 from kineta.kernels.contact.mode_search import (
     agrees,
     closed_candidates,
@@ -22,7 +23,6 @@ from kineta.kernels.contact.mode_search import (
     search_modes,
     start_forces,
 )
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals

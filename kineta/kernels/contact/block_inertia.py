@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
 from kineta.memory import Reals
 

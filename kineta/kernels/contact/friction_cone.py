@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.kernels.contact.problem import ContactTerms
+from kineta.integration.contact_records import ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.memory import Reals
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.contact.block_inertia import push, rate_along
 from kineta.kernels.contact.friction_cone import contact_impulse, joint_impulse, kinetic_friction
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals

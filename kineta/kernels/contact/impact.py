@@ -9,11 +9,11 @@ moves, as a belt, strikes as well.
 from __future__ import annotations
 
 from kineta import tolerances
+from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
 from kineta.kernels.contact.block_inertia import rate_along
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
-from kineta.kernels.contact.newton_over_speeds import IslandWork, solve_island
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.contact.newton_over_speeds import solve_island
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals

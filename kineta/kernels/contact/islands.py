@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kineta.kernels.contact.problem import ContactProblem
+from kineta.integration.contact_records import ContactProblem
 from kineta.kernels.language import kernel
 from kineta.memory import Integers
 

@@ -9,13 +9,13 @@ operator, row by row, so that bodies of unlike masses keep their digits.
 from __future__ import annotations
 
 from kineta import tolerances
+from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
 from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, push, rate_along, respond
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.pivoting import back_substitute, eliminate
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.memory import Integers, Reals, Record
+from kineta.memory import Integers, Reals
 
 #: Modes of a contact; GLIDING is slip without friction.
 OPEN, STICKING, SLIPPING, GLIDING = range(4)
@@ -35,43 +35,6 @@ LEAST_SHARE = 1e-4
 EASINGS = 4
 #: R of the friction of joints with undetermined forces, relative to that of contacts.
 JOINT_EASE = 1e3
-
-
-class ContactMode(Record):
-    """The discrete state of all contacts.
-
-    mode : (contacts,) open, sticking or slipping; candidate : (contacts,) the mode by the velocities alone
-    begins : (contacts,) 1 for slip in space that begins
-    direction : (2 contacts,) directions of slip as it began, along u and w
-    reference : (3 contacts,) forces of the last transition
-    """
-
-    mode: Integers
-    candidate: Integers
-    begins: Integers
-    direction: Reals
-    reference: Reals
-
-
-class ModeWork(Record):
-    """Working memory of the forces of a mode.
-
-    force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
-    speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (9 contacts^2,)
-    right, found, centre : (3 contacts,); order : (6 contacts,)
-    ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
-    """
-
-    force: Reals
-    toward: Reals
-    speeds: Reals
-    rows: Integers
-    matrix: Reals
-    right: Reals
-    found: Reals
-    centre: Reals
-    order: Integers
-    ease: Reals
 
 
 @kernel

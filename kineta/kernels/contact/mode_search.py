@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from kineta import tolerances
+from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
 from kineta.kernels.contact.block_inertia import rate_along
 from kineta.kernels.contact.friction_cone import kinetic_friction, largest_step, static_friction
-from kineta.kernels.contact.mode_forces import (
-    OPEN,
-    SLIPPING,
-    STICKING,
-    ContactMode,
-    ModeWork,
-    forces_of_active,
-    rub,
-)
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, forces_of_active, rub
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals

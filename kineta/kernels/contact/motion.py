@@ -8,23 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, rate_along, respond, substitute
-from kineta.kernels.contact.islands import gather_island, label_islands
-from kineta.kernels.contact.mode_forces import (
-    GLIDING,
-    OPEN,
-    SLIPPING,
-    STICKING,
-    ContactMode,
-    ModeWork,
-    apply_force,
-    clear,
-    closed_contacts,
-    independent_rows,
-    mode_accelerations,
-)
-from kineta.kernels.contact.newton_over_speeds import IslandWork
-from kineta.kernels.contact.problem import (
+from kineta.integration.contact_records import (
     ALONG,
     ALONG_N,
     ALONG_W,
@@ -34,62 +18,30 @@ from kineta.kernels.contact.problem import (
     SLACK,
     SLIPS,
     STUCK,
-    ContactProblem,
-    ContactSolution,
-    ContactTerms,
-    Function,
+    ContactMotion,
+)
+from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, rate_along, respond, substitute
+from kineta.kernels.contact.islands import gather_island, label_islands
+from kineta.kernels.contact.mode_forces import (
+    GLIDING,
+    OPEN,
+    SLIPPING,
+    STICKING,
+    apply_force,
+    clear,
+    closed_contacts,
+    independent_rows,
+    mode_accelerations,
 )
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy
-from kineta.memory import Integers, Reals, Record
+from kineta.memory import Integers, Reals
 
 #: Pivot, relative to the diagonal, of a row that nearly depends on others.
 WEAK = 1e-6
 
 #: Force, relative to the largest, that contacts which share undetermined forces may lack.
 LACK = 2e-8
-
-
-class ContactMotion(Record):
-    """A motion with contacts.
-
-    n, coordinates, speeds : numbers of states, of coordinates at their head, and of speeds behind these
-    block : the block h; flags : (contacts, FLAGS) the mode
-    terms_of, gaps_of, free, residuals, retraction : terms of the contact problem, into ``memory``; gaps alone; accelerations,
-        multipliers and pivots without contact forces; residuals of constraints, of positions and then of speeds; coordinates
-        after a change of the speeds in place of accelerations
-    rate, events, observed : of a state with all that is given behind it, as in
-        :func:`kineta.mechanics.contact.mode_dynamics.given`, in ``extended`` (n_extended,)
-    force_rows : (n_forces,) rows of the forces given, among three of each contact
-    found : (speeds and multipliers,); residual : (2 multipliers,)
-    """
-
-    problem: ContactProblem
-    terms: ContactTerms
-    solution: ContactSolution
-    contacts: ContactMode
-    work: ModeWork
-    island: IslandWork
-    n: int
-    coordinates: int
-    speeds: int
-    n_forces: int
-    n_extended: int
-    terms_of: Function
-    gaps_of: Function
-    free: Function
-    residuals: Function
-    retraction: Function
-    rate: Function
-    events: Function
-    observed: Function
-    block: Reals
-    flags: Reals
-    memory: Reals
-    extended: Reals
-    found: Reals
-    residual: Reals
-    force_rows: Integers
 
 
 @kernel

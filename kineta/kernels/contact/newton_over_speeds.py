@@ -12,12 +12,12 @@ contacts are not unique, as on four feet.
 from __future__ import annotations
 
 from kineta import tolerances
+from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
 from kineta.kernels.contact.block_inertia import factor, push, rate_along, substitute
 from kineta.kernels.contact.friction_cone import kinetic_friction, project_onto_cone
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
-from kineta.memory import Integers, Reals, Record
+from kineta.memory import Integers, Reals
 
 #: Compliance of a contact, relative to its Delassus operator.
 COMPLIANCE = 1e-4
@@ -30,33 +30,6 @@ SHORTEST = 1e-6
 DECREASE = 1e-4
 #: Multiple of the tolerance within which a result that still changes is accepted.
 ACCEPTED = 1e3
-
-
-class IslandWork(Record):
-    """Working memory of an island of n speeds with m contacts.
-
-    inertia : blocks of the problem, before they are factored, with the R of the factors
-    place : (speeds,) indices of the speeds in the island; massless : (n,) 1 for multipliers; own : (blocks,) blocks of the island
-    free, next, gradient, step, slope : (speeds,) each
-    lift : (contacts,) De Saxcé's terms; force : (3 contacts,) forces so far; projected : (3 contacts,) their projections, with
-        derivatives ``cones`` (9 contacts,)
-    hessian : (n (n + 2),)
-    """
-
-    inertia: Reals
-    place: Integers
-    massless: Integers
-    own: Integers
-    free: Reals
-    next: Reals
-    gradient: Reals
-    step: Reals
-    slope: Reals
-    lift: Reals
-    force: Reals
-    projected: Reals
-    cones: Reals
-    hessian: Reals
 
 
 @kernel

@@ -7,24 +7,16 @@ resolved in height or time comes to rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from kineta import tolerances
+from kineta.integration.contact_records import CLOSED, FLAGS, ContactMotion, TransitionWork
 from kineta.kernels.contact.active_set import solve_active_set
 from kineta.kernels.contact.block_inertia import accelerations, copy_blocks, rate_along, respond
 from kineta.kernels.contact.impact import impact
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
-from kineta.kernels.contact.motion import (
-    ContactMotion,
-    contact_position,
-    contact_velocity,
-    evaluate_terms,
-    write_mode,
-)
-from kineta.kernels.contact.problem import CLOSED, FLAGS
+from kineta.kernels.contact.motion import contact_position, contact_velocity, evaluate_terms, write_mode
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, largest, maximum
-from kineta.memory import Integers, Reals, Record
+from kineta.memory import Integers, Reals
 
 #: What a transition returns: a mode, or why there is none.
 CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD = range(7)
@@ -48,57 +40,6 @@ NO_LIMIT = 1e300
 #: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, 1 for what comes to
 #: rest; and the row of the state after it.
 IMPACT_NUMBERS = 9
-
-
-class TransitionWork(Record):
-    """Memory of transitions.
-
-    status : CHANGED, or why a transition has no mode
-    same : contact tolerance of gaps; until : largest time of the motion; fastest : largest approach so far
-    flight : time until the first separating contact may return
-    loose, exhausted : (contacts,) 1 for contacts whose normal force, or whose friction, has come to its end
-    near, closed, hit, taking, tired, leaving : (contacts,) 1 for contacts near; closed before; that approach; that take part in
-        an impact; that come to rest without restitution; that separate
-    order : (contacts,) indices of some of them; culprit : the contact for which there is no mode
-    restitution, gaps, noise : (contacts,); before, impulse : (3 contacts,) velocities along the rows before an impact, impulses
-    start, struck, after, beside : (n,) states; free, a : (speeds and multipliers,)
-    kept : (contacts, FLAGS) the mode before
-    signs : (TRIED, n) directions of rounding
-    impacts : (room, IMPACT_NUMBERS) impacts since they were last read, ``made`` of them; row : of the state after them
-    """
-
-    status: int
-    same: float
-    until: float
-    fastest: float
-    flight: float
-    room: int
-    made: int
-    row: int
-    culprit: int
-    loose: Integers
-    exhausted: Integers
-    near: Integers
-    closed: Integers
-    hit: Integers
-    taking: Integers
-    tired: Integers
-    leaving: Integers
-    order: Integers
-    restitution: Reals
-    gaps: Reals
-    noise: Reals
-    before: Reals
-    impulse: Reals
-    start: Reals
-    struck: Reals
-    after: Reals
-    beside: Reals
-    free: Reals
-    a: Reals
-    kept: Reals
-    signs: Reals
-    impacts: Reals
 
 
 @kernel
@@ -242,7 +183,7 @@ def hold_without(motion: ContactMotion, work: TransitionWork, without: bool) -> 
             work.order[count] = c
             count += 1
     accelerations(motion.problem, motion.terms.inertia, motion.terms.force, motion.work.speeds, work.free)
-    found = solve_active_set(
+    return solve_active_set(
         motion.problem,
         motion.terms,
         motion.solution,
@@ -255,7 +196,6 @@ def hold_without(motion: ContactMotion, work: TransitionWork, without: bool) -> 
         work.free,
         work.a,
     )
-    return found
 
 
 @kernel
@@ -457,7 +397,3 @@ def begin_mode(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
     write_mode(motion, largest(motion.work.force, 3 * problem.contacts))
     contact_velocity(time, y, motion, work.after)
     copy(work.after, y, motion.n)
-
-
-#: :func:`transit` in machine code.
-Transition = Callable[[ContactMotion, TransitionWork, Reals, Reals], None]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kineta import tolerances
+from kineta.integration.contact_records import Function
 from kineta.integration.error_control import LOOSE, ROUGH
 from kineta.integration.loop_abi import (
     DONE,
@@ -20,7 +21,6 @@ from kineta.integration.loop_abi import (
     STEP_TOO_SMALL,
     RunData,
 )
-from kineta.kernels.contact.problem import Function
 from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate, normalise
 from kineta.kernels.language import copysign, fabs, kernel, pow, sqrt

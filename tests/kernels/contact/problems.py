@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from kineta.integration.contact_records import (
+    ContactMode,
+    ContactProblem,
+    ContactSolution,
+    ContactTerms,
+    IslandWork,
+    ModeWork,
+)
 from kineta.kernels.contact import active_set, block_inertia
-from kineta.kernels.contact.mode_forces import ContactMode, ModeWork
-from kineta.kernels.contact.newton_over_speeds import IslandWork
-from kineta.kernels.contact.problem import ContactProblem, ContactSolution, ContactTerms
 from kineta.kernels.machine_code import machine_code
 
 

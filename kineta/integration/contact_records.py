@@ -1,0 +1,264 @@
+"""Records of motions with contacts: sparsity of their problem, terms of the equations of motion in one state, the mode, and the
+memory of kernels that find forces and transitions.
+
+Multipliers of constraints count as speeds without mass: the inertia of a block of speeds is::
+
+    [  M  -J' ]
+    [ -J  -R  ]
+
+with a small R that iterative refinement makes disappear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kineta.memory import Integers, Reals, Record
+
+#: ``void f(const double *t, const double *y, const double *h, double *out)``.
+Function = Callable[[Reals, Reals, Reals, Reals], None]
+#: The numbers of the mode of a contact, named in :data:`kineta.mechanics.contact.unilateral_rows.FLAGS`.
+CLOSED, STUCK, SLIPS, ALONG, ALONG_W, ALONG_N, BEGINS, SLACK, FLAGS = range(9)
+#: What the guards of a contact watch.
+NORMAL, TANGENTS, BOUND = range(3)
+
+
+class ContactProblem(Record):
+    """Sizes and sparsity of a system; constant in a run.
+
+    speeds : number of speeds and, behind them, ``multipliers``
+    block_start, block_speeds : (blocks + 1,), (speeds,) indices of the speeds of each block of the inertia
+    inertia_start : (blocks + 1,) places of the n (n + 2) numbers of a block of n speeds: its matrix by rows, 1 for every
+        multiplier, and room for R
+    row_start, row_speeds : (contacts + 1,), (entries,) indices of the speeds in the rows of each contact, all of whole blocks
+    coupled_start, coupled_blocks : (contacts + 1,), (couplings,) blocks of these speeds
+    has_normal : (contacts,) 1 for contacts, 0 for friction of joints, which is always closed and whose size is a force
+    poisson : (contacts,) 1 for Poisson's law of restitution, 0 for Newton's
+    tangents : (contacts,) numbers of tangents
+    """
+
+    speeds: int
+    multipliers: int
+    contacts: int
+    blocks: int
+    block_start: Integers
+    block_speeds: Integers
+    inertia_start: Integers
+    row_start: Integers
+    row_speeds: Integers
+    coupled_start: Integers
+    coupled_blocks: Integers
+    has_normal: Integers
+    poisson: Integers
+    tangents: Integers
+
+
+class ContactTerms(Record):
+    """Terms of the equations of motion in one state. Rows of a contact are its normal and two tangents, zero where missing.
+
+    The inertia is factored in place, so that one of two kernels of ``block_inertia`` follows each evaluation, once:
+    ``factor_blocks``, with which ``mode_accelerations`` begins, or ``copy_blocks`` where impacts follow, since their Newton's
+    method needs the inertia itself. Then come ``accelerations``, and ``respond`` for each contact that takes part.
+
+    inertia : the blocks; force : (speeds,) generalised forces, for multipliers the acceleration bias of their constraints
+    jacobian : (3 entries,) rows n, u, w of each contact, over its ``row_speeds``
+    velocity, bias : (3 contacts,) relative velocities along the rows, and their rates without accelerations
+    law : (4 contacts,) kinetic and static coefficient of friction, or friction of a joint, where less than zero counts as zero;
+        restitution; the speed of slip over which smooth friction grows, 0 for Coulomb's
+    gap : (contacts,) gaps
+    """
+
+    inertia: Reals
+    force: Reals
+    jacobian: Reals
+    velocity: Reals
+    bias: Reals
+    law: Reals
+    gap: Reals
+
+
+class ContactSolution(Record):
+    """Working memory of a contact problem.
+
+    response : (3 entries,) changes of the ``row_speeds`` by unit forces along each row
+    delassus : (9 contacts,) changes of the velocities along the rows of a contact by unit forces along them
+    target : (3 contacts,) velocities along the rows that are added to those of the speeds
+    impulse : (3 contacts,) impulses along the rows; least : (contacts,) the least of those along the normals
+    friction : (contacts,) coefficients of friction of contacts at rest, or the friction of joints
+    before : (speeds,) speeds before an impact; compression : (3 contacts,) impulses while contacts close
+    active : (contacts,) indices of the contacts that act; label : (blocks,) islands
+    local : (4,) impulse of one contact
+    """
+
+    response: Reals
+    delassus: Reals
+    target: Reals
+    impulse: Reals
+    least: Reals
+    friction: Reals
+    before: Reals
+    compression: Reals
+    active: Integers
+    label: Integers
+    local: Reals
+
+
+class ContactMode(Record):
+    """The discrete state of all contacts.
+
+    mode : (contacts,) open, sticking or slipping; candidate : (contacts,) the mode by the velocities alone
+    begins : (contacts,) 1 for slip in space that begins
+    direction : (2 contacts,) directions of slip as it began, along u and w
+    reference : (3 contacts,) forces of the last transition
+    """
+
+    mode: Integers
+    candidate: Integers
+    begins: Integers
+    direction: Reals
+    reference: Reals
+
+
+class ModeWork(Record):
+    """Working memory of the forces of a mode.
+
+    force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
+    speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (9 contacts^2,)
+    right, found, centre : (3 contacts,); order : (6 contacts,)
+    ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
+    """
+
+    force: Reals
+    toward: Reals
+    speeds: Reals
+    rows: Integers
+    matrix: Reals
+    right: Reals
+    found: Reals
+    centre: Reals
+    order: Integers
+    ease: Reals
+
+
+class IslandWork(Record):
+    """Working memory of an island of n speeds with m contacts.
+
+    inertia : blocks of the problem, before they are factored, with the R of the factors
+    place : (speeds,) indices of the speeds in the island; massless : (n,) 1 for multipliers; own : (blocks,) blocks of the island
+    free, next, gradient, step, slope : (speeds,) each
+    lift : (contacts,) De Saxcé's terms; force : (3 contacts,) forces so far; projected : (3 contacts,) their projections, with
+        derivatives ``cones`` (9 contacts,)
+    hessian : (n (n + 2),)
+    """
+
+    inertia: Reals
+    place: Integers
+    massless: Integers
+    own: Integers
+    free: Reals
+    next: Reals
+    gradient: Reals
+    step: Reals
+    slope: Reals
+    lift: Reals
+    force: Reals
+    projected: Reals
+    cones: Reals
+    hessian: Reals
+
+
+class ContactMotion(Record):
+    """A motion with contacts.
+
+    n, coordinates, speeds : numbers of states, of coordinates at their head, and of speeds behind these
+    block : the block h; flags : (contacts, FLAGS) the mode
+    terms_of, gaps_of, free, residuals, retraction : terms of the contact problem, into ``memory``; gaps alone; accelerations,
+        multipliers and pivots without contact forces; residuals of constraints, of positions and then of speeds; coordinates
+        after a change of the speeds in place of accelerations
+    rate, events, observed : of a state with all that is given behind it, as in
+        :func:`kineta.mechanics.contact.mode_dynamics.given`, in ``extended`` (n_extended,)
+    force_rows : (n_forces,) rows of the forces given, among three of each contact
+    found : (speeds and multipliers,); residual : (2 multipliers,)
+    """
+
+    problem: ContactProblem
+    terms: ContactTerms
+    solution: ContactSolution
+    contacts: ContactMode
+    work: ModeWork
+    island: IslandWork
+    n: int
+    coordinates: int
+    speeds: int
+    n_forces: int
+    n_extended: int
+    terms_of: Function
+    gaps_of: Function
+    free: Function
+    residuals: Function
+    retraction: Function
+    rate: Function
+    events: Function
+    observed: Function
+    block: Reals
+    flags: Reals
+    memory: Reals
+    extended: Reals
+    found: Reals
+    residual: Reals
+    force_rows: Integers
+
+
+class TransitionWork(Record):
+    """Memory of transitions.
+
+    status : CHANGED, or why a transition has no mode
+    same : contact tolerance of gaps; until : largest time of the motion; fastest : largest approach so far
+    flight : time until the first separating contact may return
+    loose, exhausted : (contacts,) 1 for contacts whose normal force, or whose friction, has come to its end
+    near, closed, hit, taking, tired, leaving : (contacts,) 1 for contacts near; closed before; that approach; that take part in
+        an impact; that come to rest without restitution; that separate
+    order : (contacts,) indices of some of them; culprit : the contact for which there is no mode
+    restitution, gaps, noise : (contacts,); before, impulse : (3 contacts,) velocities along the rows before an impact, impulses
+    start, struck, after, beside : (n,) states; free, a : (speeds and multipliers,)
+    kept : (contacts, FLAGS) the mode before
+    signs : (TRIED, n) directions of rounding
+    impacts : (room, IMPACT_NUMBERS) impacts since they were last read, ``made`` of them; row : of the state after them
+    """
+
+    status: int
+    same: float
+    until: float
+    fastest: float
+    flight: float
+    room: int
+    made: int
+    row: int
+    culprit: int
+    loose: Integers
+    exhausted: Integers
+    near: Integers
+    closed: Integers
+    hit: Integers
+    taking: Integers
+    tired: Integers
+    leaving: Integers
+    order: Integers
+    restitution: Reals
+    gaps: Reals
+    noise: Reals
+    before: Reals
+    impulse: Reals
+    start: Reals
+    struck: Reals
+    after: Reals
+    beside: Reals
+    free: Reals
+    a: Reals
+    kept: Reals
+    signs: Reals
+    impacts: Reals
+
+
+#: The transition of a motion at a time, which changes its state.
+Transition = Callable[[ContactMotion, TransitionWork, Reals, Reals], None]
