@@ -17,7 +17,7 @@ from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, overload
 import numpy as np
 
 from kineta.arrays import address
-from kineta.errors import ArgumentError, shown
+from kineta.errors import ArgumentError, excerpt, shown
 
 
 class Reals(Protocol):
@@ -152,14 +152,19 @@ class Record:
     """A record; subclasses annotate its fields with float, int, bool, :class:`Reals`, :class:`Integers`, records, or functions
     ``Callable[[...], ...]``, whose values are :class:`CompiledFunction`.
 
-    ``address`` is that of its memory. Numbers are 0 and arrays missing until they are set. Fields marked as :data:`Shared` are
-    common to all lanes of a vector, and those of a *shared* record are.
+    ``address`` is that of its memory. Numbers are 0 until they are set; arrays, records and functions have to be given, since
+    machine code does not ask whether they are there, but for *partial* records, of which it reads what other numbers say.
+    Fields marked as :data:`Shared` are common to all lanes of a vector, and those of a *shared* record are.
     """
 
     layout: typing.ClassVar[RecordType]
+    partial: typing.ClassVar[bool]
 
-    def __init_subclass__(cls, *, shared: bool = False) -> None:
-        hints = {n: h for n, h in typing.get_type_hints(cls, include_extras=True).items() if n != "layout"}
+    def __init_subclass__(cls, *, shared: bool = False, partial: bool = False) -> None:
+        cls.partial = partial
+        hints = {
+            n: h for n, h in typing.get_type_hints(cls, include_extras=True).items() if n not in Record.__annotations__
+        }
         cls.layout = RecordType(cls.__name__, {}, set(hints) if shared else set())
         for k, (name, hint) in enumerate(hints.items()):
             if typing.get_origin(hint) is Annotated:
@@ -180,6 +185,13 @@ class Record:
         self._held: dict[str, Any] = {}
         self._integers, self._reals = block.view(np.int64).data, block.data
         self.update(**values)
+        kinds = self.layout.fields.items()
+        missing = [f"'{n}'" for n, kind in kinds if not isinstance(kind, ScalarType) and n not in self._held]
+        if missing and not self.partial:
+            raise ArgumentError(
+                f"Record '{self.layout.name}': expected all arrays, records and functions, found none for {excerpt(missing)}. "
+                "Give them."
+            )
 
     def words(self) -> Any:
         """The memory of the record as an array of numbers of eight bytes."""

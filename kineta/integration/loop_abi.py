@@ -18,7 +18,7 @@ DIRECTIONS = 4
 ROWS = len(PARTS)
 
 
-class EventData(Record):
+class EventData(Record, partial=True):
     """Events of a run, as in :class:`~kineta.integration.problem.Events`, and their zeros since the last pause.
 
     values : (ROWS, n) at all :data:`~kineta.numerics.roots.PARTS` of the step, the first row being known before it
@@ -59,7 +59,7 @@ class EventData(Record):
     fb: float
 
 
-class ConstraintData(Record):
+class ConstraintData(Record, partial=True):
     """Constraints of a run, as in :class:`~kineta.integration.problem.Manifold`.
 
     watched, pivots : number and first of the states whose rates are pivots; largest : (watched,) their largest values so far
@@ -85,7 +85,7 @@ class ConstraintData(Record):
     noise_v: float
 
 
-class ContactData(Record):
+class ContactData(Record, partial=True):
     """Transitions of contacts.
 
     motion, transitions : memory of the contact problem; transit : its transitions; observed : as a rate, the first two numbers
@@ -156,7 +156,7 @@ class EnsembleData(Record, shared=True):
     recorded: Integers
 
 
-class CaseData(Record):
+class CaseData(Record, partial=True):
     """A case of an ensemble in a run: its *number*, -1 for none; the samples *recorded*; the event that *ended* it; and for
     every zero found since the last pause the number in ``cases``.
     """
@@ -168,7 +168,7 @@ class CaseData(Record):
     cases: Integers
 
 
-class RunData(Record):
+class RunData(Record, partial=True):
     """A run: its method's memory, its record since the last pause, and its events, constraints and contacts; or its case.
 
     n : states, of which the first ``steered`` are error-controlled; block : the block h; time : (1,) of a function

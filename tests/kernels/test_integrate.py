@@ -13,7 +13,7 @@ import pytest
 import kineta as kn
 from kineta.integration.loop_abi import ConstraintData, RunData
 from kineta.integration.native import NativeRun
-from kineta.integration.segment import Segment
+from kineta.integration.segment import Segment, Transitions
 from kineta.kernels.integrate import integration_loop
 from kineta.kernels.machine_code import machine_code
 from kineta.kernels.projection import measure_noise
@@ -43,11 +43,11 @@ def record(segments: list[Segment]) -> list[bytes]:
     parts: list[list[Any]] = [[] for _ in range(7)]
     for s in segments:
         assert s.zeros is not None
-        assert s.changed is not None
+        changed = s.changed or Transitions(np.zeros(0, dtype=np.int64), np.zeros((0, 0)))
         steps = np.ones(len(s.t), dtype=bool)
-        steps[s.changed[1]] = False
+        steps[changed.rows] = False
         dense = s.solution.coefficients[steps] if s.solution is not None else np.zeros(0)  # type: ignore[attr-defined]
-        for part, found in zip(parts, (s.t, s.y, *s.zeros, s.changed[2], dense), strict=True):
+        for part, found in zip(parts, (s.t, s.y, *s.zeros, changed.flags, dense), strict=True):
             part.append(found.ravel())
     return [bits(np.concatenate(part)) for part in parts]
 

@@ -482,6 +482,11 @@ def test_fields_of_a_record_are_checked() -> None:
         Inner(x=np.zeros((2, 2)))
     with pytest.raises(ArgumentError, match=r"Field 'inner' of record 'Outer': expected a record 'Inner', found 3\."):
         Outer(inner=3)
+    with pytest.raises(
+        ArgumentError,
+        match=r"Record 'Outer': expected all arrays, records and functions, found none for 'k', 'inner', 'f'\. Give them\.",
+    ):
+        Outer(t=1.0, x=np.zeros(2))
     with pytest.raises(ArgumentError, match=r"Field 'name' of record 'Bad': expected float, int, bool, Reals"):
         type("Bad", (Record,), {"__annotations__": {"name": str}})
 

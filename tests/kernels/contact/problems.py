@@ -114,6 +114,7 @@ def problem_of(
         coupled_blocks=flat(touched),
         has_normal=integers(W.reshape(contacts, 3, number)[:, 0].any(axis=1)),
         poisson=np.zeros(contacts, dtype=np.int64),
+        tangents=integers(W.reshape(contacts, 3, number)[:, 1:].any(axis=2).sum(axis=1)),
     )
     terms = ContactTerms(
         inertia=np.concatenate(entries),
@@ -159,6 +160,7 @@ def mode_memory(
     mode = ContactMode(
         mode=none if modes is None else integers(modes),
         candidate=none.copy() if modes is None else integers(modes),
+        begins=none.copy(),
         direction=np.zeros(2 * m) if toward is None else np.ravel(toward).astype(float),
         reference=np.zeros(3 * m),
     )
@@ -170,6 +172,7 @@ def mode_memory(
         matrix=np.zeros(9 * m * m),
         **{name: np.zeros(3 * m) for name in ("right", "found", "centre")},
         order=np.zeros(6 * m, dtype=np.int64),
+        ease=np.zeros(m),
     )
     return mode, work
 
