@@ -77,9 +77,9 @@ def begin_anew(method: LoopMethod, run: RunData) -> None:
     run.rate(run.time, run.y, run.block, run.k)
     run.evaluations += 1
     if run.events.n != 0:
+        look_at_start(run, run.t)
         if method.touching:
             set_hysteresis(run)
-        look_at_start(run, run.t)
     run.anew = False
     if method.projecting:
         run.constraints.low = lowest_pivot(run, run.k)

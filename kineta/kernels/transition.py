@@ -93,8 +93,8 @@ def change_mode(run: RunData, t: float, h: float, state: Reals) -> None:
         c.changed = True
         run.constraints.low = lowest_pivot(run, run.k)
         run.constraints.hops = 0
-        set_hysteresis(run)
         look_at_start(run, t)
+        set_hysteresis(run)
 
 
 @kernel
@@ -116,3 +116,5 @@ def set_hysteresis(run: RunData) -> None:
             e.beyond[i] = rounding
         elif row == TANGENTS and mode == SLIPPING and motion.problem.tangents[k] == 1:
             e.beyond[i] = tolerances.CONSTRAINT_TOLERANCE / 2.0
+        if mode != OPEN and row != BOUND:
+            e.beyond[i] = max(e.beyond[i], 2.0 * e.errors[i])

@@ -27,6 +27,8 @@ from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
 
+#: Power of friction, relative to the largest, of contacts that begin to slip together.
+TOGETHER = 0.5
 #: Largest number of sweeps.
 SWEEPS = 2000
 #: Parts of static friction that are tried one after the other.
@@ -161,6 +163,39 @@ def balance_islands(
 
 
 @kernel
+def release(
+    terms: ContactTerms, problem: ContactProblem, solution: ContactSolution, contacts: ContactMode, count: int, a: Reals
+) -> bool:
+    """Give kinetic friction to those of the active contacts that begin to slip most, by their power; whether there are any with
+    more static friction. The modes are the candidates again.
+    """
+    most, more = 0.0, False
+    for k in range(count):
+        c = solution.active[k]
+        held = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
+        if held and solution.friction[c] > kinetic_friction(terms, c):
+            most = maximum(most, slip_power(problem, terms, solution, c, a))
+    for k in range(count):
+        c = solution.active[k]
+        held = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
+        if held and solution.friction[c] > kinetic_friction(terms, c):
+            if slip_power(problem, terms, solution, c, a) >= TOGETHER * most:
+                solution.friction[c] = kinetic_friction(terms, c)
+                more = True
+        contacts.mode[c] = contacts.candidate[c]
+    return more
+
+
+@kernel
+def slip_power(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, a: Reals) -> float:
+    """The rate of the power of friction as slip begins."""
+    u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
+    w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
+    x = solution.impulse[3 * c :]
+    return fabs(x[1] * u + x[2] * w)
+
+
+@kernel
 def balanced_mode(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -185,13 +220,9 @@ def balanced_mode(
         begin_evenly(problem, terms, solution, contacts, solution.active[k], a)
     slips = balance_islands(problem, terms, solution, contacts, found, largest, a)
     if slips and share == 1.0:
-        for k in range(found):
-            c = solution.active[k]
-            begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
-            solution.friction[c] = kinetic_friction(terms, c) if begins else static_friction(terms, c)
-            contacts.mode[c] = contacts.candidate[c]
-        balance_islands(problem, terms, solution, contacts, found, largest, a)
-        slips = False
+        while slips:
+            slips = release(terms, problem, solution, contacts, found, a)
+            balance_islands(problem, terms, solution, contacts, found, largest, a)
     agreed = False
     if not slips:
         for k in range(count):

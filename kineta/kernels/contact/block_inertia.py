@@ -13,6 +13,8 @@ REGULARISATION = 1e-6
 REFINEMENTS = 2
 #: Relative addition to the diagonal of a Delassus operator, with which sweeps converge where rows depend on each other.
 STIFFENING = 1e-6
+#: Response of a row, relative to that of its speeds alone, below which constraints hold it.
+HELD = 1e-9
 
 
 @kernel
@@ -104,25 +106,29 @@ def accelerations(problem: ContactProblem, inertia: Reals, force: Reals, work: R
 
 @kernel
 def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, work: Reals) -> None:
-    """Responses to unit forces along the rows of the contact c, and its Delassus operator."""
+    """Responses to unit forces along the rows of the contact c, and its Delassus operator: zero for rows that constraints hold."""
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
     W, Y, D = terms.jacobian[3 * start :], solution.response[3 * start :], solution.delassus[9 * c :]
     for i in range(3):
-        at = i * n
+        at, loose = i * n, solution.local[i:]
+        loose[0] = 0.0
         for k in range(n):
             Y[at + k] = W[at + k]
         for j in range(problem.coupled_start[c], problem.coupled_start[c + 1]):
             b = problem.coupled_blocks[j]
             size = problem.block_start[b + 1] - problem.block_start[b]
-            solve(terms.inertia[problem.inertia_start[b] :], size, Y[at:], work)
+            A = terms.inertia[problem.inertia_start[b] :]
+            for k in range(size):
+                loose[0] += W[at + k] * W[at + k] * max(0.0, A[k * size + k])
+            solve(A, size, Y[at:], work)
             at += size
     for i in range(3):
         for j in range(3):
             s = 0.0
             for k in range(n):
                 s += W[i * n + k] * Y[j * n + k]
-            D[3 * i + j] = s if i != j else (1.0 + STIFFENING) * s
+            D[3 * i + j] = s if i != j else (1.0 + STIFFENING) * s if s > HELD * solution.local[i] else 0.0
 
 
 @kernel

@@ -13,7 +13,7 @@ from kineta.integration.contact_records import ContactProblem, ContactSolution, 
 from kineta.kernels.contact.block_inertia import rate_along
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
-from kineta.kernels.contact.newton_over_speeds import solve_island
+from kineta.kernels.contact.newton_over_speeds import ACCEPTED, solve_island
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
@@ -24,6 +24,8 @@ SWEEPS = 200
 SWEEPS_ALONE = 20_000
 #: Halvings of the restitution that gains no energy.
 HALVINGS = 40
+#: Change of a velocity in a sweep, in rounding errors of the terms of a velocity, at which impulses are found.
+ROUNDED = 16.0
 
 
 @kernel
@@ -65,7 +67,7 @@ def complement(
     if change > tolerance and not bounded:
         steps = solve_island(problem, terms, solution, work, active, count, v, tolerance)
         change = 0.0 if steps > 0 else change
-    return change <= tolerance
+    return change <= (ACCEPTED * tolerance if bounded else tolerance)
 
 
 @kernel
@@ -132,9 +134,8 @@ def gains_energy(
         c = active[a]
         for i in range(3):
             after = rate_along(problem, terms, c, i, v) + drift(problem, terms, solution, c, i)
-            mean = 0.5 * (terms.velocity[3 * c + i] + after)
-            work += solution.impulse[3 * c + i] * mean
-            size += fabs(solution.impulse[3 * c + i] * mean)
+            work += 0.5 * solution.impulse[3 * c + i] * (terms.velocity[3 * c + i] + after)
+            size += 0.5 * fabs(solution.impulse[3 * c + i]) * (fabs(terms.velocity[3 * c + i]) + fabs(after))
     return work > tolerances.ROUNDING_TOLERANCE * size
 
 
@@ -163,6 +164,20 @@ def strike_island(
                 low = share
         found = impulses_of_island(problem, terms, solution, work, active, count, low, slow, v, tolerance)
     return found
+
+
+@kernel
+def largest_term(problem: ContactProblem, terms: ContactTerms, active: Integers, count: int, v: Reals) -> float:
+    """The largest term of a velocity along a row of the *active* contacts, which rounds it."""
+    most = 0.0
+    for a in range(count):
+        start = problem.row_start[active[a]]
+        n = problem.row_start[active[a] + 1] - start
+        for i in range(3):
+            most = maximum(most, fabs(terms.velocity[3 * active[a] + i]))
+            for k in range(n):
+                most = maximum(most, fabs(terms.jacobian[3 * start + i * n + k] * v[problem.row_speeds[start + k]]))
+    return most
 
 
 @kernel
@@ -196,9 +211,8 @@ def impact(
             fastest = maximum(fastest, -terms.velocity[3 * own[a]])
         if fastest > still or fastest != fastest:
             struck += 1
-            found = strike_island(
-                problem, terms, solution, work, own, some, slow, v, tolerances.ROUNDING_TOLERANCE * fastest
-            )
+            least = ROUNDED * tolerances.EPS * largest_term(problem, terms, own, some, v)
+            found = strike_island(problem, terms, solution, work, own, some, slow, v, least)
             solved = solved and found
         first += some
     return struck if solved else -1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kineta import tolerances
 from kineta.integration.contact_records import (
     ALONG,
     ALONG_N,
@@ -34,7 +35,7 @@ from kineta.kernels.contact.mode_forces import (
     mode_accelerations,
 )
 from kineta.kernels.language import fabs, kernel
-from kineta.kernels.vectors import copy
+from kineta.kernels.vectors import copy, largest
 from kineta.memory import Integers, Reals
 
 #: Pivot, relative to the diagonal, of a row that nearly depends on others.
@@ -148,8 +149,13 @@ def contact_events(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> 
 
 @kernel
 def contact_observed(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
-    """The observed quantities of a state."""
+    """The observed quantities of a state. A normal force that rounding leaves below zero, as where it ends, is zero there."""
     move(motion, time, y)
+    force, given = motion.work.force, motion.extended[motion.n + motion.speeds + 2 * motion.problem.multipliers :]
+    least = -tolerances.FORCE_TOLERANCE * largest(force, 3 * motion.problem.contacts)
+    for k in range(motion.n_forces):
+        if motion.force_rows[k] % 3 == 0 and given[k] >= least:
+            given[k] = max(given[k], 0.0)
     motion.observed(time, motion.extended, motion.block, out)
 
 

@@ -13,8 +13,16 @@ from kineta.kernels.contact.active_set import solve_active_set
 from kineta.kernels.contact.block_inertia import accelerations, copy_blocks, rate_along, respond
 from kineta.kernels.contact.impact import impact
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
-from kineta.kernels.contact.motion import contact_position, contact_velocity, evaluate_terms, write_mode
-from kineta.kernels.language import fabs, kernel
+from kineta.kernels.contact.mode_search import agrees, friction_room
+from kineta.kernels.contact.motion import (
+    contact_position,
+    contact_rate,
+    contact_velocity,
+    evaluate_terms,
+    move,
+    write_mode,
+)
+from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.vectors import copy, largest, maximum
 from kineta.memory import Integers, Reals
 
@@ -31,8 +39,10 @@ TRIED, RESOLVED = 8, 10.0
 LATE = 8 * tolerances.EPS
 #: Part of the friction of a contact whose friction is exhausted that counts, so that what gives way is told from what does not.
 EXHAUSTED = 1.0 - 1e-6
-#: Response, relative to that without constraints, of a row that constraints hold.
-HELD_ALREADY = 1e-9
+#: Largest change of a coordinate beside a state, where rows that constraints hold in a dead centre alone respond.
+ASIDE = 1e-3
+#: Time of a look-ahead, relative to the largest time.
+AHEAD = 1e-7
 #: Slip below which a contact may stick [m/s].
 STILL = 2 * tolerances.SLIP_TOLERANCE
 #: Fastest separation of a contact at rest: none, since separating contacts are left out.
@@ -142,14 +152,16 @@ def collide(motion: ContactMotion, work: TransitionWork, y: Reals) -> bool:
 
 
 @kernel
-def settle(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> bool:
-    """The active set of a state after impacts, with the contacts that leave it; whether there is one. Contacts that leave too
-    slowly for their flight to be resolved become tired.
+def settle(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, struck: bool) -> bool:
+    """The active set of a state, after impacts where it is *struck*, with the contacts that leave it; whether there is one.
+    Contacts that leave too slowly for their flight to be resolved become tired.
     """
     quick, again, found = quickest(motion, work), True, True
     problem, terms = motion.problem, motion.terms
     for c in range(problem.contacts):
-        away = terms.velocity[3 * c] > tolerances.ROUNDING_TOLERANCE * quick
+        held = work.closed[c] != 0 and not struck
+        noise = quick * (tolerances.STATE_TOLERANCE if held else tolerances.ROUNDING_TOLERANCE)
+        away = terms.velocity[3 * c] > noise
         work.leaving[c] = 1 if work.near[c] != 0 and problem.has_normal[c] != 0 and away else 0
     while again and found:
         found = hold(motion, work)
@@ -169,9 +181,33 @@ def hold(motion: ContactMotion, work: TransitionWork) -> bool:
         if work.loose[c] != 0 and work.near[c] != 0 and work.leaving[c] == 0:
             normal = rate_along(motion.problem, motion.terms, c, 0, work.a) + motion.terms.bias[3 * c]
             pressed = pressed or normal < -1e-6 * fabs(motion.terms.bias[3 * c]) - tolerances.ROUNDING_TOLERANCE
-    if pressed or not found:
+    without = not pressed and found
+    if not without:
         found = hold_without(motion, work, False)
+    if found and number_of(work.exhausted, motion.problem.contacts) > 0:
+        overloaded = overloads(motion, work)
+        if overloaded:
+            found = hold_without(motion, work, without)
     return found
+
+
+@kernel
+def overloads(motion: ContactMotion, work: TransitionWork) -> bool:
+    """Give exhausted contacts back all of their friction; whether a contact that sticks in the mode found bears it no more."""
+    problem, terms, count, lacks = motion.problem, motion.terms, 0, 0.0
+    for c in range(problem.contacts):
+        if work.exhausted[c] != 0:
+            terms.law[4 * c], terms.law[4 * c + 1] = terms.law[4 * c] / EXHAUSTED, terms.law[4 * c + 1] / EXHAUSTED
+            work.exhausted[c] = 0
+        if motion.contacts.mode[c] != OPEN:
+            work.order[count] = c
+            count += 1
+    agrees(problem, terms, motion.solution, motion.contacts, motion.work, work.order, count, 0.0, work.free, work.a)
+    for k in range(count):
+        c = work.order[k]
+        if motion.contacts.mode[c] == STICKING and motion.work.ease[c] <= 0.0:
+            lacks = maximum(lacks, -friction_room(problem, terms, motion.work, c))
+    return lacks > 0.5 * tolerances.FORCE_TOLERANCE * largest(motion.work.force, 3 * problem.contacts)
 
 
 @kernel
@@ -273,7 +309,7 @@ def strike(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -
             status = NO_IMPULSES
         else:
             prepare(motion, work, time, y)
-            held = settle(motion, work, time, y)
+            held = settle(motion, work, time, y, True)
             if not held:
                 status = NO_FORCES
             else:
@@ -319,7 +355,7 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
             work.restitution[c] = motion.terms.law[4 * c + 2]
         close_near(motion, work, time, y)
         prepare(motion, work, time, y)
-        status = find_slopes(motion, work)
+        status = find_slopes(motion, work, time, y)
     turn, going, settled = 0, status == CHANGED, False
     while going:
         going = strikes(motion, work, turn)
@@ -329,10 +365,11 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
             turn += 1
             going = status == CHANGED and turn <= CASCADE
     if status == CHANGED and not settled:
-        held = settle(motion, work, time, y)
+        held = settle(motion, work, time, y, False)
         if not held:
             status = NO_FORCES
     if status == CHANGED:
+        let_go(motion, work, time, y, settled)
         begin_mode(motion, work, time, y)
     else:
         copy(work.kept, motion.flags, FLAGS * problem.contacts)
@@ -342,44 +379,92 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
 
 
 @kernel
-def find_slopes(motion: ContactMotion, work: TransitionWork) -> int:
-    """Whether every contact near has rows that speeds change. What constraints hold already has no response: without friction
-    they keep the force, with friction nothing says how much of it is the contact's; but a mechanism passes a dead centre.
+def let_go(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, struck: bool) -> None:
+    """Let loose the contacts whose normal force is zero, and becomes negative with the motion of the mode found; then the active
+    set without them, where there is one.
     """
-    problem, status = motion.problem, CHANGED
-    accelerations(problem, motion.terms.inertia, motion.terms.force, motion.work.speeds, work.free)
-    most = largest(work.free, motion.speeds)
+    problem, modes, force = motion.problem, motion.contacts, motion.work.force
+    zero, weak = tolerances.FORCE_TOLERANCE * largest(force, 3 * problem.contacts), False
     for c in range(problem.contacts):
+        work.gaps[c] = force[3 * c]
+        weak = weak or (problem.has_normal[c] != 0 and modes.mode[c] != OPEN and force[3 * c] <= zero)
+    if weak:
+        now = time[0]
+        step = AHEAD * maximum(work.until, fabs(now))
+        write_mode(motion, 0.0)
+        contact_rate(time, y, motion, work.beside)
+        for k in range(motion.n):
+            work.beside[k] = y[k] + step * work.beside[k]
+        time[0] = now + step
+        move(motion, time, work.beside)
+        time[0] = now
+        for c in range(problem.contacts):
+            ends = work.gaps[c] <= zero and force[3 * c] - work.gaps[c] < -tolerances.ROUNDING_TOLERANCE * zero
+            if problem.has_normal[c] != 0 and modes.mode[c] != OPEN and ends:
+                work.loose[c] = 1
+        prepare(motion, work, time, y)
+        settle(motion, work, time, y, struck)
+
+
+@kernel
+def find_slopes(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> int:
+    """Whether every contact near has rows that speeds change. What constraints hold already has no response: without friction
+    they keep the force, with friction nothing says how much of it is the contact's. But a mechanism passes a dead centre: what
+    rests there begins to slip the way it moves on.
+    """
+    problem, status, held = motion.problem, CHANGED, 0
+    for c in range(problem.contacts):
+        work.leaving[c] = 0
         if work.near[c] != 0:
             row = 0 if problem.has_normal[c] != 0 else 1
-            loose = looseness(motion, c, row)
-            if loose == 0.0 and problem.has_normal[c] != 0:
+            start = problem.row_start[c]
+            n = problem.row_start[c + 1] - start
+            sloped = largest(motion.terms.jacobian[3 * start + row * n :], n) > 0.0
+            if row == 0 and not sloped:
                 status, work.culprit = NO_SLOPE, c
-            elif motion.solution.delassus[9 * c + 4 * row] <= HELD_ALREADY * loose:
-                motion.solution.delassus[9 * c + 4 * row] = 0.0
-                drift = rate_along(problem, motion.terms, c, row, work.free) + motion.terms.bias[3 * c + row]
-                moves = fabs(drift) > tolerances.FORCE_TOLERANCE * most
-                if problem.tangents[c] > 0 and loose > 0.0 and not moves:
-                    status, work.culprit = HELD, c
+            elif sloped and problem.tangents[c] > 0 and motion.solution.delassus[9 * c + 4 * row] <= 0.0:
+                work.leaving[c] = 1
+                held += 1
+    if held > 0 and status == CHANGED:
+        accelerations(problem, motion.terms.inertia, motion.terms.force, motion.work.speeds, work.free)
+        copy(y, work.beside, motion.n)
+        copy(work.signs, work.beside[motion.coordinates :], motion.speeds)
+        contact_velocity(time, work.beside, motion, work.after)
+        copy(work.after[motion.coordinates :], work.a, motion.speeds)
+        step_aside(motion, work, time, y, work.a)
+        for c in range(problem.contacts):
+            row = 0 if problem.has_normal[c] != 0 else 1
+            if work.leaving[c] != 0 and motion.solution.delassus[9 * c + 4 * row] <= 0.0:
+                status, work.culprit = HELD, c
+        step_aside(motion, work, time, y, work.free)
+        for c in range(problem.contacts):
+            work.gaps[c] = rate_along(problem, motion.terms, c, 1, work.after[motion.coordinates :])
+        prepare(motion, work, time, y)
+        moved = tolerances.FORCE_TOLERANCE * largest(work.free, motion.speeds)
+        for c in range(problem.contacts):
+            slip = motion.terms.velocity[3 * c + 1 :]
+            drift = rate_along(problem, motion.terms, c, 1, work.free) + motion.terms.bias[3 * c + 1]
+            still = fabs(slip[0]) <= STILL and fabs(drift) <= moved
+            if work.leaving[c] != 0 and problem.has_normal[c] == 0 and still and work.gaps[c] != 0.0:
+                slip[0] = 2.0 * copysign(STILL, work.gaps[c])
     return status
 
 
 @kernel
-def looseness(motion: ContactMotion, c: int, row: int) -> float:
-    """The response of a row of a contact to a unit force along it, if each speed moved alone without constraints."""
-    problem, found = motion.problem, 0.0
-    start, place = problem.row_start[c], 0
-    n = problem.row_start[c + 1] - start
-    for j in range(problem.coupled_start[c], problem.coupled_start[c + 1]):
-        b = problem.coupled_blocks[j]
-        size = problem.block_start[b + 1] - problem.block_start[b]
-        M = motion.island.inertia[problem.inertia_start[b] :]
-        for k in range(size):
-            W, own = motion.terms.jacobian[3 * start + row * n + place], M[k * size + k]
-            if own > 0.0:
-                found += W * W / own
-            place += 1
-    return found
+def step_aside(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, direction: Reals) -> None:
+    """The terms of a state beside y, in a *direction* (speeds,) that constraints allow, with every contact open; and this
+    direction projected there, as the speeds of ``after``.
+    """
+    most = largest(direction, motion.speeds)
+    copy(y, motion.extended, motion.n)
+    for k in range(motion.speeds):
+        motion.extended[motion.n + k] = ASIDE / most * direction[k] if most > 0.0 else 0.0
+    copy(y, work.after, motion.n)
+    motion.retraction(time, motion.extended, motion.block, work.after)
+    contact_position(time, work.after, motion, work.beside)
+    copy(direction, work.beside[motion.coordinates :], motion.speeds)
+    contact_velocity(time, work.beside, motion, work.after)
+    prepare(motion, work, time, work.beside)
 
 
 @kernel
