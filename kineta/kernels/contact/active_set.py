@@ -178,10 +178,10 @@ def release(
     for k in range(count):
         c = solution.active[k]
         held = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
-        if held and solution.friction[c] > kinetic_friction(terms, c):
-            if slip_power(problem, terms, solution, c, a) >= TOGETHER * most:
-                solution.friction[c] = kinetic_friction(terms, c)
-                more = True
+        held = held and solution.friction[c] > kinetic_friction(terms, c)
+        if held and slip_power(problem, terms, solution, c, a) >= TOGETHER * most:
+            solution.friction[c] = kinetic_friction(terms, c)
+            more = True
         contacts.mode[c] = contacts.candidate[c]
     return more
 

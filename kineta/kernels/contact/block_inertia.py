@@ -106,7 +106,7 @@ def accelerations(problem: ContactProblem, inertia: Reals, force: Reals, work: R
 
 @kernel
 def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, work: Reals) -> None:
-    """Responses to unit forces along the rows of the contact c, and its Delassus operator: zero for rows that constraints hold."""
+    """Responses to unit forces along the rows of the contact c, and its Delassus operator: zero for what constraints hold."""
     start = problem.row_start[c]
     n = problem.row_start[c + 1] - start
     W, Y, D = terms.jacobian[3 * start :], solution.response[3 * start :], solution.delassus[9 * c :]

@@ -187,6 +187,8 @@ def hold(motion: ContactMotion, work: TransitionWork) -> bool:
     if found and number_of(work.exhausted, motion.problem.contacts) > 0:
         overloaded = overloads(motion, work)
         if overloaded:
+            for c in range(motion.problem.contacts):
+                work.exhausted[c] = 0
             found = hold_without(motion, work, without)
     return found
 
@@ -198,7 +200,6 @@ def overloads(motion: ContactMotion, work: TransitionWork) -> bool:
     for c in range(problem.contacts):
         if work.exhausted[c] != 0:
             terms.law[4 * c], terms.law[4 * c + 1] = terms.law[4 * c] / EXHAUSTED, terms.law[4 * c + 1] / EXHAUSTED
-            work.exhausted[c] = 0
         if motion.contacts.mode[c] != OPEN:
             work.order[count] = c
             count += 1
@@ -380,27 +381,29 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
 
 @kernel
 def let_go(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, struck: bool) -> None:
-    """Let loose the contacts whose normal force is zero, and becomes negative with the motion of the mode found; then the active
-    set without them, where there is one.
+    """Let loose the contacts whose normal force is zero, and becomes negative with the motion of the mode found, or for those
+    open before does not become positive; then the active set without them, where there is one.
     """
     problem, modes, force = motion.problem, motion.contacts, motion.work.force
     zero, weak = tolerances.FORCE_TOLERANCE * largest(force, 3 * problem.contacts), False
     for c in range(problem.contacts):
-        work.gaps[c] = force[3 * c]
         weak = weak or (problem.has_normal[c] != 0 and modes.mode[c] != OPEN and force[3 * c] <= zero)
     if weak:
         now = time[0]
         step = AHEAD * maximum(work.until, fabs(now))
         write_mode(motion, 0.0)
         contact_rate(time, y, motion, work.beside)
+        for c in range(problem.contacts):
+            work.gaps[c] = force[3 * c]
         for k in range(motion.n):
             work.beside[k] = y[k] + step * work.beside[k]
         time[0] = now + step
         move(motion, time, work.beside)
         time[0] = now
         for c in range(problem.contacts):
-            ends = work.gaps[c] <= zero and force[3 * c] - work.gaps[c] < -tolerances.ROUNDING_TOLERANCE * zero
-            if problem.has_normal[c] != 0 and modes.mode[c] != OPEN and ends:
+            falls = force[3 * c] - work.gaps[c] < -tolerances.ROUNDING_TOLERANCE * zero
+            ends = falls if work.closed[c] != 0 or struck else force[3 * c] <= zero
+            if problem.has_normal[c] != 0 and modes.mode[c] != OPEN and work.gaps[c] <= zero and ends:
                 work.loose[c] = 1
         prepare(motion, work, time, y)
         settle(motion, work, time, y, struck)
