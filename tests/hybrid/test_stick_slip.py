@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import kineta as kn
 from kineta.hybrid.automaton import HybridRun
-from kineta.integration import loop_abi
+from kineta.integration import contact_records
 from kineta.integration.segment import Segment
 from kineta.mechanics.contact.unilateral_rows import FLAGS
 from kineta.model.reserved_symbols import MULTIPLIER
@@ -76,18 +76,12 @@ def test_what_turns_within_the_loop_moves_as_what_is_handed_back(name: str, monk
         assert run[row] == pytest.approx(other[row], abs=1e-6), row
 
 
-def test_the_numbers_of_a_touch_lie_where_the_loop_finds_them() -> None:
-    places = (
-        loop_abi.CLOSED,
-        loop_abi.STUCK,
-        loop_abi.SLIPS,
-        loop_abi.ALONG,
-        loop_abi.ALONG_W,
-        loop_abi.ALONG_N,
-        loop_abi.BEGINS,
-    )
-    assert [FLAGS[k] for k in places] == ["closed", "stuck", "slips", "along u", "along w", "along n", "begins"]
-    assert len(FLAGS) == loop_abi.FLAGS
+def test_the_numbers_of_a_mode_lie_where_kernels_find_them() -> None:
+    places = {"CLOSED", "STUCK", "SLIPS", "ALONG", "ALONG_W", "ALONG_N", "BEGINS", "SLACK"}
+    names = {"ALONG": "along u"}
+    found = {getattr(contact_records, k): names.get(k, k.lower().replace("_", " ")) for k in places}
+    assert [found[k] for k in range(len(FLAGS))] == list(FLAGS)
+    assert len(FLAGS) == contact_records.FLAGS == len(places)
 
 
 @pytest.mark.parametrize("start", [1.0, 0.0])

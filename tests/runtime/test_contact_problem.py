@@ -1,4 +1,4 @@
-"""Contacts as data: in any mode, accelerations of the kernels are those of the equations with these contacts closed."""
+"""Contacts as data: in any mode, accelerations and forces of the kernels are those of dense equations of this mode."""
 
 from __future__ import annotations
 
@@ -7,83 +7,92 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-import kineta as kn
-from kineta.equations.initial_values import initial_state
-from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, mode_accelerations
-from kineta.kernels.machine_code import machine_code
-from kineta.mechanics.contact.unilateral_rows import FLAGS, UnilateralConstraint
-from kineta.runtime.applied_forces import applied_forces
-from kineta.runtime.compiled import compile_system
-from kineta.runtime.constraint_treatment import FREE, PROJECTED, run_derivation
-from kineta.runtime.contact_problem import CompiledContacts
-from tests.kernels.contact.problems import mode_memory
-from tests.support import EXAMPLES
-
-#: Models by text: what is free, on legs, closed with a foot and a stop, rubs in its joints, and rolls.
-MODELS = {
-    **{
-        name: (EXAMPLES / f"{name}.kin").read_text(encoding="utf-8")
-        for name in ("thrown_box", "hopper", "rocking_block")
-    },
-    "footed four-bar": (EXAMPLES / "fourbar.kin").read_text(encoding="utf-8")
-    + "contact foot : point between Coupler and ground axis (0, 1, 0), friction = 0.4; limit stop : theta <= 3;",
-    "rubbing": (EXAMPLES / "friction_oscillator.kin").read_text(encoding="utf-8"),
-    "two on one another": "gravity 9.81; A | Sx(x), Sz(z), Ry(q) = 2, 1, 1, 1; B | Sx(u), Sz(w), Ry(r) = 1, 1, 1, 1;"
-    "coordinates x, z, q, u, w, r; friction hinge = 0.3 on r;"
-    "contact floor : point between A at (1, 0, 0), A at (-1, 0, 0) and ground axis (0, 0, 1), friction = 0.5;"
-    "contact top : point between B at (0.3, 0, 0) and A at (0, 0, 0.2) axis (0, 0, 1), friction = 0.2, static = 0.3;",
-    "smooth": "gravity 9.81; B | Sx(x), Sz(z), Ry(q) = 2, 1, 1, 1; coordinates x, z, q;"
-    "contact floor : point between B at (1, 0, 0), B at (-1, 0, 0) and ground axis (0, 0, 1), friction = 0.5, smooth = 0.3;",
-}
+from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
+from kineta.runtime.contact_problem import ContactFunction
+from tests.kernels.contact.motions import MODELS, FloatArray, Rows, Touch, bound, dense, motion_of, state_of
 
 
 def modes_of(rng: np.random.Generator, contacts: Sequence[UnilateralConstraint], free: int) -> np.ndarray:
     """A random mode with fewer rows than freedom, in which one contact sticks at most: two corners of one body that do have
-    dependent rows, which a motion with spin contradicts. Smooth friction never sticks.
+    dependent rows, which a motion with spin contradicts. Smooth friction never sticks; joints with friction are never open.
     """
     m = len(contacts)
-    modes, left = np.zeros(m, dtype=np.int64), max(1, free - 2)
+    modes = np.array([OPEN if c.normal is not None else SLIPPING for c in contacts])
+    left = max(1, free - 2)
     for c in rng.permutation(m):
-        mode = int(rng.integers(0, 3 if contacts[c].smooth is None else 2)) * (
-            1 if contacts[c].smooth is None else SLIPPING
-        )
+        kinds = [OPEN, SLIPPING] if contacts[c].smooth is not None else [OPEN, STICKING, SLIPPING]
+        mode = int(rng.choice(kinds if contacts[c].normal is not None else kinds[1:]))
+        mode = SLIPPING if mode == STICKING and not contacts[c].tangents else mode
         rows = {OPEN: 0, STICKING: len(contacts[c].rows), SLIPPING: int(contacts[c].normal is not None)}[mode]
         if rows <= left and not (mode == STICKING and (modes == STICKING).any()):
             modes[c], left = mode, left - rows
     return modes
 
 
+def accelerations(
+    M: FloatArray, bias: FloatArray, rows: Rows, touches: Sequence[Touch], modes: Sequence[int]
+) -> tuple[FloatArray, FloatArray]:
+    """Accelerations (nv,) and forces (m, 3) of a mode: M a + bias is the sum of G' l, of W' x of the rows held, and of friction
+    against the slip; held rows have no acceleration.
+    """
+    nv, m = len(M), len(modes)
+    bodies, held, rates = [*rows.G], [*rows.G], [*rows.g]
+    forces: list[FloatArray] = [np.zeros((m, 3)) for _ in rows.G]
+    given, known = np.zeros((m, 3)), np.zeros(nv)
+    for c, (touch, mode) in enumerate(zip(touches, modes, strict=True)):
+        if mode == OPEN:
+            continue
+        slip = rows.u[c, 1:]
+        size = np.hypot(*slip) if not touch.smooth else np.hypot(np.hypot(*slip), touch.smooth)
+        friction = -touch.mu * slip / (size or 1.0)
+        if touch.has_normal:
+            force = np.zeros((m, 3))
+            force[c] = [1.0, *(friction if mode == SLIPPING else (0.0, 0.0))]
+            forces.append(force)
+            bodies.append(np.einsum("ci,cik->k", force, rows.W))
+            held.append(rows.W[c, 0])
+            rates.append(rows.b[c, 0])
+        elif mode == SLIPPING:
+            given[c, 1:] = friction
+            known = known + friction @ rows.W[c, 1:]
+        for i in (1, 2) if mode == STICKING else ():
+            force = np.zeros((m, 3))
+            force[c, i] = 1.0
+            forces.append(force)
+            bodies.append(rows.W[c, i])
+            held.append(rows.W[c, i])
+            rates.append(rows.b[c, i])
+    k = len(held)
+    F, H = np.reshape(bodies, (k, nv)), np.reshape(held, (k, nv))
+    matrix = np.block([[M, -F.T], [H, np.zeros((k, k))]])
+    found = np.linalg.lstsq(matrix, np.concatenate([known - bias, -np.array(rates)]), rcond=1e-12)[0]
+    return found[:nv], given + sum((x * f for x, f in zip(found[nv:], forces, strict=True)), np.zeros((m, 3)))
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("seed", range(6))
-def test_accelerations_are_those_of_the_equations_of_the_mode(name: str, seed: int) -> None:
-    system = kn.loads(MODELS[name])
-    equations, rng = kn.derive(system), np.random.default_rng(seed)
-    kept = PROJECTED if system.constraints else FREE
-    d = run_derivation(equations, kept)
-    contacts = CompiledContacts(d)
-    m, n = len(contacts.names), contacts.problem.speeds
-    q, v = initial_state(system)
-    q, v = q + 0.1 * rng.normal(size=len(q)), rng.normal(size=len(v))
-    for k in system.quaternions.values():
-        q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
-    p = np.array([float(x.value) for x in system.parameters if not x.fixed])
-    memory, terms = contacts.terms()
-    acting = applied_forces(system, None)
-    h = contacts.parameter_block(p, acting.constant)
-    memory[:] = contacts.functions["terms"](np.array([0.3]), np.concatenate([q, v]), h)
-    modes = modes_of(rng, d.contacts, n - 2 * contacts.problem.multipliers)
-    toward = np.stack([terms.velocity[1::3], terms.velocity[2::3]], axis=1)
-    toward /= np.linalg.norm(toward, axis=1, keepdims=True) + 1e-300
-    state, work = mode_memory(m, n, modes, toward)
-    solution, a = contacts.solution(), np.zeros(n)
-    machine_code(mode_accelerations)(contacts.problem, terms, solution, state, work, a)
-    closed = frozenset(n for n, mode in zip(contacts.names, modes, strict=True) if mode != OPEN)
-    made = compile_system(equations, acting, (), kept, closed)
-    flags = np.zeros((m, len(FLAGS)))
-    for c, mode in enumerate(modes):
-        flags[c, 0], flags[c, 1], flags[c, 2] = mode != OPEN, mode == STICKING, mode == SLIPPING
-        flags[c, 3 : 3 + len(d.contacts[c].tangents)] = toward[c, : len(d.contacts[c].tangents)]
-    h = made.parameter_block(p, acting.constant, flags[made.closed].ravel())
-    y = np.concatenate([q, v, np.zeros(made.layout.integrals)])
-    expected = made.rate(np.array([0.3]), y, h)[len(q) : len(q) + len(v)]
-    assert a[: len(v)] == pytest.approx(expected, rel=1e-8, abs=1e-8 * max(1.0, np.abs(expected).max()))
+def test_accelerations_and_forces_are_those_of_the_equations_of_the_mode(name: str, seed: int) -> None:
+    model, made, rng = dense(name), bound(name), np.random.default_rng(seed)
+    contacts = made.code.contacts
+    assert contacts is not None
+    q, v = model.random_state(seed)
+    rows = model.rows(q, v)
+    modes = modes_of(rng, contacts.touches, len(v) - len(rows.G))
+    slip = rows.u[:, 1:]
+    toward = slip / (np.linalg.norm(slip, axis=1, keepdims=True) + 1e-300)
+    motion, y = motion_of(name, modes, toward), state_of(name, q, v)
+    h, n = motion.array("block"), len(y)
+    given = ContactFunction(contacts, "given", motion.n_extended)(0.3, y, h)
+    assert np.array_equal(given[:n], y)
+    a, x = accelerations(model.mass(q, v), model.quantity("bias", q, v), rows, model.model.touches, modes.tolist())
+    scale = max(1.0, np.abs(a).max())
+    assert given[n : n + len(v)] == pytest.approx(a, rel=1e-9, abs=1e-9 * scale)
+    rate = made.code.rate(np.array([0.3]), y, h)
+    assert rate[len(q) : len(q) + len(v)] == pytest.approx(a, rel=1e-9, abs=1e-9 * scale)
+    # Forces along tangents in space stand in other axes than those of the dense rows: their sizes are compared.
+    own = np.zeros((len(modes), 3))
+    first = n + motion.speeds + 2 * contacts.problem.multipliers
+    own.reshape(-1)[motion.array("force_rows")] = given[first : first + motion.n_forces]
+    assert own[:, 0] == pytest.approx(x[:, 0], rel=1e-8, abs=1e-8 * scale)
+    assert np.hypot(*own[:, 1:].T) == pytest.approx(np.hypot(*x[:, 1:].T), rel=1e-8, abs=1e-8 * scale)

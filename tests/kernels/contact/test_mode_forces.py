@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kineta.kernels.contact import block_inertia, mode_forces, pivoting
+from kineta.kernels.contact import mode_forces, pivoting
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.machine_code import machine_code
 from tests.kernels.contact.problems import mode_memory, pile, problem_of, random_problem
@@ -161,21 +161,3 @@ def test_friction_below_zero_is_none(normal: bool, way: Callable[[Any], Any]) ->
     contacts, work = mode_memory(1, 3, [SLIPPING], np.array([0.6, 0.8]))
     way(mode_forces.mode_accelerations)(p.problem, p.terms, p.solution, contacts, work, np.zeros(3))
     assert work.force == pytest.approx([20.0 * normal, 0.0, 0.0], rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_closed_contacts_stop_with_the_least_kinetic_energy(seed: int, way: Callable[[Any], Any]) -> None:
-    """What sticks keeps to the ground, which may move; what slips keeps its slip but for its friction; what is open moves on."""
-    rng, modes = np.random.default_rng(seed), [STICKING, SLIPPING, OPEN]
-    p = random_problem(seed, blocks=3, contacts=3, tied=False, mu=0.0)
-    v, ground = rng.normal(size=len(p.K)), 0.1 * rng.normal(size=9)
-    p.terms.velocity[:] = p.W @ v + ground
-    contacts, work = mode_memory(3, len(p.K), modes, np.ones((3, 2)))
-    way(block_inertia.factor_blocks)(p.problem, p.terms.inertia)
-    for c in range(3):
-        way(block_inertia.respond)(p.problem, p.terms, p.solution, c, np.zeros(2 * len(p.K)))
-    after = v.copy()
-    way(mode_forces.stop_closed)(p.problem, p.terms, p.solution, contacts, work, after)
-    W = p.W[[0, 1, 2, 3]]
-    impulse = np.linalg.solve(W @ np.linalg.solve(p.K, W.T), -(W @ v + ground[:4]))
-    assert after == pytest.approx(v + np.linalg.solve(p.K, W.T @ impulse), abs=1e-9)
