@@ -147,7 +147,7 @@ class DenseModel:
             W[0 if touch.has_normal else 1, k] = touch.sign or 1.0
             return (touch.height + touch.sign * q[k] if touch.has_normal else 0.0), W, W @ v, np.zeros(3)
         p, J, u, a = self._place(touch.point, q, v)
-        D = np.eye(3)[[touch.axis, (touch.axis + 1) % 3, (touch.axis + 2) % 3]]
+        D = np.eye(3)[[touch.axis, *(k for k in range(3) if k != touch.axis)]]
         if not touch.on:
             return float(D[0] @ p), D @ J[:3], D @ u[:3], D @ a[:3]
         o, K, s, b = self._place(touch.on, q, v)
