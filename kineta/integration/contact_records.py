@@ -213,7 +213,8 @@ class TransitionWork(Record):
     """Memory of transitions.
 
     status : CHANGED, or why a transition has no mode
-    same : contact tolerance of gaps; until : largest time of the motion; fastest : largest approach so far
+    same : contact tolerance of gaps; still : slip below which a contact may stick [m/s]
+    until : largest time of the motion; fastest : largest approach so far
     flight : time until the first separating contact may return
     loose, exhausted : (contacts,) 1 for contacts whose normal force, or whose friction, has come to its end
     near, closed, hit, taking, tired, leaving : (contacts,) 1 for contacts near; closed before; that approach; that take part in
@@ -228,6 +229,7 @@ class TransitionWork(Record):
 
     status: int
     same: float
+    still: float
     until: float
     fastest: float
     flight: float

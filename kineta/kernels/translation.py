@@ -10,6 +10,7 @@ import inspect
 import textwrap
 import typing
 from collections.abc import Callable, Hashable, Sequence
+from threading import RLock
 from typing import Any
 
 from kineta.codegen.kernels.tree import (
@@ -39,6 +40,11 @@ from kineta.kernels.expressions import binary, expression, value
 from kineta.kernels.language import Kernel, KernelError, static_text
 from kineta.kernels.scope import KernelScope, Known, expect, kept, number_of
 from kineta.memory import BOOLEAN, INTEGER, NOTHING, REAL, MemoryType, memory_type
+from kineta.threads import hold_forks
+
+#: Held while a syntax tree is made: threads that make them at the same time may raise SystemError (CPython issue 106905).
+_PARSING = RLock()
+hold_forks(_PARSING)
 
 #: What ends a block: nothing, a statement that control does not pass, or one that was chosen in translation.
 _OPEN, _LEFT, _CHOSEN = range(3)
@@ -74,7 +80,9 @@ class _Unit:
         if kernel not in self.sources:
             lines, first = inspect.getsourcelines(kernel.function)
             file = inspect.getsourcefile(kernel.function) or "?"
-            (tree,) = ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1).body
+            with _PARSING:
+                module = ast.parse(textwrap.dedent("".join(lines)))
+            (tree,) = ast.increment_lineno(module, first - 1).body
             assert isinstance(tree, ast.FunctionDef)
             hints = typing.get_type_hints(kernel.function)
             for a in tree.args.args:

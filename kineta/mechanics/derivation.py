@@ -65,6 +65,18 @@ class Array:
         return replace(self, refs=tuple(refs))
 
 
+#: What no rule changes.
+_WITHOUT_RULES = (
+    "_mechanisms",
+    "mechanism",
+    "kinematics",
+    "accelerated",
+    "elements",
+    "constraint_rows",
+    "rows",
+    "contacts",
+)
+
 #: Rule of a quantity.
 Rule = Callable[["Derivation"], Array]
 #: Rule of quantities with arguments, by their names: ``kineta(3)``, ``position(P)``.
@@ -94,6 +106,12 @@ class Derivation:
     def graph(self) -> Graph:
         """The graph of all expressions."""
         return self.symbols.graph
+
+    def with_rules(self, rules: Mapping[str, Rule]) -> Derivation:
+        """The derivation with other *rules*; what depends on none is not derived anew."""
+        found = replace(self, rules={**self.rules, **rules})
+        vars(found).update((name, x) for name, x in vars(self).items() if name in _WITHOUT_RULES)
+        return found
 
     @once
     def described(self) -> Mechanism:

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
+from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.codegen.llvm import NativeFunction
 from kineta.integration.contact_records import (
@@ -172,6 +173,7 @@ class CompiledContacts:
         states = ("start", "struck", "after", "beside")
         return TransitionWork(
             same=same,
+            still=2 * tolerances.SLIP_TOLERANCE,
             until=until,
             room=IMPACTS,
             **{name: np.zeros(m, dtype=np.int64) for name in marks},

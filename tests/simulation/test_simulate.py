@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.codegen.python_call import state_wrapper
+from kineta.arrays import FloatArray
 from kineta.equations.equations import equations_of
 from kineta.errors import MissingPackageError
 from kineta.integration.solver import METHODS
-from kineta.runtime.compiled import bind_system, parameters
+from kineta.runtime.compiled import CompiledSystem, bind_system, parameters
 from kineta.runtime.constraint_treatment import FREE
 from kineta.runtime.implicit_methods import jacobian
 from kineta.simulation.progress import Progress
@@ -312,10 +312,10 @@ def test_an_expression_that_leaves_its_domain_ends_the_run() -> None:
 
 @pytest.mark.parametrize("method", ["Radau", "CVODE"])
 def test_an_error_of_a_method_keeps_what_was_computed(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = iter(range(1000))
+    calls, bound = iter(range(1000)), CompiledSystem.bound_rate
 
-    def failing(*given: Any) -> Any:
-        rate = state_wrapper(*given)
+    def failing(code: CompiledSystem, h: FloatArray) -> Any:
+        rate = bound(code, h)
 
         def fails(*given: Any, **out: Any) -> Any:
             if next(calls) > 100:
@@ -324,7 +324,7 @@ def test_an_error_of_a_method_keeps_what_was_computed(method: str, monkeypatch: 
 
         return fails
 
-    monkeypatch.setattr("kineta.simulation.run.state_wrapper", failing)
+    monkeypatch.setattr(CompiledSystem, "bound_rate", failing)
     result = kn.simulate(OSCILLATOR, 10.0, method=method)
     assert result.status == -1
     assert len(result.t) > 5

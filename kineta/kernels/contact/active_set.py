@@ -46,7 +46,7 @@ def candidate_modes(
     still: float,
 ) -> None:
     """Candidate modes of the contacts *near* by their velocities: open where they part faster than *slow*, slipping where they
-    slip faster than *still* or with smooth friction, else sticking.
+    slip faster than *still*, along a line than what rounding leaves of it, or with smooth friction, else sticking.
     """
     for a in range(count):
         c = near[a]
@@ -58,7 +58,7 @@ def candidate_modes(
         elif terms.law[4 * c + 3] > 0.0:
             contacts.candidate[c] = SLIPPING
             slip_direction(problem, terms, contacts, c, contacts.direction[2 * c :])
-        elif size > still:
+        elif size > (still if problem.tangents[c] > 1 else min(still, tolerances.CONSTRAINT_TOLERANCE)):
             contacts.candidate[c] = SLIPPING
             contacts.direction[2 * c], contacts.direction[2 * c + 1] = u / size, w / size
 

@@ -15,6 +15,7 @@ from kineta.kernels.contact.friction_cone import kinetic_friction, static_fricti
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.pivoting import back_substitute, eliminate
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import largest
 from kineta.memory import Integers, Reals
 
 #: Modes of a contact; GLIDING is slip without friction.
@@ -130,6 +131,21 @@ def forces_of_island(
         apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
         for i in range(3):
             work.force[3 * c + i] += solution.local[i]
+    for j in range(n):
+        hold_speed(problem, terms, rows[2 * j], rows[2 * j + 1], bias, a)
+
+
+@kernel
+def hold_speed(problem: ContactProblem, terms: ContactTerms, c: int, i: int, bias: Reals, a: Reals) -> None:
+    """Make the row i of a contact exact in a where it is that of one speed alone: what rests does not creep by rounding."""
+    start, n = problem.row_start[c], problem.row_start[c + 1] - problem.row_start[c]
+    only, number = 0, 0
+    for k in range(n):
+        if terms.jacobian[3 * start + i * n + k] != 0.0:
+            only = k
+            number += 1
+    if number == 1:
+        a[problem.row_speeds[start + only]] = -bias[3 * c + i] / terms.jacobian[3 * start + i * n + only]
 
 
 @kernel
@@ -290,6 +306,19 @@ def forces_of_active(
         if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
             rub(problem, terms, solution, work, c, a)
     forces_of_islands(problem, terms, solution, contacts, work, found, terms.bias, contacts.reference, a)
+
+
+@kernel
+def drop_rounding(problem: ContactProblem, work: ModeWork) -> None:
+    """Undetermined friction, which has the digits of a force that R leaves, is none where it is rounding beside the largest
+    force.
+    """
+    least = tolerances.FORCE_TOLERANCE * largest(work.force, 3 * problem.contacts)
+    for c in range(problem.contacts):
+        if work.ease[c] > 0.0:
+            for i in range(1, 3):
+                if fabs(work.force[3 * c + i]) <= least:
+                    work.force[3 * c + i] = 0.0
 
 
 @kernel

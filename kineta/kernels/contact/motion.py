@@ -31,6 +31,7 @@ from kineta.kernels.contact.mode_forces import (
     apply_force,
     clear,
     closed_contacts,
+    drop_rounding,
     independent_rows,
     mode_accelerations,
 )
@@ -86,7 +87,9 @@ def write_mode(motion: ContactMotion, most: float) -> None:
                 if mode == STICKING:
                     f[STUCK] = 1.0
                     f[ALONG], f[ALONG_W] = modes.reference[3 * c + 1], modes.reference[3 * c + 2]
-                elif motion.terms.law[4 * c + 1] > 0.0:
+                elif motion.terms.law[4 * c + 3] <= 0.0 and (
+                    modes.candidate[c] == SLIPPING or motion.terms.law[4 * c + 1] > 0.0
+                ):
                     f[SLIPS] = 1.0
                     f[ALONG], f[ALONG_W] = modes.direction[2 * c], modes.direction[2 * c + 1]
                     f[BEGINS] = 1.0 if modes.begins[c] != 0 else 0.0
@@ -126,6 +129,7 @@ def move(motion: ContactMotion, time: Reals, y: Reals) -> None:
     else:
         evaluate_terms(motion, time, y)
         mode_accelerations(problem, motion.terms, motion.solution, motion.contacts, motion.work, motion.found)
+        drop_rounding(problem, motion.work)
         copy(motion.found, given, own)
         give_pivots(motion, given[own:])
         for k in range(motion.n_forces):

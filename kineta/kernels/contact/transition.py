@@ -43,8 +43,6 @@ EXHAUSTED = 1.0 - 1e-6
 ASIDE = 1e-3
 #: Time of a look-ahead, relative to the largest time.
 AHEAD = 1e-7
-#: Slip below which a contact may stick [m/s].
-STILL = 2 * tolerances.SLIP_TOLERANCE
 #: Fastest separation of a contact at rest: none, since separating contacts are left out.
 NO_LIMIT = 1e300
 #: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, 1 for what comes to
@@ -229,7 +227,7 @@ def hold_without(motion: ContactMotion, work: TransitionWork, without: bool) -> 
         work.order,
         count,
         NO_LIMIT,
-        STILL,
+        work.still,
         work.free,
         work.a,
     )
@@ -447,9 +445,9 @@ def find_slopes(motion: ContactMotion, work: TransitionWork, time: Reals, y: Rea
         for c in range(problem.contacts):
             slip = motion.terms.velocity[3 * c + 1 :]
             drift = rate_along(problem, motion.terms, c, 1, work.free) + motion.terms.bias[3 * c + 1]
-            still = fabs(slip[0]) <= STILL and fabs(drift) <= moved
+            still = fabs(slip[0]) <= work.still and fabs(drift) <= moved
             if work.leaving[c] != 0 and problem.has_normal[c] == 0 and still and work.gaps[c] != 0.0:
-                slip[0] = 2.0 * copysign(STILL, work.gaps[c])
+                slip[0] = 2.0 * copysign(work.still, work.gaps[c])
     return status
 
 

@@ -7,7 +7,6 @@ all that a run evaluates besides the terms of the contact problem, and one progr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from kineta.expr.graph import ZERO, Ref
 from kineta.mechanics.constraints import projection
@@ -90,7 +89,7 @@ def free_motion(d: Derivation) -> list[Ref]:
 
 def under_given_forces(d: Derivation) -> Derivation:
     """The derivation *d* with given accelerations and contact forces, where there are contacts."""
-    return replace(d, rules={**d.rules, **RULES}) if d.contacts else d
+    return d.with_rules(RULES) if d.contacts else d
 
 
 #: Quantities of a run with contacts.
