@@ -25,8 +25,8 @@ class EventData(Record, partial=True):
     tried : (n,) at an interpolated state; errors : (n,) evaluation errors at the start; within : (states,) at an inner part
     signs : (DIRECTIONS, states) perturbation directions
     room : number of stored zeros at which a step must not start; which, times, states : those found
-    ended : the last wanted zero is found; undefined : an event is undefined in a part of the step; fell : hysteresis has located
-        a zero of the step; pole : the last sign change was one
+    ended : the last wanted zero is found; undefined : an event is undefined in a part of the step; pole : the last sign
+        change was one
     points, x, f : sampling points of an event in the step; a, fa, b, fb : the bracket of a search
     """
 
@@ -48,7 +48,6 @@ class EventData(Record, partial=True):
     states: Reals
     ended: bool
     undefined: bool
-    fell: bool
     pole: bool
     points: int
     x: Reals

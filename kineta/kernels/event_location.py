@@ -174,7 +174,6 @@ def locate_one(method: LoopMethod, run: RunData, dense: Reals, i: int, t: float,
     first, last = known(run, 0, i) + beyond, known(run, len(PARTS) - 1, i) + beyond
     if (is_starting(run, i) or first <= beyond) and first > 0.0 and last <= 0.0:
         y = zero(method, run, dense, i, t, h, beyond, 0.0, first, 1.0, last)
-        e.fell = True
         found(run, i, y, t, h, end)
     if leaves(run, i):
         e.noise[i] = -1.0
@@ -184,7 +183,6 @@ def locate_one(method: LoopMethod, run: RunData, dense: Reals, i: int, t: float,
 def locate(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, end: float) -> None:
     """Locate the event zeros of the step from t to *end*, or report that some are undefined in a part of it."""
     e = run.events
-    e.fell = False
     evaluate_events(run, end, run.new, e.values[(len(PARTS) - 1) * e.n :])
     for part in range(1, len(PARTS) - 1):
         x = float(part) * PARTS[1]
