@@ -133,14 +133,15 @@ ALIGNED = 64
 
 
 class CompiledFunction:
-    """A compiled function at an *address*, of addresses of arrays; 0 for none."""
+    """A compiled function at an *address*, of addresses of arrays and records; 0 for none."""
 
     def __init__(self, address: int) -> None:
         self.address = address
 
-    def __call__(self, *arrays: Any) -> None:
-        """Call it, as compiled code would."""
-        _prototype(len(arrays))(self.address)(*map(address, arrays))
+    def __call__(self, *given: Any) -> None:
+        """Call it with arrays and records, as compiled code would."""
+        addresses = (x.address if isinstance(x, Record) else address(x) for x in given)
+        _prototype(len(given))(self.address)(*addresses)
 
 
 @cache

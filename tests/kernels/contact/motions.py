@@ -210,7 +210,7 @@ def motion_of(name: str, modes: Sequence[int], toward: FloatArray | None = None)
     flags = np.zeros((len(modes), FLAGS))
     for c, mode in enumerate(modes):
         shut = bool(contacts.problem.array("has_normal")[c]) and mode != OPEN
-        rubs = contacts.problem.array("tangents")[c] > 0
+        rubs = contacts.problem.array("tangents")[c] > 0 and not dense(name).model.touches[c].smooth
         flags[c, CLOSED], flags[c, STUCK], flags[c, SLIPS] = shut, mode == STICKING, mode == SLIPPING and rubs
         if toward is not None and mode == SLIPPING and rubs:
             flags[c, ALONG : ALONG + 2] = toward[c]
