@@ -17,15 +17,11 @@ from kineta.kernels.machine_code import machine_code
 from kineta.runtime.compiled import bind_system, parameters
 from kineta.runtime.constraint_treatment import FREE
 from tests.kernels.contact.motions import MODELS, FloatArray, bound, dense, motion_of, state_of
+from tests.support import quick_but
 
 WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": machine_code}
 T = np.array([0.3])
 SAME = 1e-8
-
-
-@pytest.fixture(params=WAYS)
-def way(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
-    return WAYS[request.param]
 
 
 def touching_state(name: str, seed: int) -> tuple[FloatArray, list[int]]:
@@ -180,9 +176,17 @@ REFUSED: dict[str, tuple[str, list[float], list[float], dict[str, float], int]] 
     "pressed": (FALLING + "limit l : z >= 0; limit r : z <= -(t - 0.3)^2;", [0, 0], [0, 0], {}, kernels.NO_FORCES),
     "as it should be": (FALLING + FLOOR, [0, 0], [0, -1], {}, kernels.CHANGED),
 }
+#: Those that Python sweeps for seconds.
+SWEPT = ("crushed", "pressed")
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        *((name, machine_code) for name in REFUSED),
+        *quick_but(((name, WAYS["python"]) for name in REFUSED), [(name, WAYS["python"]) for name in SWEPT]),
+    ],
+)
 def test_a_transition_without_a_mode_says_why_and_changes_nothing(name: str, way: Callable[[Any], Any]) -> None:
     text, q, v, p, status = REFUSED[name]
     system = kn.loads(text)
