@@ -232,6 +232,23 @@ class LaneRecord:
                 self._held[name] = value
                 self._integers[k] = address(value) if isinstance(kind, ArrayType) else value.address
 
+    @classmethod
+    def of_one(cls, record: Record) -> LaneRecord:
+        """*record* itself, as the one lane of a vector."""
+        found = cls.__new__(cls)
+        found.layout, found.address, found._held = record.layout, record.address, {}
+        found._reals = record.words()[:, None]
+        found._integers = found._reals.view(np.int64)
+        for name, kind in record.layout.fields.items():
+            value = record.array(name)
+            if isinstance(kind, ArrayType) and value is not None and name not in record.layout.shared:
+                value = value[:, None]
+            elif isinstance(kind, RecordType) and value is not None and not kind.common:
+                value = cls.of_one(value)
+            found._held[name] = value
+        found._held[""] = record  # keeps its memory alive
+        return found
+
     def __getitem__(self, name: str) -> Any:
         """The numbers (lanes,), the array or the record in the field *name*."""
         kind = self.layout.fields[name]

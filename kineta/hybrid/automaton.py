@@ -18,6 +18,7 @@ from kineta.hybrid.contact_modes import ContactModes
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import SwitchGuards, guard_cascade, switch_guards
 from kineta.integration.contact_records import FLAGS
+from kineta.integration.loop_abi import BRIEF, CHATTER
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
@@ -25,14 +26,13 @@ from kineta.model.parameters import default_value, named_values
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.constraint_treatment import PROJECTED
+from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import EventStep
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.problem import SimulationProblem
 
 #: Largest number of transitions at one time.
 AT_ONCE = 60
-#: Largest number of transitions without an impact within this part of the run; more are chattering.
-CHATTER, BRIEF = 200, 1e-6
 
 
 class HybridRun(SampledRun):
@@ -53,7 +53,7 @@ class HybridRun(SampledRun):
         super().__init__(problem, run, control)
         self._loop = run
         self.task, self.contacts = task, contacts
-        self.changes: list[tuple[float, str]] = [] if contacts is None else contacts.changes
+        self.changes: list[tuple[float, str]] = [] if contacts is None else contacts.log.changes
         self._at_once = 0
         self._last = np.nan
         self._until = max(abs(task.t0), abs(task.t1))
@@ -104,7 +104,7 @@ class HybridRun(SampledRun):
             for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):
                 own, after = impacts[impacts[:, -1] == row], flags.reshape(-1, FLAGS)
                 at = float(segment.t[row - 1])
-                self.contacts.note(at, before, after, own)
+                self.contacts.log.note(at, before, after, own)
                 if len(own):
                     self._since.clear()
                 self._since.append(at)
@@ -169,7 +169,7 @@ class HybridRun(SampledRun):
         self._check_calm(t)
         made, y = self.control.made, y.copy()
         before = energy(t, y, made)
-        struck = 0 if self.contacts is None else len(self.contacts.impacts)
+        struck = 0 if self.contacts is None else len(self.contacts.log.impacts)
         if made.code.treatment == PROJECTED and self.contacts is None:
             position, velocity = made.code.projection_calls
             y = velocity(t, position(t, y, made.h), made.h)
@@ -184,7 +184,7 @@ class HybridRun(SampledRun):
                 break
         else:
             raise self._endless(t)
-        if self.contacts is not None and len(self.contacts.impacts) > struck:
+        if self.contacts is not None and len(self.contacts.log.impacts) > struck:
             self._since.clear()
         self.control.made = made
         y[self.task.states] += energy(t, y, made) - before
@@ -295,24 +295,37 @@ def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[S
     made = control.made
     if not made.code.layout.touches:
         return task, None
-    size = max(1.0, float(np.abs(task.y0[: task.system.nq]).max(initial=0.0)))
-    same = tolerances.CONTACT_TOLERANCE * (task.control.rtol * size + task.control.atol)
-    first, until = len(task.watched) + len(task.system.switches), max(abs(task.t0), abs(task.t1))
-    contacts = ContactModes(made, first, task.states, same, until, [c.name for c in task.system.constraints])
-    contacts.brought = _penetration_note(contacts, task, made, tolerances.STATE_TOLERANCE * size)
+    first = len(task.watched) + len(task.system.switches)
+    until, same = max(abs(task.t0), abs(task.t1)), contact_tolerance(task)
+    names = [c.name for c in task.system.constraints]
+    contacts = ContactModes(made, len(task.watched), first, task.states, float(same), until, names)
+    (contacts.brought,) = penetration_notes(contacts.compiled, task)
     try:
-        y, control.made = contacts.change(task.t0, task.y0.copy(), made)
+        y, control.made = contacts.change(task.t0, task.y0.copy(), made, start=True)
     except SimulationError as error:
         raise reworded(error, f"Model '{name}': {error}.") from None
     y[task.states] += energy(task.t0, y, made) - energy(task.t0, task.y0, made)
-    contacts.changes[:] = [change for change in contacts.changes if change[1].endswith("strikes")]
     return replace(task, y0=y, made=control.made), contacts
 
 
-def _penetration_note(contacts: ContactModes, task: SimulationProblem, made: BoundSystem, allowed: float) -> str:
-    """Note on gaps at the start that are negative by more than *allowed*; ``''`` for none."""
-    gaps = contacts.gaps_at(task.t0, task.y0, made)
-    k = int(gaps.argmin())
-    touch, by = contacts.touches[k], -gaps[k]
-    text = f"{by:.1e} {touch.unit}".rstrip()
-    return f"the start was {text} beyond '{touch.name}' and was brought back onto it" if by > allowed else ""
+def contact_tolerance(task: SimulationProblem) -> FloatArray:
+    """Contact tolerance of gaps in the motion of *task*, or of its cases (cases,)."""
+    return np.asarray(tolerances.CONTACT_TOLERANCE * (task.control.rtol * _sizes(task) + task.control.atol))
+
+
+def _sizes(task: SimulationProblem) -> FloatArray:
+    """Size of the coordinates at the start, at least 1, or of those of each case (cases,)."""
+    return np.asarray(np.abs(task.y0[..., : task.system.nq]).max(axis=-1, initial=1.0))
+
+
+def penetration_notes(compiled: CompiledContacts, task: SimulationProblem) -> list[str]:
+    """Notes on gaps at the start of *task*, or of its cases, that are negative beyond rounding; ``''`` for none."""
+    gaps = compiled.gaps(task.t0, np.atleast_2d(task.y0), task.made.h)
+    which = gaps.argmin(axis=1)
+    found = []
+    for k, by, allowed in zip(which.tolist(), -gaps[range(len(gaps)), which], np.atleast_1d(_sizes(task)), strict=True):
+        touch = compiled.touches[k]
+        text = f"{by:.1e} {touch.unit}".rstrip()
+        beyond = by > tolerances.STATE_TOLERANCE * allowed
+        found.append(f"the start was {text} beyond '{touch.name}' and was brought back onto it" if beyond else "")
+    return found

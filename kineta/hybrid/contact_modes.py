@@ -2,63 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
-from kineta.integration.contact_records import ALONG, BOUND, CLOSED, FLAGS, NORMAL, SLIPS, STUCK, TANGENTS
+from kineta.hybrid.contact_log import ContactLog
+from kineta.integration.contact_records import (
+    BOUND,
+    CLOSED,
+    FLAGS,
+    IMPACT_NUMBERS,
+    NORMAL,
+    STUCK,
+    TANGENTS,
+    ContactMotion,
+    TransitionWork,
+)
 from kineta.integration.problem import Contacts
 from kineta.kernels.contact import transition as kernels
-from kineta.kernels.contact.transition import IMPACT_NUMBERS, transit
+from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
-from kineta.results.impacts import Impact
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts
 
-#: Number of impacts before a rest that is reported.
-FEW = 2
 #: Time of a look-ahead at a vanishing friction limit, relative to the largest time; and limit, relative to its fall over the
 #: look-ahead, that counts as zero.
 AHEAD, AT_ZERO = 1e-9, 1e-4
-#: What the log of an impact says of a contact: it was hit, and came to rest.
-HIT, TIRED = 1, 2
 
 
 class ContactModes:
     """Contacts of a motion, their present mode, and what has happened to them.
 
-    until : largest absolute time of the motion [s]; constraints : names of the constraints
-    changes : times and words of all transitions; ``impacts`` are those of all contacts
+    watched, first : number of the caller's events, and the first event of contacts; until : largest absolute time of the motion
+        [s]; constraints : names of the constraints
+    log : what has happened
     """
 
     def __init__(
-        self, made: BoundSystem, first: int, work: int, same: float, until: float, constraints: Sequence[str]
+        self,
+        made: BoundSystem,
+        watched: int,
+        first: int,
+        work: int,
+        same: float,
+        until: float,
+        constraints: Sequence[str],
     ) -> None:
         assert made.code.contacts is not None
         self.compiled: CompiledContacts = made.code.contacts
         self.touches: Sequence[UnilateralConstraint] = self.compiled.touches
         self.until, self.constraints = until, constraints
         self.motion, self.work = self.compiled.motion(made.h), self.compiled.transitions(same, until)
-        self.data = Contacts(
-            self.motion,
-            self.work,
-            machine_address(transit),
-            made.code.observed.address,
-            made.code.observed_size,
-            first,
-            work,
-            self.compiled.guard_contacts,
-            self.compiled.guard_rows,
-        )
-        self.changes: list[tuple[float, str]] = []
-        self.impacts: list[Impact] = []
+        self.data = loop_contacts(made, self.motion, self.work, watched, first, work)
+        self.log = ContactLog([t.name for t in self.touches], [len(t.tangents) for t in self.touches])
         self.brought = ""
-        self._counts = [0] * len(self.touches)
-        self._calm: dict[str, tuple[float, int]] = {}
 
     def set_block(self, h: FloatArray) -> None:
         """Give the motion a block h, with the flags of its mode behind it."""
@@ -74,9 +75,9 @@ class ContactModes:
         return self.work.flight
 
     def change(
-        self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int] = ()
+        self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int] = (), *, start: bool = False
     ) -> tuple[FloatArray, BoundSystem]:
-        """State after a transition at *t*, at which the guards *fired*, and the system in the next mode.
+        """State after a transition at *t*, at which the guards *fired*, or the *start*, and the system in the next mode.
 
         Raises :class:`SimulationError` for penetration, and for a contact problem without a solution.
         """
@@ -97,7 +98,7 @@ class ContactModes:
         if status != kernels.CHANGED:
             raise self._refusal(status, t, y)
         self._check_bounds(t, after, made, fired)
-        self.note(t, before, self.flags, self._logged())
+        self.log.note(t, before, self.flags, self.read_impacts(), start=start)
         return after, made.with_flags(self.flags)
 
     def _check_bounds(self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int]) -> None:
@@ -117,57 +118,15 @@ class ContactModes:
                 text = "has friction that falls below zero; expected zero or more"
                 raise SimulationError(f"at t = {t:g} s '{self.touches[i].name}' {text}")
 
-    def _logged(self) -> FloatArray:
-        """Impacts since they were last read, (k, IMPACT_NUMBERS)."""
+    def read_impacts(self) -> FloatArray:
+        """Impacts (k, IMPACT_NUMBERS) of transitions since they were last read."""
         found = self.work.array("impacts")[: IMPACT_NUMBERS * self.work.made].reshape(-1, IMPACT_NUMBERS).copy()
         self.work.made = 0
         return np.asarray(found)
 
-    def read_impacts(self) -> FloatArray:
-        """Impacts (k, IMPACT_NUMBERS) of transitions within the loop, since they were last read."""
-        return self._logged()
-
-    def note(self, t: float, before: FloatArray, after: FloatArray, impacts: FloatArray) -> None:
-        """Record a transition at *t* from the flags *before* to those *after*, with its *impacts*."""
-        said = []
-        for contact, n, u, w, approach, leaving, lost, how, _ in impacts.tolist():
-            i = int(contact)
-            touch = self.touches[i]
-            self.impacts.append(Impact(t, touch.name, n, u, w, approach, leaving, lost))
-            if int(how) & HIT:
-                said.append(f"{touch.name} strikes")
-                self._counts[i] += 1
-                if int(how) & TIRED and self._counts[i] > FEW:
-                    self._calm.setdefault(touch.name, (t, self._counts[i]))
-        self.changes += ((t, what) for what in (*said, *self._words(before, after)))
-
-    def _words(self, before: FloatArray, after: FloatArray) -> Iterator[str]:
-        """Changes of the mode in words."""
-        for touch, old, new in zip(self.touches, before, after, strict=True):
-            if (new[CLOSED] > 0) != (old[CLOSED] > 0):
-                yield f"{touch.name} {'rests' if new[CLOSED] > 0 else 'leaves'}"
-            for k, word in ((STUCK, "sticks"), (SLIPS, "slips")):
-                if new[k] and not old[k]:
-                    yield f"{touch.name} {word}"
-            own = slice(ALONG, ALONG + len(touch.tangents))
-            if new[SLIPS] and old[SLIPS] and old[own] @ new[own] < 0:
-                yield f"{touch.name} reverses"
-
     def notes(self) -> tuple[str, ...]:
         """Sentences on a projected start, and on contacts at rest after an accumulation of impacts."""
-        still = {touch.name for touch, f in zip(self.touches, self.flags, strict=True) if f[CLOSED] > 0}
-        calm = (
-            f"'{name}' came to rest at t = {t:.6g} s after {n} impacts."
-            for name, (t, n) in self._calm.items()
-            if name in still
-        )
-        return (*[self.brought] * bool(self.brought), *calm)
-
-    def gaps_at(self, t: float, y: FloatArray, made: BoundSystem) -> FloatArray:
-        """Gaps (contacts,) in a state; infinite for joint friction."""
-        self.set_block(made.h)
-        gaps = self.compiled.gaps(self.motion, t, y)
-        return np.where(self.compiled.problem.array("has_normal") > 0, gaps, np.inf)
+        return (*[self.brought] * bool(self.brought), *self.log.rests(self.flags))
 
     def _refusal(self, status: int, t: float, y: FloatArray) -> SimulationError:
         """Why there is no next mode."""
@@ -201,6 +160,26 @@ class ContactModes:
         )
         what = "impulses" if status == kernels.NO_IMPULSES else "forces"
         return SimulationError(f"at t = {t:g} s no {what} of {names} keep to the laws of contact and friction: {why}")
+
+
+def loop_contacts(
+    made: BoundSystem, motion: ContactMotion, work: TransitionWork, watched: int, first: int, offset: int
+) -> Contacts:
+    """The contacts of a motion of *made* for the loop, with their memory; *offset* is that of the work in the state."""
+    compiled = made.code.contacts
+    assert compiled is not None
+    return Contacts(
+        motion,
+        work,
+        machine_address(transit),
+        made.code.observed.address,
+        made.code.observed_size,
+        watched,
+        first,
+        offset,
+        compiled.guard_contacts,
+        compiled.guard_rows,
+    )
 
 
 def _wrong(gap: float, bound: float, static: float, restitution: float) -> str:

@@ -209,6 +209,11 @@ class ContactMotion(Record):
     force_rows: Integers
 
 
+#: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, 1 for what comes to
+#: rest; and the row of the state after it.
+IMPACT_NUMBERS = 9
+
+
 class TransitionWork(Record):
     """Memory of transitions.
 

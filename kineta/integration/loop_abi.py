@@ -12,6 +12,8 @@ from kineta.numerics.roots import PARTS
 #: They are the status of a case, too, which may also be out of steps, or given up where an event is undefined.
 DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE, OUT_OF_STEPS, GIVEN_UP = range(7)
 
+#: Largest number of transitions without an impact within the part BRIEF of a run; more are chattering.
+CHATTER, BRIEF = 200, 1e-6
 #: Number of perturbation directions at the start of a mode.
 DIRECTIONS = 4
 #: Rows of event values in a step.
@@ -89,18 +91,19 @@ class ContactData(Record, partial=True):
 
     motion, transitions : memory of the contact problem; transit : its transitions; observed : as a rate, the first two numbers
         are the energies
-    first : the first guard of a contact among the events; guard_contacts, guard_rows : (guards,) contact of each guard, and
-        whether it watches its NORMAL, TANGENTS or BOUND
+    watched : number of the caller's events; first : the first guard of a contact among the events; guard_contacts, guard_rows :
+        (guards,) contact of each guard, and whether it watches its NORMAL, TANGENTS or BOUND
     work : offset of the work done in the state; energies : (observed,)
-    changed : a transition was carried out; before : zeros found before the step
-    made : transitions since the last pause, at most ``rows``, with rows of the states afterwards, and flags (n_flags,) of the
-        modes
+    changed : a transition was carried out
+    made : transitions since the last pause, at most ``rows``, with rows of the states afterwards, or in an ensemble cases and
+        times, and flags (n_flags,) of the modes; struck : impacts up to the last of them
     """
 
     motion: ContactMotion
     transitions: TransitionWork
     transit: Transition
     observed: Function
+    watched: int
     first: int
     work: int
     n_flags: int
@@ -108,14 +111,15 @@ class ContactData(Record, partial=True):
     guard_rows: Integers
     energies: Reals
     changed: bool
-    before: int
     made: int
+    struck: int
     rows: int
     changed_rows: Integers
+    times: Reals
     flags: Reals
 
 
-class EnsembleData(Record, shared=True):
+class EnsembleData(Record, shared=True, partial=True):
     """The cases of an ensemble, which all lanes and threads share; cases are rows of all but the first seven.
 
     next : (1,) place in the queue of the next case; queue : (queued,) numbers of cases
@@ -125,6 +129,9 @@ class EnsembleData(Record, shared=True):
         :class:`ConstraintData`; samples : (cases, times, n)
     status : as the return values of the loop; ended : the event that ended the case; accepted, rejected, evaluations, recorded :
         counts
+    Of motions with contacts, whose samples and zeros are on their constraints: quaternions : their number; same : (cases,)
+    contact tolerance; regular : (n_regular, n) states with independent constraints; brief : time of a chatter; observed :
+    (cases, times + 1, n_observed) quantities at the samples and at the end
     """
 
     next: Integers
@@ -153,11 +160,19 @@ class EnsembleData(Record, shared=True):
     rejected: Integers
     evaluations: Integers
     recorded: Integers
+    quaternions: int
+    same: Reals
+    n_regular: int
+    regular: Reals
+    brief: float
+    n_observed: int
+    observed: Reals
 
 
 class CaseData(Record, partial=True):
     """A case of an ensemble in a run: its *number*, -1 for none; the samples *recorded*; the event that *ended* it; and for
-    every zero found since the last pause the number in ``cases``.
+    every zero found since the last pause the number in ``cases``; the number of transitions since the last impact, ``calm``, and
+    the times of the last, ``since`` (CHATTER,).
     """
 
     ensemble: EnsembleData
@@ -165,6 +180,8 @@ class CaseData(Record, partial=True):
     recorded: int
     ended: int
     cases: Integers
+    calm: int
+    since: Reals
 
 
 class RunData(Record, partial=True):

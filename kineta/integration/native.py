@@ -14,9 +14,8 @@ from kineta.integration import loop_abi
 from kineta.integration.error_control import first_steps
 from kineta.integration.loop_abi import RunData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import run_data, set_functions
+from kineta.integration.run_memory import run_data, set_contacts, set_functions
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, Transitions
-from kineta.memory import CompiledFunction
 from kineta.numerics.tableaux import Tableau
 
 #: Largest number of steps between two pauses, and bytes of their record.
@@ -119,25 +118,9 @@ class NativeRun:
 
     def _let_change(self, problem: Problem) -> None:
         """Give the loop the contacts of the *problem*."""
-        contacts, data = problem.contacts, self._data.contacts
-        if contacts is None or data.array("motion") is contacts.motion:
-            return
-        flags, rows = len(contacts.motion.array("flags")), self.chunk + 1
-        data.update(
-            motion=contacts.motion,
-            transitions=contacts.transitions,
-            transit=CompiledFunction(contacts.transit),
-            observed=CompiledFunction(contacts.observed),
-            first=contacts.first,
-            work=contacts.work,
-            n_flags=flags,
-            guard_contacts=contacts.guard_contacts,
-            guard_rows=contacts.guard_rows,
-            energies=np.empty(contacts.size),
-            rows=self.chunk // 2,
-            changed_rows=np.empty(rows, dtype=np.int64),
-            flags=np.empty(rows * flags),
-        )
+        contacts = problem.contacts
+        if contacts is not None and self._data.contacts.array("motion") is not contacts.motion:
+            set_contacts(self._data, contacts, self.chunk // 2)
 
     @property
     def evaluations(self) -> int:

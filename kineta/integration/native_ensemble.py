@@ -1,30 +1,87 @@
-"""Ensembles by the native loop in the lanes of a vector: memory, threads, pauses."""
+"""Ensembles by the native loop, in the lanes of a vector or one motion with contacts at a time: memory, threads, pauses."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from threading import Event as Flag
+from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray
+from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
+from kineta.integration.contact_records import IMPACT_NUMBERS
 from kineta.integration.error_control import error_tolerances, first_steps
-from kineta.integration.loop_abi import CaseData, EnsembleData
+from kineta.integration.loop_abi import CaseData, EnsembleData, RunData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import run_data
+from kineta.integration.run_memory import run_data, set_contacts
 from kineta.integration.segment import EventZeros
 from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
 
-#: Initial number of steps between two pauses, and event zeros of a lane stored between them.
-STEPS, ROOM = 64, 128
+#: Initial number of steps between two pauses, and event zeros of a lane and transitions of contacts stored between them.
+STEPS, ROOM, CHANGES = 64, 128, 2048
 #: Target duration between two pauses [s].
 PAUSE = 0.05
+
+
+#: Memory of one motion with contacts, for the time of a run: a problem of its own for every thread.
+MotionMemory = Callable[[], AbstractContextManager[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class ContactCases:
+    """What cases with contacts have in place of rates, event values and pivots at the start.
+
+    memory : of a motion; same : (cases,) contact tolerances; regular : (k, n) states with independent constraints
+    flags, observed : numbers of flags of a mode, and of observed quantities
+    """
+
+    memory: MotionMemory
+    same: FloatArray
+    regular: FloatArray
+    flags: int
+    observed: int
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTransitions:
+    """Transitions of contacts of an ensemble in the order of cases and times, that of the start the first of each.
+
+    t, flags : (m,) times, (m, n) modes; impacts : (k, IMPACT_NUMBERS), the last their transition
+    first, struck : (cases + 1,) the first transition and the first impact of each case
+    """
+
+    t: FloatArray
+    flags: FloatArray
+    impacts: FloatArray
+    first: IntArray
+    struck: IntArray
+
+    @classmethod
+    def ordered(
+        cls, parts: Sequence[tuple[IntArray, FloatArray, FloatArray, FloatArray]], cases: int, n: int
+    ) -> CaseTransitions:
+        """The transitions of *parts*, those of one case in their order: their cases, times, flags, and impacts with the number
+        of their transition in the part.
+        """
+        parts = [(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, n)), np.empty((0, IMPACT_NUMBERS))), *parts]
+        case, t, flags, impacts = (np.concatenate([part[k] for part in parts]) for k in range(4))
+        order = np.argsort(case, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        starts = np.cumsum([0, *(len(part[0]) for part in parts[:-1])])
+        own = np.repeat(starts, [len(part[3]) for part in parts]) + impacts[:, -1].astype(np.int64)
+        impacts[:, -1] = place[own]
+        impacts = impacts[np.argsort(impacts[:, -1], kind="stable")]
+        first = np.searchsorted(case[order], np.arange(cases + 1))
+        return cls(t[order], flags[order], impacts, first, np.searchsorted(impacts[:, -1], first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +95,7 @@ class Ensemble:
     y0, rates0 : (cases, n) initial states and their rates; a case with a rate that is not finite is not started
     values0, noise : (cases, k) initial event values, and as in :class:`~kineta.integration.problem.Events`
     largest : (cases, m) as in :class:`~kineta.integration.problem.Manifold`
+    contacts : of cases with contacts, which run in no lanes, from the states before their first mode
     """
 
     problem: Problem
@@ -49,6 +107,7 @@ class Ensemble:
     values0: FloatArray
     noise: FloatArray
     largest: FloatArray
+    contacts: ContactCases | None = None
 
 
 class EnsembleRun:
@@ -61,13 +120,15 @@ class EnsembleRun:
     ----------
     t, y, size : (cases,), (cases, n), (cases,) current times and states, and sizes of the last step
     samples : (cases, len(grid), n) states at the times of the grid, NaN at times not reached
+    observed : (cases, len(grid) + 1, m) with contacts, what is observed at these times and at the end
+    transitions : of contacts, in the parts that :meth:`CaseTransitions.ordered` puts in order
     status, ended, accepted, rejected, evaluations, recorded : (cases,) as in :class:`~kineta.integration.loop_abi.EnsembleData`
     """
 
     def __init__(
         self,
         tableau: Tableau,
-        integrate: Callable[[LaneRecord], object],
+        integrate: Callable[[Any], object],
         ensemble: Ensemble,
         grid: FloatArray,
         *,
@@ -87,9 +148,25 @@ class EnsembleRun:
         self.t, self.y = np.full(self.cases, float(p.t0)), np.array(e.y0)
         self.samples = np.full((self.cases, len(grid), self.n), np.nan)
         self.samples[:, :first] = e.y0[:, None]
-        steered = error_tolerances(self.n, p.integrals, rtol, atol)[:, : p.steering]
-        self.size = first_steps(e.rates, p.t0, p.t1, e.y0, e.rates0, steered, tableau.error_order)
+        contacts = e.contacts
+        if contacts is None:
+            steered = error_tolerances(self.n, p.integrals, rtol, atol)[:, : p.steering]
+            self.size = first_steps(e.rates, p.t0, p.t1, e.y0, e.rates0, steered, tableau.error_order)
+            own = {}
+        else:
+            self.size = np.zeros(self.cases)
+            self.observed = np.full((self.cases, len(grid) + 1, contacts.observed), np.nan)
+            own = {
+                "quaternions": len(p.quaternions),
+                "same": contacts.same,
+                "n_regular": len(contacts.regular),
+                "regular": _flat(contacts.regular),
+                "brief": loop_abi.BRIEF * (p.t1 - p.t0),
+                "n_observed": contacts.observed,
+                "observed": self.observed.reshape(-1),
+            }
         self._zeros: list[EventZeros] = []
+        self.transitions: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
         queue = np.flatnonzero(started)
         left = np.empty(0, dtype=np.int64) if p.events is None else np.tile(p.events.left, self.cases)
         data = EnsembleData(
@@ -112,11 +189,12 @@ class EnsembleRun:
             **{name: getattr(self, name).reshape(-1) for name in ("y", "samples")},
             **{name: getattr(self, name) for name in ("t", "size", "status", "ended", "accepted", "rejected")},
             **{name: getattr(self, name) for name in ("evaluations", "recorded")},
+            **own,
         )
-        self._data = run_data(tableau, p, 0, rtol=rtol, atol=atol, max_step=max_step, dense=True, zeros=ROOM)
-        found = self._data.events.array("which")
-        cases = np.zeros(0 if found is None else len(found), dtype=np.int64)
-        self._data.update(sampling=CaseData(ensemble=data, number=-1, cases=cases))
+        self._shared = data
+        self._memory = partial(
+            run_data, tableau, chunk=0, rtol=rtol, atol=atol, max_step=max_step, dense=True, zeros=ROOM
+        )
 
     @property
     def terminated(self) -> int:
@@ -149,19 +227,55 @@ class EnsembleRun:
 
     def _work(self, stop: Flag) -> None:
         """The work of one thread: take cases until none is left, or until *stop*."""
-        run = LaneRecord(self._data, self.ensemble.lanes)
+        contacts = self.ensemble.contacts
+        if contacts is None:
+            lanes = LaneRecord(self._run_data(self.ensemble.problem), self.ensemble.lanes)
+            self._advance(stop, lanes, partial(self._integrate, lanes))
+        else:
+            with contacts.memory() as problem:
+                data = self._run_data(problem)
+                assert problem.contacts is not None
+                set_contacts(data, problem.contacts, CHANGES)
+                self._advance(stop, LaneRecord.of_one(data), partial(self._integrate, data))
+
+    def _run_data(self, problem: Problem) -> RunData:
+        """Memory of a run of cases like *problem*."""
+        data = self._memory(problem)
+        found = data.events.array("which")
+        cases = np.zeros(0 if found is None else len(found), dtype=np.int64)
+        since = np.zeros(loop_abi.CHATTER)
+        data.update(sampling=CaseData(ensemble=self._shared, number=-1, cases=cases, since=since))
+        return data
+
+    def _advance(self, stop: Flag, run: LaneRecord, integrate: Callable[[], object]) -> None:
+        """Call *integrate* for the motions in *run*, and read what they have found."""
         steps, done = STEPS, False
         while not (done or stop.is_set()):
             run["allowed"][:], began = steps, time.perf_counter()
-            done = bool(np.all(self._integrate(run) == np.int64(loop_abi.DONE)))
+            done = bool(np.all(integrate() == np.int64(loop_abi.DONE)))
             steps = 2 * steps if time.perf_counter() - began < PAUSE / 2 else max(steps // 2, STEPS)
-            events = run["events"]
-            for lane in np.flatnonzero(events["found"]):
-                found = int(events["found"][lane])
-                case, event = (x[:found, lane].copy() for x in (run["sampling"]["cases"], events["which"]))
-                states = events["states"][: found * self.n, lane].reshape(found, self.n).copy()
-                self._zeros.append(EventZeros(case, event, events["times"][:found, lane].copy(), states))
-            events["found"][:] = 0
+            self._read_zeros(run)
+            if self.ensemble.contacts is not None:
+                self._read_transitions(run["contacts"], self.ensemble.contacts.flags)
+
+    def _read_zeros(self, run: LaneRecord) -> None:
+        """Read the event zeros found since the last pause."""
+        events = run["events"]
+        for lane in np.flatnonzero(events["found"]):
+            found = int(events["found"][lane])
+            case, event = (x[:found, lane].copy() for x in (run["sampling"]["cases"], events["which"]))
+            states = events["states"][: found * self.n, lane].reshape(found, self.n).copy()
+            self._zeros.append(EventZeros(case, event, events["times"][:found, lane].copy(), states))
+        events["found"][:] = 0
+
+    def _read_transitions(self, contacts: LaneRecord, n: int) -> None:
+        """Read the transitions since the last pause, with *n* flags each, and their impacts."""
+        work, made = contacts["transitions"], int(contacts["made"][0])
+        impacts = work["impacts"][: IMPACT_NUMBERS * int(work["made"][0]), 0].reshape(-1, IMPACT_NUMBERS).copy()
+        flags = contacts["flags"][: made * n, 0].reshape(made, n).copy()
+        case, t = contacts["changed_rows"][:made, 0].copy(), contacts["times"][:made, 0].copy()
+        self.transitions.append((case, t, flags, impacts))
+        contacts["made"][0] = contacts["struck"][0] = work["made"][0] = 0
 
 
 def _flat(x: FloatArray) -> FloatArray:

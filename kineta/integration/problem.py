@@ -71,7 +71,7 @@ class Contacts:
     motion, transitions : memory of the motion, in whose place the functions of the problem have its words as block h; and of its
         transitions; transit : address of the transition
     observed : address of a function as ``rhs`` of :class:`Problem` with ``size`` results, the first kinetic and potential energy
-    first : the first event of contacts; work : offset of the work done in the state
+    watched, first : number of the caller's events, and the first event of contacts; work : offset of the work done in the state
     guard_contacts, guard_rows : (guards,) contact of each guard, and what it watches, as in :mod:`kineta.integration.loop_abi`
     """
 
@@ -80,6 +80,7 @@ class Contacts:
     transit: int
     observed: int
     size: int
+    watched: int
     first: int
     work: int
     guard_contacts: IntArray

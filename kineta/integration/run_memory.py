@@ -7,7 +7,7 @@ import numpy as np
 from kineta.integration import loop_abi
 from kineta.integration.error_control import error_tolerances
 from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData
-from kineta.integration.problem import Problem, perturbation_signs
+from kineta.integration.problem import Contacts, Problem, perturbation_signs
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau
@@ -66,6 +66,28 @@ def set_functions(data: RunData, problem: Problem) -> None:
     if problem.manifold is not None:
         data.constraints.position = CompiledFunction(problem.manifold.position)
         data.constraints.velocity = CompiledFunction(problem.manifold.velocity)
+
+
+def set_contacts(data: RunData, contacts: Contacts, rows: int) -> None:
+    """Give the loop *contacts*, with room for so many transitions between two pauses."""
+    flags = len(contacts.motion.array("flags"))
+    data.contacts.update(
+        motion=contacts.motion,
+        transitions=contacts.transitions,
+        transit=CompiledFunction(contacts.transit),
+        observed=CompiledFunction(contacts.observed),
+        watched=contacts.watched,
+        first=contacts.first,
+        work=contacts.work,
+        n_flags=flags,
+        guard_contacts=contacts.guard_contacts,
+        guard_rows=contacts.guard_rows,
+        energies=np.empty(contacts.size),
+        rows=rows,
+        changed_rows=np.empty(rows, dtype=np.int64),
+        times=np.empty(rows),
+        flags=np.empty(rows * flags),
+    )
 
 
 def _event_data(problem: Problem, zeros: int) -> EventData:

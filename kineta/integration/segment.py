@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray, IntArray
+from kineta.arrays import FloatArray, IntArray, Mask
 from kineta.integration.problem import Problem
 
 #: Reasons for a failure of any method.
@@ -99,6 +99,11 @@ class EventZeros:
             np.array([r[2] for r in rows]),
             np.array([r[3] for r in rows]).reshape(len(rows), n),
         )
+
+    def of_cases(self, which: Mask) -> EventZeros:
+        """The event zeros of cases *which* (cases,)."""
+        own = which[self.case]
+        return EventZeros(self.case[own], self.event[own], self.t[own], self.y[own])
 
     def replaced(self, others: Mapping[int, EventZeros]) -> EventZeros:
         """These event zeros, with those of some cases replaced by the only case of *others*; the order within a case stays."""

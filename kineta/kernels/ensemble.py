@@ -7,10 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kineta.integration.loop_abi import DONE, EVENT, GIVEN_UP, OUT_OF_STEPS, PAUSED, RunData
-from kineta.kernels.integrate import GOES_ON, is_fused, step
+from kineta.kernels.integrate import GOES_ON, begin_anew, is_fused, step
 from kineta.kernels.language import fabs, kernel, take
-from kineta.kernels.machine_code import machine_code_in_lanes
-from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
+from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
+from kineta.kernels.runge_kutta import first_step
+from kineta.kernels.sampling import note_case, observe
+from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
+from kineta.kernels.transition import is_carried_out, keep_mode
 from kineta.kernels.vectors import copy
 from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
@@ -23,28 +26,54 @@ def ensemble_loop(tableau: Tableau, lanes: int, *, projecting: bool = False) -> 
     return machine_code_in_lanes(lanes, integrate_cases, LoopMethod(tableau, is_fused(), projecting, False, True))
 
 
+def contact_ensemble_loop(tableau: Tableau) -> Callable[[RunData], int]:
+    """The compiled loop for *tableau* of one case with contacts after the other: a function of the record of a run, to DONE
+    where it found no case, else to PAUSED.
+    """
+    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), True, True, True))
+
+
 @kernel
 def integrate_cases(method: LoopMethod, run: RunData) -> int:
     """Make steps of cases until the run pauses, or no case is left."""
     for _ in range(run.allowed):
         if run.events.n != 0 and run.events.found > run.events.room:
             break
+        if method.touching and is_full(run):
+            break
         if run.sampling.number < 0:
             begin_next(method, run)
             if run.sampling.number < 0:
                 return DONE
-        status = step(method, run)
-        if run.events.n != 0 and status != GOES_ON:
-            status = GIVEN_UP if run.events.undefined else EVENT if run.events.ended else status
+        status = EVENT
+        if not run.events.undefined:
+            status = step(method, run)
+        if run.events.undefined:
+            status = GIVEN_UP
+        elif run.events.ended:
+            status = EVENT if run.sampling.ended < last_event(method, run) else GIVEN_UP
         if status == GOES_ON and run.accepted >= run.sampling.ensemble.max_steps:
             status = OUT_OF_STEPS
         if status != GOES_ON:
-            put_back(run)
+            put_back(method, run)
             run.sampling.ensemble.status[run.sampling.number] = status
             run.sampling.number = -1
     if run.sampling.number >= 0:
-        put_back(run)
+        put_back(method, run)
     return PAUSED
+
+
+@kernel
+def last_event(method: LoopMethod, run: RunData) -> int:
+    """The number of events that end a case."""
+    return run.contacts.watched if method.touching else run.events.n
+
+
+@kernel
+def is_full(run: RunData) -> bool:
+    """Whether another step, and the start of a case, may have more transitions or impacts than there is room for."""
+    c = run.contacts
+    return c.made + 2 > c.rows or 2 * c.transitions.made > c.transitions.room
 
 
 @kernel
@@ -59,25 +88,66 @@ def begin_next(method: LoopMethod, run: RunData) -> None:
         run.accepted, run.rejected, run.evaluations = 0, 0, 2
         run.just_rejected = False
         copy(every.y[number * n :], run.y, n)
-        copy(every.rates[number * n :], run.k, n)
-        copy(every.blocks[number * every.stride :], run.block, every.block)
         if e.n != 0:
-            e.ended, e.undefined = False, False
-            copy(every.values[number * e.n :], e.values, e.n)
-            copy(every.noise[number * e.n :], e.noise, e.n)
             for i in range(e.n):
                 e.left[i] = every.left[number * e.n + i]
-        if method.projecting:
-            copy(every.largest[number * run.constraints.watched :], run.constraints.largest, run.constraints.watched)
-            run.constraints.low = lowest_pivot(run, run.k)
+        e.ended, e.undefined = False, False
+        if method.touching:
             run.constraints.hops = 0
+            begin_case(method, run)
+        else:
+            begin_free(method, run)
 
 
 @kernel
-def put_back(run: RunData) -> None:
+def begin_free(method: LoopMethod, run: RunData) -> None:
+    """Begin a case without contacts, whose rate and step size are known."""
+    e, every, number, n = run.events, run.sampling.ensemble, run.sampling.number, run.n
+    copy(every.rates[number * n :], run.k, n)
+    copy(every.blocks[number * every.stride :], run.block, every.block)
+    if e.n != 0:
+        copy(every.values[number * e.n :], e.values, e.n)
+        copy(every.noise[number * e.n :], e.noise, e.n)
+    if method.projecting:
+        copy(every.largest[number * run.constraints.watched :], run.constraints.largest, run.constraints.watched)
+        run.constraints.low = lowest_pivot(run, run.k)
+        run.constraints.hops = 0
+
+
+@kernel
+def begin_case(method: LoopMethod, run: RunData) -> None:
+    """Begin the case of an ensemble: its first mode, its rate and its step size; a case without one is given up."""
+    c, case, every = run.contacts, run.sampling, run.sampling.ensemble
+    copy(every.blocks[case.number * every.stride :], c.motion.block, every.block)
+    c.transitions.same, c.transitions.fastest = every.same[case.number], 0.0
+    for k in range(c.motion.problem.contacts):
+        c.transitions.loose[k] = 0
+        c.transitions.exhausted[k] = 0
+    changed = is_carried_out(run, run.t, run.y, c.made)
+    run.events.undefined = not changed
+    if changed:
+        note_case(run, run.t)
+        keep_mode(run)
+        case.calm = 0
+        copy(run.between, run.y, run.n)
+        measure_pivots(run, run.t, every.n_regular, every.regular)
+        run.time[0] = run.t
+        run.rate(run.time, run.y, run.block, run.k)
+        run.size = first_step(method, run)
+        run.evaluations = 2
+        begin_anew(method, run)
+        if every.first > 0:
+            copy(run.y, every.samples[case.number * every.times * run.n :], run.n)
+            observe(run, run.t, every.samples[case.number * every.times * run.n :], 0)
+
+
+@kernel
+def put_back(method: LoopMethod, run: RunData) -> None:
     """Store the progress of the case."""
     c, every, number = run.sampling, run.sampling.ensemble, run.sampling.number
     every.t[number], every.size[number] = run.t, fabs(run.sizes[0])
     every.accepted[number], every.rejected[number] = run.accepted, run.rejected
     every.evaluations[number], every.recorded[number], every.ended[number] = run.evaluations, c.recorded, c.ended
     copy(run.y, every.y[number * run.n :], run.n)
+    if method.touching:
+        observe(run, run.t, every.y[number * run.n :], every.times)

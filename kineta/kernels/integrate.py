@@ -14,7 +14,7 @@ from kineta.codegen.target import host
 from kineta.integration.loop_abi import DONE, EVENT, NOT_FINITE, PAUSED, STEP_TOO_SMALL, RunData
 from kineta.kernels.event_location import locate
 from kineta.kernels.event_start import look_at_start
-from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.language import fabs, kernel
 from kineta.kernels.machine_code import machine_code
 from kineta.kernels.projection import hops, projected_step, watch_pivots
 from kineta.kernels.runge_kutta import (
@@ -31,8 +31,7 @@ from kineta.kernels.runge_kutta import (
 from kineta.kernels.sampling import is_due, sample
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
 from kineta.kernels.transition import decide, set_hysteresis
-from kineta.kernels.vectors import copy
-from kineta.memory import Reals
+from kineta.kernels.vectors import copy, normalise
 from kineta.numerics.tableaux import Tableau
 
 #: What a step returns when the run goes on.
@@ -130,9 +129,8 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, end: float, err
         locate(method, run, dense, t, h, end)
     if method.touching:
         run.contacts.changed = False
-        run.contacts.before = before
         if e.ended:
-            decide(run, h, before)
+            decide(method, run, dense, t, h, before)
         if run.contacts.changed:
             return GOES_ON
     if method.sampling:
@@ -156,14 +154,3 @@ def row(method: LoopMethod, run: RunData) -> int:
 def is_dense(method: LoopMethod, run: RunData) -> bool:
     """Whether the interpolant of a step is needed."""
     return run.events.n != 0 or is_due(run) if method.sampling else run.dense
-
-
-@kernel
-def normalise(q: Reals) -> None:
-    """Make a quaternion one of unit length."""
-    square = 0.0
-    for j in range(4):
-        square += q[j] * q[j]
-    length = sqrt(square)
-    for j in range(4):
-        q[j] = q[j] / length

@@ -173,6 +173,41 @@ def shrink(method: LoopMethod, run: RunData, h: float, error: float) -> bool:
 
 
 @kernel
+def scaled_norm(run: RunData, x: Reals, y: Reals) -> float:
+    """The root mean square of x - y in units of the tolerance in the initial state."""
+    total = 0.0
+    for i in range(run.steered):
+        d = (x[i] - y[i]) / (run.tolerances[i] + run.tolerances[run.n + i] * fabs(run.y[i]))
+        total += d * d
+    return sqrt(total / float(run.steered))
+
+
+@kernel
+def first_step(method: LoopMethod, run: RunData) -> float:
+    """The initial step size; :func:`kineta.integration.error_control.first_steps` is the same in NumPy."""
+    n, y, k, new, second = run.n, run.y, run.k, run.new, run.between
+    span = fabs(run.t_end - run.t)
+    for i in range(n):
+        second[i] = 0.0
+    d0, d1 = scaled_norm(run, y, second), scaled_norm(run, k, second)
+    h0 = min(span, 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1)
+    h = copysign(h0, run.t_end - run.t)
+    for i in range(n):
+        new[i] = y[i] + h * k[i]
+    run.time[0] = run.t + h
+    run.rate(run.time, new, run.block, second)
+    run.evaluations += 1
+    d2 = scaled_norm(run, second, k) / h0
+    steepest = d1 if d1 >= d2 or d2 != d2 else d2
+    h1 = max(1e-6, h0 * 1e-3) if steepest <= 1e-15 else pow(0.01 / steepest, 1.0 / float(method.tableau.error_order))
+    if not fabs(h1) < _INFINITE:
+        h1 = h0
+    if not (h0 < _INFINITE and h0 > 0.0):
+        return min(1e-6, span)
+    return min(min(100.0 * h0, h1), span)
+
+
+@kernel
 def record(run: RunData, t: float, h: float, state: Reals) -> None:
     """Record the time and the *state* after a step of the size h."""
     run.times[run.accepted] = t

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kineta.integration.loop_abi import RunData
-from kineta.kernels.language import kernel
+from kineta.integration.loop_abi import CHATTER, RunData
+from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import state_at
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.vectors import copy
+from kineta.kernels.vectors import copy, normalise
 from kineta.memory import Reals
 
 
@@ -19,24 +19,60 @@ def is_due(run: RunData) -> bool:
 
 @kernel
 def sample(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, before: int) -> None:
-    """Record the step from t on, with its event zeros from number *before* on."""
-    c, every, n = run.sampling, run.sampling.ensemble, run.n
-    if run.events.n != 0:
-        if run.events.ended:
-            end_at_event(run, before)
-        for j in range(before, run.events.found):
+    """Record the step from t on, up to the end of the case, with its event zeros from number *before* on."""
+    if run.events.n != 0 and run.events.ended:
+        end_at_event(run, before)
+    note_step(method, run, dense, t, h, before)
+
+
+@kernel
+def note_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float, before: int) -> None:
+    """Record the step from t to the time and the new state of the run, with its event zeros from number *before* on."""
+    c, e, every, n = run.sampling, run.events, run.sampling.ensemble, run.n
+    if e.n != 0:
+        for j in range(before, e.found):
             c.cases[j] = c.number
-    samples = every.samples[c.number * every.times * n :]
+            if method.touching:
+                settle(run, e.times[j], e.states[j * n :])
     while is_due(run):
         time = every.grid[c.recorded]
         if time == run.t:  # the state itself: the interpolant has rounding errors
             copy(run.new, run.between, n)
         else:
             state_at(method, run, dense, (time - t) / h, run.between)
-        copy(run.between, samples[c.recorded * n :], n)
+        copy(run.between, every.samples[(c.number * every.times + c.recorded) * n :], n)
+        if method.touching:
+            observe(run, time, every.samples[(c.number * every.times + c.recorded) * n :], c.recorded)
         c.recorded += 1
     run.sizes[0] = h
     run.accepted += 1
+
+
+@kernel
+def settle(run: RunData, t: float, y: Reals) -> None:
+    """Bring the state y at the time t onto the constraints of the present mode, as far as it is defined."""
+    c = run.constraints
+    for j in range(run.sampling.ensemble.quaternions):
+        normalise(y[run.quaternions[j] :])
+    run.time[0] = t
+    for step in range(3):
+        if step < 2:
+            c.position(run.time, y, run.block, c.after)
+        else:
+            c.velocity(run.time, y, run.block, c.after)
+        for i in range(run.n):
+            if fabs(c.after[i]) < float("inf"):
+                y[i] = c.after[i]
+
+
+@kernel
+def observe(run: RunData, t: float, y: Reals, place: int) -> None:
+    """Settle the state y at the time t, and observe it as number *place* of the case."""
+    c, every = run.sampling, run.sampling.ensemble
+    settle(run, t, y)
+    run.contacts.observed(
+        run.time, y, run.block, every.observed[(c.number * (every.times + 1) + place) * every.n_observed :]
+    )
 
 
 @kernel
@@ -70,3 +106,17 @@ def end_at_event(run: RunData, before: int) -> None:
             copy(e.states[j * n :], e.states[kept * n :], n)
             kept += 1
     e.found = kept
+
+
+@kernel
+def note_case(run: RunData, t: float) -> None:
+    """Note the case and the time of a transition; a case that chatters is given up."""
+    c, case = run.contacts, run.sampling
+    c.changed_rows[c.made], c.times[c.made] = case.number, t
+    if c.transitions.made > c.struck:
+        case.calm = 0
+    c.struck = c.transitions.made
+    case.since[case.calm % CHATTER] = t
+    case.calm += 1
+    if case.calm >= CHATTER and t - case.since[case.calm % CHATTER] < case.ensemble.brief:
+        run.events.undefined = True

@@ -43,6 +43,19 @@ def lowest_pivot(run: RunData, rates: Reals) -> float:
 
 
 @kernel
+def measure_pivots(run: RunData, t: float, count: int, states: Reals) -> None:
+    """The largest pivots of the constraints in some regular *states* (count, n)."""
+    c = run.constraints
+    for i in range(c.watched):
+        c.largest[i] = 0.0
+    run.time[0] = t
+    for r in range(count):
+        run.rate(run.time, states[r * run.n :], run.block, run.k)
+        for i in range(c.watched):
+            c.largest[i] = max(c.largest[i], fabs(run.k[c.pivots + i]))
+
+
+@kernel
 def is_to_guard(run: RunData) -> bool:
     """Whether an unguarded step has met a small pivot."""
     return not run.constraints.guarded and run.constraints.met < LOW

@@ -11,28 +11,67 @@ from kineta.kernels.contact.transition import CHANGED
 from kineta.kernels.event_start import ROUNDING, look_at_start
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import record
-from kineta.kernels.stage_evaluation import lowest_pivot
+from kineta.kernels.sampling import is_last_wanted, note_case, note_step
+from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
 
 
 @kernel
-def decide(run: RunData, h: float, before: int) -> None:
-    """Carry out the transition of the first guard that falls to zero in a step, where nothing but guards has a zero in it;
-    *before* is the number of zeros found before the step.
+def decide(method: LoopMethod, run: RunData, dense: Reals, start: float, h: float, before: int) -> None:
+    """Carry out the transition of the first guard that falls to zero in a step from the time *start* on, where nothing before
+    it ends the run; *before* is the number of zeros found before the step.
     """
     c, e = run.contacts, run.events
-    row, alone = before, c.transitions.made < c.transitions.room and c.made < c.rows
-    for k in range(before, e.found):
-        alone = alone and e.which[k] >= c.first
-        if alone:
-            alone = c.guard_rows[e.which[k] - c.first] != BOUND
-        if e.times[k] < e.times[row]:
-            row = k
-    if alone:
+    row = first_guard(run, before)
+    if row >= 0 and c.transitions.made < c.transitions.room and c.made < c.rows:
         t, state = e.times[row], e.states[row * run.n :]
-        mark_fired(run, t, before)
-        change_mode(run, t, h, state)
+        moment = tolerances.EVENT_TOLERANCE * max(c.transitions.until, fabs(t))
+        able = is_alone(run, t + moment, before)
+        if able:
+            mark_fired(run, t, before)
+            change_mode(method, run, dense, start, t, h, state, before)
+
+
+@kernel
+def first_guard(run: RunData, before: int) -> int:
+    """The first zero in a step that is none of the caller's events; -1 for none."""
+    c, e, row = run.contacts, run.events, -1
+    for k in range(before, e.found):
+        if e.which[k] >= c.watched and (row < 0 or e.times[k] < e.times[row]):
+            row = k
+    return row
+
+
+@kernel
+def is_alone(run: RunData, end: float, before: int) -> bool:
+    """Whether no switch and no friction limit has a zero in a step, and none up to the time *end* is the last wanted one."""
+    c, e, alone = run.contacts, run.events, True
+    for k in range(before, e.found):
+        i = e.which[k]
+        if i < c.watched:
+            last = is_last_wanted(run, k)
+            alone = alone and not (last and e.times[k] <= end)
+        elif i < c.first or c.guard_rows[i - c.first] == BOUND:
+            alone = False
+    return alone
+
+
+@kernel
+def keep_zeros(run: RunData, t: float, before: int) -> None:
+    """Keep the zeros of the caller's events up to a transition at t, and count the later ones as not found."""
+    c, e, kept = run.contacts, run.events, before
+    moment = tolerances.EVENT_TOLERANCE * max(c.transitions.until, fabs(t))
+    for k in range(before, e.found):
+        i = e.which[k]
+        if i < c.watched and e.times[k] <= t + moment:
+            e.which[kept], e.times[kept] = i, min(e.times[k], t)
+            copy(e.states[k * run.n :], e.states[kept * run.n :], run.n)
+            kept += 1
+        elif i < c.watched:
+            e.left[i] += 1
+    e.found = kept
+    e.ended = False
 
 
 @kernel
@@ -44,7 +83,7 @@ def mark_fired(run: RunData, t: float, before: int) -> None:
         c.transitions.loose[k] = 0
         c.transitions.exhausted[k] = 0
     for k in range(before, e.found):
-        if e.times[k] <= t + moment:
+        if e.which[k] >= c.first and e.times[k] <= t + moment:
             guard = e.which[k] - c.first
             if c.guard_rows[guard] == NORMAL and c.motion.contacts.mode[c.guard_contacts[guard]] != 0:
                 c.transitions.loose[c.guard_contacts[guard]] = 1
@@ -62,12 +101,54 @@ def energy(run: RunData, t: float, state: Reals) -> float:
 
 
 @kernel
-def change_mode(run: RunData, t: float, h: float, state: Reals) -> None:
-    """The transition at the time t in a *state*, recorded with both states; nothing where there is none. The energy that it
-    loses is work done.
+def change_mode(
+    method: LoopMethod, run: RunData, dense: Reals, start: float, t: float, h: float, state: Reals, before: int
+) -> None:
+    """The transition at the time t in a *state*, recorded with both states; nothing where there is none, for which a case of an
+    ensemble is given up.
     """
-    c, e, after = run.contacts, run.events, run.between
-    c.transitions.row = run.accepted + 1
+    c, e = run.contacts, run.events
+    if method.sampling:
+        run.t = t
+        copy(state, run.new, run.n)
+        keep_zeros(run, t, before)
+        note_step(method, run, dense, start, h, before)
+        changed = is_carried_out(run, t, run.new, c.made)
+        if changed:
+            note_case(run, t)
+        else:
+            e.undefined = True
+    else:
+        changed = is_carried_out(run, t, state, run.accepted + 1)
+        if changed:
+            record(run, t, h, state)
+            c.changed_rows[c.made] = run.accepted
+            record(run, t, 0.0, run.between)
+            keep_zeros(run, t, before)
+    if changed:
+        keep_mode(run)
+        copy(run.between, run.y, run.n)
+        run.t = t
+        run.time[0] = t
+        run.rate(run.time, run.y, run.block, run.k)
+        run.evaluations += 1
+        run.size = min(run.size, c.transitions.flight)
+        for i in range(c.first, e.n):
+            e.left[i] = 1
+        c.changed = True
+        run.constraints.low = lowest_pivot(run, run.k)
+        run.constraints.hops = 0
+        look_at_start(run, t)
+        set_hysteresis(run)
+
+
+@kernel
+def is_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
+    """Whether there is a transition at the time t in a *state*; the one after it is then ``between``, and *row* is written with
+    its impacts. The energy that it loses is work done.
+    """
+    c, after = run.contacts, run.between
+    c.transitions.row = row
     before = energy(run, t, state)
     copy(state, after, run.n)
     run.time[0] = t
@@ -75,26 +156,15 @@ def change_mode(run: RunData, t: float, h: float, state: Reals) -> None:
     if c.transitions.status == CHANGED:
         behind = energy(run, t, after)
         after[c.work] = after[c.work] + (behind - before)
-        record(run, t, h, state)
-        c.changed_rows[c.made] = run.accepted
-        copy(c.motion.flags, c.flags[c.made * c.n_flags :], c.n_flags)
-        c.made += 1
-        record(run, t, 0.0, after)
-        copy(after, run.y, run.n)
-        run.t = t
-        run.time[0] = t
-        run.rate(run.time, after, run.block, run.k)
-        run.evaluations += 1
-        run.size = min(run.size, c.transitions.flight)
-        for i in range(c.first, e.n):
-            e.left[i] = 1
-        e.found = c.before
-        e.ended = False
-        c.changed = True
-        run.constraints.low = lowest_pivot(run, run.k)
-        run.constraints.hops = 0
-        look_at_start(run, t)
-        set_hysteresis(run)
+    return c.transitions.status == CHANGED
+
+
+@kernel
+def keep_mode(run: RunData) -> None:
+    """Keep the flags of the mode after a transition."""
+    c = run.contacts
+    copy(c.motion.flags, c.flags[c.made * c.n_flags :], c.n_flags)
+    c.made += 1
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kineta.kernels.language import fabs, kernel
+from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.memory import Reals
 
 
@@ -35,3 +35,14 @@ def largest_change(x: Reals, y: Reals, n: int) -> float:
     for i in range(n):
         found = maximum(found, fabs(x[i] - y[i]))
     return found
+
+
+@kernel
+def normalise(q: Reals) -> None:
+    """Make a quaternion one of unit length."""
+    square = 0.0
+    for j in range(4):
+        square += q[j] * q[j]
+    length = sqrt(square)
+    for j in range(4):
+        q[j] = q[j] / length

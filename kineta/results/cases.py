@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,9 +44,9 @@ class Cases:
     rejected: IntArray
     energy_balance: FloatArray
     events: tuple[IntArray, ...]
-    changes: tuple[tuple[tuple[float, str], ...], ...]
-    impacts: tuple[tuple[Impact, ...], ...]
-    notes: tuple[tuple[str, ...], ...]
+    changes: Sequence[tuple[tuple[float, str], ...]]
+    impacts: Sequence[tuple[Impact, ...]]
+    notes: Sequence[tuple[str, ...]]
     residual: FloatArray | tuple[()] = ()
 
     def __len__(self) -> int:

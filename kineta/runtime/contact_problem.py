@@ -14,6 +14,7 @@ from kineta.codegen.llvm import NativeFunction
 from kineta.integration.contact_records import (
     BOUND,
     FLAGS,
+    IMPACT_NUMBERS,
     NORMAL,
     TANGENTS,
     ContactMode,
@@ -28,7 +29,7 @@ from kineta.integration.contact_records import (
 from kineta.integration.problem import perturbation_signs
 from kineta.kernels.contact import motion as kernels
 from kineta.kernels.contact.motion import evaluate_rows
-from kineta.kernels.contact.transition import IMPACT_NUMBERS, TRIED
+from kineta.kernels.contact.transition import TRIED
 from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
@@ -56,12 +57,12 @@ class ContactFunction:
         return out
 
     def batch(self, t: FloatArray, y: FloatArray, h: FloatArray) -> FloatArray:
-        """The values (k, size) at times (k, 1) in states (k, n)."""
+        """The values (k, size) at times (k, 1) in states (k, n), with one block h for all or (k, block)."""
         y = np.ascontiguousarray(y, dtype=np.float64)
         times = np.array(np.broadcast_to(t, (len(y), 1)), dtype=np.float64).ravel()
         out = np.empty((len(y), self._size))
         rows = machine_code(evaluate_rows)
-        with self._contacts.borrowed(h) as motion:
+        with self._contacts.borrowed(h if h.ndim == 1 else h[0]) as motion:
             rows(
                 CompiledFunction(self.address),
                 len(y),
@@ -69,6 +70,8 @@ class ContactFunction:
                 y.reshape(-1),
                 y.shape[1],
                 motion,
+                np.ascontiguousarray(h).reshape(-1),
+                h.shape[1] if h.ndim > 1 else 0,
                 out.reshape(-1),
                 self._size,
             )
@@ -151,13 +154,13 @@ class CompiledContacts:
             **functions,
         )
 
-    def gaps(self, motion: ContactMotion, t: float, y: FloatArray) -> FloatArray:
-        """Gaps (contacts,) in a state, those of joints with friction negative."""
-        return self._functions["gaps"](
-            np.array([t]),
-            np.concatenate([y, np.zeros(len(motion.array("extended")) - self.n)]),
-            motion.array("block")[: self.block],
-        )
+    def gaps(self, t: float, y: FloatArray, h: FloatArray) -> FloatArray:
+        """Gaps (k, contacts) in the states y (k, n), with one block h for all or (k, block); infinite for joint friction."""
+        function = self._functions["gaps"]
+        states = np.zeros((len(y), function.program.inputs[1].size))
+        states[:, : self.n] = y
+        gaps = function.batch(np.full((len(y), 1), t), states, np.ascontiguousarray(h[..., : self.block]))
+        return np.where(self.problem.array("has_normal") > 0, gaps, np.inf)
 
     def laws(self, motion: ContactMotion, t: float, y: FloatArray) -> FloatArray:
         """Laws (contacts, 4) of all contacts in a state."""

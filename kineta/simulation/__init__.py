@@ -1,4 +1,5 @@
 """Simulation: from a problem through a solver to a result, for one case or many.
 
-Reading order: ``simulate``, ``solution``, ``run``, ``ensemble``, ``postprocess``, ``energy_balance``, ``progress``.
+Reading order: ``simulate``, ``solution``, ``run``, ``ensemble``, ``contact_ensemble``, ``postprocess``,
+``energy_balance``, ``progress``.
 """

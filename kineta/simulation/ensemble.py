@@ -1,4 +1,4 @@
-"""Ensembles of cases: by native methods in SIMD lanes and threads, by other methods sequentially."""
+"""Ensembles of cases: by native methods in SIMD lanes and threads, by other methods and with switches sequentially."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import event_record
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold, regular_pivots
+from kineta.simulation.contact_ensemble import may_run_natively, run_with_contacts
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate, obstacle, start_refusal
 from kineta.simulation.solution import Solution, has_discrete_changes, unmoved
@@ -42,8 +43,12 @@ _STATUS = {
 def integrate_cases(task: SimulationProblem, bar: Progress) -> Solution:
     """The solution of all cases of *task*. Raises :class:`SimulationError` where none can start."""
     found = unmoved(task)
-    native = task.method in TABLEAUX and not has_discrete_changes(task)
-    _sequentially(task, _in_lanes(task, found, bar) if native else range(len(task.y0)), found, bar)
+    left: Sequence[int] = range(len(task.y0))
+    if task.method in TABLEAUX and not has_discrete_changes(task):
+        left = _in_lanes(task, found, bar)
+    elif may_run_natively(task):
+        left = run_with_contacts(task, found, bar)
+    _sequentially(task, left, found, bar)
     return found
 
 

@@ -188,9 +188,9 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
             rejected=solution.rejected,
             energy_balance=balances,
             events=tuple(zeros.case[zeros.event == e] for e in places),
-            changes=tuple(solution.changes),
-            impacts=tuple(solution.impacts),
-            notes=tuple(solution.notes),
+            changes=solution.changes,
+            impacts=solution.impacts,
+            notes=solution.notes,
             residual=np.where(kept, found.off, 0.0).max(axis=(0, 2), initial=0.0),
         ),
     )

@@ -123,7 +123,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         rejected=np.array([whole.rejected]),
         zeros=EventZeros.listed(zeros, len(task.y0)),
         changes=[tuple(hybrid.changes) if hybrid else ()],
-        impacts=[tuple(contacts.impacts) if contacts else ()],
+        impacts=[tuple(contacts.log.impacts) if contacts else ()],
         notes=[contacts.notes() if contacts else ()],
         domains={0: domain},
         record=record,

@@ -124,7 +124,7 @@ def has_discrete_changes(task: SimulationProblem) -> bool:
 
 def observe(made: BoundSystem, t: FloatArray, y: FloatArray) -> FloatArray:
     """Observed quantities at times *t* (..., k) in states *y* (..., k, n), of one case or many."""
-    if made.h.ndim > 1:
+    if made.h.ndim > 1 and y.shape[1] > 1:
         return np.array([made.code.observe(t[i, :, None], y[i], made.h[i]) for i in range(len(t))])
     rows = made.code.observe(t.reshape(-1, 1), y.reshape(t.size, y.shape[-1]), made.h)
     return np.asarray(rows.reshape(*t.shape, rows.shape[-1]))

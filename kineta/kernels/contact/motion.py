@@ -276,8 +276,20 @@ MotionFunction = Callable[[Reals, Reals, ContactMotion, Reals], None]
 
 @kernel
 def evaluate_rows(
-    function: MotionFunction, count: int, t: Reals, y: Reals, n: int, motion: ContactMotion, out: Reals, size: int
+    function: MotionFunction,
+    count: int,
+    t: Reals,
+    y: Reals,
+    n: int,
+    motion: ContactMotion,
+    blocks: Reals,
+    width: int,
+    out: Reals,
+    size: int,
 ) -> None:
-    """A *function* of time, state and motion at times t (count,) in states y (count, n): out (count, size)."""
+    """A *function* of time, state and motion at times t (count,) in states y (count, n): out (count, size). Each row has a block
+    of its own (count, width), unless width is 0.
+    """
     for i in range(count):
+        copy(blocks[i * width :], motion.block, width)
         function(t[i:], y[i * n :], motion, out[i * size :])

@@ -8,7 +8,7 @@ resolved in height or time comes to rest.
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import CLOSED, FLAGS, ContactMotion, TransitionWork
+from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, ContactMotion, TransitionWork
 from kineta.kernels.contact.active_set import solve_active_set
 from kineta.kernels.contact.block_inertia import accelerations, copy_blocks, rate_along, respond
 from kineta.kernels.contact.impact import impact
@@ -45,9 +45,6 @@ ASIDE = 1e-3
 AHEAD = 1e-7
 #: Fastest separation of a contact at rest: none, since separating contacts are left out.
 NO_LIMIT = 1e300
-#: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, 1 for what comes to
-#: rest; and the row of the state after it.
-IMPACT_NUMBERS = 9
 
 
 @kernel

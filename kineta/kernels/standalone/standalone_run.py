@@ -22,11 +22,11 @@ from kineta.integration.loop_abi import (
     RunData,
 )
 from kineta.kernels.event_start import look_at_start
-from kineta.kernels.integrate import integrate, normalise
-from kineta.kernels.language import copysign, fabs, kernel, pow, sqrt
-from kineta.kernels.runge_kutta import interpolate
-from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
-from kineta.kernels.vectors import copy, largest, largest_change
+from kineta.kernels.integrate import integrate
+from kineta.kernels.language import copysign, fabs, kernel
+from kineta.kernels.runge_kutta import first_step, interpolate
+from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
+from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
 
 #: What ``begin`` and ``advance`` return beside what the loop does: the time is reached, the run has ended at an event, and the
@@ -95,7 +95,7 @@ def begin(method: LoopMethod, m: StandaloneRun) -> int:
         if not consistent:
             return INCONSISTENT
         settle(method, m, m.t0, run.y)
-        measure_pivots(m)
+        measure_pivots(run, m.t0, m.n_regular, m.regular)
     run.time[0] = m.t0
     run.rate(run.time, run.y, run.block, run.k)
     run.evaluations += 1
@@ -156,54 +156,6 @@ def is_made_consistent(run: RunData) -> bool:
         if not change <= tolerances.STATE_TOLERANCE:
             return False
     return True
-
-
-@kernel
-def measure_pivots(m: StandaloneRun) -> None:
-    """The largest pivots of the constraints in the regular states."""
-    run, c = m.run, m.run.constraints
-    for i in range(c.watched):
-        c.largest[i] = 0.0
-    run.time[0] = m.t0
-    for r in range(m.n_regular):
-        run.rate(run.time, m.regular[r * run.n :], run.block, run.k)
-        for i in range(c.watched):
-            c.largest[i] = max(c.largest[i], fabs(run.k[c.pivots + i]))
-
-
-@kernel
-def scaled_norm(run: RunData, x: Reals, y: Reals) -> float:
-    """The root mean square of x - y in units of the tolerance in the initial state."""
-    total = 0.0
-    for i in range(run.steered):
-        d = (x[i] - y[i]) / (run.tolerances[i] + run.tolerances[run.n + i] * fabs(run.y[i]))
-        total += d * d
-    return sqrt(total / float(run.steered))
-
-
-@kernel
-def first_step(method: LoopMethod, run: RunData) -> float:
-    """The initial step size; :func:`kineta.integration.error_control.first_steps` is the same in NumPy."""
-    n, y, k, new, second = run.n, run.y, run.k, run.new, run.between
-    span = fabs(run.t_end - run.t)
-    for i in range(n):
-        second[i] = 0.0
-    d0, d1 = scaled_norm(run, y, second), scaled_norm(run, k, second)
-    h0 = min(span, 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1)
-    h = copysign(h0, run.t_end - run.t)
-    for i in range(n):
-        new[i] = y[i] + h * k[i]
-    run.time[0] = run.t + h
-    run.rate(run.time, new, run.block, second)
-    run.evaluations += 1
-    d2 = scaled_norm(run, second, k) / h0
-    steepest = d1 if d1 >= d2 or d2 != d2 else d2
-    h1 = max(1e-6, h0 * 1e-3) if steepest <= 1e-15 else pow(0.01 / steepest, 1.0 / float(method.tableau.error_order))
-    if not fabs(h1) < _INFINITE:
-        h1 = h0
-    if not (h0 < _INFINITE and h0 > 0.0):
-        return min(1e-6, span)
-    return min(min(100.0 * h0, h1), span)
 
 
 @kernel

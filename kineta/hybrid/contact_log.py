@@ -1,0 +1,65 @@
+"""What has happened to contacts during a motion: changes in words, impacts, and contacts that came to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kineta.arrays import FloatArray
+from kineta.integration.contact_records import ALONG, CLOSED, SLIPS, STUCK
+from kineta.results.impacts import Impact
+
+#: Number of impacts before a rest that is reported.
+FEW = 2
+#: What the log of an impact says of a contact: it was hit, and came to rest.
+HIT, TIRED = 1, 2
+
+
+class ContactLog:
+    """The log of contacts with *names* and numbers of *tangents*: ``changes`` are times and words of all transitions, ``impacts``
+    those of all contacts.
+    """
+
+    def __init__(self, names: Sequence[str], tangents: Sequence[int]) -> None:
+        self._names, self._tangents = names, tangents
+        self.changes: list[tuple[float, str]] = []
+        self.impacts: list[Impact] = []
+        self._counts = [0] * len(names)
+        self._calm: dict[int, tuple[float, int]] = {}
+
+    def note(
+        self, t: float, before: FloatArray, after: FloatArray, impacts: FloatArray, *, start: bool = False
+    ) -> None:
+        """Record a transition at *t* from the flags *before* to those *after*, with its *impacts*; at the *start* these alone."""
+        said = []
+        for contact, n, u, w, approach, leaving, lost, how, _ in impacts.tolist():
+            i = int(contact)
+            self.impacts.append(Impact(t, self._names[i], n, u, w, approach, leaving, lost))
+            if int(how) & HIT:
+                said.append(f"{self._names[i]} strikes")
+                self._counts[i] += 1
+                if int(how) & TIRED and self._counts[i] > FEW:
+                    self._calm.setdefault(i, (t, self._counts[i]))
+        self.changes += ((t, what) for what in (*said, *(() if start else self._words(before, after))))
+
+    def _words(self, before: FloatArray, after: FloatArray) -> Iterator[str]:
+        """Changes of the mode in words."""
+        if (before == after).all():
+            return
+        rows = zip(self._names, self._tangents, before.tolist(), after.tolist(), strict=True)
+        for name, tangents, old, new in rows:
+            if (new[CLOSED] > 0) != (old[CLOSED] > 0):
+                yield f"{name} {'rests' if new[CLOSED] > 0 else 'leaves'}"
+            for k, word in ((STUCK, "sticks"), (SLIPS, "slips")):
+                if new[k] and not old[k]:
+                    yield f"{name} {word}"
+            own = range(ALONG, ALONG + tangents)
+            if new[SLIPS] and old[SLIPS] and sum(old[k] * new[k] for k in own) < 0:
+                yield f"{name} reverses"
+
+    def rests(self, flags: FloatArray) -> tuple[str, ...]:
+        """Sentences on contacts at rest after an accumulation of impacts, which the *flags* still close."""
+        return tuple(
+            f"'{self._names[i]}' came to rest at t = {t:.6g} s after {n} impacts."
+            for i, (t, n) in self._calm.items()
+            if flags[i, CLOSED] > 0
+        )

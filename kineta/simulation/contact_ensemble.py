@@ -1,0 +1,204 @@
+"""Ensembles of motions with contacts: each thread runs one after the other in the native loop, with all transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.hybrid.automaton import contact_tolerance, penetration_notes
+from kineta.hybrid.contact_log import ContactLog
+from kineta.hybrid.contact_modes import loop_contacts
+from kineta.integration import loop_abi
+from kineta.integration.contact_records import FLAGS
+from kineta.integration.native_ensemble import CaseTransitions, ContactCases, Ensemble, EnsembleRun, cores
+from kineta.integration.problem import Problem
+from kineta.kernels.ensemble import contact_ensemble_loop
+from kineta.numerics.tableaux import TABLEAUX
+from kineta.results import outcomes
+from kineta.results.outcomes import DONE, EVENT, INTERRUPTED
+from kineta.runtime.contact_problem import CompiledContacts
+from kineta.runtime.events import event_record
+from kineta.runtime.problem import SimulationProblem
+from kineta.runtime.projection import Projection, manifold
+from kineta.simulation.progress import Progress
+from kineta.simulation.run import start_refusal
+from kineta.simulation.solution import Solution
+from kineta.threads import once
+
+#: Status of a run by the status of a case that has not been given up.
+_STATUS = {loop_abi.PAUSED: INTERRUPTED, loop_abi.DONE: DONE, loop_abi.EVENT: EVENT}
+
+
+def may_run_natively(task: SimulationProblem) -> bool:
+    """Whether nothing but contacts changes the motions of *task*, and compiled code can tell whether their laws hold."""
+    touches = task.made.code.layout.touches
+    own = not (task.made.forces.sampled or task.system.switches or task.system.programs)
+    return (
+        own and task.method in TABLEAUX and task.t1 > task.t0 and bool(touches) and not any(t.varies for t in touches)
+    )
+
+
+def run_with_contacts(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:
+    """Integrate all cases of *task* on all cores; returns those that are left, to be run as single motions."""
+    code, cases, grid = task.made.code, len(task.y0), task.grid
+    assert grid is not None
+    start = np.full((cases, 1), task.t0)
+    rate0 = code.rate.batch(start, task.y0, task.made.h)
+    doubtful = range(cases) if task.system.constraints else np.flatnonzero(~np.isfinite(rate0).all(axis=1)).tolist()
+    refused = [i for i in doubtful if start_refusal(task.case(i), rate0[i])]
+    task = replace(task, y0=task.y0.copy())
+    Projection(task.quaternions, task.made)(start[:, 0], task.y0)
+    rate0[refused] = np.nan
+    ensemble = _ensemble(task, rate0)
+    tableau = TABLEAUX[task.method]
+    runs = EnsembleRun(tableau, contact_ensemble_loop(tableau), ensemble, grid, **vars(task.control))
+    with suppress(KeyboardInterrupt):
+        runs.run(min(cores(), cases), lambda ended: bar.ended(ended, cases))
+    stays = np.isin(runs.status, [*_STATUS])
+    found.t[stays, -1], found.y[stays, -1], found.y[stays, :-1] = runs.t[stays], runs.y[stays], runs.samples[stays]
+    found.nfev[stays], found.recorded[stays] = runs.evaluations[stays], runs.recorded[stays]
+    found.steps[stays], found.rejected[stays] = runs.accepted[stays], runs.rejected[stays]
+    found.zeros = runs.zeros.of_cases(stays)
+    begun = stays & np.isfinite(runs.observed[:, -1]).any(axis=1)
+    assert found.values is not None
+    found.values[begun] = runs.observed[begun]
+    for i in np.flatnonzero(stays).tolist():
+        found.status[i], found.messages[i] = _STATUS[int(runs.status[i])], _message(task, runs, i)
+    contacts = code.contacts
+    assert contacts is not None
+    transitions = partial(CaseTransitions.ordered, runs.transitions, cases, code.layout.flags)
+    histories = ContactHistories(contacts, transitions, penetration_notes(contacts, task))
+    found.changes, found.impacts, found.notes = (
+        CaseSequence(cases, told) for told in (histories.changes, histories.impacts, histories.notes)
+    )
+    left: list[int] = np.flatnonzero(~stays).tolist()
+    for i in left:
+        found.changes[i], found.impacts[i], found.notes[i] = (), (), ()
+    return [] if (runs.status == loop_abi.PAUSED).any() else left
+
+
+def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
+    """The initial value problems of all cases of *task*, before their first modes."""
+    code, made, first = task.made.code, task.made, task.case(0)
+    contacts, until, regular = code.contacts, max(abs(task.t0), abs(task.t1)), task.regular
+    assert contacts is not None
+    problem = Problem(
+        rhs=code.rate.address,
+        h=first.made.h,
+        t0=task.t0,
+        t1=task.t1,
+        y0=first.y0,
+        quaternions=task.quaternions,
+        integrals=code.layout.integrals,
+        manifold=manifold(first, first.made, first.y0),
+    )
+
+    @contextmanager
+    def memory() -> Iterator[Problem]:
+        with contacts.borrowed(first.made.h) as motion:
+            work = contacts.transitions(0.0, until)
+            own = loop_contacts(made, motion, work, len(task.watched), len(task.watched), task.states)
+            yield replace(
+                problem,
+                h=motion.words(),
+                contacts=own,
+                events=event_record(task.watched, code.event_address, 0, code.layout.touch_events),
+            )
+
+    empty = np.empty((len(task.y0), 0))
+    states = [np.concatenate([q, v, np.zeros(len(first.y0) - len(q) - len(v))]) for q, v in regular]
+    return Ensemble(
+        problem=replace(problem, events=event_record(task.watched, code.event_address, 0, code.layout.touch_events)),
+        lanes=1,
+        rates=lambda t, y: rate0,
+        h=np.atleast_2d(made.h),
+        y0=task.y0,
+        rates0=rate0,
+        values0=empty,
+        noise=empty,
+        largest=empty,
+        contacts=ContactCases(
+            memory,
+            np.asarray(contact_tolerance(task)),
+            np.array(states).reshape(len(states), len(first.y0)),
+            code.layout.flags,
+            code.observed_size,
+        ),
+    )
+
+
+def _message(task: SimulationProblem, runs: EnsembleRun, i: int) -> str:
+    """Message on the end of case *i*."""
+    t, status = float(runs.t[i]), int(runs.status[i])
+    if status == loop_abi.DONE:
+        return outcomes.done(t)
+    if status == loop_abi.EVENT:
+        return outcomes.stopped(t, task.watched[runs.ended[i]].name)
+    return outcomes.interrupted(t)
+
+
+class ContactHistories:
+    """What has happened to *contacts* in each case of an ensemble, put in order and told when asked for; *brought* are notes on
+    the start.
+    """
+
+    def __init__(
+        self, contacts: CompiledContacts, transitions: Callable[[], CaseTransitions], brought: Sequence[str]
+    ) -> None:
+        self._names = [t.name for t in contacts.touches]
+        self._tangents = [len(t.tangents) for t in contacts.touches]
+        self._found, self._brought = transitions, brought
+
+    @once
+    def _transitions(self) -> CaseTransitions:
+        return self._found()
+
+    def _log(self, i: int) -> tuple[ContactLog, FloatArray]:
+        """The log of case *i*, and the flags of its last mode."""
+        log, x = ContactLog(self._names, self._tangents), self._transitions
+        impacts = x.impacts[x.struck[i] : x.struck[i + 1]]
+        before = np.zeros((len(self._names), FLAGS))
+        first = int(x.first[i])
+        for k in range(first, int(x.first[i + 1])):
+            after = x.flags[k].reshape(-1, FLAGS)
+            log.note(float(x.t[k]), before, after, impacts[impacts[:, -1] == k], start=k == first)
+            before = after
+        return log, before
+
+    def changes(self, i: int) -> tuple[tuple[float, str], ...]:
+        """Changes of case *i*."""
+        return tuple(self._log(i)[0].changes)
+
+    def impacts(self, i: int) -> tuple[Any, ...]:
+        """Impacts of case *i*."""
+        return tuple(self._log(i)[0].impacts)
+
+    def notes(self, i: int) -> tuple[str, ...]:
+        """Notes on case *i*."""
+        log, flags = self._log(i)
+        return (*[self._brought[i]] * bool(self._brought[i]), *log.rests(flags))
+
+
+class CaseSequence(Sequence[Any]):
+    """What is *told* of each of so many *cases*, unless it has been set."""
+
+    def __init__(self, cases: int, told: Callable[[int], Any]) -> None:
+        self._cases, self._told, self._set = range(cases), told, dict[int, Any]()
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return tuple(map(self.__getitem__, self._cases[k]))
+        i = self._cases[k]
+        return self._set[i] if i in self._set else self._told(i)
+
+    def __setitem__(self, k: Any, value: Any) -> None:
+        self._set[self._cases[k]] = value

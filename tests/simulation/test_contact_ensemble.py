@@ -1,0 +1,129 @@
+"""Many motions with contacts in compiled code: each is the motion of its own run, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.simulation import contact_ensemble, ensemble
+from tests.support import EXAMPLES
+
+BALL = kn.load(EXAMPLES / "bouncing_ball.kin")
+#: A slider between stops, held by dry friction.
+SLIDER = kn.loads("""
+model slider;
+parameters m = 2, k = 50, c = 0.3, e = 0.6;
+A | Sx(x) = m;
+coordinates x;
+spring s = k on x;
+friction brake = 4*c on x;
+limit stops : -0.3 <= x <= 0.4, restitution = e;
+initial x = 0.35, x' = 2;
+""")
+#: The model, its time, and what differs between the cases.
+MODELS: dict[str, tuple[kn.System, float, dict[str, Any]]] = {
+    "ball": (BALL, 3.0, {"e": [0.0, 0.3, 0.62, 0.8, 1.0]}),
+    "rocking block": (kn.load(EXAMPLES / "rocking_block.kin"), 1.0, {}),
+    "sliding block": (kn.load(EXAMPLES / "sliding_block.kin"), 1.0, {}),
+    "dry friction": (kn.load(EXAMPLES / "friction_oscillator.kin"), 2.0, {}),
+    "limits": (SLIDER, 2.0, {"e": [0.2, 0.5, 0.6, 0.9, 1.0]}),
+}
+CASES = 5
+
+
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Cases that compiled code has left to Python, filled by runs."""
+    found: list[int] = []
+    run: Callable[..., list[int]] = contact_ensemble.run_with_contacts
+
+    def noted(*given: Any) -> list[int]:
+        some = run(*given)
+        found.extend(some)
+        return some
+
+    monkeypatch.setattr(ensemble, "run_with_contacts", noted)
+    return found
+
+
+def started(system: kn.System, seed: int) -> np.ndarray:
+    """Speeds near the initial ones, (CASES, nv)."""
+    still = kn.simulate(system, 1e-6).v[0]
+    return np.asarray(still + np.random.default_rng(seed).uniform(-0.1, 0.1, (CASES, len(still))))
+
+
+def check_same(one: kn.Result, other: kn.Result) -> None:
+    """Two results of one motion, equal in every bit."""
+    for name in ("status", "steps", "rejected", "nfev", "changes", "impacts", "notes"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert one.message.partition(" balance")[0] == other.message.partition(" balance")[0]
+    assert np.array_equal(one.t, other.t)
+    assert one.series.keys() == other.series.keys()
+    for name, values in one.series.items():
+        assert np.array_equal(values, other[name], equal_nan=True), name
+    for a, b in zip((*one.t_events, *one.y_events), (*other.t_events, *other.y_events), strict=True):
+        assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("watched", [False, True], ids=["", "events"])
+def test_every_case_has_the_bits_of_its_own_run(name: str, left: list[int], *, watched: bool) -> None:
+    system, t, more = MODELS[name]
+    v = started(system, seed=len(name))
+    x = kn.symbol(system.q_names[0])
+    events = [kn.event(x - 0.1, name="passes"), kn.event(x - 0.3, terminal=2, name="ends")] if watched else []
+    run = kn.simulate(system, t, v=v, p=more, events=events, samples=7)
+    assert left == []
+    for i in range(CASES):
+        p = {n: values[i] for n, values in more.items()}
+        check_same(run.case(i), kn.simulate(system, t, v=v[i], p=p, events=events, samples=7))
+
+
+def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    e = np.random.default_rng(3).uniform(0.1, 0.9, 40)
+    runs = []
+    for threads in (1, 3):
+        monkeypatch.setattr(contact_ensemble, "cores", lambda threads=threads: threads)
+        runs.append(kn.simulate(BALL, 2.0, p={"e": e}, samples=3))
+    one, other = runs
+    assert np.array_equal(one.y, other.y)
+    for i in range(len(e)):
+        check_same(one.case(i), other.case(i))
+
+
+def test_cases_with_many_transitions_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    from kineta.integration import native_ensemble
+
+    monkeypatch.setattr(native_ensemble, "CHANGES", 3)
+    monkeypatch.setattr(native_ensemble, "STEPS", 5)
+    monkeypatch.setattr(native_ensemble, "PAUSE", 0.0)
+    run = kn.simulate(BALL, 3.0, p={"e": [0.3, 0.7]}, samples=3)
+    for i, e in enumerate((0.3, 0.7)):
+        check_same(run.case(i), kn.simulate(BALL, 3.0, p={"e": e}, samples=3))
+
+
+def test_what_compiled_code_cannot_finish_is_run_as_a_single_motion(left: list[int]) -> None:
+    """A start below the floor is refused with its sentence, one just below it is brought back, and said."""
+    run = kn.simulate(BALL, 1.0, q=[[0, 1.0], [0, 0.01]], samples=3)
+    assert left == [1]
+    assert run.cases is not None
+    assert run.cases.status.tolist() == [0, -1]
+    with pytest.raises(kn.SimulationError) as refused:
+        kn.simulate(BALL, 1.0, q=[0, 0.01], samples=3)
+    assert run.cases.messages[1] == str(refused.value)
+    below = np.array([0, 0.05 - 1e-10])
+    check_same(kn.simulate(BALL, 1.0, q=[below], samples=3).case(0), kn.simulate(BALL, 1.0, q=below, samples=3))
+
+
+def test_what_happened_to_a_case_is_told_as_of_a_list() -> None:
+    cases = kn.simulate(BALL, 2.0, p={"e": [0.2, 0.7, 0.9]}, samples=3).cases
+    assert cases is not None
+    assert len(cases.impacts) == 3
+    assert cases.impacts[-1] == cases.impacts[2] == list(cases.impacts)[2]
+    assert cases.changes[1:] == (cases.changes[1], cases.changes[2])
+    with pytest.raises(IndexError):
+        cases.notes[3]
