@@ -4,9 +4,14 @@ with Python, and its return values. Fields that are *shared* have one value for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kineta.integration.contact_records import ContactMotion, Function, Transition, TransitionWork
 from kineta.memory import Integers, Reals, Record, Shared
 from kineta.numerics.roots import PARTS
+
+#: ``void setup(const double *given, double *h)``.
+Setup = Callable[[Reals, Reals], None]
 
 #: Return values of the loop. EVENT: after a step with undefined events or the last wanted zero, unless it is the last of the run.
 #: They are the status of a case, too, which may also be out of steps, or given up where an event is undefined.
@@ -119,6 +124,24 @@ class ContactData(Record, partial=True):
     flags: Reals
 
 
+class SwitchData(Record, partial=True):
+    """The switch of a run, which sets coordinates and speeds.
+
+    values : as a rate, the new values; targets : (count,) their places in the state; found : (count,) the values
+    setup : the block h of ``given``, parameters and constant forces, (n_given,)
+    span : duration of the run
+    """
+
+    values: Function
+    setup: Setup
+    count: int
+    targets: Integers
+    found: Reals
+    n_given: int
+    given: Reals
+    span: float
+
+
 class EnsembleData(Record, shared=True, partial=True):
     """The cases of an ensemble, which all lanes and threads share; cases are rows of all but the first seven.
 
@@ -131,7 +154,7 @@ class EnsembleData(Record, shared=True, partial=True):
         counts
     Of motions with contacts, whose samples and zeros are on their constraints: quaternions : their number; same : (cases,)
     contact tolerance; regular : (n_regular, n) states with independent constraints; brief : time of a chatter; observed :
-    (cases, times + 1, n_observed) quantities at the samples and at the end
+    (cases, times + 1, n_observed) quantities at the samples and at the end; given : (cases, n_given) of switches
     """
 
     next: Integers
@@ -167,6 +190,7 @@ class EnsembleData(Record, shared=True, partial=True):
     brief: float
     n_observed: int
     observed: Reals
+    given: Reals
 
 
 class CaseData(Record, partial=True):
@@ -185,7 +209,7 @@ class CaseData(Record, partial=True):
 
 
 class RunData(Record, partial=True):
-    """A run: its method's memory, its record since the last pause, and its events, constraints and contacts; or its case.
+    """A run: its method's memory, its record since the last pause, and its events, constraints, contacts and switch; or its case.
 
     n : states, of which the first ``steered`` are error-controlled; block : the block h; time : (1,) of a function
     k : (stages, n); new, between : (n,) the state tried, and an interpolated one; tolerances : (2, n) absolute, then relative
@@ -224,4 +248,5 @@ class RunData(Record, partial=True):
     events: EventData
     constraints: ConstraintData
     contacts: ContactData
+    switches: SwitchData
     sampling: CaseData

@@ -20,7 +20,7 @@ from kineta.integration.contact_records import IMPACT_NUMBERS
 from kineta.integration.error_control import error_tolerances, first_steps
 from kineta.integration.loop_abi import CaseData, EnsembleData, RunData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import run_data, set_contacts
+from kineta.integration.run_memory import run_data, set_contacts, set_switch
 from kineta.integration.segment import EventZeros
 from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
@@ -36,11 +36,11 @@ MotionMemory = Callable[[], AbstractContextManager[Problem]]
 
 
 @dataclass(frozen=True, slots=True)
-class ContactCases:
-    """What cases with contacts have in place of rates, event values and pivots at the start.
+class HybridCases:
+    """What cases with contacts or a switch have in place of rates, event values and pivots at the start.
 
     memory : of a motion; same : (cases,) contact tolerances; regular : (k, n) states with independent constraints
-    flags, observed : numbers of flags of a mode, and of observed quantities
+    flags, observed : numbers of flags of a mode, and of observed quantities; given : (cases, k) parameters and constant forces
     """
 
     memory: MotionMemory
@@ -48,6 +48,7 @@ class ContactCases:
     regular: FloatArray
     flags: int
     observed: int
+    given: FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ class Ensemble:
     y0, rates0 : (cases, n) initial states and their rates; a case with a rate that is not finite is not started
     values0, noise : (cases, k) initial event values, and as in :class:`~kineta.integration.problem.Events`
     largest : (cases, m) as in :class:`~kineta.integration.problem.Manifold`
-    contacts : of cases with contacts, which run in no lanes, from the states before their first mode
+    hybrid : of cases with contacts or a switch, which run in no lanes, from the states before their first mode
     """
 
     problem: Problem
@@ -107,7 +108,7 @@ class Ensemble:
     values0: FloatArray
     noise: FloatArray
     largest: FloatArray
-    contacts: ContactCases | None = None
+    hybrid: HybridCases | None = None
 
 
 class EnsembleRun:
@@ -148,7 +149,7 @@ class EnsembleRun:
         self.t, self.y = np.full(self.cases, float(p.t0)), np.array(e.y0)
         self.samples = np.full((self.cases, len(grid), self.n), np.nan)
         self.samples[:, :first] = e.y0[:, None]
-        contacts = e.contacts
+        contacts = e.hybrid
         if contacts is None:
             steered = error_tolerances(self.n, p.integrals, rtol, atol)[:, : p.steering]
             self.size = first_steps(e.rates, p.t0, p.t1, e.y0, e.rates0, steered, tableau.error_order)
@@ -164,6 +165,7 @@ class EnsembleRun:
                 "brief": loop_abi.BRIEF * (p.t1 - p.t0),
                 "n_observed": contacts.observed,
                 "observed": self.observed.reshape(-1),
+                "given": _flat(contacts.given),
             }
         self._zeros: list[EventZeros] = []
         self.transitions: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
@@ -227,15 +229,17 @@ class EnsembleRun:
 
     def _work(self, stop: Flag) -> None:
         """The work of one thread: take cases until none is left, or until *stop*."""
-        contacts = self.ensemble.contacts
+        contacts = self.ensemble.hybrid
         if contacts is None:
             lanes = LaneRecord(self._run_data(self.ensemble.problem), self.ensemble.lanes)
             self._advance(stop, lanes, partial(self._integrate, lanes))
         else:
             with contacts.memory() as problem:
                 data = self._run_data(problem)
-                assert problem.contacts is not None
-                set_contacts(data, problem.contacts, CHANGES)
+                if problem.contacts is not None:
+                    set_contacts(data, problem.contacts, CHANGES)
+                if problem.switching is not None:
+                    set_switch(data, problem.switching, CHANGES)
                 self._advance(stop, LaneRecord.of_one(data), partial(self._integrate, data))
 
     def _run_data(self, problem: Problem) -> RunData:
@@ -255,8 +259,8 @@ class EnsembleRun:
             done = bool(np.all(integrate() == np.int64(loop_abi.DONE)))
             steps = 2 * steps if time.perf_counter() - began < PAUSE / 2 else max(steps // 2, STEPS)
             self._read_zeros(run)
-            if self.ensemble.contacts is not None:
-                self._read_transitions(run["contacts"], self.ensemble.contacts.flags)
+            if self.ensemble.hybrid is not None:
+                self._read_transitions(run["contacts"], self.ensemble.hybrid.flags)
 
     def _read_zeros(self, run: LaneRecord) -> None:
         """Read the event zeros found since the last pause."""
@@ -270,12 +274,15 @@ class EnsembleRun:
 
     def _read_transitions(self, contacts: LaneRecord, n: int) -> None:
         """Read the transitions since the last pause, with *n* flags each, and their impacts."""
-        work, made = contacts["transitions"], int(contacts["made"][0])
-        impacts = work["impacts"][: IMPACT_NUMBERS * int(work["made"][0]), 0].reshape(-1, IMPACT_NUMBERS).copy()
+        made, impacts = int(contacts["made"][0]), np.empty((0, IMPACT_NUMBERS))
+        work = contacts["transitions"]
+        if work is not None:
+            impacts = work["impacts"][: IMPACT_NUMBERS * int(work["made"][0]), 0].reshape(-1, IMPACT_NUMBERS).copy()
+            work["made"][0] = 0
         flags = contacts["flags"][: made * n, 0].reshape(made, n).copy()
         case, t = contacts["changed_rows"][:made, 0].copy(), contacts["times"][:made, 0].copy()
         self.transitions.append((case, t, flags, impacts))
-        contacts["made"][0] = contacts["struck"][0] = work["made"][0] = 0
+        contacts["made"][0] = contacts["struck"][0] = 0
 
 
 def _flat(x: FloatArray) -> FloatArray:

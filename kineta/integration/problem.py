@@ -88,6 +88,25 @@ class Contacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Switching:
+    """A switch of a motion that sets coordinates and speeds.
+
+    values : address of a function as ``rhs`` of :class:`Problem` with the new values of the *targets* (k,), places in the state
+    setup : address of ``void f(const double *given, double *h)``, with ``given`` parameters and constant forces
+    observed, size, watched, work : as in :class:`Contacts`
+    """
+
+    values: int
+    setup: int
+    targets: IntArray
+    given: int
+    observed: int
+    size: int
+    watched: int
+    work: int
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """An initial value problem in machine code.
 
@@ -97,6 +116,7 @@ class Problem:
     integrals : number of quadratures, the last states, on which no rate depends. They are not error-controlled if there are
         other states
     contacts : whose transitions the native loop carries out; None for a return at every event zero
+    switching : the switch of a case of an ensemble
     """
 
     rhs: int
@@ -109,6 +129,7 @@ class Problem:
     events: Events | None = None
     manifold: Manifold | None = None
     contacts: Contacts | None = None
+    switching: Switching | None = None
 
     @property
     def steering(self) -> int:

@@ -6,8 +6,8 @@ import numpy as np
 
 from kineta.integration import loop_abi
 from kineta.integration.error_control import error_tolerances
-from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData
-from kineta.integration.problem import Contacts, Problem, perturbation_signs
+from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData, SwitchData
+from kineta.integration.problem import Contacts, Problem, Switching, perturbation_signs
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau
@@ -54,6 +54,7 @@ def run_data(
         events=_event_data(p, zeros),
         constraints=_constraint_data(p),
         contacts=ContactData(),
+        switches=SwitchData(),
     )
     set_functions(data, p)
     return data
@@ -87,6 +88,30 @@ def set_contacts(data: RunData, contacts: Contacts, rows: int) -> None:
         changed_rows=np.empty(rows, dtype=np.int64),
         times=np.empty(rows),
         flags=np.empty(rows * flags),
+    )
+
+
+def set_switch(data: RunData, switching: Switching, rows: int) -> None:
+    """Give the loop a switch, with room for so many transitions between two pauses."""
+    data.contacts.update(
+        observed=CompiledFunction(switching.observed),
+        watched=switching.watched,
+        work=switching.work,
+        energies=np.empty(switching.size),
+        rows=rows,
+        changed_rows=np.empty(rows, dtype=np.int64),
+        times=np.empty(rows),
+        flags=np.empty(0),
+    )
+    data.switches.update(
+        values=CompiledFunction(switching.values),
+        setup=CompiledFunction(switching.setup),
+        count=len(switching.targets),
+        targets=switching.targets,
+        found=np.empty(len(switching.targets)),
+        n_given=switching.given,
+        given=np.empty(switching.given),
+        span=abs(data.t_end - data.t),
     )
 
 

@@ -26,11 +26,11 @@ def ensemble_loop(tableau: Tableau, lanes: int, *, projecting: bool = False) -> 
     return machine_code_in_lanes(lanes, integrate_cases, LoopMethod(tableau, is_fused(), projecting, False, True))
 
 
-def contact_ensemble_loop(tableau: Tableau) -> Callable[[RunData], int]:
-    """The compiled loop for *tableau* of one case with contacts after the other: a function of the record of a run, to DONE
-    where it found no case, else to PAUSED.
+def hybrid_ensemble_loop(tableau: Tableau, *, touching: bool) -> Callable[[RunData], int]:
+    """The compiled loop for *tableau* of one case after the other, with contacts where it is *touching*, or with a switch: a
+    function of the record of a run, to DONE where it found no case, else to PAUSED.
     """
-    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), True, True, True))
+    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), touching, touching, True, not touching))
 
 
 @kernel
@@ -39,7 +39,7 @@ def integrate_cases(method: LoopMethod, run: RunData) -> int:
     for _ in range(run.allowed):
         if run.events.n != 0 and run.events.found > run.events.room:
             break
-        if method.touching and is_full(run):
+        if (method.touching or method.switching) and is_full(method, run):
             break
         if run.sampling.number < 0:
             begin_next(method, run)
@@ -66,14 +66,16 @@ def integrate_cases(method: LoopMethod, run: RunData) -> int:
 @kernel
 def last_event(method: LoopMethod, run: RunData) -> int:
     """The number of events that end a case."""
-    return run.contacts.watched if method.touching else run.events.n
+    return run.contacts.watched if method.touching or method.switching else run.events.n
 
 
 @kernel
-def is_full(run: RunData) -> bool:
+def is_full(method: LoopMethod, run: RunData) -> bool:
     """Whether another step, and the start of a case, may have more transitions or impacts than there is room for."""
     c = run.contacts
-    return c.made + 2 > c.rows or 2 * c.transitions.made > c.transitions.room
+    if method.touching and 2 * c.transitions.made > c.transitions.room:
+        return True
+    return c.made + 2 > c.rows
 
 
 @kernel
@@ -95,6 +97,8 @@ def begin_next(method: LoopMethod, run: RunData) -> None:
         if method.touching:
             run.constraints.hops = 0
             begin_case(method, run)
+        elif method.switching:
+            begin_switching(method, run)
         else:
             begin_free(method, run)
 
@@ -126,19 +130,36 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
     changed = is_carried_out(run, run.t, run.y, c.made)
     run.events.undefined = not changed
     if changed:
-        note_case(run, run.t)
+        note_case(method, run, run.t)
         keep_mode(run)
         case.calm = 0
         copy(run.between, run.y, run.n)
         measure_pivots(run, run.t, every.n_regular, every.regular)
-        run.time[0] = run.t
-        run.rate(run.time, run.y, run.block, run.k)
-        run.size = first_step(method, run)
-        run.evaluations = 2
-        begin_anew(method, run)
-        if every.first > 0:
-            copy(run.y, every.samples[case.number * every.times * run.n :], run.n)
-            observe(run, run.t, every.samples[case.number * every.times * run.n :], 0)
+        begin_motion(method, run)
+
+
+@kernel
+def begin_switching(method: LoopMethod, run: RunData) -> None:
+    """Begin a case with a switch."""
+    case, every, s = run.sampling, run.sampling.ensemble, run.switches
+    copy(every.blocks[case.number * every.stride :], run.block, every.block)
+    copy(every.given[case.number * s.n_given :], s.given, s.n_given)
+    case.calm = 0
+    begin_motion(method, run)
+
+
+@kernel
+def begin_motion(method: LoopMethod, run: RunData) -> None:
+    """The rate, the step size, the events and the first sample of a case."""
+    case, every = run.sampling, run.sampling.ensemble
+    run.time[0] = run.t
+    run.rate(run.time, run.y, run.block, run.k)
+    run.size = first_step(method, run)
+    run.evaluations = 2 if method.touching else 1  # alone a motion is evaluated again after the first mode
+    begin_anew(method, run)
+    if every.first > 0:
+        copy(run.y, every.samples[case.number * every.times * run.n :], run.n)
+        observe(method, run, run.t, every.samples[case.number * every.times * run.n :], 0)
 
 
 @kernel
@@ -149,5 +170,5 @@ def put_back(method: LoopMethod, run: RunData) -> None:
     every.accepted[number], every.rejected[number] = run.accepted, run.rejected
     every.evaluations[number], every.recorded[number], every.ended[number] = run.evaluations, c.recorded, c.ended
     copy(run.y, every.y[number * run.n :], run.n)
-    if method.touching:
-        observe(run, run.t, every.y[number * run.n :], every.times)
+    if method.touching or method.switching:
+        observe(method, run, run.t, every.y[number * run.n :], every.times)

@@ -30,6 +30,7 @@ from kineta.kernels.runge_kutta import (
 )
 from kineta.kernels.sampling import is_due, sample
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
+from kineta.kernels.switching import switch
 from kineta.kernels.transition import decide, set_hysteresis
 from kineta.kernels.vectors import copy, normalise
 from kineta.numerics.tableaux import Tableau
@@ -127,10 +128,13 @@ def accept(method: LoopMethod, run: RunData, t: float, h: float, end: float, err
         normalise(new[run.quaternions[j] :])
     if e.n != 0:
         locate(method, run, dense, t, h, end)
-    if method.touching:
+    if method.touching or method.switching:
         run.contacts.changed = False
         if e.ended:
-            decide(method, run, dense, t, h, before)
+            if method.touching:
+                decide(method, run, dense, t, h, before)
+            else:
+                switch(method, run, dense, t, h, before)
         if run.contacts.changed:
             return GOES_ON
     if method.sampling:

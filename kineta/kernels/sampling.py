@@ -32,8 +32,8 @@ def note_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float
     if e.n != 0:
         for j in range(before, e.found):
             c.cases[j] = c.number
-            if method.touching:
-                settle(run, e.times[j], e.states[j * n :])
+            if method.touching or method.switching:
+                settle(method, run, e.times[j], e.states[j * n :])
     while is_due(run):
         time = every.grid[c.recorded]
         if time == run.t:  # the state itself: the interpolant has rounding errors
@@ -41,35 +41,36 @@ def note_step(method: LoopMethod, run: RunData, dense: Reals, t: float, h: float
         else:
             state_at(method, run, dense, (time - t) / h, run.between)
         copy(run.between, every.samples[(c.number * every.times + c.recorded) * n :], n)
-        if method.touching:
-            observe(run, time, every.samples[(c.number * every.times + c.recorded) * n :], c.recorded)
+        if method.touching or method.switching:
+            observe(method, run, time, every.samples[(c.number * every.times + c.recorded) * n :], c.recorded)
         c.recorded += 1
     run.sizes[0] = h
     run.accepted += 1
 
 
 @kernel
-def settle(run: RunData, t: float, y: Reals) -> None:
+def settle(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
     """Bring the state y at the time t onto the constraints of the present mode, as far as it is defined."""
     c = run.constraints
     for j in range(run.sampling.ensemble.quaternions):
         normalise(y[run.quaternions[j] :])
     run.time[0] = t
-    for step in range(3):
-        if step < 2:
-            c.position(run.time, y, run.block, c.after)
-        else:
-            c.velocity(run.time, y, run.block, c.after)
-        for i in range(run.n):
-            if fabs(c.after[i]) < float("inf"):
-                y[i] = c.after[i]
+    if method.projecting:
+        for step in range(3):
+            if step < 2:
+                c.position(run.time, y, run.block, c.after)
+            else:
+                c.velocity(run.time, y, run.block, c.after)
+            for i in range(run.n):
+                if fabs(c.after[i]) < float("inf"):
+                    y[i] = c.after[i]
 
 
 @kernel
-def observe(run: RunData, t: float, y: Reals, place: int) -> None:
+def observe(method: LoopMethod, run: RunData, t: float, y: Reals, place: int) -> None:
     """Settle the state y at the time t, and observe it as number *place* of the case."""
     c, every = run.sampling, run.sampling.ensemble
-    settle(run, t, y)
+    settle(method, run, t, y)
     run.contacts.observed(
         run.time, y, run.block, every.observed[(c.number * (every.times + 1) + place) * every.n_observed :]
     )
@@ -109,13 +110,14 @@ def end_at_event(run: RunData, before: int) -> None:
 
 
 @kernel
-def note_case(run: RunData, t: float) -> None:
+def note_case(method: LoopMethod, run: RunData, t: float) -> None:
     """Note the case and the time of a transition; a case that chatters is given up."""
     c, case = run.contacts, run.sampling
     c.changed_rows[c.made], c.times[c.made] = case.number, t
-    if c.transitions.made > c.struck:
-        case.calm = 0
-    c.struck = c.transitions.made
+    if method.touching:
+        if c.transitions.made > c.struck:
+            case.calm = 0
+        c.struck = c.transitions.made
     case.since[case.calm % CHATTER] = t
     case.calm += 1
     if case.calm >= CHATTER and t - case.since[case.calm % CHATTER] < case.ensemble.brief:

@@ -22,7 +22,8 @@ class LoopMethod:
     """What a loop is translated for.
 
     fused : sums of products are rounded once; projecting : states are projected onto constraints; touching : contacts change
-        their modes within the loop; sampling : the run is a case of an ensemble, which keeps its state at given times alone
+        their modes within the loop; sampling : the run is a case of an ensemble, which keeps its state at given times alone;
+    switching : a switch sets coordinates and speeds within the loop
     """
 
     tableau: Tableau
@@ -30,6 +31,7 @@ class LoopMethod:
     projecting: bool
     touching: bool
     sampling: bool = False
+    switching: bool = False
 
 
 @kernel

@@ -23,7 +23,7 @@ def decide(method: LoopMethod, run: RunData, dense: Reals, start: float, h: floa
     it ends the run; *before* is the number of zeros found before the step.
     """
     c, e = run.contacts, run.events
-    row = first_guard(run, before)
+    row = first_change(run, before)
     if row >= 0 and c.transitions.made < c.transitions.room and c.made < c.rows:
         t, state = e.times[row], e.states[row * run.n :]
         moment = tolerances.EVENT_TOLERANCE * max(c.transitions.until, fabs(t))
@@ -34,7 +34,7 @@ def decide(method: LoopMethod, run: RunData, dense: Reals, start: float, h: floa
 
 
 @kernel
-def first_guard(run: RunData, before: int) -> int:
+def first_change(run: RunData, before: int) -> int:
     """The first zero in a step that is none of the caller's events; -1 for none."""
     c, e, row = run.contacts, run.events, -1
     for k in range(before, e.found):
@@ -58,10 +58,12 @@ def is_alone(run: RunData, end: float, before: int) -> bool:
 
 
 @kernel
-def keep_zeros(run: RunData, t: float, before: int) -> None:
-    """Keep the zeros of the caller's events up to a transition at t, and count the later ones as not found."""
+def keep_zeros(run: RunData, until: float, t: float, before: int) -> None:
+    """Keep the zeros of the caller's events up to a transition at t, and count the later ones as not found. The largest time of
+    the motion is *until*.
+    """
     c, e, kept = run.contacts, run.events, before
-    moment = tolerances.EVENT_TOLERANCE * max(c.transitions.until, fabs(t))
+    moment = tolerances.EVENT_TOLERANCE * max(until, fabs(t))
     for k in range(before, e.found):
         i = e.which[k]
         if i < c.watched and e.times[k] <= t + moment:
@@ -111,11 +113,11 @@ def change_mode(
     if method.sampling:
         run.t = t
         copy(state, run.new, run.n)
-        keep_zeros(run, t, before)
+        keep_zeros(run, c.transitions.until, t, before)
         note_step(method, run, dense, start, h, before)
         changed = is_carried_out(run, t, run.new, c.made)
         if changed:
-            note_case(run, t)
+            note_case(method, run, t)
         else:
             e.undefined = True
     else:
@@ -124,7 +126,7 @@ def change_mode(
             record(run, t, h, state)
             c.changed_rows[c.made] = run.accepted
             record(run, t, 0.0, run.between)
-            keep_zeros(run, t, before)
+            keep_zeros(run, c.transitions.until, t, before)
     if changed:
         keep_mode(run)
         copy(run.between, run.y, run.n)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from typing import Any
@@ -30,7 +30,7 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, bytes]]:
     elif isinstance(value, Mapping):
         for key in sorted(value):
             yield from _leaves(f"{name}[{key}]", value[key])
-    elif isinstance(value, tuple):
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
         for i, entry in enumerate(value):
             yield from _leaves(f"{name}[{i}]", entry)
     else:

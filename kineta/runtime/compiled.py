@@ -181,6 +181,10 @@ class CompiledSystem:
             y, block = ContactFunction(self.contacts, "given", size)(t, y, h), h[: self.contacts.block]
         return function(np.array([t]), y, block)
 
+    def switch_address(self, k: int) -> int:
+        """Address of the new values set by the switch number *k*, in a system without contacts."""
+        return self._functions[f"switch_{k}"].address
+
     @property
     def event_address(self) -> int:
         """Address of :attr:`events`, 0 without events."""

@@ -23,7 +23,7 @@ from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import event_record
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold, regular_pivots
-from kineta.simulation.contact_ensemble import may_run_natively, run_with_contacts
+from kineta.simulation.hybrid_ensemble import may_run_natively, run_natively
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate, obstacle, start_refusal
 from kineta.simulation.solution import Solution, has_discrete_changes, unmoved
@@ -47,7 +47,7 @@ def integrate_cases(task: SimulationProblem, bar: Progress) -> Solution:
     if task.method in TABLEAUX and not has_discrete_changes(task):
         left = _in_lanes(task, found, bar)
     elif may_run_natively(task):
-        left = run_with_contacts(task, found, bar)
+        left = run_natively(task, found, bar)
     _sequentially(task, left, found, bar)
     return found
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,8 @@ from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.energy_balance import Energies, assess_balance, within_tolerance
 from kineta.simulation.solution import Solution, observe, observe_record
 from kineta.threads import memo
+
+T = TypeVar("T")
 
 #: Residual of stabilised constraints in units of the tolerance, and its largest part of the states.
 BAUMGARTE_TOLERANCE, LARGEST_VIOLATION = 1e4, 1e-3
@@ -188,9 +190,9 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
             rejected=solution.rejected,
             energy_balance=balances,
             events=tuple(zeros.case[zeros.event == e] for e in places),
-            changes=solution.changes,
-            impacts=solution.impacts,
-            notes=solution.notes,
+            changes=_kept(solution.changes),
+            impacts=_kept(solution.impacts),
+            notes=_kept(solution.notes),
             residual=np.where(kept, found.off, 0.0).max(axis=(0, 2), initial=0.0),
         ),
     )
@@ -231,6 +233,11 @@ def _judged(
         of = "" if task.cases is None else f"{many}. Case {lost[0]} "
         warn(f"Model '{task.system.name}': {of}{messages[lost[0]]}; energy balance {balances[lost[0]]:.1e}.")
     return balances, codes, messages, astray
+
+
+def _kept(told: Sequence[T]) -> Sequence[T]:
+    """*told* of all cases as a tuple, unless it is put into words when asked for."""
+    return tuple(told) if isinstance(told, list) else told
 
 
 def _held(values: FloatArray, kept: Mask) -> FloatArray:

@@ -6,8 +6,6 @@ It gives the states, zeros and steps of :func:`~kineta.simulation.simulate.simul
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from kineta import tolerances
 from kineta.integration.contact_records import Function
 from kineta.integration.error_control import LOOSE, ROUGH
@@ -20,6 +18,7 @@ from kineta.integration.loop_abi import (
     PAUSED,
     STEP_TOO_SMALL,
     RunData,
+    Setup,
 )
 from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate
@@ -35,8 +34,6 @@ REACHED, ENDED, INCONSISTENT = DONE, PAUSED, 7
 #: Newton steps towards the constraints at the start.
 _NEWTON_STEPS = 30
 _INFINITE = float("inf")
-#: ``void setup(const double *given, double *h)``.
-Setup = Callable[[Reals, Reals], None]
 
 
 class StandaloneRun(Record):

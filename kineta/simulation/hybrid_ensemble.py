@@ -1,4 +1,4 @@
-"""Ensembles of motions with contacts: each thread runs one after the other in the native loop, with all transitions."""
+"""Ensembles of motions with contacts or a switch: each thread runs one after the other, with all transitions in the loop."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import loop_contacts
 from kineta.integration import loop_abi
 from kineta.integration.contact_records import FLAGS
-from kineta.integration.native_ensemble import CaseTransitions, ContactCases, Ensemble, EnsembleRun, cores
-from kineta.integration.problem import Problem
-from kineta.kernels.ensemble import contact_ensemble_loop
+from kineta.integration.native_ensemble import CaseTransitions, Ensemble, EnsembleRun, HybridCases, cores
+from kineta.integration.problem import Problem, Switching
+from kineta.kernels.ensemble import hybrid_ensemble_loop
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EVENT, INTERRUPTED
+from kineta.runtime.constraint_treatment import FREE
 from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import event_record
 from kineta.runtime.problem import SimulationProblem
@@ -36,15 +37,20 @@ _STATUS = {loop_abi.PAUSED: INTERRUPTED, loop_abi.DONE: DONE, loop_abi.EVENT: EV
 
 
 def may_run_natively(task: SimulationProblem) -> bool:
-    """Whether nothing but contacts changes the motions of *task*, and compiled code can tell whether their laws hold."""
-    touches = task.made.code.layout.touches
-    own = not (task.made.forces.sampled or task.system.switches or task.system.programs)
-    return (
-        own and task.method in TABLEAUX and task.t1 > task.t0 and bool(touches) and not any(t.varies for t in touches)
-    )
+    """Whether nothing but contacts changes the motions of *task*, and compiled code can tell whether their laws hold; or
+    nothing but one switch, which sets coordinates and speeds.
+    """
+    system, touches = task.system, task.made.code.layout.touches
+    if task.made.forces.sampled or system.programs or task.method not in TABLEAUX or not task.t1 > task.t0:
+        return False
+    if touches or not system.switches:
+        return bool(touches) and not system.switches and not any(touch.varies for touch in touches)
+    (switch,), free = system.switches[:1], task.made.code.treatment == FREE
+    plain = not (switch.stop or system.expanded.switches[0].guards) and len(system.switches) == 1
+    return free and plain and {name for name, _ in switch.sets} <= {*system.q_names, *system.v_names}
 
 
-def run_with_contacts(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:
+def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:
     """Integrate all cases of *task* on all cores; returns those that are left, to be run as single motions."""
     code, cases, grid = task.made.code, len(task.y0), task.grid
     assert grid is not None
@@ -57,7 +63,8 @@ def run_with_contacts(task: SimulationProblem, found: Solution, bar: Progress) -
     rate0[refused] = np.nan
     ensemble = _ensemble(task, rate0)
     tableau = TABLEAUX[task.method]
-    runs = EnsembleRun(tableau, contact_ensemble_loop(tableau), ensemble, grid, **vars(task.control))
+    loop = hybrid_ensemble_loop(tableau, touching=code.contacts is not None)
+    runs = EnsembleRun(tableau, loop, ensemble, grid, **vars(task.control))
     with suppress(KeyboardInterrupt):
         runs.run(min(cores(), cases), lambda ended: bar.ended(ended, cases))
     stays = np.isin(runs.status, [*_STATUS])
@@ -70,10 +77,12 @@ def run_with_contacts(task: SimulationProblem, found: Solution, bar: Progress) -
     found.values[begun] = runs.observed[begun]
     for i in np.flatnonzero(stays).tolist():
         found.status[i], found.messages[i] = _STATUS[int(runs.status[i])], _message(task, runs, i)
-    contacts = code.contacts
-    assert contacts is not None
     transitions = partial(CaseTransitions.ordered, runs.transitions, cases, code.layout.flags)
-    histories = ContactHistories(contacts, transitions, penetration_notes(contacts, task))
+    histories: ContactHistories | SwitchHistories
+    if code.contacts is None:
+        histories = SwitchHistories(task.system.switches[0].name, transitions)
+    else:
+        histories = ContactHistories(code.contacts, transitions, penetration_notes(code.contacts, task))
     found.changes, found.impacts, found.notes = (
         CaseSequence(cases, told) for told in (histories.changes, histories.impacts, histories.notes)
     )
@@ -85,36 +94,38 @@ def run_with_contacts(task: SimulationProblem, found: Solution, bar: Progress) -
 
 def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     """The initial value problems of all cases of *task*, before their first modes."""
-    code, made, first = task.made.code, task.made, task.case(0)
-    contacts, until, regular = code.contacts, max(abs(task.t0), abs(task.t1)), task.regular
-    assert contacts is not None
-    problem = Problem(
-        rhs=code.rate.address,
-        h=first.made.h,
-        t0=task.t0,
-        t1=task.t1,
-        y0=first.y0,
-        quaternions=task.quaternions,
-        integrals=code.layout.integrals,
-        manifold=manifold(first, first.made, first.y0),
-    )
+    code, made, first, watched = task.made.code, task.made, task.case(0), len(task.watched)
+    contacts, until = code.contacts, max(abs(task.t0), abs(task.t1))
+
+    def problem() -> Problem:
+        return Problem(
+            rhs=code.rate.address,
+            h=first.made.h,
+            t0=task.t0,
+            t1=task.t1,
+            y0=first.y0,
+            quaternions=task.quaternions,
+            integrals=code.layout.integrals,
+            events=event_record(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
+            manifold=manifold(first, first.made, first.y0),
+        )
 
     @contextmanager
     def memory() -> Iterator[Problem]:
-        with contacts.borrowed(first.made.h) as motion:
-            work = contacts.transitions(0.0, until)
-            own = loop_contacts(made, motion, work, len(task.watched), len(task.watched), task.states)
-            yield replace(
-                problem,
-                h=motion.words(),
-                contacts=own,
-                events=event_record(task.watched, code.event_address, 0, code.layout.touch_events),
-            )
+        if contacts is None:
+            yield replace(problem(), switching=_switching(task))
+        else:
+            with contacts.borrowed(first.made.h) as motion:
+                work = contacts.transitions(0.0, until)
+                own = loop_contacts(made, motion, work, watched, watched, task.states)
+                yield replace(problem(), h=motion.words(), contacts=own)
 
-    empty = np.empty((len(task.y0), 0))
-    states = [np.concatenate([q, v, np.zeros(len(first.y0) - len(q) - len(v))]) for q, v in regular]
+    cases, n = task.y0.shape
+    regular = [np.concatenate([q, v, np.zeros(n - len(q) - len(v))]) for q, v in task.regular]
+    given = [np.broadcast_to(x, (cases, x.shape[-1])) for x in (made.p, made.forces.constant)]
+    empty = np.empty((cases, 0))
     return Ensemble(
-        problem=replace(problem, events=event_record(task.watched, code.event_address, 0, code.layout.touch_events)),
+        problem=problem(),
         lanes=1,
         rates=lambda t, y: rate0,
         h=np.atleast_2d(made.h),
@@ -123,13 +134,29 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
         values0=empty,
         noise=empty,
         largest=empty,
-        contacts=ContactCases(
+        hybrid=HybridCases(
             memory,
             np.asarray(contact_tolerance(task)),
-            np.array(states).reshape(len(states), len(first.y0)),
+            np.array(regular).reshape(len(regular), n),
             code.layout.flags,
             code.observed_size,
+            np.concatenate(given, axis=-1),
         ),
+    )
+
+
+def _switching(task: SimulationProblem) -> Switching:
+    """The only switch of *task*."""
+    code, names = task.made.code, (*task.system.q_names, *task.system.v_names)
+    return Switching(
+        values=code.switch_address(0),
+        setup=code.setup_function.address,
+        targets=np.array([names.index(name) for name, _ in task.system.switches[0].sets], dtype=np.int64),
+        given=task.made.p.shape[-1] + task.made.forces.constant.shape[-1],
+        observed=code.observed.address,
+        size=code.observed_size,
+        watched=len(task.watched),
+        work=task.states,
     )
 
 
@@ -183,6 +210,30 @@ class ContactHistories:
         """Notes on case *i*."""
         log, flags = self._log(i)
         return (*[self._brought[i]] * bool(self._brought[i]), *log.rests(flags))
+
+
+class SwitchHistories:
+    """The times at which a switch of this *name* has switched in each case of an ensemble."""
+
+    def __init__(self, name: str, transitions: Callable[[], CaseTransitions]) -> None:
+        self._name, self._found = name, transitions
+
+    @once
+    def _transitions(self) -> CaseTransitions:
+        return self._found()
+
+    def changes(self, i: int) -> tuple[tuple[float, str], ...]:
+        """Changes of case *i*."""
+        x = self._transitions
+        return tuple((t, f"{self._name} switches") for t in x.t[x.first[i] : x.first[i + 1]].tolist())
+
+    def impacts(self, i: int) -> tuple[Any, ...]:
+        """No impacts."""
+        return ()
+
+    def notes(self, i: int) -> tuple[str, ...]:
+        """No notes."""
+        return ()
 
 
 class CaseSequence(Sequence[Any]):

@@ -1,4 +1,4 @@
-"""Many motions with contacts in compiled code: each is the motion of its own run, to the bit."""
+"""Many motions with contacts or a switch in compiled code: each is the motion of its own run, to the bit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.simulation import contact_ensemble, ensemble
+from kineta.simulation import ensemble, hybrid_ensemble
 from tests.support import EXAMPLES
 
 BALL = kn.load(EXAMPLES / "bouncing_ball.kin")
@@ -24,12 +24,29 @@ friction brake = 4*c on x;
 limit stops : -0.3 <= x <= 0.4, restitution = e;
 initial x = 0.35, x' = 2;
 """)
+#: A compass gait, with its impact as a switch.
+COMPASS = kn.loads("""
+gravity 9.81;
+parameters a = 0.5, b = 0.5, l = 1, m = 5, h = 10, slope = 0.0523598775598;
+Stance | Ry(s), Sz(a) = m(m); Hip | Ry(s), Sz(l) = m(h); Swing ~ Hip | Ry(n - s), Sz(-b) = m(m);
+coordinates s, n;
+let c = cos(s - n);
+let before_1 = -m*a*b*n' + (-m*a*b + (h*l^2 + 2*m*a*l)*c)*s';
+let before_2 = -m*a*b*s';
+let n_1 = m*b^2 - m*b*l*c; let s_1 = m*l^2 - m*b*l*c + m*a^2 + h*l^2;
+let n_2 = m*b^2; let s_2 = -m*b*l*c;
+let det = n_1*s_2 - s_1*n_2;
+when strike : min(s + n - 2*slope, s - n - 0.2) >= 0 :
+    s = n, n = s, s' = (n_1*before_2 - n_2*before_1)/det, n' = (s_2*before_1 - s_1*before_2)/det;
+initial s = -0.2187, n = 0.3234, s' = 1.0918, n' = 0.3772;
+""")
 #: The model, its time, and what differs between the cases.
 MODELS: dict[str, tuple[kn.System, float, dict[str, Any]]] = {
     "ball": (BALL, 3.0, {"e": [0.0, 0.3, 0.62, 0.8, 1.0]}),
     "rocking block": (kn.load(EXAMPLES / "rocking_block.kin"), 1.0, {}),
     "sliding block": (kn.load(EXAMPLES / "sliding_block.kin"), 1.0, {}),
     "dry friction": (kn.load(EXAMPLES / "friction_oscillator.kin"), 2.0, {}),
+    "compass": (COMPASS, 3.0, {"m": [4.9, 5.0, 5.1, 5.2, 5.3]}),
     "limits": (SLIDER, 2.0, {"e": [0.2, 0.5, 0.6, 0.9, 1.0]}),
 }
 CASES = 5
@@ -39,14 +56,14 @@ CASES = 5
 def left(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Cases that compiled code has left to Python, filled by runs."""
     found: list[int] = []
-    run: Callable[..., list[int]] = contact_ensemble.run_with_contacts
+    run: Callable[..., list[int]] = hybrid_ensemble.run_natively
 
     def noted(*given: Any) -> list[int]:
         some = run(*given)
         found.extend(some)
         return some
 
-    monkeypatch.setattr(ensemble, "run_with_contacts", noted)
+    monkeypatch.setattr(ensemble, "run_natively", noted)
     return found
 
 
@@ -87,7 +104,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -
     e = np.random.default_rng(3).uniform(0.1, 0.9, 40)
     runs = []
     for threads in (1, 3):
-        monkeypatch.setattr(contact_ensemble, "cores", lambda threads=threads: threads)
+        monkeypatch.setattr(hybrid_ensemble, "cores", lambda threads=threads: threads)
         runs.append(kn.simulate(BALL, 2.0, p={"e": e}, samples=3))
     one, other = runs
     assert np.array_equal(one.y, other.y)
