@@ -189,12 +189,12 @@ class ContactHistories:
     def _log(self, i: int) -> tuple[ContactLog, FloatArray]:
         """The log of case *i*, and the flags of its last mode."""
         log, x = ContactLog(self._names, self._tangents), self._transitions
+        before, own = np.zeros((len(self._names), FLAGS)), slice(x.first[i], x.first[i + 1])
         impacts = x.impacts[x.struck[i] : x.struck[i + 1]]
-        before = np.zeros((len(self._names), FLAGS))
-        first = int(x.first[i])
-        for k in range(first, int(x.first[i + 1])):
-            after = x.flags[k].reshape(-1, FLAGS)
-            log.note(float(x.t[k]), before, after, impacts[impacts[:, -1] == k], start=k == first)
+        ends = np.searchsorted(impacts[:, -1], np.arange(own.start, own.stop), side="right").tolist()
+        rows = zip(x.t[own].tolist(), x.flags[own].reshape(-1, *before.shape), [0, *ends], ends, strict=False)
+        for k, (t, after, begin, end) in enumerate(rows):
+            log.note(t, before, after, impacts[begin:end], start=k == 0)
             before = after
         return log, before
 
@@ -250,6 +250,9 @@ class CaseSequence(Sequence[Any]):
             return tuple(map(self.__getitem__, self._cases[k]))
         i = self._cases[k]
         return self._set[i] if i in self._set else self._told(i)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
     def __setitem__(self, k: Any, value: Any) -> None:
         self._set[self._cases[k]] = value

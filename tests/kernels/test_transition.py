@@ -30,9 +30,9 @@ def test_transitions_in_the_loop_are_those_handed_back(name: str, monkeypatch: p
         ContactModes.change,
     )
 
-    def counted(self: ContactModes, t: float, *rest: Any) -> Any:
+    def counted(self: ContactModes, t: float, *rest: Any, **more: Any) -> Any:
         calls.append(t)
-        return change(self, t, *rest)
+        return change(self, t, *rest, **more)
 
     monkeypatch.setattr(ContactModes, "change", counted)
     run = kn.simulate(system, end, samples=61)
