@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kineta.integration.contact_records import ALONG, ALONG_N, ContactMotion
+import kineta as kn
+from kineta.integration.contact_records import ALONG, ALONG_N, CLOSED, FLAGS, STUCK, ContactMotion
 from kineta.kernels.contact import motion as kernels
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.machine_code import machine_code
+from kineta.runtime.compiled import bind_system
+from kineta.runtime.constraint_treatment import FREE
 from tests.kernels.contact.motions import MODELS, FloatArray, bound, dense, motion_of, state_of
 
 WAYS: dict[str, Callable[[Any], Any]] = {"python": lambda f: f, "machine code": machine_code}
@@ -118,6 +121,27 @@ def test_rows_that_nearly_depend_on_others_move_nothing_far(way: Callable[[Any],
     assert np.abs(after[3:6]).max() < 1e-8
     rows = model.rows(q, after[3:6])
     assert np.abs(rows.u).max() < 1e-8
+
+
+@pytest.mark.parametrize(("fold", "kept"), [(1e-4, False), (0.02, True), (0.3, True)])
+def test_rows_are_left_out_where_they_nearly_depend_on_others(
+    fold: float, kept: bool, way: Callable[[Any], Any]
+) -> None:
+    """Two bars in a line stand on both ends, which stick: as they fold, the ends come nearer by terms of second order."""
+    text = """A | Sx(x), Sz(z), Ry(q) = m(1), Jy(1); B ~ A | Sx(1), Ry(p) = m(1), Jy(1); coordinates x, z, q, p;
+        point P on A = (0, 0, 0); point Q on B = (1, 0, 0); contact c : point between P, Q and ground axis (0, 0, 1),
+        friction = 1;"""
+    made = bind_system(kn.derive(kn.loads(text)), np.zeros(0), None, (), FREE)
+    contacts, flags = made.code.contacts, np.zeros((2, FLAGS))
+    assert contacts is not None
+    flags[:, [CLOSED, STUCK]] = 1.0
+    motion = contacts.motion(made.with_flags(flags).h)
+    v = np.array([0.0, 0.0, -0.5, 1.0])
+    y = np.concatenate([[0.0, 0.0, fold, -2 * fold], v, np.zeros(contacts.n - 8)])
+    after = called(way, kernels.contact_velocity, motion, y)[4:8]
+    assert after == pytest.approx(np.zeros(4) if kept else v, abs=1e-9 if kept else 2 * fold)
+    assert after[1] == pytest.approx(0.0, abs=1e-12)  # neither end leaves the ground
+    assert 2 * after[2] + after[3] == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", MODELS)
