@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -306,7 +307,11 @@ def _holding(
     still = np.abs(np.einsum("krn,kn->kr", shares, v)) <= tolerances.RANK_TOLERANCE * max(
         1.0, float(np.abs(v).max(initial=0.0))
     )
-    return np.where(((path.touching[some] != 0) & still)[:, :, None], shares, 0.0)
+    # Undetermined friction may be zero where its contact bears a load.
+    contacts = [re.sub(r"\.[nuw]$", "", row) for row in forces_of_run.rows(path.equations)]
+    together = np.array([[a == b for b in contacts] for a in contacts])
+    acting = (path.touching[some] != 0) @ together
+    return np.where((acting & still)[:, :, None], shares, 0.0)
 
 
 def _effects(path: Trajectory, rows: _Rows, p: FloatArray, some: NDArray[np.intp]) -> FloatArray:
