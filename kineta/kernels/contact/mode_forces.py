@@ -28,6 +28,8 @@ FEWEST, MOST = 3, 30
 STALLED = 0.25
 #: Slip in space at which the direction of the mode and that of the velocity have equal parts; and of slip that begins [m/s].
 REMEMBERED_SLIP, BEGINNING_SLIP = 1e-9, 1e-5
+#: Slip that begins from which on its direction is seen: where contacts at rest nearly depend on each other it starts with less.
+SEEN = 1e-6
 #: R, relative to a pivot, from which rows depend on each other.
 DEPENDENT = 1e-3
 #: Least friction, relative to the largest of an island, that counts in shares.
@@ -47,8 +49,14 @@ def slip_direction(problem: ContactProblem, terms: ContactTerms, contacts: Conta
     scale = terms.law[4 * c + 3]
     u, w = contacts.direction[2 * c], contacts.direction[2 * c + 1]
     if problem.tangents[c] > 1 or scale > 0.0:
-        trace = 0.0 if scale > 0.0 else BEGINNING_SLIP if contacts.begins[c] != 0 else REMEMBERED_SLIP
-        u, w = terms.velocity[3 * c + 1] + trace * u, terms.velocity[3 * c + 2] + trace * w
+        slip_u, slip_w, trace = terms.velocity[3 * c + 1], terms.velocity[3 * c + 2], 0.0
+        if contacts.begins[c] != 0:
+            square = slip_u * slip_u + slip_w * slip_w
+            seen = square / (square + SEEN * SEEN)
+            slip_u, slip_w, trace = seen * seen * slip_u, seen * seen * slip_w, BEGINNING_SLIP
+        elif scale <= 0.0:
+            trace = REMEMBERED_SLIP
+        u, w = slip_u + trace * u, slip_w + trace * w
         size = sqrt(u * u + w * w + scale * scale) + tolerances.LEAST_DIVISOR
         u, w = u / size, w / size
     toward[0], toward[1] = u, w
