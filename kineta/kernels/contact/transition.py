@@ -8,7 +8,15 @@ resolved in height or time comes to rest.
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, ContactMotion, TransitionWork
+from kineta.integration.contact_records import (
+    BEGINS,
+    CLOSED,
+    FLAGS,
+    IMPACT_NUMBERS,
+    SLIPS,
+    ContactMotion,
+    TransitionWork,
+)
 from kineta.kernels.contact.active_set import solve_active_set
 from kineta.kernels.contact.block_inertia import accelerations, copy_blocks, rate_along, respond
 from kineta.kernels.contact.impact import impact
@@ -22,7 +30,7 @@ from kineta.kernels.contact.motion import (
     move,
     write_mode,
 )
-from kineta.kernels.language import copysign, fabs, kernel
+from kineta.kernels.language import copysign, fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, largest, maximum
 from kineta.memory import Integers, Reals
 
@@ -41,6 +49,8 @@ LATE = 8 * tolerances.EPS
 EXHAUSTED = 1.0 - 1e-6
 #: Largest change of a coordinate beside a state, where rows that constraints hold in a dead centre alone respond.
 ASIDE = 1e-3
+#: Slip, in slips of what may stick, that the stop of other contacts may bring to rest.
+SLOW = 1e3
 #: Time of a look-ahead, relative to the largest time.
 AHEAD = 1e-7
 #: Fastest separation of a contact at rest: none, since separating contacts are left out.
@@ -367,11 +377,43 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
     if status == CHANGED:
         let_go(motion, work, time, y, settled)
         begin_mode(motion, work, time, y)
+        turn, going = 0, True
+        while going and turn < problem.contacts:
+            going = is_brought_to_rest(motion, work, time, y)
+            if going:
+                going = settle(motion, work, time, y, True)
+            if going:
+                begin_mode(motion, work, time, y)
+            turn += 1
     else:
         copy(work.kept, motion.flags, FLAGS * problem.contacts)
         copy(work.start, y, motion.n)
         work.made = made
     work.status = status
+
+
+@kernel
+def is_brought_to_rest(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> bool:
+    """Whether what slips in the mode found is slower than what may stick, since others have stopped: then the terms are those
+    of the state with which it begins.
+    """
+    slow, rests = False, False
+    for c in range(motion.problem.contacts):
+        slow = slow or slip_of(motion, c) <= SLOW * work.still
+    if slow:
+        prepare(motion, work, time, y)
+        for c in range(motion.problem.contacts):
+            rests = rests or slip_of(motion, c) <= work.still
+    return rests
+
+
+@kernel
+def slip_of(motion: ContactMotion, c: int) -> float:
+    """The slip in space of a contact that slips under dry friction, and has not just begun to; else a large one."""
+    f, law = motion.flags[FLAGS * c :], motion.terms.law[4 * c :]
+    u, w = motion.terms.velocity[3 * c + 1], motion.terms.velocity[3 * c + 2]
+    slips = f[SLIPS] > 0.0 and f[BEGINS] <= 0.0 and motion.problem.tangents[c] > 1 and law[3] <= 0.0
+    return sqrt(u * u + w * w) if slips else NO_LIMIT
 
 
 @kernel
