@@ -22,7 +22,7 @@ from kineta.integration.contact_records import (
     TransitionWork,
 )
 from kineta.integration.problem import Contacts
-from kineta.kernels.contact import transition as kernels
+from kineta.kernels.contact import state_terms as kernels
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint

@@ -7,7 +7,7 @@ from kineta.integration.contact_records import BOUND, NORMAL, TANGENTS
 from kineta.integration.loop_abi import RunData
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.motion import read_mode
-from kineta.kernels.contact.transition import CHANGED
+from kineta.kernels.contact.state_terms import CHANGED
 from kineta.kernels.event_start import ROUNDING, look_at_start
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import record

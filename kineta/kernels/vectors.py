@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.memory import Reals
+from kineta.memory import Integers, Reals
 
 
 @kernel
@@ -46,3 +46,12 @@ def normalise(q: Reals) -> None:
     length = sqrt(square)
     for j in range(4):
         q[j] = q[j] / length
+
+
+@kernel
+def number_of(marks: Integers, n: int) -> int:
+    """How many of n marks are set."""
+    found = 0
+    for k in range(n):
+        found += marks[k]
+    return found

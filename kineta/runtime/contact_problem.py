@@ -29,7 +29,7 @@ from kineta.integration.contact_records import (
 from kineta.integration.problem import perturbation_signs
 from kineta.kernels.contact import motion as kernels
 from kineta.kernels.contact.motion import evaluate_rows
-from kineta.kernels.contact.transition import TRIED
+from kineta.kernels.contact.rest import TRIED
 from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint

@@ -4,5 +4,7 @@ What is known of a motion with contacts are the records of :mod:`kineta.integrat
 ``block_inertia`` (accelerations, responses to unit forces), ``islands`` (bodies that contacts couple), ``friction_cone`` (one
 contact), ``gauss_seidel`` (sweeps over contacts), ``newton_over_speeds`` (many contacts at once), ``pivoting`` (elimination),
 ``mode_forces`` (accelerations in a mode), ``impact``, ``mode_search`` (modes that agree with their forces), ``active_set``,
-``motion`` (rates, events and projections in a mode), ``transition`` (from mode to mode).
+``motion`` (rates, events and projections in a mode), ``state_terms`` (terms of a state at a transition), ``dead_centre`` (what
+constraints hold already), ``rest`` (what stays closed, sticks, slips or leaves), ``collision`` (impacts in a cascade),
+``transition`` (from mode to mode).
 """

@@ -9,10 +9,19 @@ import numpy as np
 import pytest
 
 import kineta as kn
-from kineta.integration.contact_records import CLOSED, FLAGS, SLIPS, STUCK, ContactMotion, TransitionWork
+from kineta.integration.contact_records import (
+    CLOSED,
+    FLAGS,
+    IMPACT_NUMBERS,
+    SLIPS,
+    STUCK,
+    ContactMotion,
+    TransitionWork,
+)
 from kineta.kernels.contact import motion as motions
-from kineta.kernels.contact import transition as kernels
+from kineta.kernels.contact import state_terms as kernels
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
+from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import machine_code
 from kineta.runtime.compiled import bind_system, parameters
 from kineta.runtime.constraint_treatment import FREE
@@ -67,7 +76,7 @@ def moved(
     toward = np.tile([1.0, 0.0], (len(before), 1))
     motion, work, after = motion_of(name, before, toward), contacts.transitions(SAME, 1.0), y.copy()
     work.array("loose")[list(loose)] = 1
-    way(kernels.transit)(motion, work, T, after)
+    way(transit)(motion, work, T, after)
     return motion, work, after
 
 
@@ -98,7 +107,7 @@ def test_impacts_and_modes_obey_their_laws(name: str, seed: int) -> None:
     near = [c for c, t in enumerate(touches) if t.has_normal and rows.gap[c] <= SAME]
     assert [c for c in np.flatnonzero(work.array("near")) if touches[c].has_normal] == near
     # Impacts: momentum, energy, cones, and no approach afterwards.
-    impacts = work.array("impacts")[: kernels.IMPACT_NUMBERS * work.made].reshape(-1, kernels.IMPACT_NUMBERS)
+    impacts = work.array("impacts")[: IMPACT_NUMBERS * work.made].reshape(-1, IMPACT_NUMBERS)
     impulse = np.zeros((len(touches), 3))
     assert impacts[:, 6].sum() >= -1e-9
     for c, *x, approach, leaving, _, _, _ in impacts.tolist():
@@ -202,7 +211,7 @@ def test_a_transition_without_a_mode_says_why_and_changes_nothing(name: str, way
     y = np.array([*q, *v, *[0.0] * (contacts.n - len(q) - len(v))])
     after = y.copy()
     with np.errstate(all="ignore"):
-        way(kernels.transit)(motion, work, T, after)
+        way(transit)(motion, work, T, after)
     assert work.status == status
     if status != kernels.CHANGED:
         assert np.array_equal(after, y)

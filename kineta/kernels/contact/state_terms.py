@@ -1,0 +1,39 @@
+"""Terms of the contact problem in a state at a transition, with the responses of the contacts near."""
+
+from __future__ import annotations
+
+from kineta.integration.contact_records import ContactMotion, TransitionWork
+from kineta.kernels.contact.block_inertia import copy_blocks, respond
+from kineta.kernels.contact.motion import evaluate_terms
+from kineta.kernels.language import fabs, kernel
+from kineta.kernels.vectors import maximum
+from kineta.memory import Reals
+
+#: What a transition returns: a mode, or why there is none.
+CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD = range(7)
+#: Part of the friction of a contact whose friction is exhausted that counts, so that what gives way is told from what does not.
+EXHAUSTED = 1.0 - 1e-6
+
+
+@kernel
+def prepare(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
+    """Terms of a state, factors and copies of its inertia, responses of all contacts near."""
+    problem, terms = motion.problem, motion.terms
+    evaluate_terms(motion, time, y)
+    copy_blocks(problem, terms.inertia, motion.island.inertia)
+    for c in range(problem.contacts):
+        if work.near[c] != 0:
+            respond(problem, terms, motion.solution, c, motion.work.speeds)
+            if work.exhausted[c] != 0:
+                terms.law[4 * c], terms.law[4 * c + 1] = EXHAUSTED * terms.law[4 * c], EXHAUSTED * terms.law[4 * c + 1]
+
+
+@kernel
+def quickest(motion: ContactMotion, work: TransitionWork) -> float:
+    """The largest velocity along a row of a contact near, at least 1 m/s: the scale of rounding of velocities."""
+    found = 1.0
+    for c in range(motion.problem.contacts):
+        if work.near[c] != 0:
+            for i in range(3):
+                found = maximum(found, fabs(motion.terms.velocity[3 * c + i]))
+    return found
