@@ -15,7 +15,6 @@ from kineta.kernels.contact.friction_cone import kinetic_friction, static_fricti
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.pivoting import back_substitute, eliminate
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.kernels.vectors import largest
 from kineta.memory import Integers, Reals
 
 #: Modes of a contact; GLIDING is slip without friction.
@@ -314,19 +313,6 @@ def forces_of_active(
         if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
             rub(problem, terms, solution, work, c, a)
     forces_of_islands(problem, terms, solution, contacts, work, found, terms.bias, contacts.reference, a)
-
-
-@kernel
-def drop_rounding(problem: ContactProblem, work: ModeWork) -> None:
-    """Undetermined friction, which has the digits of a force that R leaves, is none where it is rounding beside the largest
-    force.
-    """
-    least = tolerances.FORCE_TOLERANCE * largest(work.force, 3 * problem.contacts)
-    for c in range(problem.contacts):
-        if work.ease[c] > 0.0:
-            for i in range(1, 3):
-                if fabs(work.force[3 * c + i]) <= least:
-                    work.force[3 * c + i] = 0.0
 
 
 @kernel

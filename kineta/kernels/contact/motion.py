@@ -31,7 +31,6 @@ from kineta.kernels.contact.mode_forces import (
     apply_force,
     clear,
     closed_contacts,
-    drop_rounding,
     independent_rows,
     mode_accelerations,
 )
@@ -129,7 +128,6 @@ def move(motion: ContactMotion, time: Reals, y: Reals) -> None:
     else:
         evaluate_terms(motion, time, y)
         mode_accelerations(problem, motion.terms, motion.solution, motion.contacts, motion.work, motion.found)
-        drop_rounding(problem, motion.work)
         copy(motion.found, given, own)
         give_pivots(motion, given[own:])
         for k in range(motion.n_forces):
@@ -153,13 +151,16 @@ def contact_events(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> 
 
 @kernel
 def contact_observed(time: Reals, y: Reals, motion: ContactMotion, out: Reals) -> None:
-    """The observed quantities of a state. A normal force that rounding leaves below zero, as where it ends, is zero there."""
+    """The observed quantities of a state. Forces that are rounding beside the largest are none: a normal force below zero where
+    it ends, and undetermined friction, which has the digits that R leaves.
+    """
     move(motion, time, y)
     force, given = motion.work.force, motion.extended[motion.n + motion.speeds + 2 * motion.problem.multipliers :]
-    least = -tolerances.FORCE_TOLERANCE * largest(force, 3 * motion.problem.contacts)
+    least = tolerances.FORCE_TOLERANCE * largest(force, 3 * motion.problem.contacts)
     for k in range(motion.n_forces):
-        if motion.force_rows[k] % 3 == 0 and given[k] >= least:
-            given[k] = max(given[k], 0.0)
+        c, i = motion.force_rows[k] // 3, motion.force_rows[k] % 3
+        if fabs(given[k]) <= least and (motion.work.ease[c] > 0.0 if i > 0 else given[k] < 0.0):
+            given[k] = 0.0
     motion.observed(time, motion.extended, motion.block, out)
 
 
