@@ -23,11 +23,9 @@ from kineta.integration.contact_records import (
 )
 from kineta.integration.problem import Contacts
 from kineta.kernels.contact import state_terms as kernels
-from kineta.kernels.contact.transition import transit
-from kineta.kernels.machine_code import machine_address, machine_code
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.runtime.compiled import BoundSystem
-from kineta.runtime.contact_problem import CompiledContacts
+from kineta.runtime.contact_problem import CompiledContacts, contact_kernel
 
 #: Time of a look-ahead at a vanishing friction limit, relative to the largest time; and limit, relative to its fall over the
 #: look-ahead, that counts as zero.
@@ -93,7 +91,7 @@ class ContactModes:
                 exhausted[i] = 1
         self.work.made, self.work.row = 0, 0
         after = np.array(y)
-        machine_code(transit)(self.motion, self.work, np.array([t]), after)
+        contact_kernel("transit")(self.motion, self.work, np.array([t]), after)
         status = self.work.status
         if status != kernels.CHANGED:
             raise self._refusal(status, t, y)
@@ -171,7 +169,7 @@ def loop_contacts(
     return Contacts(
         motion,
         work,
-        machine_address(transit),
+        contact_kernel("transit").address,  # type: ignore[attr-defined]
         made.code.observed.address,
         made.code.observed_size,
         watched,

@@ -6,8 +6,8 @@ import ctypes
 import dataclasses
 import sys
 import typing
-from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache, wraps
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache, lru_cache, wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -72,17 +72,29 @@ def _once(make: Callable[..., Callable[..., Any]]) -> Callable[..., Callable[...
 @_once
 def machine_code(kernel: Callable[..., Any], *static: Hashable) -> Callable[..., Any]:
     """The *kernel* compiled for values of its *static* parameters: a function of the others, as in Python."""
-    code, known, result = _loaded(kernel, static, 1)
-    types = [t for t, _ in known]
-    function = ctypes.CFUNCTYPE(_NUMBERS[result], *(_NUMBERS.get(t, ctypes.c_void_p) for t in types))(
-        code[_name(kernel)]
-    )
+    return _function(_loaded([(kernel, *static)], 1), kernel)
+
+
+@cache
+def machine_unit(*kernels: Callable[..., Any]) -> Mapping[str, Callable[..., Any]]:
+    """Several *kernels* without static parameters, compiled together, so that what they share is compiled once: as
+    :func:`machine_code`, by name.
+    """
+    code = _loaded([(kernel,) for kernel in kernels], 1)
+    return {kernel.__name__: _function(code, kernel) for kernel in kernels}
+
+
+def _function(code: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The *kernel* of loaded *code* as a function, with its ``address``."""
+    known, result = _signature(kernel)
+    types = [_NUMBERS.get(t, ctypes.c_void_p) for t, _ in known]
+    function = ctypes.CFUNCTYPE(_NUMBERS[result], *types)(code[_name(kernel)])
 
     def call(*arguments: Any, code: Any = code) -> Any:  # keeps the code alive
         _check_count(kernel, known, arguments)
         return function(*(_given(x, *kind) for x, kind in zip(arguments, known, strict=True)))
 
-    call.address = code[_name(kernel)]  # type: ignore[attr-defined]
+    call.address = int(code[_name(kernel)])  # type: ignore[attr-defined]
     return call
 
 
@@ -96,7 +108,7 @@ def machine_code_in_lanes(lanes: int, kernel: Callable[..., Any], *static: Hasha
     """The *kernel* compiled for so many *lanes*, as :func:`machine_code`: a function of numbers (lanes,), arrays (n, lanes),
     and records, which are :class:`~kineta.memory.LaneRecord` where lanes do not share them. It returns the results (lanes,).
     """
-    code, known, result = _loaded(kernel, static, lanes)
+    code, (known, result) = _loaded([(kernel, *static)], lanes), _signature(kernel)
     types = [t for t, _ in known]
     function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(types) + 1))(code[_name(kernel)])
 
@@ -116,27 +128,26 @@ def _name(kernel: Callable[..., Any]) -> str:
     return f"kernel_{kernel.__name__}"
 
 
-def _loaded(
-    kernel: Callable[..., Any], static: tuple[Hashable, ...], lanes: int
-) -> tuple[Any, list[tuple[MemoryType, str]], MemoryType]:
-    """The machine code of a *kernel*, the types of its parameters with their names in errors, and that of its result."""
-    source = cast(Kernel, kernel)
+def _loaded(unit: Sequence[tuple[Any, ...]], lanes: int) -> Any:
+    """The machine code of a *unit* of kernels, each with its static values."""
     parts = [
         generator("", "codegen/kernels", "integration", "kernels", "kernels/contact"),
         host().signature,
-        _neighbours(source.__module__),
         str(lanes),
     ]
-    key = sha256(" ".join([*parts, repr(source), *map(static_text, static)]).encode()).hexdigest()
-    code = load_object(stored(key, lambda: _made(kernel, static, lanes)), [_name(kernel)])
+    for kernel, *static in unit:
+        parts += [_neighbours(kernel.__module__), repr(kernel), *map(static_text, static)]
+    key = sha256(" ".join(parts).encode()).hexdigest()
+    return load_object(stored(key, lambda: _made(unit, lanes)), [_name(kernel) for kernel, *_ in unit])
+
+
+def _signature(kernel: Callable[..., Any]) -> tuple[list[tuple[MemoryType, str]], MemoryType]:
+    """The types of the parameters of a *kernel*, static ones left out, with their names in errors, and that of its result."""
+    source = cast(Kernel, kernel)
     hints = typing.get_type_hints(source.function)
     result = memory_type(hints.pop("return", None)) or NOTHING
     types = {n: memory_type(hint) for n, hint in hints.items()}
-    return (
-        code,
-        [(t, f"Argument '{n}' of kernel '{source.__name__}'") for n, t in types.items() if t is not None],
-        result,
-    )
+    return [(t, f"Argument '{n}' of kernel '{source.__name__}'") for n, t in types.items() if t is not None], result
 
 
 def _check_count(kernel: Callable[..., Any], known: Sequence[tuple[MemoryType, str]], arguments: Sequence[Any]) -> None:
@@ -144,12 +155,12 @@ def _check_count(kernel: Callable[..., Any], known: Sequence[tuple[MemoryType, s
         raise ArgumentError(f"Kernel '{kernel.__name__}': expected {len(known)} arguments, found {len(arguments)}.")
 
 
-def _made(kernel: Callable[..., Any], static: tuple[Hashable, ...], lanes: int) -> bytes:
+def _made(unit: Sequence[tuple[Any, ...]], lanes: int) -> bytes:
     # Needed only for code that is not in the cache.
     from kineta.codegen.kernels import llvm_ir
-    from kineta.kernels.translation import translate
+    from kineta.kernels.translation import translate_unit
 
-    return optimised_object_code(llvm_ir.source([translate(kernel, *static)], lanes))
+    return optimised_object_code(llvm_ir.source(translate_unit(*unit), lanes))
 
 
 def _given(value: Any, kind: MemoryType, what: str = "An argument") -> Any:

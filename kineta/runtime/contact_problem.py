@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -27,10 +28,18 @@ from kineta.integration.contact_records import (
     TransitionWork,
 )
 from kineta.integration.problem import perturbation_signs
-from kineta.kernels.contact import motion as kernels
-from kineta.kernels.contact.motion import evaluate_rows
+from kineta.kernels.contact.motion import (
+    contact_events,
+    contact_given,
+    contact_observed,
+    contact_position,
+    contact_rate,
+    contact_velocity,
+    evaluate_rows,
+)
 from kineta.kernels.contact.rest import TRIED
-from kineta.kernels.machine_code import machine_address, machine_code
+from kineta.kernels.contact.transition import transit
+from kineta.kernels.machine_code import machine_unit
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.memory import CompiledFunction
@@ -39,12 +48,26 @@ from kineta.memory import CompiledFunction
 IMPACTS = 4096
 
 
+def contact_kernel(name: str) -> Callable[..., Any]:
+    """The compiled kernel *name* of motions with contacts, with its ``address``; all are compiled together."""
+    return machine_unit(
+        contact_rate,
+        contact_events,
+        contact_observed,
+        contact_given,
+        contact_position,
+        contact_velocity,
+        evaluate_rows,
+        transit,
+    )[name]
+
+
 class ContactFunction:
     """A function of time, state and block h that depends on contacts: a kernel over compiled functions."""
 
     def __init__(self, contacts: CompiledContacts, kernel: str, size: int) -> None:
         self._contacts, self._size = contacts, size
-        self.address = machine_address(getattr(kernels, f"contact_{kernel}"))
+        self.address = int(contact_kernel(f"contact_{kernel}").address)  # type: ignore[attr-defined]
 
     def __call__(
         self, t: FloatArray | float, y: FloatArray, h: FloatArray, out: FloatArray | None = None
@@ -61,7 +84,7 @@ class ContactFunction:
         y = np.ascontiguousarray(y, dtype=np.float64)
         times = np.array(np.broadcast_to(t, (len(y), 1)), dtype=np.float64).ravel()
         out = np.empty((len(y), self._size))
-        rows = machine_code(evaluate_rows)
+        rows = contact_kernel("evaluate_rows")
         with self._contacts.borrowed(h if h.ndim == 1 else h[0]) as motion:
             rows(
                 CompiledFunction(self.address),
