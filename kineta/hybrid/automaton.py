@@ -58,11 +58,18 @@ class HybridRun(SampledRun):
         self._last = np.nan
         self._until = max(abs(task.t0), abs(task.t1))
         self._fired = np.full(len(task.system.switches), task.t0 - self._until)
+        self._hears = [task.system.impacts.get(switch.strikes, ()) for switch in task.system.switches]
+        if contacts is not None:
+            heard = {name for own in self._hears for name in own}
+            contacts.work.array("heard")[:] = [touch.name in heard for touch in contacts.touches]
         self._since: deque[float] = deque(maxlen=CHATTER)
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped = self._run.problem.t1, False
-        while True:
+        if heard := self._heard():
+            yield from self._transition(self.task.t0, self.problem.y0, heard, end)
+            jumped = True
+        while self.ended is None:
             t, y, fired = self.task.t0, self.problem.y0, None
             for piece in self._run:
                 segment, fired = self._cut(self._noted(piece, jumped))
@@ -81,12 +88,16 @@ class HybridRun(SampledRun):
                 if following is None:
                     return
                 end = following
-            y = self._changed(t, y, fired or [])
-            if self.ended is not None:
-                yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
-                return
-            self._loop.restart(self._posed(t, y, end), np.inf if self.contacts is None else self.contacts.flight())
+            yield from self._transition(t, y, fired or [], end)
             jumped = True
+
+    def _transition(self, t: float, y: FloatArray, fired: list[int], end: float) -> Iterator[Segment]:
+        """Change the mode and integrate on to the time *end*; the last segment where a switch ends the run."""
+        y = self._changed(t, y, fired)
+        if self.ended is not None:
+            yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
+            return
+        self._loop.restart(self._posed(t, y, end), np.inf if self.contacts is None else self.contacts.flight())
 
     def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
         """Problem of the present mode from *t0*, *y0* to *t1*."""
@@ -179,7 +190,7 @@ class HybridRun(SampledRun):
             y, made = self._switched(t, y, made, fired)
             if self.contacts is not None:
                 y, made = self.contacts.change(t, y, made, [k - switches for k in fired if k >= switches])
-            fired = self._following(t, y, made, values, [k for k in fired if k < switches])
+            fired = [*self._following(t, y, made, values, [k for k in fired if k < switches]), *self._heard()]
             if not fired or self.ended is not None:
                 break
         else:
@@ -214,6 +225,13 @@ class HybridRun(SampledRun):
             return []
         self._fired[fired] = t
         return guard_cascade(before, after, fired, t - self._fired)
+
+    def _heard(self) -> list[int]:
+        """Switches that hear the impacts of the last transition."""
+        if self.contacts is None:
+            return []
+        names = {self.contacts.touches[i].name for i in self.contacts.struck}
+        return [k for k, own in enumerate(self._hears) if not names.isdisjoint(own)]
 
     def _switched(self, t: float, y: FloatArray, made: BoundSystem, fired: list[int]) -> tuple[FloatArray, BoundSystem]:
         """State and code after the switches *fired*, one after the other."""

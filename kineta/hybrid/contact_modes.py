@@ -9,7 +9,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
-from kineta.hybrid.contact_log import ContactLog
+from kineta.hybrid.contact_log import HIT, ContactLog
 from kineta.integration.contact_records import (
     BOUND,
     CLOSED,
@@ -37,7 +37,7 @@ class ContactModes:
 
     watched, first : number of the caller's events, and the first event of contacts; until : largest absolute time of the motion
         [s]; constraints : names of the constraints
-    log : what has happened
+    log : what has happened; struck : indices of the contacts hit in the last :meth:`change`
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class ContactModes:
         self.data = loop_contacts(made, self.motion, self.work, watched, first, work)
         self.log = ContactLog([t.name for t in self.touches], [len(t.tangents) for t in self.touches])
         self.brought = ""
+        self.struck: frozenset[int] = frozenset()
 
     def set_block(self, h: FloatArray) -> None:
         """Give the motion a block h, with the flags of its mode behind it."""
@@ -96,7 +97,9 @@ class ContactModes:
         if status != kernels.CHANGED:
             raise self._refusal(status, t, y)
         self._check_bounds(t, after, made, fired)
-        self.log.note(t, before, self.flags, self.read_impacts(), start=start)
+        impacts = self.read_impacts()
+        self.struck = frozenset(int(contact) for contact, *_, how, _ in impacts.tolist() if int(how) & HIT)
+        self.log.note(t, before, self.flags, impacts, start=start)
         return after, made.with_flags(self.flags)
 
     def _check_bounds(self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int]) -> None:

@@ -224,6 +224,7 @@ class TransitionWork(Record):
     loose, exhausted : (contacts,) 1 for contacts whose normal force, or whose friction, has come to its end
     near, closed, hit, taking, tired, leaving : (contacts,) 1 for contacts near; closed before; that approach; that take part in
         an impact; that come to rest without restitution; that separate
+    heard : (contacts,) 1 for contacts whose impacts a switch hears; alarms : number of such impacts in the transition
     order : (contacts,) indices of some of them; culprit : the contact for which there is no mode
     restitution, gaps, noise : (contacts,); before, impulse : (3 contacts,) velocities along the rows before an impact, impulses
     start, struck, after, beside : (n,) states; free, a : (speeds and multipliers,)
@@ -242,6 +243,7 @@ class TransitionWork(Record):
     made: int
     row: int
     culprit: int
+    alarms: int
     loose: Integers
     exhausted: Integers
     near: Integers
@@ -250,6 +252,7 @@ class TransitionWork(Record):
     taking: Integers
     tired: Integers
     leaving: Integers
+    heard: Integers
     order: Integers
     restitution: Reals
     gaps: Reals

@@ -146,11 +146,12 @@ def change_mode(
 
 @kernel
 def is_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
-    """Whether there is a transition at the time t in a *state*; the one after it is then ``between``, and *row* is written with
-    its impacts. The energy that it loses is work done.
+    """Whether there is a transition at the time t in a *state*, and none whose impacts a switch hears, which is left to it; the
+    state after it is then ``between``, and *row* is written with its impacts. The energy that it loses is work done.
     """
-    c, after = run.contacts, run.between
+    c, after, made = run.contacts, run.between, run.contacts.transitions.made
     c.transitions.row = row
+    c.transitions.alarms = 0
     before = energy(run, t, state)
     copy(state, after, run.n)
     run.time[0] = t
@@ -158,7 +159,11 @@ def is_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
     if c.transitions.status == CHANGED:
         behind = energy(run, t, after)
         after[c.work] = after[c.work] + (behind - before)
-    return c.transitions.status == CHANGED
+    heard = c.transitions.status == CHANGED and c.transitions.alarms > 0
+    if heard:
+        copy(c.transitions.kept, c.motion.flags, c.n_flags)
+        c.transitions.made = made
+    return c.transitions.status == CHANGED and not heard
 
 
 @kernel

@@ -11,6 +11,7 @@ from kineta.model.body import GROUND, Body, Point, topological_order
 from kineta.model.bounds import Bound
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import Vector3, records
+from kineta.model.compound import primitive
 from kineta.model.joints.joint import Joint
 from kineta.model.kind import Condition, Element, KindRecord, Unilateral
 from kineta.model.motion_program import Control, Program
@@ -155,6 +156,12 @@ class Description:
                 if name in names:
                     found.setdefault(name, own)
         return found
+
+    @once
+    def impacts(self) -> dict[str, tuple[str, ...]]:
+        """The places and ends that strike, by the names of contacts and limits, and of each of these; none of dry friction."""
+        found = {record.name: record.impacts(self) for record in primitive(self.contacts)}
+        return {name: (name,) for own in found.values() for name in own} | found
 
     @once
     def nq(self) -> int:

@@ -78,6 +78,10 @@ class Unilateral(KindRecord):
         """Names of its rows, whose forces outputs may show."""
         return (self.name,)
 
+    def impacts(self, scope: Scope) -> tuple[str, ...]:
+        """Names of its places or ends that strike."""
+        return self.rows(scope)
+
     @property
     def along(self) -> Expr | None:
         """The coordinate on which its force works; None for a distance [m]."""
@@ -111,6 +115,10 @@ class Scope(Protocol):
     @property
     def switched(self) -> Mapping[str, Any]:
         """The parameters that switches set."""
+
+    @property
+    def impacts(self) -> Mapping[str, tuple[str, ...]]:
+        """The places and ends that strike, by the names of contacts and limits, and of each of these; none of dry friction."""
 
     @property
     def frames(self) -> Mapping[str, None]:

@@ -1,12 +1,12 @@
-"""Switches: discrete transitions at the zero crossing of an expression."""
+"""Switches: discrete transitions at the zero crossing of an expression, or at an impact."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kineta.algebra.expression import Expr, Scalar
+from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.model import units
 from kineta.model.checks import contact_checks
@@ -16,39 +16,54 @@ from kineta.model.reserved_symbols import TIME
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source, Token
 
+_SILENT = expr(-1)
+#: What is done, in the words of the grammar.
+_ACTIONS = '("and" guard)* ":" action ("," action)*'
+
 
 @dataclass(frozen=True, slots=True)
 class Switch(KindRecord):
-    """Discrete transition at an upward zero crossing of ``value`` in a run, if all ``guards`` hold: parameters
-    with required values.
+    """Discrete transition at an upward zero crossing of ``value`` in a run, or after an impact of what ``strikes``, if all
+    ``guards`` hold: parameters with required values.
+
+    ``strikes`` is a contact or a limit, or one place or end of it: ``box.A``, ``stop.upper``; there is no ``value`` then.
 
     ``sets`` are new values of parameters, coordinates and speeds by name, expressions of the state and the parameters before.
     A parameter that a switch sets changes in the course of a run. ``stop``: the run ends there.
     """
 
     name: str
-    value: Expr
+    value: Expr | None = None
     guards: tuple[tuple[str, Expr], ...] = ()
     sets: tuple[tuple[str, Expr], ...] = ()
     stop: bool = False
+    strikes: str = ""
     location: Location | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def watched(self) -> Expr:
+        """The expression whose rise through zero sets it off: -1, which never rises, where it hears impacts."""
+        return _SILENT if self.value is None else self.value
 
 
 def switch(
     name: str,
-    value: Expr,
+    value: Expr | None = None,
     sets: Mapping[str, Scalar] | None = None,
     *,
     guards: Mapping[str, Scalar] | None = None,
     stop: bool = False,
+    strikes: str = "",
 ) -> Switch:
-    """A :class:`Switch`: when *value* rises through zero in a run, names get new values at once, or the run ends.
+    """A :class:`Switch`: when *value* rises through zero in a run, or when a contact or limit *strikes*, names get new values at
+    once, or the run ends.
 
+    strikes : in place of *value*, the name of a contact or limit, or of one place or end of it: ``box.A``, ``stop.upper``
     sets : new values of parameters, coordinates and speeds by name, expressions of the state and the parameters before
     guards : values that parameters must have then, by name: numbers or expressions of parameters
     stop : end the run there
     """
-    given = (name, value, {} if guards is None else guards, {} if sets is None else sets, stop)
+    given = (name, value, {} if guards is None else guards, {} if sets is None else sets, stop, strikes)
     return Switch(*given)  # type: ignore[arg-type]  # a record takes what it is given
 
 
@@ -58,8 +73,22 @@ def _read(source: Source, name: Token, left: Node, relation: Token, right: Node,
     expected = units.TIME if str(known.value) == TIME else None if known.plain else known.dimension
     bound = source.expression(right, expected, f"the right side of switch '{name}'")
     value = known.value - bound if rises else bound - known.value
+    return Switch(str(name), value, *_actions(source, rest), location=source.location(name))
+
+
+def _read_impact(source: Source, name: Token, contact: Node, *rest: Node) -> Switch:
+    if contact.data != "name":
+        text = f"expected the name of a contact or a limit before 'strikes', found '{source.expression(contact)}'."
+        raise ModelError(text, source.location(contact))
+    return Switch(str(name), None, *_actions(source, rest), source.noted(contact.children[0]), source.location(name))
+
+
+def _actions(
+    source: Source, nodes: Iterable[Node]
+) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple[str, Expr], ...], bool]:
+    """Guards, new values, and whether the run ends, from the nodes behind what a switch waits for."""
     guards, sets, stop = [], [], False
-    for node in rest:
+    for node in nodes:
         own, given = node.children
         if given is not None:
             what = f"the guard '{own}'" if node.data == "guard" else f"the new value of '{own}'"
@@ -75,20 +104,29 @@ def _read(source: Source, name: Token, left: Node, relation: Token, right: Node,
             stop = True
         else:
             raise ModelError(f"expected a new value, as in {own} = 0, or stop, found '{own}'.", source.location(own))
-    return Switch(str(name), value, tuple(guards), tuple(sets), stop, source.location(name))
+    return tuple(guards), tuple(sets), stop
 
 
 def _written(switch: Switch) -> str:
     guards = "".join(f" and {name} == {x}" for name, x in switch.guards)
     actions = [f"{name} = {value}" for name, value in switch.sets] + ["stop"] * switch.stop
-    return f": {switch.value} >= 0{guards} : {', '.join(actions)}"
+    occasion = f"{switch.strikes} strikes" if switch.value is None else f"{switch.value} >= 0"
+    return f": {occasion}{guards} : {', '.join(actions)}"
 
 
 def _fault(system: Scope, switch: Switch) -> tuple[str, str] | None:
     if not switch.sets and not switch.stop:
         return "expected something to do: new values, or stop, found nothing.", ""
+    if (switch.value is None) != bool(switch.strikes):
+        found = "both" if switch.strikes else "neither"
+        return (
+            f"expected an expression that rises through zero, or a contact that strikes, found {found}.",
+            switch.strikes,
+        )
+    if switch.strikes and (text := _inaudible(system, switch.strikes)):
+        return text, switch.strikes
     resting = {p.name for p in system.parameters} - system.switched.keys()
-    if contact_checks.is_stationary(system, switch.value, resting):
+    if switch.value is not None and contact_checks.is_stationary(system, switch.value, resting):
         return f"nothing changes '{switch.value}' in a run; expected coordinates, speeds or the time in it.", ""
     seen: set[str] = set()
     for name, _ in switch.sets:
@@ -100,6 +138,15 @@ def _fault(system: Scope, switch: Switch) -> tuple[str, str] | None:
         if name not in system.switched:
             return f"expected a guard on a parameter that a switch sets, found '{name}', which none sets.", name
     return None
+
+
+def _inaudible(system: Scope, name: str) -> str:
+    """Sentence on a *name* that is none of what strikes; ``''`` for a valid name."""
+    known = system.impacts
+    if name in known and not known[name]:
+        return f"'{name}' is dry friction, which never strikes; expected a contact or a limit."
+    has = f" It has {', '.join(n for n, own in known.items() if own)}." if any(known.values()) else " It has none."
+    return "" if name in known else f"the model has no contact or limit '{name}'.{did_you_mean(name, known) or has}"
 
 
 def _not_settable(system: Scope, switch: Switch, name: str) -> str:
@@ -123,7 +170,10 @@ def _not_settable(system: Scope, switch: Switch, name: str) -> str:
 KIND = Switch.kind = Kind(
     Switch,
     "when",
-    {"when": Production('":" sum RELATION sum ("and" guard)* ":" action ("," action)*', _read)},
+    {
+        "when": Production(f'":" sum RELATION sum {_ACTIONS}', _read),
+        "impact": Production(f'":" sum "strikes" {_ACTIONS}', _read_impact),
+    },
     _written,
     constants=lambda switch: tuple(x for _, x in switch.guards),
     fault=_fault,

@@ -195,7 +195,7 @@ class CompiledContacts:
     def transitions(self, same: float, until: float) -> TransitionWork:
         """Memory of the transitions of a motion with the contact tolerance *same* and the largest time *until*."""
         m, n = len(self.touches), self.n
-        marks = ("loose", "exhausted", "near", "closed", "hit", "taking", "tired", "leaving", "order")
+        marks = ("loose", "exhausted", "near", "closed", "hit", "taking", "tired", "leaving", "heard", "order")
         states = ("start", "struck", "after", "beside")
         return TransitionWork(
             same=same,

@@ -175,7 +175,7 @@ def _event_functions(d: Derivation, watched: Sequence[Expr]) -> dict[str, Sequen
     for k, switch in enumerate(switches):
         found[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))
     events = [
-        *d.expression(*watched, *(s.value for s in switches)),
+        *d.expression(*watched, *(s.watched for s in switches)),
         *(d["contact_guards"].refs if d.contacts else ()),
     ]
     return found | ({"events": events} if events else {})
@@ -196,7 +196,7 @@ def _guard_rates(d: Derivation) -> list[tuple[str, Ref]]:
     gaps = [(touch.name, touch.normal.levels[0]) for touch in d.contacts if touch.normal is not None]
     switches = s.system.switches
     watched = zip(
-        (switch.name for switch in switches), d.expression(*(switch.value for switch in switches)), strict=True
+        (switch.name for switch in switches), d.expression(*(switch.watched for switch in switches)), strict=True
     )
     found = []
     for name, value in (*gaps, *watched):

@@ -337,7 +337,27 @@ BAD = [
         "when c : q1 >= 1 : s = 1;  when c : q1 >= 2 : s = 1;",
         "Switch 'c' (touch:14:33): the name is taken by a switch described before (touch:14:6). Choose another.",
     ),
-    ("when c : q1 == 1 : s = 1;", "touch:14:13: expected '<=' or '>=', found '='."),
+    ("when c : q1 == 1 : s = 1;", "touch:14:13: expected '<=' or '>=' or 'strikes', found '='."),
+    (
+        "when c : q1 strikes : s = 1;",
+        "Switch 'c' (touch:14:10): the model has no contact or limit 'q1'. It has none.",
+    ),
+    (
+        "limit stop : q1 <= 1; when c : stp strikes : s = 1;",
+        "Switch 'c' (touch:14:32): the model has no contact or limit 'stp'. Did you mean 'stop'?",
+    ),
+    (
+        "limit stop : q1 <= 1; when c : stop.lower strikes : s = 1;",
+        "Switch 'c' (touch:14:32): the model has no contact or limit 'stop.lower'. Did you mean 'stop.upper'?",
+    ),
+    (
+        "limit stop : q1 <= 1; when c : 2*stop strikes : s = 1;",
+        "touch:14:32: expected the name of a contact or a limit before 'strikes', found '2*stop'.",
+    ),
+    (
+        "friction d = 1 N*m on q1; when c : d strikes : s = 1;",
+        "Switch 'c' (touch:14:36): 'd' is dry friction, which never strikes; expected a contact or a limit.",
+    ),
     ("when c : q1 >= 1;", "touch:14:17: expected ':' or 'and', found ';'."),
     (
         "output lambda.c.n;",
@@ -387,6 +407,14 @@ ABUSED = [
     (
         {"switches": [kn.switch("c", kn.symbol("q1"))]},
         "Switch 'c': expected something to do: new values, or stop, found nothing.",
+    ),
+    (
+        {"switches": [kn.switch("c", stop=True)]},
+        "Switch 'c': expected an expression that rises through zero, or a contact that strikes, found neither.",
+    ),
+    (
+        {"switches": [kn.switch("c", kn.symbol("q1"), strikes="foot", stop=True)]},
+        "Switch 'c': expected an expression that rises through zero, or a contact that strikes, found both.",
     ),
 ]
 

@@ -40,6 +40,7 @@ STATEMENTS = [
     "friction twist = 2*abs(Heel.vx) on q1 - q2;",
     "when up : q1 >= 1 and s == 0 : s = 1, q1' = -e*q1';",
     "when down : q1' <= 1 rad/s and s == 1 : s = 0, stop;",
+    "limit stop : q1 <= 2; when hit : stop.upper strikes and s == 0 : s = 1, q1' = 0;",
     "when turned : t >= 3 s : b.qw = 0, b.qx = 1, b.qy = 0, b.qz = 0, b.wx = 2*reach;",
 ]
 
@@ -47,7 +48,7 @@ STATEMENTS = [
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_what_is_written_reads_back(statement: str) -> None:
     system = kn.loads(MODEL + statement)
-    assert len(system.contacts) + len(system.elements) + len(system.switches) == 1
+    assert len(system.contacts) + len(system.elements) + len(system.switches) == statement.count(";")
     reads_back(system)
 
 

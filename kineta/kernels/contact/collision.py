@@ -98,6 +98,8 @@ def note_impacts(motion: ContactMotion, work: TransitionWork) -> None:
         most = maximum(most, fabs(work.impulse[k]))
     for c in range(motion.problem.contacts):
         x, before, after = work.impulse[3 * c :], work.before[3 * c :], motion.terms.velocity[3 * c :]
+        if work.hit[c] != 0 and work.heard[c] != 0:
+            work.alarms += 1
         pushed = maximum(fabs(x[0]), maximum(fabs(x[1]), fabs(x[2]))) > tolerances.ROUNDING_TOLERANCE * most
         if work.taking[c] != 0 and (work.hit[c] != 0 or pushed) and work.made < work.room:
             number = work.impacts[IMPACT_NUMBERS * work.made :]

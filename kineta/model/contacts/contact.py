@@ -75,6 +75,10 @@ class Contact(Unilateral):
         """Names of its rows: of each place ``n`` along the normal, ``u`` and ``w`` along the plane."""
         return tuple(f"{place}.{c}" for place in self.places(scope) for c in "nuw")
 
+    def impacts(self, scope: Scope) -> tuple[str, ...]:
+        """The names of the contact at each of its places."""
+        return self.places(scope)
+
     def places(self, scope: Scope) -> tuple[str, ...]:
         """The name of the contact at each of its places: ``foot``, or ``box.A`` where there are several."""
         if len(self.starts) == 1:

@@ -34,6 +34,10 @@ class Friction(Unilateral):
     static: Expr | None = None
     location: Location | None = field(default=None, compare=False, repr=False)
 
+    def impacts(self, scope: Scope) -> tuple[str, ...]:
+        """None: friction never strikes."""
+        return ()
+
     @property
     def along(self) -> Expr:
         """The coordinate on which it acts."""

@@ -33,7 +33,7 @@ def value_of(kin: ReferenceKinematics, e: Expr) -> Any:
 
 def output_values(kin: ReferenceKinematics) -> Iterator[Comparison]:
     """Values of outputs and of conditions of switches."""
-    written = [o.value for o in kin.system.outputs] + [s.value for s in kin.system.switches]
+    written = [o.value for o in kin.system.outputs] + [s.value for s in kin.system.switches if s.value is not None]
     for e in (e for e in written if highest_derivative(kin.system, e) <= kin.order):
         try:
             own = value_of(kin, e)
