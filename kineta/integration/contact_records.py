@@ -123,8 +123,8 @@ class ModeWork(Record):
     """Working memory of the forces of a mode.
 
     force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
-    speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (9 contacts^2,)
-    right, found, centre : (3 contacts,); order : (6 contacts,)
+    speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (18 contacts^2,), factors behind it
+    right, found, centre, proximity : (3 contacts,), the last the diagonal of R; order : (6 contacts,)
     ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
     """
 
@@ -136,6 +136,7 @@ class ModeWork(Record):
     right: Reals
     found: Reals
     centre: Reals
+    proximity: Reals
     order: Integers
     ease: Reals
 

@@ -48,7 +48,7 @@ class KernelScope:
 
     static : values by name; types, lines : of parameters and variables; given : those that have a value on every way to here
     statements : of the present block; loops : words of the loops around it, "unrolled" for those over static sequences
-    counters : of the loops around it
+    counters : of the loops around it; written : all names in its source
     """
 
     kernel: Kernel
@@ -63,6 +63,10 @@ class KernelScope:
     statements: list[Statement] = field(default_factory=list)
     loops: list[str] = field(default_factory=list)
     counters: set[str] = field(default_factory=set)
+    written: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.written = frozenset(n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name))
 
     def error(self, at: ast.AST, text: str) -> KernelError:
         """The error of the sentence *text* at a place."""
@@ -129,8 +133,7 @@ def kept(scope: KernelScope, found: Expression, at: ast.AST) -> Expression:
     if isinstance(found, Constant):
         return found
     names = (f"kept_{k}" for k in range(len(scope.types) + 1))
-    used = scope.types.keys() | {n.id for n in ast.walk(scope.tree) if isinstance(n, ast.Name)}
-    name = next(n for n in names if n not in used)
+    name = next(n for n in names if n not in scope.types and n not in scope.written)
     scope.types[name] = found.type
     scope.put(SetVariable(name, found), at)
     return Variable(found.type, name)

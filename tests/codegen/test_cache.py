@@ -287,7 +287,7 @@ def test_a_loop_in_the_store_is_not_written_again(
     def written(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("kineta.kernels.translation.translate", written)
+    monkeypatch.setattr("kineta.kernels.translation.translate_unit", written)
     loop()
     entry.unlink()
     with pytest.raises(AssertionError):

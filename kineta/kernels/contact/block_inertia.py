@@ -143,6 +143,20 @@ def rate_along(problem: ContactProblem, terms: ContactTerms, c: int, i: int, v: 
 
 
 @kernel
+def rates_along(problem: ContactProblem, terms: ContactTerms, c: int, v: Reals, rates: Reals) -> None:
+    """The *rates* (3,) of v along all rows of the contact c, as :func:`rate_along`."""
+    start = problem.row_start[c]
+    n = problem.row_start[c + 1] - start
+    row, speeds, s, u, w = terms.jacobian[3 * start :], problem.row_speeds[start:], 0.0, 0.0, 0.0
+    for k in range(n):
+        rate = v[speeds[k]]
+        s += row[k] * rate
+        u += row[n + k] * rate
+        w += row[2 * n + k] * rate
+    rates[0], rates[1], rates[2] = s, u, w
+
+
+@kernel
 def push(
     problem: ContactProblem,
     solution: ContactSolution,

@@ -10,11 +10,19 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
-from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, push, rate_along, respond
+from kineta.kernels.contact.block_inertia import (
+    accelerations,
+    factor_blocks,
+    push,
+    rate_along,
+    rates_along,
+    respond,
+)
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.pivoting import back_substitute, eliminate
 from kineta.kernels.language import fabs, kernel, sqrt
+from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
 #: Modes of a contact; GLIDING is slip without friction.
@@ -127,12 +135,14 @@ def forces_of_island(
     n = independent_rows(contacts, solution, active, count, rows)
     for k in range(count):
         work.ease[active[k]] = 0.0
-    solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
-    undetermined = is_undetermined(solution, work, n)
-    if undetermined:
-        for _ in range(EASINGS):
-            ease_tangents(problem, terms, solution, work, active, count, n)
-            solve_rows(problem, terms, solution, contacts, work, n, bias, reference, a)
+    assemble_rows(problem, terms, solution, contacts, work, n, bias, a)
+    solve_rows(solution, work, n, reference)
+    eased = is_undetermined(work, n)
+    for _ in range(EASINGS):
+        if eased:
+            eased = ease_tangents(problem, terms, solution, work, active, count, n)
+        if eased:
+            solve_rows(solution, work, n, reference)
     for j in range(n):
         c = rows[2 * j]
         apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
@@ -156,7 +166,7 @@ def hold_speed(problem: ContactProblem, terms: ContactTerms, c: int, i: int, bia
 
 
 @kernel
-def solve_rows(
+def assemble_rows(
     problem: ContactProblem,
     terms: ContactTerms,
     solution: ContactSolution,
@@ -164,32 +174,43 @@ def solve_rows(
     work: ModeWork,
     n: int,
     bias: Reals,
-    reference: Reals,
     a: Reals,
 ) -> None:
-    """The forces *found* (n,) in the equations of an island near a *reference*."""
-    S, b, x, rows = work.matrix, work.right, work.found, work.rows
+    """The equations of an island, without R: the matrix S (n, n) and the right-hand side -b (n,)."""
+    S, b, rows = work.matrix, work.right, work.rows
     for j in range(n):
-        clear(problem, rows[2 * j], work.speeds)
-    for j in range(n):
-        apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], 1.0, work.speeds)
-        for k in range(n):
-            S[k * n + j] = rate_along(problem, terms, rows[2 * k], rows[2 * k + 1], work.speeds)
         clear(problem, rows[2 * j], work.speeds)
     for j in range(n):
         c, i = rows[2 * j], rows[2 * j + 1]
-        S[j * n + j] += proximity(solution, work, j)
+        apply_force(problem, terms, solution, contacts, work, c, i, 1.0, work.speeds)
+        for k in range(n):
+            if k == 0 or rows[2 * k] != rows[2 * k - 2]:
+                rates_along(problem, terms, rows[2 * k], work.speeds, solution.local)
+            S[k * n + j] = solution.local[rows[2 * k + 1]]
+        clear(problem, c, work.speeds)
         b[j] = -(rate_along(problem, terms, c, i, a) + bias[3 * c + i])
-        x[j] = reference[3 * c + i]
-    approach_forces(solution, work, n, reference)
 
 
 @kernel
-def is_undetermined(solution: ContactSolution, work: ModeWork, n: int) -> bool:
-    """Whether a pivot of the factors of an island is hardly larger than R: then rows depend on each other."""
-    found = False
+def solve_rows(solution: ContactSolution, work: ModeWork, n: int, reference: Reals) -> None:
+    """The forces *found* (n,) in the equations of an island near a *reference*."""
+    A = work.matrix[n * n :]
+    copy(work.matrix, A, n * n)
     for j in range(n):
-        found = found or fabs(work.matrix[j * n + j]) * proximity(solution, work, j) > DEPENDENT
+        c, i = work.rows[2 * j], work.rows[2 * j + 1]
+        eased = i > 0 and work.ease[c] > 0.0
+        work.proximity[j] = PROXIMITY * (work.ease[c] if eased else solution.delassus[9 * c + 4 * i])
+        A[j * n + j] += work.proximity[j]
+        work.found[j] = reference[3 * c + i]
+    approach_forces(work, A, n, reference)
+
+
+@kernel
+def is_undetermined(work: ModeWork, n: int) -> bool:
+    """Whether a pivot of the factors of an island is hardly larger than R: then rows depend on each other."""
+    found, factors = False, work.matrix[n * n :]
+    for j in range(n):
+        found = found or fabs(factors[j * n + j]) * work.proximity[j] > DEPENDENT
     return found
 
 
@@ -202,35 +223,31 @@ def ease_tangents(
     active: Integers,
     count: int,
     n: int,
-) -> None:
+) -> bool:
     """R of the tangents by what friction their contacts can bear, so that undetermined friction is shared by it: all contacts
-    then come to their bounds together; joints leave their load to what is pressed.
+    then come to their bounds together; joints leave their load to what is pressed. Whether it changes by more than the digits
+    that such friction has.
     """
-    most, loosest = 0.0, 0.0
+    most, loosest, changed, bears = 0.0, 0.0, False, work.centre
     for k in range(count):
         c = active[k]
-        work.ease[c] = 0.0
+        bears[c] = 0.0
         loosest = max(loosest, max(solution.delassus[9 * c + 4], solution.delassus[9 * c + 8]))
     for j in range(n):
         c = work.rows[2 * j]
         if work.rows[2 * j + 1] == 0:
-            work.ease[c] = static_friction(terms, c) * work.found[j]
-            most = max(most, work.ease[c])
+            bears[c] = static_friction(terms, c) * work.found[j]
+            most = max(most, bears[c])
     for k in range(count):
         c = active[k]
-        share = max(work.ease[c], LEAST_SHARE * most)
-        work.ease[c] = loosest
+        ease = loosest
         if problem.has_normal[c] == 0:
-            work.ease[c] = JOINT_EASE * loosest
+            ease = JOINT_EASE * loosest
         elif most > 0.0:
-            work.ease[c] = loosest * most / share
-
-
-@kernel
-def proximity(solution: ContactSolution, work: ModeWork, j: int) -> float:
-    """The diagonal of R in the equation j."""
-    c, i = work.rows[2 * j], work.rows[2 * j + 1]
-    return PROXIMITY * (work.ease[c] if i > 0 and work.ease[c] > 0.0 else solution.delassus[9 * c + 4 * i])
+            ease = loosest * most / max(bears[c], LEAST_SHARE * most)
+        changed = changed or fabs(ease - work.ease[c]) > tolerances.FORCE_TOLERANCE * ease
+        work.ease[c] = ease
+    return changed
 
 
 @kernel
@@ -247,26 +264,25 @@ def follow_normals(work: ModeWork, n: int, reference: Reals) -> None:
 
 
 @kernel
-def approach_forces(solution: ContactSolution, work: ModeWork, n: int, reference: Reals) -> None:
-    """The forces *found* (n,) by the proximal iteration about those that stand there, of the *reference*."""
-    b, x, centre = work.right, work.found, work.centre
-    for j in range(n):
-        centre[j] = proximity(solution, work, j)
-    eliminate(work.matrix, n, centre, work.order)
+def approach_forces(work: ModeWork, A: Reals, n: int, reference: Reals) -> None:
+    """The forces *found* (n,) by the proximal iteration about those that stand there, of the *reference*. A is the matrix of the
+    equations with R, and becomes its factors.
+    """
+    b, x, centre, R = work.right, work.found, work.centre, work.proximity
+    copy(R, centre, n)
+    eliminate(A, n, centre, work.order)
     turns, last, change, size = 0, 0.0, 0.0, 0.0
     while turns < FEWEST or (
         turns < MOST and change > tolerances.ROUNDING_TOLERANCE**2 * size and change < STALLED * last
     ):
         for j in range(n):
             centre[j] = x[j]
-            b[j] += proximity(solution, work, j) * centre[j]
-        back_substitute(work.matrix, n, work.order, b, x)
+            x[j] = b[j] + R[j] * x[j]
+        back_substitute(A, n, work.order, x)
         last, change, size = change, 0.0, 0.0
         for j in range(n):
-            R = proximity(solution, work, j)
-            b[j] -= R * centre[j]
-            change += R * (x[j] - centre[j]) * (x[j] - centre[j])
-            size += R * x[j] * x[j]
+            change += R[j] * (x[j] - centre[j]) * (x[j] - centre[j])
+            size += R[j] * x[j] * x[j]
         if turns == 0:
             follow_normals(work, n, reference)
         turns += 1

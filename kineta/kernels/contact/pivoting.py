@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from kineta.kernels.contact.block_inertia import substitute
 from kineta.kernels.language import kernel
-from kineta.kernels.vectors import copy
 from kineta.memory import Integers, Reals
 
 
 @kernel
 def eliminate(A: Reals, n: int, size: Reals, order: Integers) -> None:
     """LU factors of A (n, n) in place, with reciprocals of the pivots, zero for none. The pivot of a column is its largest entry
-    beside the *size* (n,) of its row, squared; *order* (n,) has the rows that are exchanged for it, one after the other.
+    beside the *size* (n,) of its row, squared, which becomes its reciprocal; *order* (n,) has the rows that are exchanged for it,
+    one after the other.
     """
+    for k in range(n):
+        size[k] = 1.0 / size[k]
     for k in range(n):
         most, row = 0.0, k
         for i in range(k, n):
-            own = A[i * n + k] * A[i * n + k] / size[i]
+            own = A[i * n + k] * A[i * n + k] * size[i]
             if own > most:
                 most, row = own, i
         order[k] = row
@@ -36,9 +38,8 @@ def eliminate(A: Reals, n: int, size: Reals, order: Integers) -> None:
 
 
 @kernel
-def back_substitute(A: Reals, n: int, order: Integers, b: Reals, x: Reals) -> None:
-    """The solution x (n,) for the right-hand side b (n,), by factors of :func:`eliminate`; zero for what has no pivot."""
-    copy(b, x, n)
+def back_substitute(A: Reals, n: int, order: Integers, x: Reals) -> None:
+    """The solution x (n,) by factors of :func:`eliminate`, in the place of the right-hand side; zero for what has no pivot."""
     for k in range(n):
         kept = x[k]
         x[k] = x[order[k]]

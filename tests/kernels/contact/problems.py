@@ -169,8 +169,8 @@ def mode_memory(
         toward=np.zeros(2 * m),
         speeds=np.zeros(2 * speeds),
         rows=np.zeros(6 * m, dtype=np.int64),
-        matrix=np.zeros(9 * m * m),
-        **{name: np.zeros(3 * m) for name in ("right", "found", "centre")},
+        matrix=np.zeros(18 * m * m),
+        **{name: np.zeros(3 * m) for name in ("right", "found", "centre", "proximity")},
         order=np.zeros(6 * m, dtype=np.int64),
         ease=np.zeros(m),
     )
