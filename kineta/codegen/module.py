@@ -39,7 +39,7 @@ def module(programs: Sequence[StraightLineProgram], target: Target, *, batch: bo
 
 
 def _declarations(width: int) -> str:
-    lines = []
+    lines = ["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"]
     for w in {1, 2, 4, 8, width}:
         T = real(w)
         lines += [f"declare {T} @llvm.{name}.{suffix(w)}({T})" for name in ("sqrt", "fabs")]

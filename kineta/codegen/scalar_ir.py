@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from kineta.codegen.schedule import TRIG
 from kineta.codegen.sincos import constant, real, suffix
@@ -24,6 +25,10 @@ _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.MIN: "minimum", Op.MAX: "maxim
 #: Operations of the C library.
 LIBRARY = {op: name for op, name in LIBM.items() if op not in (Op.SQRT, Op.SIN, Op.COS)}
 
+
+#: Number of results that are zero one after the other, from which on they are set at once.
+LONG = 8
+_ZERO = (0.0).hex()
 
 #: Appends one instruction and returns its value.
 Put = Callable[[str], None]
@@ -103,8 +108,25 @@ class _ScalarWriter:
     def _results(self, values: Iterable[int]) -> None:
         """Stores of the results among *values* that are not yet stored."""
         for value in values:
-            for position, r in self.results.pop(value, ()):
+            stored = self.results.pop(value, [])
+            for position, r in self._zeros(stored) if self._is_zero(value) else stored:
                 self._store(self._signed(r), "%out", position)
+
+    def _is_zero(self, value: int) -> bool:
+        inputs = self.program.n_inputs
+        return inputs <= value < self.program.first_operation and self.program.constants[value - inputs].hex() == _ZERO
+
+    def _zeros(self, stored: Sequence[tuple[int, Ref]]) -> Iterable[tuple[int, Ref]]:
+        """Set long runs of zeros among the results *stored* at once: sparse matrices have thousands. The other results."""
+        for _, group in groupby(enumerate(stored), lambda found: (found[1][1], found[1][0] - found[0])):
+            run = [result for _, result in group]
+            position, r = run[0]
+            if len(run) < LONG or r & 1:
+                yield from run
+            else:
+                p, size = f"%p{len(self.lines)}", 8 * self.width * len(run)
+                self._put(f"{p} = getelementptr {self.T}, ptr %out, i64 {position}")
+                self._put(f"call void @llvm.memset.p0.i64(ptr align {8 * self.width} {p}, i8 0, i64 {size}, i1 false)")
 
     def _step(self, operations: Sequence[int]) -> None:
         if self.program.op[operations[0]] in TRIG:
