@@ -63,7 +63,7 @@ static inline double max_real(double a, double b) { return b > a ? b : a; }
 def source(roots: Sequence[KernelTree], *, public: bool = True) -> str:
     """A unit of C with the *roots* as functions that are *public*, or those of a unit in which it is included."""
     kernels = callees_first(roots)
-    text: list[str] = []
+    text = [f"struct {name};\n" for name in _records_in_signatures(kernels)]
     for kind in records(kernels):
         # Every field takes eight bytes: a truth value is stored as an integer.
         fields = "".join(f"    {_declared(INTEGER if f is BOOLEAN else f, n)};\n" for n, f in kind.fields.items())
@@ -90,6 +90,17 @@ def _helpers(unit: str) -> list[str]:
         if any(f"{name}(" in text for text in (unit, *found)):
             found.insert(0, line)
     return found
+
+
+def _records_in_signatures(kernels: Sequence[KernelTree]) -> list[str]:
+    """The names of records in the parameters of *kernels*, and of functions in records: a parameter does not declare them."""
+    used = records(kernels)
+    given = [t for k in kernels for t in (*k.parameters.values(), *k.variables.values())]
+    functions = [
+        t for t in (*given, *(f for kind in used for f in kind.fields.values())) if isinstance(t, FunctionType)
+    ]
+    named = (*(t for t in given if t not in used), *(t for f in functions for t in f.parameters))
+    return sorted({t.name for t in named if isinstance(t, RecordType)})
 
 
 def _declared(kind: MemoryType, name: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kineta.expr.op import BINARY as BINARY_OPS
 from kineta.expr.op import LIBM, Op
-from kineta.memory import ArrayType, FunctionType, MemoryType, RecordType, ScalarType
+from kineta.memory import ArrayType, MemoryType, RecordType, ScalarType
 
 #: Operations by name, and the C operator of those that have one. ``real`` converts an integer.
 BINARY = {
@@ -325,19 +325,12 @@ def callees_first(roots: Sequence[KernelTree]) -> list[KernelTree]:
 
 
 def records(kernels: Sequence[KernelTree]) -> list[RecordType]:
-    """All types of records that *kernels* use, inner ones first."""
+    """The types of records whose fields *kernels* read or set, in alphabetical order."""
     found: dict[str, RecordType] = {}
-
-    def visit(kind: MemoryType) -> None:
-        if isinstance(kind, FunctionType):
-            for inner in (*kind.parameters, kind.result):
-                visit(inner)
-        if isinstance(kind, RecordType) and kind.name not in found:
-            for inner in kind.fields.values():
-                visit(inner)
-            found[kind.name] = kind
-
-    for kernel in kernels:
-        for kind in (*kernel.parameters.values(), *kernel.variables.values()):
-            visit(kind)
-    return list(found.values())
+    for s in (s for kernel in kernels for s in statements(kernel.body)):
+        for x in (part for value in values(s) for part in parts(value)):
+            if isinstance(x, FieldValue) and isinstance(x.record.type, RecordType):
+                found[x.record.type.name] = x.record.type
+        if isinstance(s, SetField) and isinstance(s.record.type, RecordType):
+            found[s.record.type.name] = s.record.type
+    return [found[name] for name in sorted(found)]

@@ -25,6 +25,15 @@ from kineta.kernels.integrate import integrate
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
+from kineta.kernels.standalone.contact_changes import (
+    CHANGED,
+    ContactChanges,
+    begin_contacts,
+    begin_step,
+    change_at_once,
+    come_to_change,
+    end_step,
+)
 from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
 
@@ -40,12 +49,14 @@ class StandaloneRun(Record):
     """A run and what it is made of.
 
     given : the argument of ``setup``; start : (n,) initial state; t0 : initial time; rtol, atol : tolerances
-    states : number of coordinates and speeds; regular : (n_regular, n) states with independent constraints
+    states : number of coordinates and speeds, the former ``coordinates``
+    regular : (n_regular, n) states with independent constraints
     quaternions : their offsets in the state
     left : steps that may still be made; before, base : time and state at the start of the last step
     t, state : time asked for and the state at it; event : number of the last event; ended : it was the last one wanted
     counts, wanted : (events,) zeros reported, and those after which the run ends, 0 for none
     values : of what is observed
+    changes : of contacts, in a model with any
     """
 
     run: RunData
@@ -57,6 +68,7 @@ class StandaloneRun(Record):
     rtol: float
     atol: float
     states: int
+    coordinates: int
     n_regular: int
     regular: Reals
     n_quaternions: int
@@ -71,6 +83,7 @@ class StandaloneRun(Record):
     counts: Integers
     wanted: Integers
     values: Reals
+    changes: ContactChanges
 
 
 # -- the start --------------------------------------------------------------------------------------------------------
@@ -78,9 +91,11 @@ class StandaloneRun(Record):
 
 @kernel
 def begin(method: LoopMethod, m: StandaloneRun) -> int:
-    """Prepare the run from ``given``, ``start``, ``t0`` and the tolerances; REACHED, NOT_FINITE or INCONSISTENT."""
+    """Prepare the run from ``given``, ``start``, ``t0`` and the tolerances; REACHED, NOT_FINITE, INCONSISTENT, or why contacts
+    have no first mode.
+    """
     run = m.run
-    m.setup(m.given, run.block)
+    set_block(method, m)
     m.ended, m.event = False, -1
     run.t, run.just_rejected, run.rejected, run.evaluations, run.anew = m.t0, False, 0, 0, False
     set_tolerances(run, m.rtol, m.atol)
@@ -92,6 +107,10 @@ def begin(method: LoopMethod, m: StandaloneRun) -> int:
         if not consistent:
             return INCONSISTENT
         settle(method, m, m.t0, run.y)
+        if method.touching:
+            status = begin_contacts(run, m.changes, m.coordinates, m.rtol, m.atol)
+            if status != REACHED:
+                return status
         measure_pivots(run, m.t0, m.n_regular, m.regular)
     run.time[0] = m.t0
     run.rate(run.time, run.y, run.block, run.k)
@@ -102,12 +121,21 @@ def begin(method: LoopMethod, m: StandaloneRun) -> int:
         c = run.constraints
         c.low, c.hops, c.guarded = lowest_pivot(run, run.k), 0, False
     run.size = first_step(method, run)
-    begin_events(m)
+    begin_events(method, m)
     m.before, m.t = m.t0, m.t0
     copy(run.y, m.base, run.n)
     copy(run.y, m.state, run.n)
     settle(method, m, m.t0, m.state)
     return REACHED
+
+
+@kernel
+def set_block(method: LoopMethod, m: StandaloneRun) -> None:
+    """The block h of what is ``given``."""
+    if method.touching:
+        m.setup(m.given, m.run.contacts.motion.block)
+    else:
+        m.setup(m.given, m.run.block)
 
 
 @kernel
@@ -156,13 +184,15 @@ def is_made_consistent(run: RunData) -> bool:
 
 
 @kernel
-def begin_events(m: StandaloneRun) -> None:
-    """Count no zeros; events that are at zero have none there."""
+def begin_events(method: LoopMethod, m: StandaloneRun) -> None:
+    """Count no zeros; events that are at zero have none there, which with contacts the loop finds."""
     e = m.run.events
     e.found, e.ended, e.undefined = 0, False, False
     for i in range(e.n):
         m.counts[i], e.left[i], e.noise[i] = 0, m.wanted[i], -1.0
-    if e.n != 0:
+    if method.touching:
+        m.run.anew = True
+    elif e.n != 0:
         look_at_start(m.run, m.t0)
 
 
@@ -172,7 +202,8 @@ def begin_events(m: StandaloneRun) -> None:
 @kernel
 def advance(method: LoopMethod, m: StandaloneRun, t: float) -> int:
     """Go on to the time t, or to the next event before it, which is then called ``event``; its state is ``state``, its time
-    ``t``. REACHED, EVENT, ENDED after the last event that is wanted, or why the run cannot go on.
+    ``t``, and likewise to a change of contacts. REACHED, EVENT, CHANGED, ENDED after the last event that is wanted, or why the
+    run cannot go on.
     """
     run, e = m.run, m.run.events
     way = copysign(1.0, run.t_end - m.t0)
@@ -181,6 +212,8 @@ def advance(method: LoopMethod, m: StandaloneRun, t: float) -> int:
         if next >= 0 and way * (e.times[next] - t) <= 0.0:
             report(method, m, next)
             return ENDED if m.ended else EVENT
+        if method.touching and m.changes.ahead != 0 and m.changes.at <= t:
+            return pass_change(method, m)
         if way * (t - run.t) <= 0.0 or run.t == run.t_end:
             find_state(method, m, t)
             return REACHED
@@ -191,13 +224,37 @@ def advance(method: LoopMethod, m: StandaloneRun, t: float) -> int:
 
 
 @kernel
-def change(m: StandaloneRun) -> None:
-    """Go on from the present state with what is ``given`` now, as forces that are held from one sample to the next."""
-    run = m.run
-    m.setup(m.given, run.block)
+def pass_change(method: LoopMethod, m: StandaloneRun) -> int:
+    """Make the state after the change ahead the present one; CHANGED, or why there is no mode after it."""
+    run, x = m.run, m.changes
+    status = x.ahead
+    if status == CHANGED:
+        come_to_change(run, x)
+        m.t, m.event = run.t, -1
+        copy(run.y, m.state, run.n)
+        settle(method, m, m.t, m.state)
+    else:
+        find_state(method, m, x.at)
+    return status
+
+
+@kernel
+def change(method: LoopMethod, m: StandaloneRun) -> int:
+    """Go on from the present state with what is ``given`` now, as forces that are held from one sample to the next; REACHED, or
+    why contacts have no mode.
+    """
+    run, status = m.run, REACHED
+    set_block(method, m)
     run.t, m.before, run.anew, run.events.found = m.t, m.t, True, 0
     copy(m.state, run.y, run.n)
-    copy(m.state, m.base, run.n)
+    if method.touching:
+        status = change_at_once(run, m.changes, m.t, m.state)
+        run.size = min(run.size, run.contacts.transitions.flight)
+        for i in range(run.contacts.first, run.events.n):
+            run.events.left[i] = 1
+        copy(run.y, m.state, run.n)
+    copy(run.y, m.base, run.n)
+    return status
 
 
 @kernel
@@ -210,9 +267,13 @@ def one_step(method: LoopMethod, m: StandaloneRun) -> int:
     m.before = run.t
     copy(run.y, m.base, run.n)
     run.accepted, run.allowed, run.events.found = 0, 1, 0
+    if method.touching:
+        begin_step(run, m.changes)
     status = integrate(method, run)
     if run.events.undefined:
         return GIVEN_UP
+    if method.touching:
+        end_step(run, m.changes)
     return status if status >= STEP_TOO_SMALL else REACHED
 
 

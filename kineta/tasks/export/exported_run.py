@@ -36,7 +36,8 @@ class ExportedRun:
     """A run of a *model* as files for programs without Python.
 
     files : contents by name
-    states, observed, events : names of what a run gives; units : of states and observed quantities by name, "?" where unknown
+    states, observed, events, contacts : names of what a run gives
+    units : of states and observed quantities by name, "?" where unknown
     """
 
     model: str
@@ -44,6 +45,7 @@ class ExportedRun:
     states: Sequence[str]
     observed: Sequence[str]
     events: Sequence[str]
+    contacts: Sequence[str]
     units: Mapping[str, str]
 
     def __repr__(self) -> str:
@@ -57,7 +59,7 @@ class ExportedRun:
 
     def as_dict(self) -> dict[str, Any]:
         """Return names and units."""
-        lists = {n: list(getattr(self, n)) for n in ("states", "observed", "events")}
+        lists = {n: list(getattr(self, n)) for n in ("states", "observed", "events", "contacts")}
         return {"model": self.model, "files": list(self.files), **lists, "units": dict(self.units)}
 
 
@@ -77,7 +79,8 @@ def export_run(
     max_step: float = np.inf,
     max_steps: int | None = None,
 ) -> ExportedRun:
-    """The motion of *system* as code that simulates without Python: steps, error control, events, projection onto constraints.
+    """The motion of *system* as code that simulates without Python: steps, error control, events, projection onto constraints,
+    contacts, limits and dry friction.
 
     The arguments are those of :func:`~kineta.simulation.simulate.simulate`. Times, states, parameters, constant forces and
     tolerances are defaults, which a program may change for each run; events, the method and which constraints are redundant
@@ -88,7 +91,7 @@ def export_run(
     name : of the files and functions, by default that of the model
     method : ``dop853`` or ``dopri5``
 
-    Raises :class:`ModelError` for a model with contacts, limits, dry friction, switches or programs of motion.
+    Raises :class:`ModelError` for a model with switches, programs of motion, or friction limits that vary along the motion.
     """
     equations = given_equations(system)
     check_exported(equations.system)
@@ -100,7 +103,7 @@ def export_run(
     if not prefix.strip("_"):
         raise ArgumentError(f"Expected a name with a letter, found '{name}'.")
     written = LANGUAGES[language](code, told, prefix)
-    return ExportedRun(told.model, written, told.states, told.observed, told.events, told.units)
+    return ExportedRun(told.model, written, told.states, told.observed, told.events, told.contacts, told.units)
 
 
 def _problem(

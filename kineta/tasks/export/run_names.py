@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kineta.arrays import FloatArray
 from kineta.integration.loop_abi import EVENT, GIVEN_UP, NOT_FINITE, OUT_OF_STEPS, STEP_TOO_SMALL
+from kineta.kernels.contact import state_terms
+from kineta.kernels.standalone.contact_changes import (
+    BACKWARDS,
+    CHANGED,
+    ENDLESS,
+    LEAVES,
+    RESTS,
+    REVERSES,
+    SLIPS_NOW,
+    STICKS,
+    STRIKES,
+)
 from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED
 from kineta.model import units
 from kineta.model.reserved_symbols import ENERGIES
@@ -24,14 +36,53 @@ OUTCOMES = {
     "UNDEFINED_EVENT": (GIVEN_UP, "An event is undefined in a part of a step."),
     "INCONSISTENT": (INCONSISTENT, "No state near the start meets the constraints."),
 }
+#: Likewise of runs with contacts. Those from PENETRATES to HELD are about the contact that is the culprit.
+CONTACT_OUTCOMES = OUTCOMES | {
+    "CHANGED": (CHANGED, "Contacts change before the time."),
+    "PENETRATES": (
+        CHANGED + state_terms.PENETRATES,
+        "A contact or limit is passed; expected a start on its free side.",
+    ),
+    "NO_IMPULSES": (
+        CHANGED + state_terms.NO_IMPULSES,
+        "No impulses keep to the laws of contact and friction; use less friction.",
+    ),
+    "NO_FORCES": (
+        CHANGED + state_terms.NO_FORCES,
+        "No forces keep to the laws of contact and friction; use less friction.",
+    ),
+    "INADMISSIBLE": (
+        CHANGED + state_terms.INADMISSIBLE,
+        "A gap is undefined, friction is below zero or larger in slip than at rest, or restitution is not from 0 to 1.",
+    ),
+    "NO_SLOPE": (
+        CHANGED + state_terms.NO_SLOPE,
+        "A gap at zero is changed by no speed, so that no force keeps it closed.",
+    ),
+    "HELD": (
+        CHANGED + state_terms.HELD,
+        "A contact acts along what constraints hold already; leave out the one or the other.",
+    ),
+    "ENDLESS": (ENDLESS, "One change follows another without end."),
+    "BACKWARDS": (BACKWARDS, "Contacts, limits and friction work forwards in time only."),
+}
+#: What a contact does in a change, by number.
+CHANGES = {
+    STRIKES: "strikes",
+    RESTS: "rests",
+    LEAVES: "leaves",
+    STICKS: "sticks",
+    SLIPS_NOW: "slips",
+    REVERSES: "reverses",
+}
 #: A unit that is not known.
 UNKNOWN = "?"
 
 
 @dataclass(frozen=True, eq=False)
 class RunNames:
-    """Names and units of coordinates and speeds, parameters, observed quantities and events of a *model*; the values of the
-    parameters, and the *start* of coordinates and speeds.
+    """Names and units of coordinates and speeds, parameters, observed quantities, events and contacts of a *model*; the values
+    of the parameters, and the *start* of coordinates and speeds.
     """
 
     model: str
@@ -44,7 +95,13 @@ class RunNames:
     p_units: Sequence[str]
     p_values: Sequence[float]
     events: Sequence[str]
+    contacts: Sequence[str]
     start: FloatArray
+
+    @property
+    def outcomes(self) -> Mapping[str, tuple[int, str]]:
+        """What the functions of the run return, by name."""
+        return CONTACT_OUTCOMES if self.contacts else OUTCOMES
 
     @property
     def states(self) -> list[str]:
@@ -75,5 +132,6 @@ def run_names(task: SimulationProblem) -> RunNames:
         p_units=[UNKNOWN if p.dimension is None else units.symbol(p.dimension) for p in free],
         p_values=task.made.p.tolist(),
         events=[event.name for event in task.watched],
+        contacts=[touch.name for touch in layout.touches],
         start=task.y0[: task.states],
     )

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kineta.codegen.kernels.straight_line import room, straight_line
-from kineta.codegen.kernels.tree import KernelTree
+from kineta.codegen.kernels.tree import KernelTree, callees_first, records
 from kineta.consistency.consistent_start import refusal
-from kineta.errors import ModelError, SimulationError
-from kineta.integration.problem import Manifold, Problem
-from kineta.integration.run_memory import run_data
+from kineta.errors import ModelError, SimulationError, excerpt
+from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
+from kineta.integration.loop_abi import CHATTER
+from kineta.integration.problem import Contacts, Manifold, Problem
+from kineta.integration.run_memory import run_data, set_contacts
+from kineta.kernels.contact import motion as contact_motion
+from kineta.kernels.contact.transition import transit
 from kineta.kernels.stage_evaluation import LoopMethod
+from kineta.kernels.standalone.contact_changes import ContactChanges
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.standalone.standalone_run import StandaloneRun, advance, begin, change, observe
 from kineta.kernels.translation import translate_unit
@@ -26,9 +31,20 @@ from kineta.runtime.events import event_record
 from kineta.runtime.functions import SETUP
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import velocity_steps
+from kineta.tasks.export.memory_image import Piece, pieces
 
 #: Functions of a run; those that there are have numbers in this order, from 1 on.
-FUNCTIONS = (SETUP, "rate", "observed", "position", "velocity", "events")
+FUNCTIONS = (
+    *(SETUP, "rate", "observed", "position", "velocity", "events"),
+    *("terms", "gaps", "free", "residuals", "retraction"),
+)
+#: With contacts: functions of the contact motion, and its transition, whose numbers follow.
+CONTACT_KERNELS = {
+    f"contact_{name}": getattr(contact_motion, f"contact_{name}")
+    for name in ("rate", "observed", "position", "velocity", "events")
+} | {"transit": transit}
+#: Impacts at one time that are listed, and the part of them for each contact.
+IMPACTS, IMPACTS_OF_CONTACT = 64, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,34 +63,55 @@ class RunCode:
         """All trees."""
         return [*self.functions.values(), self.begin, self.advance, self.change, self.observe]
 
+    @property
+    def memory(self) -> dict[str, Piece]:
+        """The pieces of memory that the trees use."""
+        return pieces(self.record, {kind.name for kind in records(callees_first(self.trees))})
+
 
 def run_code(task: SimulationProblem) -> RunCode:
-    """The code of the run of *task*, whose functions are numbered in the order of :data:`FUNCTIONS`."""
-    check_exported(task.system)
+    """The code of the run of *task*, whose functions are numbered in the order of :data:`FUNCTIONS` and
+    :data:`CONTACT_KERNELS`.
+    """
+    check_friction(task)
     made = task.made.code.programs
-    numbers = {name: k for k, name in enumerate((n for n in FUNCTIONS if n in made), 1)}
-    record = run_record(task, numbers, max(room(made[name]) for name in numbers))
+    own = [n for n in FUNCTIONS if n in made]
+    above = CONTACT_KERNELS if task.made.code.layout.touches else {}
+    numbers = {name: k for k, name in enumerate((*own, *above), 1)}
+    record = run_record(task, numbers, max(room(made[name]) for name in own))
     method = loop_method(task)
-    *kernels, sincos = translate_unit((begin, method), (advance, method), (change,), (observe,), (sine_and_cosine,))
-    functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in numbers}
-    return RunCode(record, kernels[0], kernels[1], kernels[2], kernels[3], functions)
+    roots = ((begin, method), (advance, method), (change, method), (observe,), (sine_and_cosine,))
+    first, second, third, fourth, sincos, *kernels = translate_unit(*roots, *((k,) for k in above.values()))
+    functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in own}
+    functions |= dict(zip(above, kernels, strict=True))
+    return RunCode(record, first, second, third, fourth, functions)
 
 
 def check_exported(system: System) -> None:
-    """Raise :class:`ModelError` for a model whose loop decides more than steps and events."""
-    kinds = {c.plural: c.name for c in system.contacts}
-    kinds |= dict.fromkeys(["switches"] * bool(system.switches), system.switches[0].name if system.switches else "")
-    kinds |= dict.fromkeys(["programs"] * bool(system.programs), system.programs[0].name if system.programs else "")
-    for plural, name in kinds.items():
+    """Raise :class:`ModelError` for a model whose motion is changed by more than its contacts."""
+    _refuse(system, "switches", [s.name for s in system.switches])
+    _refuse(system, "programs", [p.name for p in system.programs])
+
+
+def check_friction(task: SimulationProblem) -> None:
+    """Raise :class:`ModelError` for contacts whose friction may become negative on the way."""
+    touches = task.made.code.layout.touches
+    _refuse(task.system, "friction limits that vary along the motion", [t.name for t in touches if t.varies])
+
+
+def _refuse(system: System, what: str, names: Sequence[str]) -> None:
+    if names:
+        listed = excerpt(f"'{name}'" for name in names)
         raise ModelError(
-            f"Model '{system.name}': a run with {plural} ('{name}') is not exported yet. Leave '{name}' out if the motion does"
-            " not need it ('--without'), simulate in Python, or export single functions (without '--run')."
+            f"Model '{system.name}': a run with {what} ({listed}) is not exported yet. Leave {listed} out if the motion does not"
+            " need it ('--without'), simulate in Python, or export single functions (without '--run')."
         )
 
 
 def loop_method(task: SimulationProblem) -> LoopMethod:
     """What the loop of *task* is translated for: nothing is fused, so that all languages give the same bits."""
-    return LoopMethod(TABLEAUX[task.method], False, task.made.code.treatment == PROJECTED, False)
+    code = task.made.code
+    return LoopMethod(TABLEAUX[task.method], False, code.treatment == PROJECTED, bool(code.layout.touches))
 
 
 def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int = 0) -> StandaloneRun:
@@ -89,17 +126,23 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
     rest = np.zeros(len(y0) - len(q) - len(v))
     regular = [np.concatenate([*state, rest]) for state in task.regular] if projected else []
     speeds = system.nq, task.states
+    contacts = _contacts(task, numbers, behind) if code.layout.touches else None
+    above = "" if contacts is None else "contact_"
     problem = Problem(
-        rhs=numbers["rate"],
+        rhs=numbers[f"{above}rate"],
         h=np.zeros(code.programs[SETUP].n_outputs + behind),
         t0=task.t0,
         t1=task.t1,
         y0=y0,
         quaternions=task.quaternions,
         integrals=code.layout.integrals,
-        events=event_record(task.watched, numbers.get("events", 0)),
+        events=event_record(task.watched, numbers.get(f"{above}events", 0), touches=code.layout.touch_events),
         manifold=Manifold(
-            numbers["position"], numbers["velocity"], np.zeros(code.layout.pivots), speeds, velocity_steps(task)
+            numbers[f"{above}position"],
+            numbers[f"{above}velocity"],
+            np.zeros(code.layout.pivots),
+            speeds,
+            velocity_steps(task),
         )
         if projected
         else None,
@@ -107,16 +150,23 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
     control = task.control
     tolerances = {"rtol": control.rtol, "atol": control.atol}
     run = run_data(TABLEAUX[task.method], problem, 1, **tolerances, max_step=control.max_step, dense=True, zeros=0)
-    n = len(task.watched)
+    changes = ContactChanges()
+    if contacts is not None:
+        run.block = contacts.motion.words()
+        set_contacts(run, contacts, 1)
+        told = 2 * (contacts.transitions.room + 3 * len(code.layout.touches))
+        changes.update(flags=np.zeros(code.layout.flags), since=np.zeros(CHATTER), told=np.zeros(told))
+    wanted = np.empty(0, dtype=np.int64) if problem.events is None else problem.events.left.copy()
     return StandaloneRun(
         run=run,
         setup=CompiledFunction(numbers[SETUP]),
-        observed=CompiledFunction(numbers["observed"]),
+        observed=CompiledFunction(numbers[f"{above}observed"]),
         given=np.concatenate([task.made.p, task.made.forces.constant]),
         start=y0.copy(),
         t0=task.t0,
         **tolerances,
         states=task.states,
+        coordinates=system.nq,
         n_regular=len(regular),
         regular=np.array(regular).reshape(-1),
         n_quaternions=len(task.quaternions),
@@ -124,7 +174,36 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         left=min(control.max_steps, sys.maxsize),
         base=np.zeros(len(y0)),
         state=np.zeros(len(y0)),
-        counts=np.zeros(n, dtype=np.int64),
-        wanted=np.array([int(e.terminal) for e in task.watched], dtype=np.int64),
+        counts=np.zeros(len(wanted), dtype=np.int64),
+        wanted=wanted,
         values=np.zeros(code.programs["observed"].n_outputs),
+        changes=changes,
+    )
+
+
+def _contacts(task: SimulationProblem, numbers: Mapping[str, int], behind: int) -> Contacts:
+    """The contacts of *task*, with room for so many numbers *behind* the block h; the flags of the mode have a place of their
+    own.
+    """
+    code, m = task.made.code, len(task.made.code.layout.touches)
+    compiled, size = code.contacts, code.programs[SETUP].n_outputs
+    assert compiled is not None
+    motion, work = compiled.motion(np.zeros(size + FLAGS * m)), compiled.transitions(0.0, 0.0)
+    own = {"terms": "terms_of", "gaps": "gaps_of"}
+    names = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
+    functions = {own.get(name, name): CompiledFunction(numbers[name]) for name in names}
+    motion.update(block=np.zeros(size + behind), flags=np.zeros(FLAGS * m), **functions)
+    impacts = IMPACTS + IMPACTS_OF_CONTACT * m
+    work.update(room=impacts, impacts=np.zeros(IMPACT_NUMBERS * impacts))
+    return Contacts(
+        motion,
+        work,
+        numbers["transit"],
+        numbers["contact_observed"],
+        code.observed_size,
+        len(task.watched),
+        len(task.watched),
+        task.states,
+        compiled.guard_contacts,
+        compiled.guard_rows,
     )

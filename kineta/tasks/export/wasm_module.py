@@ -11,8 +11,9 @@ import numpy as np
 
 from kineta.codegen.kernels import web_assembly
 from kineta.memory import BOOLEAN, INTEGER, REAL, FunctionType, Record
-from kineta.tasks.export.memory_image import Piece, names, pieces
-from kineta.tasks.export.run_names import OUTCOMES, RunNames
+from kineta.tasks.export.memory_image import Piece, Place
+from kineta.tasks.export.memory_image import places as places_in
+from kineta.tasks.export.run_names import CHANGES, RunNames
 from kineta.tasks.export.run_record import RunCode
 from kineta.tasks.export.templates import filled
 
@@ -22,7 +23,7 @@ _START = 1024
 
 def wasm_module(code: RunCode, told: RunNames, prefix: str) -> dict[str, bytes]:
     """Contents by the names of files, which begin with *prefix*."""
-    memory = pieces(code.record)
+    memory = code.memory
     places = _places(memory)
     data = [(places[name], _bytes(piece, memory, places)) for name, piece in memory.items()]
     roots = {tree: name.removeprefix("run_") for name, tree in code.functions.items()}
@@ -46,6 +47,11 @@ def _words(
     fields = ("t0", "rtol", "atol", "left", "t", "event"), ("t_end", "max_step", "rejected", "evaluations")
     known = {name: _field(places["root"], record, name) for name in fields[0]}
     known |= {name: _field(places["root_run"], record.run, name) for name in fields[1]}
+    if told.contacts:
+        work = record.run.contacts.transitions
+        known["found"] = _field(places["root_changes"], record.changes, "found")
+        known |= {n: _field(places["root_run_contacts_transitions"], work, n) for n in ("made", "culprit")}
+        known |= {"told": places["root_changes_told"], "impacts": places["root_run_contacts_transitions_impacts"]}
     # Arrays without entries have no place, and are not read.
     known |= {name: places.get(f"root_{name}", 0) for name in ("given", "start", "state", "values")}
     known |= {"root": places["root"], "tau": places.get("root_given", 0) + 8 * len(told.p)}
@@ -56,6 +62,7 @@ def _words(
         "states": told.states,
         "observed": [*told.observed],
         "events": [*told.events],
+        "contacts": [*told.contacts],
         "units": told.units,
         "parameters": {n: {"value": x, "unit": u} for n, x, u in zip(told.p, told.p_values, told.p_units, strict=True)},
         "defaults": start,
@@ -69,8 +76,9 @@ def _words(
         "TITLE": title,
         "PARAMETER": example,
         "NAME": prefix,
-        "OUTCOMES": json.dumps({name: k for name, (k, _) in OUTCOMES.items()}),
-        "SENTENCES": json.dumps([text for _, text in OUTCOMES.values()], indent=2),
+        "OUTCOMES": json.dumps({name: k for name, (k, _) in told.outcomes.items()}),
+        "SENTENCES": json.dumps([text for _, text in told.outcomes.values()], indent=2),
+        "VERBS": json.dumps([*CHANGES.values()]),
         "INFORMATION": json.dumps(about, indent=2, ensure_ascii=True),
     }
 
@@ -92,11 +100,11 @@ def _bytes(piece: Piece, memory: dict[str, Piece], places: Mapping[str, int]) ->
     """A piece as it lies in memory before the start."""
     if not isinstance(piece, Record):
         return piece.astype(np.dtype(piece.dtype).newbyteorder("<")).tobytes()
-    known = names(memory)
+    known = places_in(memory)
     return b"".join(_entry(piece, field, known, places) for field in piece.layout.fields)
 
 
-def _entry(record: Record, name: str, known: Mapping[int, str], places: Mapping[str, int]) -> bytes:
+def _entry(record: Record, name: str, known: Place, places: Mapping[str, int]) -> bytes:
     kind = record.layout.fields[name]
     if kind is REAL:
         return struct.pack("<d", getattr(record, name))
@@ -105,4 +113,5 @@ def _entry(record: Record, name: str, known: Mapping[int, str], places: Mapping[
     held: Any = record.array(name)
     if isinstance(kind, FunctionType):
         return struct.pack("<q", getattr(held, "address", 0))
-    return struct.pack("<q", places.get(known.get(id(held), ""), 0))
+    place = known(held)
+    return struct.pack("<q", 0 if place is None else places[place[0]] + 8 * place[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ COMPILER = shutil.which("cc") or shutil.which("gcc")
 FLAGS = ["-std=c99", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-pedantic"]
 pytestmark = pytest.mark.skipif(COMPILER is None, reason="no C compiler")
 
-REACHED, ENDED, EVENT, OUT_OF_STEPS, INCONSISTENT = 0, 1, 2, 5, 7
+REACHED, ENDED, EVENT, OUT_OF_STEPS, INCONSISTENT, CHANGED = 0, 1, 2, 5, 7, 8
 q1, q2, q3 = map(kn.symbol, ("q1", "q2", "q3"))
 
 
@@ -37,8 +38,8 @@ class InC:
         for word in ("time", "state", "observe"):
             self.function(word).restype = ctypes.c_double if word == "time" else ctypes.POINTER(ctypes.c_double)
         self.function("advance").argtypes = [ctypes.c_void_p, ctypes.c_double]
-        self.names = [*run.states, *run.observed]
-        self.run, self.problem = (ctypes.create_string_buffer(2**20) for _ in range(2))
+        self.names, self.contacts = [*run.states, *run.observed], run.contacts
+        self.run, self.problem = (ctypes.create_string_buffer(2**23) for _ in range(2))
         self.function("defaults")(self.problem)
 
     def function(self, word: str) -> Any:
@@ -52,6 +53,21 @@ class InC:
 
     def state(self) -> list[float]:
         return list(self.function("state")(self.run)[: len(self.names)])
+
+    def changes(self) -> list[tuple[float, str]]:
+        """The changes of contacts at the present time, as those of a result."""
+        self.function("change").restype = ctypes.c_char_p
+        t, count = self.function("time")(self.run), self.function("changes")(self.run)
+        contacts = [self.contacts[self.function("changed_contact")(self.run, k)] for k in range(count)]
+        return [(t, f"{c} {self.function('change')(self.run, k).decode()}") for k, c in enumerate(contacts)]
+
+    def impacts(self) -> list[tuple[Any, ...]]:
+        """The impacts of these changes, as those of a result."""
+        rows = ctypes.POINTER(ctypes.c_double)()
+        count = self.function("impacts")(self.run, ctypes.byref(rows))
+        t = self.function("time")(self.run)
+        found = np.array(rows[: 9 * count]).reshape(count, 9).tolist()
+        return [(t, self.contacts[int(row[0])], *row[1:7]) for row in found]
 
     def counts(self) -> list[int]:
         found = (ctypes.c_int64 * 3)()
@@ -237,16 +253,116 @@ def test_names_are_those_of_c_and_no_words_of_templates(tmp_path: Path) -> None:
     assert run.simulate(2)[0].tolist() == [0.0, 1.0, 0.0, 0.0, 1.5, 2.0]
 
 
+# -- contacts ---------------------------------------------------------------------------------------------------------
+
+BOX = """
+point A{k} on Box{k} = (0.2, 0.15, 0.1); point B{k} on Box{k} = (0.2, 0.15, -0.1);
+point C{k} on Box{k} = (0.2, -0.15, 0.1);
+point D{k} on Box{k} = (0.2, -0.15, -0.1);
+point E{k} on Box{k} = (-0.2, 0.15, 0.1);
+point F{k} on Box{k} = (-0.2, 0.15, -0.1);
+point G{k} on Box{k} = (-0.2, -0.15, 0.1); point H{k} on Box{k} = (-0.2, -0.15, -0.1);
+Box{k} | Free(b{k}) = 1, 0.011, 0.017, 0.021;
+contact floor{k} : point between A{k}, B{k}, C{k}, D{k}, E{k}, F{k}, G{k}, H{k} and ground axis (0, 0, 1),
+    restitution = 0.3, friction = 0.4;
+initial b{k}.x = 2*{k}, b{k}.z = 0.5 + 0.05*{k}, b{k}.qw = 0.9, b{k}.qx = 0.3, b{k}.qy = 0.2, b{k}.qz = sqrt(0.06),
+    b{k}.vx = 1.5, b{k}.wx = 2 + 0.2*{k}, b{k}.wy = 3, b{k}.wz = 1;
+"""
+
+
+def boxes(count: int) -> kn.System:
+    """Boxes thrown on the ground, each differently."""
+    return kn.loads("model boxes; gravity 9.81;" + "".join(BOX.replace("{k}", str(k)) for k in range(count)))
+
+
+def lying_fourbar() -> kn.System:
+    """A four-bar that comes to lie on its coupler."""
+    touch = "point Tip on Coupler = (0.45, -0.1, 0); contact g : point between Tip and ground at (0, 0.3, 0) "
+    touch += "axis (0, 1, 0), friction = 0.4; output Tip.y, lambda.g.n;"
+    return kn.loads(kn.dumps(kn.load(EXAMPLES / "fourbar.kin")) + touch)
+
+
+def example(name: str) -> kn.System:
+    return kn.load(EXAMPLES / f"{name}.kin")
+
+
+TOUCHING = [
+    (example("bouncing_ball"), 3.0, [kn.symbol("x") - 0.3]),
+    (example("rocking_block"), 1.5, []),
+    (example("friction_oscillator"), 8.0, []),
+    (example("thrown_box"), 1.5, []),
+    (lying_fourbar(), 2.0, []),
+    (boxes(10), 0.35, []),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("system", "end", "events"), TOUCHING, ids=lambda x: getattr(x, "name", ""))
+def test_contacts_are_those_of_simulate_to_the_last_bit(
+    tmp_path: Path, system: kn.System, end: float, events: Sequence[Any]
+) -> None:
+    equations = kn.derive(system)
+    with unfused():
+        result = kn.simulate(equations, end, samples=21, events=events)
+    run = InC(tmp_path, kn.export_run(equations, end, events=events), system.name)
+    same(run, run.simulate(21), result)
+    assert run.begin() == REACHED
+    changes, impacts, zeros = run.changes(), run.impacts(), []
+    while (status := run.advance(end)) != REACHED:
+        if status == EVENT:
+            zeros.append(run.function("time")(run.run))
+        else:
+            assert status == CHANGED
+            changes += run.changes()
+            impacts += run.impacts()
+    assert changes == [*result.changes]
+    assert impacts == [tuple(impact) for impact in result.impacts]
+    assert zeros == [t for found in result.t_events for t in found.tolist()]
+    assert [row[1] for row in changes]
+
+
+@pytest.mark.slow
+def test_a_program_tells_changes_and_the_culprit(tmp_path: Path) -> None:
+    """In a process of its own; a start below the ground is a sentence with the name."""
+    run = kn.export_run(example("bouncing_ball"), 1.5, name="ball")
+    run.save(tmp_path)
+    assert run.contacts == ["floor"]
+    build = ["ball_run.c", "ball_main.c", "-o", "ball", "-lm"]
+    assert COMPILER is not None
+    subprocess.run([COMPILER, *FLAGS, *build], cwd=tmp_path, check=True)
+    done = subprocess.run(["./ball", "1.5", "4"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [line.partition(" at")[0] for line in done.stderr.splitlines()] == ["floor strikes"] * 2
+    assert len(done.stdout.splitlines()) == 5
+    main = tmp_path / "ball_main.c"
+    main.write_text(
+        main.read_text().replace("    if (count > 1)\n", "    problem.q[1] = 0.01;\n    if (count > 1)\n", 1)
+    )
+    subprocess.run([COMPILER, *FLAGS, *build], cwd=tmp_path, check=True)
+    done = subprocess.run(["./ball"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith("t = 0 s: 'floor': A contact or limit is passed; expected a start on its free side.\n")
+
+
+def test_a_run_without_contacts_says_nothing_of_them() -> None:
+    source = kn.export_run(example("double_pendulum"), 1.0).files["double_pendulum_run.c"].decode()
+    assert set(re.findall(r"^typedef struct (\w+)", source, re.MULTILINE)) == {"RunData", "EventData", "StandaloneRun"}
+
+
 @pytest.mark.parametrize(
-    ("name", "what"),
-    [("hopper", "contacts ('ground')"), ("crane_servo", "programs"), ("friction_oscillator", "dry friction")],
+    ("name", "what"), [("hopper", "switches ('compressed', 'airborne')"), ("crane_servo", "programs")]
 )
 def test_what_is_not_exported_yet_is_a_sentence(name: str, what: str) -> None:
     with pytest.raises(
         kn.ModelError, match=r"is not exported yet\. Leave .* out if the motion does not need it"
     ) as error:
-        kn.export_run(kn.load(EXAMPLES / f"{name}.kin"))
+        kn.export_run(example(name))
     assert what in str(error.value)
+
+
+def test_friction_that_may_fall_below_zero_is_not_exported_yet() -> None:
+    system = kn.loads("M | Sx(x) = 1; spring k = 4 on x; friction rub = 1 - x on x; initial x = 0.5;")
+    with pytest.raises(kn.ModelError, match=r"friction limits that vary along the motion \('rub'\) is not exported"):
+        kn.export_run(system)
 
 
 def test_bad_arguments_are_sentences() -> None:

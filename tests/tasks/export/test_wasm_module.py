@@ -19,7 +19,7 @@ from tests.kernels.wasm_machine import Instance
 from tests.support import EXAMPLES, slow
 from tests.tasks.export.unfused import unfused
 
-REACHED, EVENT = 0, 2
+REACHED, EVENT, CHANGED = 0, 2, 8
 NODE = shutil.which("node")
 q2 = kn.symbol("q2")
 
@@ -62,6 +62,53 @@ def test_a_run_is_that_of_simulate_to_the_last_bit(name: str, end: float, events
     assert times == sorted(x for t in result.t_events for x in t.tolist())
     counts = [struct.unpack("<q", instance.get(places[n], 8))[0] for n in ("rejected", "evaluations")]
     assert counts == [result.rejected, result.nfev]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "end"), [("bouncing_ball", 2.0), ("thrown_box", 0.5)])
+def test_contacts_are_those_of_simulate_to_the_last_bit(name: str, end: float) -> None:
+    equations = kn.derive(kn.load(EXAMPLES / f"{name}.kin"))
+    with unfused():
+        result = kn.simulate(equations, end, samples=11)
+    run = kn.export_run(equations, end, language="wasm")
+    info, instance = told(run), Instance(run.files[f"{name}_run.wasm"])
+    places = info["places"]
+    assert instance.call("begin", places["root"]) == REACHED
+    rows, times = [], []
+    for t in result.t.tolist():
+        while (status := instance.call("advance", places["root"], t)) == CHANGED:
+            (found,) = struct.unpack("<q", instance.get(places["found"], 8))
+            times += struct.unpack("<d", instance.get(places["t"], 8)) * found
+        assert status == REACHED
+        rows.append(instance.get(places["state"], 8 * len(run.states)))
+    assert b"".join(rows) == result.y.T.tobytes()
+    assert times == [t for t, _ in result.changes]
+
+
+BALL = """
+import { load } from "./bouncing_ball_run.mjs";
+const model = await load();
+const { changes, impacts, columns } = model.simulate({ t1: 1.2, samples: 3 });
+const status = model.begin({ q: { z: 0.01 } });
+console.log(JSON.stringify({ changes, impacts, z: [...columns.z], said: model.message(status) }));
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="node is not installed: the loader in JavaScript does not run")
+def test_the_loader_tells_changes_and_impacts(tmp_path: Path) -> None:
+    system = kn.load(EXAMPLES / "bouncing_ball.kin")
+    kn.export_run(system, language="wasm").save(tmp_path)
+    (tmp_path / "use.mjs").write_text(BALL)
+    assert NODE is not None
+    done = subprocess.run([NODE, "use.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    found, result = json.loads(done.stdout), kn.simulate(system, 1.2, samples=3)
+    assert [f"{c['contact']} {c['what']}" for c in found["changes"]] == [what for _, what in result.changes]
+    np.testing.assert_allclose([c["t"] for c in found["changes"]], [t for t, _ in result.changes], rtol=1e-9)
+    np.testing.assert_allclose([i["impulse"][0] for i in found["impacts"]], [i.impulse_n for i in result.impacts])
+    np.testing.assert_allclose([i["energyLost"] for i in found["impacts"]], [i.energy_lost for i in result.impacts])
+    np.testing.assert_allclose(found["z"], result["z"], rtol=1e-8)
+    assert found["said"] == "'floor': A contact or limit is passed; expected a start on its free side."
 
 
 PROGRAM = """

@@ -13,6 +13,12 @@ static void print_header(const char *word, const char *const *names, int n)
     printf("\n");
 }
 
+static void print_event(const NAME_run *run, int status)
+{
+    if (status == PREFIX_EVENT)
+        fprintf(stderr, "%s at t = %.17g s\n", NAME_event_names[NAME_event(run)], NAME_time(run));
+PRINT_CHANGES}
+
 int main(int count, char **words)
 {
     static NAME_run run;
@@ -29,8 +35,8 @@ int main(int count, char **words)
     status = NAME_begin(&run, &problem);
     for (k = 0; k < samples && status == PREFIX_REACHED; k++) {
         const double t = k == samples - 1 ? problem.t1 : k * step + problem.t0;
-        while ((status = NAME_advance(&run, t)) == PREFIX_EVENT)
-            fprintf(stderr, "%s at t = %.17g s\n", NAME_event_names[NAME_event(&run)], NAME_time(&run));
+        while ((status = NAME_advance(&run, t)) == PREFIX_EVENTPASSED)
+            print_event(&run, status);
         if (status != PREFIX_REACHED && status != PREFIX_ENDED)
             break;
         printf("%.17g", NAME_time(&run));
@@ -40,7 +46,9 @@ int main(int count, char **words)
             printf(",%.17g", NAME_observe(&run)[i]);
         printf("\n");
     }
-    if (status != PREFIX_REACHED)
-        fprintf(stderr, "t = %.17g s: %s\n", NAME_time(&run), NAME_message(status));
-    return status > PREFIX_EVENT;
+    if (status != PREFIX_REACHED) {
+        fprintf(stderr, "t = %.17g s: ", NAME_time(&run));
+PRINT_CULPRIT        fprintf(stderr, "%s\n", NAME_message(status));
+    }
+    return status != PREFIX_REACHED && status != PREFIX_ENDED;
 }

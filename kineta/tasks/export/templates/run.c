@@ -40,11 +40,11 @@ int NAME_advance(NAME_run *run, double t)
     return (int)kernel_advance(&inside(run)->root, t);
 }
 
-void NAME_hold(NAME_run *run, const double tau[PREFIX_NV])
+int NAME_hold(NAME_run *run, const double tau[PREFIX_NV])
 {
     struct memory *m = inside(run);
     memcpy(m->root_given + FORCES, tau, PREFIX_NV * sizeof(double));
-    kernel_change(&m->root);
+    return (int)kernel_change(&m->root);
 }
 
 double NAME_time(const NAME_run *run)
@@ -77,7 +77,7 @@ void NAME_counts(const NAME_run *run, int64_t counts[3])
     counts[2] = m->root_run.evaluations;
 }
 
-int NAME_simulate(NAME_run *run, const NAME_problem *problem, int samples, double *table, int *rows)
+CONTACT_SOURCEint NAME_simulate(NAME_run *run, const NAME_problem *problem, int samples, double *table, int *rows)
 {
     const double step = (problem->t1 - problem->t0) / (samples - 1);
     int status = NAME_begin(run, problem);
@@ -87,7 +87,7 @@ int NAME_simulate(NAME_run *run, const NAME_problem *problem, int samples, doubl
         double *row = table + *rows * (1 + PREFIX_STATES + PREFIX_OBSERVED);
         do {
             status = NAME_advance(run, t);
-        } while (status == PREFIX_EVENT);
+        } while (status == PREFIX_EVENTPASSED);
         if (status == PREFIX_REACHED || status == PREFIX_ENDED) {
             row[0] = NAME_time(run);
             memcpy(row + 1, NAME_state(run), PREFIX_STATES * sizeof(double));

@@ -56,7 +56,7 @@ int NAME_begin(NAME_run *run, const NAME_problem *problem);
 /* Goes on to the time t [s], not before that of the last call, or to the first event before it. */
 int NAME_advance(NAME_run *run, double t);
 /* Holds other forces on the speeds from the present time on, as a controller does from one sample to the next. */
-void NAME_hold(NAME_run *run, const double tau[PREFIX_NV]);
+int NAME_hold(NAME_run *run, const double tau[PREFIX_NV]);
 /* The time [s], and coordinates and speeds at it. */
 double NAME_time(const NAME_run *run);
 const double *NAME_state(const NAME_run *run);
@@ -66,7 +66,7 @@ const double *NAME_observe(NAME_run *run);
 int NAME_event(const NAME_run *run);
 /* Steps, rejected steps and evaluations of the accelerations so far. */
 void NAME_counts(const NAME_run *run, int64_t counts[3]);
-/*
+CONTACT_HEADER/*
  * A whole run at equidistant times, from t0 to t1: a row of time, state and what is observed for each, (samples,
  * 1 + PREFIX_STATES + PREFIX_OBSERVED). Events are passed over, but for those that end the run, the last row. *rows is the number of
  * rows.

@@ -10,6 +10,7 @@ const INFO = INFORMATION;
 
 export const STATUS = OUTCOMES;
 const MESSAGES = SENTENCES;
+const WORDS = VERBS;
 
 // A model from the module beside this file, or from its bytes. Each has one run at a time.
 export async function load(source = new URL("./NAME_run.wasm", import.meta.url)) {
@@ -25,11 +26,12 @@ export async function load(source = new URL("./NAME_run.wasm", import.meta.url))
 
 export class Model {
   // Names and units of coordinates and speeds and of what is observed, a unit "?" where it is not known; of parameters with their
-  // values; names of events; initial values.
+  // values; names of events, and of contacts, ends of limits and joints with dry friction; initial values.
   name = INFO.name;
   states = INFO.states;
   observed = INFO.observed;
   events = INFO.events;
+  contacts = INFO.contacts;
   units = INFO.units;
   parameters = INFO.parameters;
   defaults = INFO.defaults;
@@ -62,7 +64,7 @@ export class Model {
     return Number(this.#exports.begin(INFO.places.root));
   }
 
-  // Goes on to the time t, not before that of the last call, or to the first event before it.
+  // Goes on to the time t, not before that of the last call, or to the first event or change of contacts before it.
   advance(t) {
     return Number(this.#exports.advance(INFO.places.root, t));
   }
@@ -70,7 +72,7 @@ export class Model {
   // Holds other forces on speeds, by name, from the present time on, as a controller does from one sample to the next.
   hold(tau) {
     this.#set(tau, INFO.v, INFO.places.tau, "speed");
-    this.#exports.change(INFO.places.root);
+    return Number(this.#exports.change(INFO.places.root));
   }
 
   get time() {
@@ -93,6 +95,22 @@ export class Model {
     return INFO.events[this.#integer("event")];
   }
 
+  // The changes of contacts at the time, after begin and hold, and where advance has returned CHANGED: { t, contact, what }.
+  get changes() {
+    if (!this.contacts.length) return [];
+    const told = this.#numbers(INFO.places.told, 2 * this.#integer("found"));
+    return Array.from({ length: told.length / 2 }, (_, k) => ({ t: this.time, contact: this.contacts[told[2 * k]], what: WORDS[told[2 * k + 1]] }));
+  }
+
+  // The impacts of these changes: impulses along the normal and the axes u, w of the plane, velocities along the normal, energies.
+  get impacts() {
+    if (!this.contacts.length) return [];
+    return Array.from({ length: this.#integer("made") }, (_, k) => {
+      const [contact, n, u, w, before, after, lost] = this.#numbers(INFO.places.impacts + 72 * k, 7);
+      return { t: this.time, contact: this.contacts[contact], impulse: [n, u, w], before, after, energyLost: lost };
+    });
+  }
+
   // Steps, rejected steps and evaluations of the accelerations so far.
   get counts() {
     const [rejected, evaluations] = [this.#integer("rejected"), this.#integer("evaluations")];
@@ -100,25 +118,32 @@ export class Model {
   }
 
   message(status) {
-    return MESSAGES[status] ?? "No status of a run.";
+    const culprit = status >= STATUS.PENETRATES && status <= STATUS.HELD ? `'${this.contacts[this.#integer("culprit")]}': ` : "";
+    return culprit + (MESSAGES[status] ?? "No status of a run.");
   }
 
-  // A whole run at equidistant times: columns by name, events in their order, and how it ended.
+  // A whole run at equidistant times: columns by name, events, changes of contacts and impacts in their order, and how it ended.
   simulate({ samples = 101, ...given } = {}) {
     let status = this.begin(given);
     const start = this.time, step = (this.end - start) / (samples - 1);
     const names = [...INFO.states, ...INFO.observed];
-    const rows = [], times = [], events = [];
+    const rows = [], times = [], events = [], changes = this.changes, impacts = this.impacts;
     for (let k = 0; k < samples && status === STATUS.REACHED; k++) {
       const t = k === samples - 1 ? this.end : k * step + start;
-      while ((status = this.advance(t)) === STATUS.EVENT) events.push({ name: this.event, t: this.time, state: this.state });
+      while ((status = this.advance(t)) === STATUS.EVENT || status === STATUS.CHANGED) {
+        if (status === STATUS.EVENT) events.push({ name: this.event, t: this.time, state: this.state });
+        else {
+          changes.push(...this.changes);
+          impacts.push(...this.impacts);
+        }
+      }
       if (status === STATUS.ENDED) events.push({ name: this.event, t: this.time, state: this.state });
       if (status !== STATUS.REACHED && status !== STATUS.ENDED) break;
       times.push(this.time);
       rows.push([...this.state, ...this.observe()]);
     }
     const columns = Object.fromEntries(names.map((name, i) => [name, Float64Array.from(rows, (row) => row[i])]));
-    return { t: Float64Array.from(times), columns, events, status, message: this.message(status), counts: this.counts };
+    return { t: Float64Array.from(times), columns, events, changes, impacts, status, message: this.message(status), counts: this.counts };
   }
 
   #set(values, names, place, what) {

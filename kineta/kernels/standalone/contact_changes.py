@@ -1,0 +1,161 @@
+"""Contacts of a run without Python: the first mode, transitions at the ends of steps, and what they change.
+
+The loop carries a transition out as soon as it finds its guard at zero. The run comes to it later, after the times and events
+before it, which belong to the mode before: until then the mode after it is kept aside.
+"""
+
+from __future__ import annotations
+
+from kineta import tolerances
+from kineta.integration.contact_records import ALONG, CLOSED, FLAGS, IMPACT_NUMBERS, SLIPS, STUCK
+from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
+from kineta.kernels.language import fabs, kernel
+from kineta.kernels.transition import first_change, is_carried_out, keep_zeros
+from kineta.kernels.vectors import copy, largest
+from kineta.memory import Reals, Record
+
+#: What a run returns where contacts change; the status of a transition that is none is added to it. After these come an endless
+#: sequence of changes, and a run backwards.
+CHANGED = 8
+ENDLESS, BACKWARDS = CHANGED + 7, CHANGED + 8
+#: What a contact does in a transition.
+STRIKES, RESTS, LEAVES, STICKS, SLIPS_NOW, REVERSES = range(6)
+
+
+class ContactChanges(Record, partial=True):
+    """Changes of contacts in a run.
+
+    ahead : what the run returns when it comes to the transition in its last step, 0 without one; at : the time of the transition
+    flags : the mode after it, until the run comes to it
+    calm, since : transitions since the last impact, and (CHATTER,) times of the last; brief : time of a chatter
+    found : number of changes at the present time; told : for each the contact and what it does
+    """
+
+    ahead: int
+    at: float
+    flags: Reals
+    calm: int
+    since: Reals
+    brief: float
+    found: int
+    told: Reals
+
+
+@kernel
+def begin_contacts(run: RunData, x: ContactChanges, coordinates: int, rtol: float, atol: float) -> int:
+    """The first mode of a run from its present state, 0; or why there is none."""
+    c = run.contacts
+    work = c.transitions
+    size = max(1.0, largest(run.y, coordinates))
+    work.same, work.until = tolerances.CONTACT_TOLERANCE * (rtol * size + atol), max(fabs(run.t), fabs(run.t_end))
+    work.fastest = 0.0
+    x.ahead, x.calm, x.brief = 0, 0, BRIEF * (run.t_end - run.t)
+    if run.t_end < run.t:
+        return BACKWARDS
+    status = change_at_once(run, x, run.t, run.y)
+    x.found = 0
+    tell_strikes(run, x)
+    return status
+
+
+@kernel
+def change_at_once(run: RunData, x: ContactChanges, t: float, state: Reals) -> int:
+    """Set the state of the run to that after a transition at the time t in a *state*; 0, or why there is none."""
+    c = run.contacts
+    for k in range(c.motion.problem.contacts):
+        c.transitions.loose[k] = 0
+        c.transitions.exhausted[k] = 0
+    c.transitions.made, x.ahead = 0, 0
+    copy(c.motion.flags, x.flags, c.n_flags)
+    changed = is_carried_out(run, t, state, 0)
+    if not changed:
+        return CHANGED + c.transitions.status
+    copy(run.between, run.y, run.n)
+    exchange_modes(run, x)
+    tell(run, x)
+    exchange_modes(run, x)
+    return 0
+
+
+@kernel
+def begin_step(run: RunData, x: ContactChanges) -> None:
+    """Keep the mode of a step before it is made."""
+    copy(run.contacts.motion.flags, x.flags, run.contacts.n_flags)
+    run.contacts.made, run.contacts.transitions.made, run.contacts.transitions.status = 0, 0, 0
+
+
+@kernel
+def end_step(run: RunData, x: ContactChanges) -> None:
+    """Put the transition of the step that has been made, or why there is none, ahead of the run."""
+    c, row = run.contacts, first_change(run, 0)
+    if c.made > 0:
+        exchange_modes(run, x)
+        x.ahead, x.at = CHANGED, run.t
+        if c.transitions.made > 0:
+            x.calm = 0
+        x.since[x.calm % CHATTER] = run.t
+        x.calm += 1
+        if x.calm >= CHATTER and run.t - x.since[x.calm % CHATTER] < x.brief:
+            x.ahead = ENDLESS
+    elif row >= 0:
+        if c.transitions.status != 0:
+            x.ahead, x.at = CHANGED + c.transitions.status, run.events.times[row]
+        keep_zeros(run, c.transitions.until, run.events.times[row], 0)
+
+
+@kernel
+def come_to_change(run: RunData, x: ContactChanges) -> None:
+    """Go over to the mode after the transition ahead."""
+    tell(run, x)
+    exchange_modes(run, x)
+    x.ahead = 0
+
+
+@kernel
+def exchange_modes(run: RunData, x: ContactChanges) -> None:
+    """Exchange the mode and the one that is kept aside."""
+    flags = run.contacts.motion.flags
+    for k in range(run.contacts.n_flags):
+        other = x.flags[k]
+        x.flags[k] = flags[k]
+        flags[k] = other
+
+
+# -- what changes -----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def tell(run: RunData, x: ContactChanges) -> None:
+    """List what a transition changes, from the mode of the run to the one that is kept aside: impacts first."""
+    x.found = 0
+    tell_strikes(run, x)
+    for c in range(run.contacts.motion.problem.contacts):
+        old, new = run.contacts.motion.flags[FLAGS * c :], x.flags[FLAGS * c :]
+        if (new[CLOSED] > 0.0) != (old[CLOSED] > 0.0):
+            put_change(x, float(c), RESTS if new[CLOSED] > 0.0 else LEAVES)
+        if new[STUCK] != 0.0 and old[STUCK] == 0.0:
+            put_change(x, float(c), STICKS)
+        if new[SLIPS] != 0.0 and old[SLIPS] == 0.0:
+            put_change(x, float(c), SLIPS_NOW)
+        along = 0.0
+        for k in range(run.contacts.motion.problem.tangents[c]):
+            along += old[ALONG + k] * new[ALONG + k]
+        if new[SLIPS] != 0.0 and old[SLIPS] != 0.0 and along < 0.0:
+            put_change(x, float(c), REVERSES)
+
+
+@kernel
+def tell_strikes(run: RunData, x: ContactChanges) -> None:
+    """List the impacts of contacts that are hit."""
+    work = run.contacts.transitions
+    for k in range(work.made):
+        impact = work.impacts[IMPACT_NUMBERS * k :]
+        if impact[7] == 1.0 or impact[7] == 3.0:
+            put_change(x, impact[0], STRIKES)
+
+
+@kernel
+def put_change(x: ContactChanges, contact: float, what: int) -> None:
+    """List a change of a *contact*."""
+    x.told[2 * x.found], x.told[2 * x.found + 1] = contact, float(what)
+    x.found += 1

@@ -1,0 +1,28 @@
+int NAME_changes(const NAME_run *run)
+{
+    return (int)within(run)->root_changes.found;
+}
+
+int NAME_changed_contact(const NAME_run *run, int change)
+{
+    return (int)within(run)->root_changes_told[2 * change];
+}
+
+const char *NAME_change(const NAME_run *run, int change)
+{
+    static const char *const words[] = {
+CHANGES    };
+    return words[(int)within(run)->root_changes_told[2 * change + 1]];
+}
+
+int NAME_impacts(const NAME_run *run, const double **rows)
+{
+    *rows = within(run)->root_run_contacts_transitions_impacts;
+    return (int)within(run)->root_run_contacts_transitions.made;
+}
+
+int NAME_culprit(const NAME_run *run)
+{
+    return (int)within(run)->root_run_contacts_transitions.culprit;
+}
+
