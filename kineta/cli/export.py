@@ -24,7 +24,7 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
     kineta export double_pendulum.kin
     kineta export double_pendulum.kin --to src --quantity forward
     kineta export double_pendulum.kin --run
-    kineta export double_pendulum.kin --wasm
+    kineta export double_pendulum.kin --wasm --event q1 --event "q2 - q1"
     """,
 )
 @model
@@ -33,8 +33,9 @@ QUANTITIES = "inverse,mass_matrix,bias,forward"
     "--quantity", default=QUANTITIES, show_default=True, metavar="NAME,...", help="Quantities, separated by commas."
 )
 @click.option("--name", metavar="NAME", help="Of the files, and prefix of the functions; else the model's.")
-@click.option("--run", is_flag=True, help="Write a run: steps, events, projection, and a program that prints it.")
+@click.option("--run", is_flag=True, help="Write a run: steps, events, contacts, and a program that prints it.")
 @click.option("--wasm", is_flag=True, help="Write a run as WebAssembly, with its loader in JavaScript.")
+@click.option("--event", multiple=True, metavar="EXPRESSION", help="Events of the run: zeros of an expression.")
 @click.option("--fix", is_flag=True, help="Fold the values of all parameters into the code.")
 @settings
 @parameter(o.FORMALISM)
@@ -48,6 +49,7 @@ def export(
     name: str | None,
     run: bool,
     wasm: bool,
+    event: tuple[str, ...],
     fix: bool,
     settings: Settings,
     formalism: str,
@@ -65,12 +67,17 @@ def export(
     from kineta.tasks.ignored_parts import warn_ignored
 
     system = read(model, settings)
+    if event and not (run or wasm):
+        raise ArgumentError("--event: events are those of a run; add --run or --wasm.")
     if run or wasm:
+        from kineta.model.io.kin_reader import expression
+        from kineta.runtime.events import event as event_of
         from kineta.tasks.export.exported_run import export_run
 
         equations = derive(system.fixed() if fix else system, formalism, strategy=strategy)
         languages = ["c"] * run + ["wasm"] * wasm
-        made = [export_run(equations, name=name, language=language) for language in languages]
+        events = [event_of(expression(text, "--event"), name=text) for text in event]
+        made = [export_run(equations, name=name, language=language, events=events) for language in languages]
         contents = {to / file: content for each in made for file, content in each.files.items()}
         write_files(contents, force=force)
         print_written(contents, as_json=as_json, **{n: x for n, x in made[0].as_dict().items() if n != "files"})

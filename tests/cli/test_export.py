@@ -108,11 +108,14 @@ def test_the_code_holds_the_values_of_the_model(kineta: Command, here: Path) -> 
 
 
 def test_runs_are_written_in_two_languages(kineta: Command, here: Path) -> None:
-    found = kineta("export", CART, "--run", "--wasm", "--name", "cart", "--json").json
+    found = kineta("export", CART, "--run", "--wasm", "--name", "cart", "--event", "q2 - 0.1", "--json").json
     assert found["files"] == ["cart_run.h", "cart_run.c", "cart_main.c", "cart_run.wasm", "cart_run.mjs"]
-    assert list(found) == ["model", "files", "states", "observed", "events", "units"]
+    assert list(found) == ["model", "files", "states", "observed", "events", "contacts", "units"]
+    assert (found["events"], found["contacts"]) == (["q2 - 0.1"], [])
     assert found["states"] == ["q1", "q2", "q1'", "q2'"]
     assert (here / "cart_run.wasm").read_bytes().startswith(b"\0asm")
+    alone = kineta("export", CART, "--event", "q2")
+    assert (alone.code, alone.err) == (1, "kineta: --event: events are those of a run; add --run or --wasm.\n")
     again = kineta("export", CART, "--wasm", "--name", "cart")
     assert (again.code, again.err) == (1, "kineta: cart_run.wasm exists already; give --force to overwrite it.\n")
 
