@@ -9,6 +9,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.errors import SimulationError, excerpt
+from kineta.expr.graph import ONE
 from kineta.hybrid.contact_log import HIT, ContactLog
 from kineta.integration.contact_records import (
     BOUND,
@@ -138,6 +139,7 @@ class ContactModes:
             return SimulationError(f"at t = {t:g} s '{touch.name}' has {_wrong(gap, *law)}")
         if status == kernels.PENETRATES:
             what = "limit; expected a value within it" if touch.limit else "contact; expected a gap of zero or more"
+            what += " while its conditions hold" * (touch.active != ONE)
             return SimulationError(
                 f"at t = {t:g} s '{touch.name}' is {f'{-gap:.3g} {touch.unit}'.rstrip()} beyond its {what}"
             )

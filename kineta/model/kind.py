@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from kineta.algebra.expression import Expr
+from kineta.algebra.expression import Expr, expr, symbol
+from kineta.algebra.functions import sign
 from kineta.errors import Location
 from kineta.model.axis import DIRECTED
 from kineta.model.body import Body, Point
@@ -67,12 +69,20 @@ class Unilateral(KindRecord):
 
     plural : their word where a task leaves them out
     always : whether they act in every state, not only where they are reached
+    conditions : parameters with the values at which it acts; it acts at all values where there are none
     """
 
     __slots__ = ()
 
     plural: ClassVar[str] = "contacts"
     always: ClassVar[bool] = True
+
+    conditions: tuple[tuple[str, Expr], ...] = ()
+
+    @property
+    def active(self) -> Expr:
+        """1 where all parameters of its conditions have their values, else 0."""
+        return math.prod((1 - abs(sign(symbol(name) - value)) for name, value in self.conditions), start=expr(1))
 
     def rows(self, scope: Scope) -> tuple[str, ...]:
         """Names of its rows, whose forces outputs may show."""

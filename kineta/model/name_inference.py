@@ -175,7 +175,8 @@ def infer_parameters(system: Description, lets: Iterable[Let] = ()) -> dict[str,
     constant = {n for e in _constants(system) for n in e.symbols()}
     shifts = {n for b in system.bodies for m in b.motions for x in m.arguments for n in x.symbols()}
     found: dict[str, str] = {}
-    switched = (n for s in system.switches for n, _ in (*s.sets, *s.guards))
+    switched = [n for s in system.switches for n, _ in (*s.sets, *s.guards)]
+    switched += [n for c in primitive(system.contacts) for n, _ in c.conditions]
     every = (expression.symbols() for expression in (*expressions(system), *(let.value for let in lets)))
     for own in (*every, *((name,) for name in switched)):
         for name in _natural_order(own):

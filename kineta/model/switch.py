@@ -10,6 +10,7 @@ from kineta.algebra.expression import Expr, Scalar, expr
 from kineta.errors import Location, ModelError, did_you_mean
 from kineta.model import units
 from kineta.model.checks import contact_checks
+from kineta.model.contacts import parameter_condition
 from kineta.model.kind import Kind, KindRecord, Production, Scope
 from kineta.model.reserved_symbols import TIME
 
@@ -37,8 +38,8 @@ class Switch(KindRecord):
     guards: tuple[tuple[str, Expr], ...] = ()
     sets: tuple[tuple[str, Expr], ...] = ()
     stop: bool = False
-    strikes: str = ""
     location: Location | None = field(default=None, compare=False, repr=False)
+    strikes: str = ""
 
     @property
     def watched(self) -> Expr:
@@ -63,8 +64,8 @@ def switch(
     guards : values that parameters must have then, by name: numbers or expressions of parameters
     stop : end the run there
     """
-    given = (name, value, {} if guards is None else guards, {} if sets is None else sets, stop, strikes)
-    return Switch(*given)  # type: ignore[arg-type]  # a record takes what it is given
+    given = (name, value, {} if guards is None else guards, {} if sets is None else sets, stop)
+    return Switch(*given, strikes=strikes)  # type: ignore[arg-type]  # a record takes what it is given
 
 
 def _read(source: Source, name: Token, left: Node, relation: Token, right: Node, *rest: Node) -> Switch:
@@ -73,42 +74,37 @@ def _read(source: Source, name: Token, left: Node, relation: Token, right: Node,
     expected = units.TIME if str(known.value) == TIME else None if known.plain else known.dimension
     bound = source.expression(right, expected, f"the right side of switch '{name}'")
     value = known.value - bound if rises else bound - known.value
-    return Switch(str(name), value, *_actions(source, rest), location=source.location(name))
+    return Switch(str(name), value, *_actions(source, rest), source.location(name))
 
 
 def _read_impact(source: Source, name: Token, contact: Node, *rest: Node) -> Switch:
     if contact.data != "name":
         text = f"expected the name of a contact or a limit before 'strikes', found '{source.expression(contact)}'."
         raise ModelError(text, source.location(contact))
-    return Switch(str(name), None, *_actions(source, rest), source.noted(contact.children[0]), source.location(name))
+    strikes = source.noted(contact.children[0])
+    return Switch(str(name), None, *_actions(source, rest), source.location(name), strikes)
 
 
 def _actions(
     source: Source, nodes: Iterable[Node]
 ) -> tuple[tuple[tuple[str, Expr], ...], tuple[tuple[str, Expr], ...], bool]:
     """Guards, new values, and whether the run ends, from the nodes behind what a switch waits for."""
-    guards, sets, stop = [], [], False
-    for node in nodes:
+    actions, guards = parameter_condition.split(nodes)
+    sets, stop = [], False
+    for node in actions:
         own, given = node.children
         if given is not None:
-            what = f"the guard '{own}'" if node.data == "guard" else f"the new value of '{own}'"
-            found = source.expression(given, source.dimension(own), what)
-            if node.data == "guard":
-                for moving in (n for n in found.symbols() if n.rstrip("'") in source.coordinates):
-                    text = f"{what}: expected numbers and parameters, found '{moving}', which changes in a run."
-                    raise ModelError(text, source.places[moving][-1])
-                guards.append((source.noted(own), found))
-            else:
-                sets.append((source.noted(own), found))
+            found = source.expression(given, source.dimension(own), f"the new value of '{own}'")
+            sets.append((source.noted(own), found))
         elif own == "stop":
             stop = True
         else:
             raise ModelError(f"expected a new value, as in {own} = 0, or stop, found '{own}'.", source.location(own))
-    return tuple(guards), tuple(sets), stop
+    return parameter_condition.read(source, guards, "guard"), tuple(sets), stop
 
 
 def _written(switch: Switch) -> str:
-    guards = "".join(f" and {name} == {x}" for name, x in switch.guards)
+    guards = parameter_condition.clause(switch.guards, "and")
     actions = [f"{name} = {value}" for name, value in switch.sets] + ["stop"] * switch.stop
     occasion = f"{switch.strikes} strikes" if switch.value is None else f"{switch.value} >= 0"
     return f": {occasion}{guards} : {', '.join(actions)}"

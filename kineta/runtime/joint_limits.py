@@ -49,7 +49,10 @@ class LimitDistances:
         found = np.array([np.full(self.system.nq, -np.inf), np.full(self.system.nq, np.inf)])
         known = named_values(self.system.parameters, p.tolist())
         for limit in self.system.expanded.contacts:
-            if isinstance(limit, Limit) and limit.value.name in self.system.q_names:
+            acts = (
+                known.keys() >= {*limit.active.symbols()} and evaluate(limit.active.graph, [limit.active.ref], known)[0]
+            )
+            if acts and isinstance(limit, Limit) and limit.value.name in self.system.q_names:
                 k = self.system.q_names.index(limit.value.name)
                 for row, bound, narrower in ((0, limit.lower, max), (1, limit.upper, min)):
                     if bound is not None and known.keys() >= set(bound.symbols()):
@@ -92,10 +95,19 @@ def _sides(system: System) -> tuple[LimitSide, ...]:
         if isinstance(limit, Limit) and isinstance(own, Limit):
             if limit.lower is not None:
                 found.append(
-                    LimitSide(own.name, f"'{own.name}' ({own.value} >= {own.lower})", limit.value - limit.lower)
+                    LimitSide(
+                        own.name, f"'{own.name}' ({own.value} >= {own.lower})", _room(limit, limit.value - limit.lower)
+                    )
                 )
             if limit.upper is not None:
                 found.append(
-                    LimitSide(own.name, f"'{own.name}' ({own.value} <= {own.upper})", limit.upper - limit.value)
+                    LimitSide(
+                        own.name, f"'{own.name}' ({own.value} <= {own.upper})", _room(limit, limit.upper - limit.value)
+                    )
                 )
     return tuple(found)
+
+
+def _room(limit: Limit, distance: Expr) -> Expr:
+    """The *distance* from a limit where it acts, else 1."""
+    return limit.active * distance + (1 - limit.active) if limit.conditions else distance

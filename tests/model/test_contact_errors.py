@@ -100,7 +100,7 @@ BAD = [
     ),
     (
         "contact c : point between Foot and ground axis (0, 0, 1), restitution = e poison;",
-        "touch:14:75: expected '(', ',', ';', 'newton' or 'poisson' or an operator, found 'poison'.",
+        "touch:14:75: expected '(', ',', ';', 'newton' or 'poisson', 'while' or an operator, found 'poison'.",
     ),
     (
         "contact c : point between Foot and ground axis (0, 0, 1), friction = -0.2;",
@@ -307,8 +307,8 @@ BAD = [
     ),
     (
         "when c : q1 >= 1 and s = 1 : s = 1;",
-        "touch:14:24: expected '==', found '=': behind 'and' stand values of parameters, as in s == 1; two conditions are one "
-        "in min(f, g) >= 0.",
+        "touch:14:24: expected '==', found '=': behind 'and' and 'while' stand values of parameters, as in s == 1; two "
+        "conditions are one in min(f, g) >= 0.",
     ),
     (
         "when c : q1 >= 1 : s = energy;",
@@ -357,6 +357,24 @@ BAD = [
     (
         "friction d = 1 N*m on q1; when c : d strikes : s = 1;",
         "Switch 'c' (touch:14:36): 'd' is dry friction, which never strikes; expected a contact or a limit.",
+    ),
+    (
+        "limit c : q1 <= 1 while q2 == 1;",
+        "Limit 'c' (touch:14:25): expected a condition on a parameter, found 'q2'.",
+    ),
+    (
+        "contact c : point between Foot and ground axis (0, 0, 1) while s == q1;",
+        "touch:14:69: the condition 's': expected numbers and parameters, found 'q1', which changes in a run.",
+    ),
+    (
+        "friction c = 1, smooth = 1 rad/s on q1 while s == 1;",
+        "touch:14:10: friction 'c': smooth friction is a force and always there; leave out 'smooth', or give the force a factor "
+        "in place of conditions.",
+    ),
+    (
+        "limit c : q1 <= 1 while s >= 1;",
+        "touch:14:27: expected '==', found '>=': behind 'and' and 'while' stand values of parameters, as in s == 1; two "
+        "conditions are one in min(f, g) >= 0.",
     ),
     ("when c : q1 >= 1;", "touch:14:17: expected ':' or 'and', found ';'."),
     (

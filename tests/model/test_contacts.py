@@ -40,6 +40,9 @@ STATEMENTS = [
     "friction twist = 2*abs(Heel.vx) on q1 - q2;",
     "when up : q1 >= 1 and s == 0 : s = 1, q1' = -e*q1';",
     "when down : q1' <= 1 rad/s and s == 1 : s = 0, stop;",
+    "contact foot : point between Heel and ground axis (0, 0, 1) while s == 1 and m == 2*e; when on : t >= 1 s : s = 1;",
+    "limit stop : q1 <= 2 rad, restitution = 0.5 while s == 1; when on : t >= 1 s : s = 1;",
+    "friction dry = 2, static = 3 on q1 while s == 0; when on : t >= 1 s : s = 1;",
     "limit stop : q1 <= 2; when hit : stop.upper strikes and s == 0 : s = 1, q1' = 0;",
     "when turned : t >= 3 s : b.qw = 0, b.qx = 1, b.qy = 0, b.qz = 0, b.wx = 2*reach;",
 ]

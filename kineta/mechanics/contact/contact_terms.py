@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kineta.expr.graph import ONE, ZERO, Ref, neg
 from kineta.mechanics.constraints.rows import Row
+from kineta.mechanics.contact.guards import acting
 from kineta.mechanics.derivation import Derivation
 
 #: Terms in the order of the compiled function.
@@ -63,8 +64,9 @@ def contact_terms(d: Derivation) -> ContactTermsArrays:
             jacobian += _dense(row, [k for b in own for k in blocks[b]])
             velocity.append(row.levels[-1] if row else ZERO)
             bias.append(row.rest if row else ZERO)
-        gap.append(contact.normal.levels[0] if contact.normal else g.const(ALWAYS_CLOSED))
-        law += [contact.bound, contact.static, contact.restitution, contact.smooth or ZERO]
+        gap.append(acting(g, contact, contact.normal.levels[0] if contact.normal else g.const(ALWAYS_CLOSED)))
+        limits = [g.mul(contact.active, x) for x in (contact.bound, contact.static)]
+        law += [*limits, contact.restitution, contact.smooth or ZERO]
     inertia = [
         x
         for block in blocks

@@ -34,6 +34,11 @@ def slack(g: Graph, contact: UnilateralConstraint) -> Ref:
     return g.symbol(contact.flags[7])
 
 
+def acting(g: Graph, contact: UnilateralConstraint, x: Ref) -> Ref:
+    """A gap or guard x where *contact* acts, else 1: open, far from what it may touch."""
+    return g.add(g.mul(contact.active, x), g.sub(ONE, contact.active))
+
+
 def direction(g: Graph, contact: UnilateralConstraint) -> list[Ref]:
     """The unit vector opposite to friction: the direction of slip, or in a plane its sign, a flag of the mode. For smooth
     friction its length grows with the slip.
@@ -61,15 +66,16 @@ def events(d: Derivation) -> Array:
     """
     g, found, place = d.graph, [], 0
     for contact in d.contacts:
-        own = d["forces"].refs[place : place + len(contact.rows)]
+        own, guards = d["forces"].refs[place : place + len(contact.rows)], list[Ref]()
         place += len(own)
         if contact.normal is not None:
             shut = closed(g, contact)
-            found.append(g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), contact.normal.levels[0])))
+            guards.append(g.add(g.mul(shut, own[0]), g.mul(g.sub(ONE, shut), contact.normal.levels[0])))
         if contact.tangents and contact.smooth is None:
-            found.append(_holds_on(g, contact, own))
+            guards.append(_holds_on(g, contact, own))
         if contact.varies:
-            found.append(contact.bound)
+            guards.append(contact.bound)
+        found += [acting(g, contact, x) for x in guards]
     return vector(found)
 
 

@@ -46,6 +46,7 @@ class UnilateralConstraint:
     restitution : coefficient of restitution, Newton's or Poisson's
     limit : whether the constraint is the end of a limit; unit : of the gap, ``''`` for an unknown unit
     varies : whether the friction limit varies along the motion, and may become negative
+    active : 1 where it acts, and 0 where its conditions do not hold: there it is open
     """
 
     name: str
@@ -59,6 +60,7 @@ class UnilateralConstraint:
     limit: bool = False
     unit: str = "m"
     varies: bool = False
+    active: Ref = ONE
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -90,11 +92,12 @@ def unilateral_constraints(on: Elements) -> tuple[UnilateralConstraint, ...]:
 
 def _moved(on: Elements, record: Unilateral) -> Iterator[UnilateralConstraint]:
     """The unilateral constraints of *record*. Raise :class:`ModelError` for a gap that no motion changes."""
+    (active,) = on.expression(record.active)
     for contact in CONTACT_ROWS[type(record)](on, record):
         if contact.normal is not None and not contact.normal.gradient:
             text = f"no motion changes the gap of '{contact.name}'; expected one that opens and closes. Leave it out."
             raise ModelError(f"Model '{on.mechanism.symbols.system.name}': {text}", record.location)
-        yield contact
+        yield replace(contact, active=active)
 
 
 def _moving(graph: Graph, contact: UnilateralConstraint, states: Sequence[Mapping[str, float]]) -> UnilateralConstraint:

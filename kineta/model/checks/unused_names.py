@@ -14,6 +14,7 @@ def unused_declarations(system: System) -> Iterator[str]:
     """
     plain = {n for e in expressions(system.expanded) for n in e.symbols()}
     plain |= {n for s in system.switches for n, _ in (*s.sets, *s.guards)}
+    plain |= {n for c in system.expanded.contacts for n, _ in c.conditions}
     for own in system.parameters:
         word, place = "Constant" if own.fixed else "Parameter", f" ({own.location})" if own.location else ""
         named = [p.name for p in system.parameters if p.default is not None and own.name in p.default.symbols()]

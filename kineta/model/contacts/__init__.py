@@ -1,8 +1,8 @@
 """Unilateral constraints: contacts and limits, which push and never pull, and dry friction, bounded by its limit.
 
 A file holds a kind: its record, its words, its reading, writing and checking. Gaps, directions and bounds, as expressions, stand
-in ``kineta.mechanics.contact.unilateral_rows``. Reading order: ``restitution``, ``limit``, ``joint_friction``, ``contact``,
-``degree_hint``.
+in ``kineta.mechanics.contact.unilateral_rows``. Reading order: ``restitution``, ``parameter_condition``, ``limit``,
+``joint_friction``, ``contact``, ``degree_hint``.
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ from kineta.model.checks import contact_checks
 from kineta.model.coercion import COERCIONS, entries
 from kineta.model.constraints import placement, rolling
 from kineta.model.constraints.rolling import Shape
+from kineta.model.contacts import parameter_condition
 from kineta.model.contacts import restitution as options
+from kineta.model.contacts.parameter_condition import WHILE
 from kineta.model.elements.coordinate import Place
 from kineta.model.kind import Kind, Production, Scope, Unilateral
 from kineta.values import word
@@ -41,7 +43,8 @@ class Contact(Unilateral):
 
     ``restitution`` is Newton's, or Poisson's where ``poisson`` is set. ``friction`` is the coefficient of Coulomb's law, and
     ``static`` the coefficient in sticking, if different. With a speed ``smooth`` [m/s] no contact sticks: the
-    force of friction grows with the speed s as s / sqrt(s^2 + smooth^2).
+    force of friction grows with the speed s as s / sqrt(s^2 + smooth^2). It acts while all parameters of ``conditions``, which
+    switches set, have these values.
     """
 
     name: str
@@ -58,13 +61,14 @@ class Contact(Unilateral):
     static: Expr | None = None
     smooth: Expr | None = None
     location: Location | None = field(default=None, compare=False, repr=False)
+    conditions: tuple[tuple[str, Expr], ...] = ()
 
     @property
     def expressions(self) -> tuple[Expr, ...]:
         """All expressions of the contact."""
         given = (self.height, self.restitution, self.friction, self.static, self.smooth)
         places = (x for s in (*self.starts, self.end) for x in s.position)
-        return (*self.sizes, *(x for x in given if x is not None), *places)
+        return (*self.sizes, *(x for x in given if x is not None), *places, *(x for _, x in self.conditions))
 
     @property
     def bodies(self) -> tuple[str, ...]:
@@ -116,6 +120,7 @@ def contact(
     friction: Scalar = 0.0,
     static: Scalar | None = None,
     smooth: Scalar | None = None,
+    conditions: Mapping[str, Scalar] | None = None,
 ) -> Contact:
     """:class:`Contact` of points or round surfaces with a plane, or with ground of a given height.
 
@@ -127,10 +132,11 @@ def contact(
     law : of the *restitution*, ``newton`` or ``poisson``
     friction, static : coefficients of kinetic friction, and of static friction, if different
     smooth : a speed of slip over which friction grows, in place of sticking [m/s]
+    conditions : parameters, by name, with the values at which it acts; as they are set by switches
     """
     shape, poisson = word(shape, "a shape"), options.poisson(law)
     given = (name, shape, sizes, starts, end, normal, axis, height, restitution, poisson, friction, static, smooth)
-    return Contact(*given)  # type: ignore[arg-type]  # a record takes what it is given
+    return Contact(*given, conditions=conditions or {})  # type: ignore[arg-type]  # a record takes what it is given
 
 
 def names(system: Scope, contact: Contact) -> tuple[str, ...]:
@@ -167,7 +173,8 @@ def _read(
         if own not in (None, axis):
             text = f"expected one axis for all places, in the axes of the body of each, found another one at '{place.body}'."
             raise ModelError(text, source.location(node))
-    found = options.option_nodes(source, given, ("restitution", "friction", "static", "smooth"))
+    chosen, conditions = parameter_condition.split(given)
+    found = options.option_nodes(source, chosen, ("restitution", "friction", "static", "smooth"))
 
     def quantity(option: str, dimension: units.Dimension, what: str) -> Expr | None:
         value = found.get(option)
@@ -189,6 +196,7 @@ def _read(
         quantity("static", units.NUMBER, "the static friction"),
         quantity("smooth", units.VELOCITY, "the speed smooth"),
         source.location(name),
+        parameter_condition.read(source, conditions, "condition"),
     )
 
 
@@ -199,6 +207,7 @@ def _written(contact: Contact) -> str:
     friction = None if contact.friction.value == 0 else contact.friction
     more = options.restitution_clause(contact.restitution, contact.poisson)
     more += options.option_clause(friction=friction, static=contact.static, smooth=contact.smooth)
+    more += parameter_condition.clause(contact.conditions, "while")
     return f": {contact.shape}{sizes} between {starts} and {placement.place(contact.end, contact.normal)}{height}{more}"
 
 
@@ -221,7 +230,7 @@ def _fault(system: Scope, contact: Contact) -> tuple[str, str] | None:
     text = contact_checks.friction_fault(
         system, contact.friction, contact.static, contact.smooth, "a coefficient of friction"
     )
-    return (text, "") if text else _of_height(system, contact)
+    return (text, "") if text else _of_height(system, contact) or parameter_condition.fault(system, contact.conditions)
 
 
 def _bounds(contact: Contact) -> tuple[Bound, ...]:
@@ -263,6 +272,7 @@ def _constants(contact: Contact) -> tuple[Expr, ...]:
         *(x for s in (*contact.starts, contact.end) for x in s.position),
         contact.restitution,
         *smooth,
+        *(x for _, x in contact.conditions),
     )
 
 
@@ -271,7 +281,7 @@ KIND = Contact.kind = Kind(
     "contact",
     {
         "contact": Production(
-            f'":" NAME ["=" sizes] "between" places "and" hold ["height" sum] {options.OPTIONS}', _read
+            f'":" NAME ["=" sizes] "between" places "and" hold ["height" sum] {options.OPTIONS} {WHILE}', _read
         )
     },
     _written,

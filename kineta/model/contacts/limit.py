@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,7 +11,9 @@ from kineta.errors import Location, ModelError
 from kineta.model.bounds import Bound
 from kineta.model.checks import contact_checks
 from kineta.model.constraints import placement
+from kineta.model.contacts import parameter_condition
 from kineta.model.contacts import restitution as options
+from kineta.model.contacts.parameter_condition import WHILE
 from kineta.model.kind import Kind, Production, Scope, Unilateral
 
 if TYPE_CHECKING:
@@ -22,7 +25,8 @@ _NONE = expr(0)
 @dataclass(frozen=True, slots=True)
 class Limit(Unilateral):
     """An expression ``value`` of coordinates, points and t that stays above ``lower`` and below ``upper``; a bound may be
-    None; impacts have the ``restitution``, Newton's, or Poisson's where ``poisson`` is set.
+    None; impacts have the ``restitution``, Newton's, or Poisson's where ``poisson`` is set. It acts while all parameters of
+    ``conditions``, which switches set, have these values.
     """
 
     plural: ClassVar[str] = "limits"
@@ -35,6 +39,7 @@ class Limit(Unilateral):
     restitution: Expr = _NONE
     poisson: bool = False
     location: Location | None = field(default=None, compare=False, repr=False)
+    conditions: tuple[tuple[str, Expr], ...] = ()
 
     @property
     def ends(self) -> tuple[str, ...]:
@@ -64,12 +69,14 @@ def limit(
     *,
     restitution: Scalar = 0.0,
     law: str = "newton",
+    conditions: Mapping[str, Scalar] | None = None,
 ) -> Limit:
     """The :class:`Limit` that *value* stays above *lower* and below *upper*; None for no such end.
 
     law : of the *restitution*, ``newton`` or ``poisson``
+    conditions : parameters, by name, with the values at which it acts; as they are set by switches
     """
-    return Limit(name, value, lower, upper, restitution, options.poisson(law))  # type: ignore[arg-type]  # as it is given
+    return Limit(name, value, lower, upper, restitution, options.poisson(law), conditions=conditions or {})  # type: ignore[arg-type]  # as it is given
 
 
 def _read(
@@ -97,9 +104,11 @@ def _read(
     expected = None if value.plain else value.dimension
     what = f"a bound of limit '{name}'"
     lower, upper = (None if b is None else source.expression(b, expected, what) for b in bounds)
-    found = options.option_nodes(source, given, ("restitution",))
+    chosen, conditions = parameter_condition.split(given)
+    found = options.option_nodes(source, chosen, ("restitution",))
     back = options.restitution(source, found, f"limit '{name}'")
-    return Limit(str(name), value.value, lower, upper, *back, source.location(name))
+    held = parameter_condition.read(source, conditions, "condition")
+    return Limit(str(name), value.value, lower, upper, *back, source.location(name), held)
 
 
 def _written(limit: Limit) -> str:
@@ -109,7 +118,8 @@ def _written(limit: Limit) -> str:
         shown = f"{limit.value} >= {limit.lower}"
     else:
         shown = f"{limit.lower} <= {limit.value} <= {limit.upper}"
-    return f": {shown}{options.restitution_clause(limit.restitution, limit.poisson)}"
+    more = options.restitution_clause(limit.restitution, limit.poisson)
+    return f": {shown}{more}{parameter_condition.clause(limit.conditions, 'while')}"
 
 
 def _fault(system: Scope, limit: Limit) -> tuple[str, str] | None:
@@ -120,16 +130,16 @@ def _fault(system: Scope, limit: Limit) -> tuple[str, str] | None:
         low, high = placement.numeric_value(system, limit.lower), placement.numeric_value(system, limit.upper)
         if not text and low is not None and high is not None and not low < high:
             text = f"expected a lower bound below the upper one, found {low:g} and {high:g}."
-    return (text, "") if text else None
+    return (text, "") if text else parameter_condition.fault(system, limit.conditions)
 
 
 KIND = Limit.kind = Kind(
     Limit,
     "limit",
-    {"limit": Production(f'":" sum RELATION sum [RELATION sum] {options.OPTIONS}', _read)},
+    {"limit": Production(f'":" sum RELATION sum [RELATION sum] {options.OPTIONS} {WHILE}', _read)},
     _written,
     positions=lambda limit: (limit.value, *(b for b in (limit.lower, limit.upper) if b is not None)),
-    constants=lambda limit: (limit.restitution,),
+    constants=lambda limit: (limit.restitution, *(x for _, x in limit.conditions)),
     fault=_fault,
     bounds=lambda limit: (Bound(limit.restitution, "a restitution", 1),),
 )

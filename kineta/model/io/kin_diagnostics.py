@@ -62,8 +62,8 @@ def syntax_error(error: UnexpectedInput, text: str, file: str, what: str = STATE
         more = "" if token is None else _open(error, token, text)
         return ModelError(f"the text ends within {what}; expected {_expected(error, what)}{more}.", end)
     place = Location(file, token.line or 1, token.column or 1)
-    more = _unit_behind(token, text) or _operator(error, token, text)
-    more = more or _guard(error) or _open(error, token, text) or _bars(error, token)
+    more = _unit_behind(token, text) or _guard(error) or _operator(error, token, text)
+    more = more or _open(error, token, text) or _bars(error, token)
     found = ModelError(f"expected {_expected(error, what)}, found '{token}'{more}.", place)
     return (_statement_error(token, text, file) if what == STATEMENT else None) or found
 
@@ -161,10 +161,12 @@ def _bars(error: UnexpectedInput, token: Token) -> str:
 
 
 def _guard(error: UnexpectedInput) -> str:
-    """Advice on a guard of a switch that is no comparison of a parameter with its value."""
+    """Advice on a guard of a switch, or a condition, that is no comparison of a parameter with its value."""
     if "SAME" not in _accepted(error):
         return ""
-    return ": behind 'and' stand values of parameters, as in s == 1; two conditions are one in min(f, g) >= 0"
+    return (
+        ": behind 'and' and 'while' stand values of parameters, as in s == 1; two conditions are one in min(f, g) >= 0"
+    )
 
 
 def _open(error: UnexpectedInput, token: Token, text: str) -> str:
