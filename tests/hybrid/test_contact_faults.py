@@ -294,7 +294,7 @@ def test_a_table_on_sprung_feet_is_pushed_aside() -> None:
     assert np.abs(result["y"]).max() < 0.5
 
 
-@pytest.mark.parametrize("seed", quick_but([0, 1, 2, 3, 5, 7, 8, 10, 14, 17, 19], [3, 5, 7, 8, 10, 14, 17, 19]))
+@pytest.mark.parametrize("seed", quick_but([1, 2, 3, 4, 5, 7, 8, 10, 11, 14, 15, 16, 17, 19], range(4, 20)))
 def test_tables_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = {
@@ -322,7 +322,7 @@ def test_a_cart_brakes_with_one_side_on_ice() -> None:
     assert abs(result["psi"][-1]) > 0.05
 
 
-@pytest.mark.parametrize("seed", [k for k in range(20) if k not in (2, 7)])
+@pytest.mark.parametrize("seed", [k for k in range(20) if k != 7])
 def test_carts_on_ice_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = {

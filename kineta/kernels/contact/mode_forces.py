@@ -17,6 +17,7 @@ from kineta.kernels.contact.block_inertia import (
     rate_along,
     rates_along,
     respond,
+    substitute,
 )
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.islands import gather_island, label_islands
@@ -39,6 +40,8 @@ REMEMBERED_SLIP, BEGINNING_SLIP = 1e-9, 1e-5
 SEEN = 1e-6
 #: R, relative to a pivot, from which rows depend on each other.
 DEPENDENT = 1e-3
+#: Pivot, relative to the diagonal, of a row that nearly depends on others.
+WEAK = 1e-3
 #: Least friction, relative to the largest of an island, that counts in shares.
 LEAST_SHARE = 1e-4
 #: Number of times that undetermined friction is shared anew by the normal forces found.
@@ -148,8 +151,41 @@ def forces_of_island(
         apply_force(problem, terms, solution, contacts, work, c, rows[2 * j + 1], x[j], a)
         for i in range(3):
             work.force[3 * c + i] += solution.local[i]
+    if work.ease[active[0]] > 0.0:
+        hold_rows(problem, terms, solution, contacts, work, active, count, bias, a)
     for j in range(n):
         hold_speed(problem, terms, rows[2 * j], rows[2 * j + 1], bias, a)
+
+
+@kernel
+def hold_rows(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    active: Integers,
+    count: int,
+    bias: Reals,
+    a: Reals,
+) -> None:
+    """Make the rows of the *active* contacts of an island exact in a. Rows that nearly depend on others are left out: what they
+    miss is of second order, and would change a by far. Rates and projections leave out the same.
+    """
+    S, x, rows = work.matrix, work.right, work.rows
+    n = independent_rows(contacts, solution, active, count, rows)
+    assemble_rows(problem, terms, solution, contacts, work, n, bias, a)
+    for k in range(n):
+        most, pivot = solution.delassus[9 * rows[2 * k] + 4 * rows[2 * k + 1]], S[k * n + k]
+        S[k * n + k] = 1.0 / pivot if pivot > WEAK * most else 0.0
+        for i in range(k + 1, n):
+            part = S[i * n + k] * S[k * n + k]
+            S[i * n + k] = part
+            for j in range(k + 1, n):
+                S[i * n + j] -= part * S[k * n + j]
+    substitute(S, n, x)
+    for j in range(n):
+        apply_force(problem, terms, solution, contacts, work, rows[2 * j], rows[2 * j + 1], x[j], a)
 
 
 @kernel

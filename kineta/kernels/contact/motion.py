@@ -21,25 +21,20 @@ from kineta.integration.contact_records import (
     STUCK,
     ContactMotion,
 )
-from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, rate_along, respond, substitute
+from kineta.kernels.contact.block_inertia import accelerations, factor_blocks, respond
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.mode_forces import (
     GLIDING,
     OPEN,
     SLIPPING,
     STICKING,
-    apply_force,
-    clear,
     closed_contacts,
-    independent_rows,
+    hold_rows,
     mode_accelerations,
 )
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, largest
-from kineta.memory import Integers, Reals
-
-#: Pivot, relative to the diagonal, of a row that nearly depends on others.
-WEAK = 1e-6
+from kineta.memory import Reals
 
 #: Force, relative to the largest, that contacts which share undetermined forces may lack.
 LACK = 2e-8
@@ -235,40 +230,8 @@ def project(motion: ContactMotion, residual: Reals, bias: Reals) -> None:
     while first < count:
         own = solution.active[first:]
         some = gather_island(problem, own, count - first, solution.label)
-        project_island(motion, own, some, bias)
+        hold_rows(problem, terms, solution, modes, work, own, some, bias, motion.found)
         first += some
-
-
-@kernel
-def project_island(motion: ContactMotion, active: Integers, count: int, bias: Reals) -> None:
-    """The change of the *active* contacts of an island in ``found``. Rows that nearly depend on others are left out: what they
-    miss is of second order, and would move the state far.
-    """
-    problem, terms, solution, modes, work = motion.problem, motion.terms, motion.solution, motion.contacts, motion.work
-    S, x, rows = work.matrix, work.found, work.rows
-    n = independent_rows(modes, solution, active, count, rows)
-    for k in range(count):
-        clear(problem, active[k], work.speeds)
-    for j in range(n):
-        apply_force(problem, terms, solution, modes, work, rows[2 * j], rows[2 * j + 1], 1.0, work.speeds)
-        for k in range(n):
-            S[k * n + j] = rate_along(problem, terms, rows[2 * k], rows[2 * k + 1], work.speeds)
-        clear(problem, rows[2 * j], work.speeds)
-        x[j] = -(
-            rate_along(problem, terms, rows[2 * j], rows[2 * j + 1], motion.found)
-            + bias[3 * rows[2 * j] + rows[2 * j + 1]]
-        )
-    for k in range(n):
-        most, pivot = solution.delassus[9 * rows[2 * k] + 4 * rows[2 * k + 1]], S[k * n + k]
-        S[k * n + k] = 1.0 / pivot if pivot > WEAK * most else 0.0
-        for i in range(k + 1, n):
-            part = S[i * n + k] * S[k * n + k]
-            S[i * n + k] = part
-            for j in range(k + 1, n):
-                S[i * n + j] -= part * S[k * n + j]
-    substitute(S, n, x)
-    for j in range(n):
-        apply_force(problem, terms, solution, modes, work, rows[2 * j], rows[2 * j + 1], x[j], motion.found)
 
 
 #: A function of a time and a state in a motion.

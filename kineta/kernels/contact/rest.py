@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import BEGINS, FLAGS, SLIPS, ContactMotion, TransitionWork
+from kineta.integration.contact_records import ALONG, ALONG_W, BEGINS, FLAGS, SLIPS, ContactMotion, TransitionWork
 from kineta.kernels.contact.active_set import solve_active_set
 from kineta.kernels.contact.block_inertia import accelerations, rate_along
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.mode_search import agrees, friction_room
-from kineta.kernels.contact.motion import contact_rate, contact_velocity, move, write_mode
+from kineta.kernels.contact.motion import LACK, contact_rate, contact_velocity, move, write_mode
 from kineta.kernels.contact.state_terms import EXHAUSTED, prepare, quickest
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, largest, maximum, number_of
@@ -19,8 +19,8 @@ from kineta.memory import Reals
 TRIED, RESOLVED = 8, 10.0
 #: Rounding error of times: its effect on the speed must be below the loss of an impact.
 LATE = 8 * tolerances.EPS
-#: Slip, in slips of what may stick, that the stop of other contacts may bring to rest.
-SLOW = 1e3
+#: Slip, in slips of what may stick, that the stop of other contacts may turn; and the turn [rad] that counts.
+SLOW, TURNED = 1e3, 1e-6
 #: Time of a look-ahead, relative to the largest time.
 AHEAD = 1e-7
 #: Fastest separation of a contact at rest: none, since separating contacts are left out.
@@ -150,18 +150,21 @@ def height(speed: float, fall: float) -> float:
 
 
 @kernel
-def is_brought_to_rest(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> bool:
-    """Whether what slips in the mode found is slower than what may stick, since others have stopped: then the terms are those
-    of the state with which it begins.
+def is_turned(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> bool:
+    """Whether what slips slowly in the mode found has another direction, or is slower than what may stick, since others have
+    stopped: then the terms are those of the state with which it begins.
     """
-    slow, rests = False, False
+    slow, turned = False, False
     for c in range(motion.problem.contacts):
         slow = slow or slip_of(motion, c) <= SLOW * work.still
     if slow:
         prepare(motion, work, time, y)
         for c in range(motion.problem.contacts):
-            rests = rests or slip_of(motion, c) <= work.still
-    return rests
+            f, slip = motion.flags[FLAGS * c :], slip_of(motion, c)
+            u, w = motion.terms.velocity[3 * c + 1], motion.terms.velocity[3 * c + 2]
+            turns = slip <= SLOW * work.still and fabs(u * f[ALONG_W] - w * f[ALONG]) > TURNED * slip
+            turned = turned or slip <= work.still or turns
+    return turned
 
 
 @kernel
@@ -218,3 +221,28 @@ def begin_mode(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
     write_mode(motion, largest(motion.work.force, 3 * problem.contacts))
     contact_velocity(time, y, motion, work.after)
     copy(work.after, y, motion.n)
+
+
+@kernel
+def give_way(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
+    """Let contacts slip that stick in the mode found but bear more than their friction as it begins, the worst first: rows that
+    nearly depend on others move undetermined forces between the decision and the motion.
+    """
+    problem, modes, force = motion.problem, motion.contacts, motion.work.force
+    turn, going = 0, True
+    while going and turn < problem.contacts:
+        contact_rate(time, y, motion, work.beside)
+        most, worst, c = largest(force, 3 * problem.contacts), 0.0, 0
+        for k in range(problem.contacts):
+            lack = -friction_room(problem, motion.terms, motion.work, k) if modes.mode[k] == STICKING else 0.0
+            if lack > worst:
+                worst, c = lack, k
+        going = worst > LACK * most
+        if going:
+            u, w = force[3 * c + 1], force[3 * c + 2]
+            size = sqrt(u * u + w * w)
+            modes.direction[2 * c], modes.direction[2 * c + 1] = -u / size, -w / size
+            modes.mode[c] = SLIPPING
+            modes.begins[c] = 1 if problem.tangents[c] > 1 else 0
+            write_mode(motion, most)
+        turn += 1

@@ -13,7 +13,7 @@ from kineta.kernels.contact.collision import CASCADE, strike, strikes
 from kineta.kernels.contact.dead_centre import find_slopes
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING
 from kineta.kernels.contact.motion import contact_position, contact_velocity, evaluate_terms, write_mode
-from kineta.kernels.contact.rest import NO_LIMIT, begin_mode, is_brought_to_rest, let_go, settle
+from kineta.kernels.contact.rest import NO_LIMIT, begin_mode, give_way, is_turned, let_go, settle
 from kineta.kernels.contact.state_terms import CHANGED, INADMISSIBLE, NO_FORCES, PENETRATES, prepare
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy
@@ -94,12 +94,13 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
         begin_mode(motion, work, time, y)
         turn, going = 0, True
         while going and turn < problem.contacts:
-            going = is_brought_to_rest(motion, work, time, y)
+            going = is_turned(motion, work, time, y)
             if going:
                 going = settle(motion, work, time, y, True)
             if going:
                 begin_mode(motion, work, time, y)
             turn += 1
+        give_way(motion, work, time, y)
     else:
         copy(work.kept, motion.flags, FLAGS * problem.contacts)
         copy(work.start, y, motion.n)
