@@ -212,9 +212,9 @@ class HybridRun(SampledRun):
         return SimulationError(f"at t = {t:g} s one change follows another without end ({last})")
 
     def _switches(self, t: float, y: FloatArray, made: BoundSystem) -> SwitchGuards | None:
-        """Guards of the switches at a state; None without switches."""
+        """Guards of the switches at a state; None where all hear impacts."""
         first, n = len(self.task.watched), len(self.task.system.switches)
-        return switch_guards(t, y, made, self._until, slice(first, first + n)) if n else None
+        return None if all(self._hears) else switch_guards(t, y, made, self._until, slice(first, first + n))
 
     def _following(
         self, t: float, y: FloatArray, made: BoundSystem, before: SwitchGuards | None, fired: list[int]
