@@ -88,6 +88,9 @@ class HybridRun(SampledRun):
                 if following is None:
                     return
                 end = following
+                if self._is_free():
+                    self._loop.go_on(end, self._posed(t, y, end).h)
+                    continue
             yield from self._transition(t, y, fired or [], end)
             jumped = True
 
@@ -98,6 +101,12 @@ class HybridRun(SampledRun):
             yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
             return
         self._loop.restart(self._posed(t, y, end), np.inf if self.contacts is None else self.contacts.flight())
+
+    def _is_free(self) -> bool:
+        """Whether forces alone change at a sample: there are no switches, and no contact is closed or near."""
+        if self.contacts is None or self.task.system.switches:
+            return False
+        return self.contacts.are_open(self._loop.event_values)
 
     def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
         """Problem of the present mode from *t0*, *y0* to *t1*."""

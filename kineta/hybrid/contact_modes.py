@@ -59,6 +59,8 @@ class ContactModes:
         self.data = loop_contacts(made, self.motion, self.work, watched, first, work)
         self.log = ContactLog([t.name for t in self.touches], [len(t.tangents) for t in self.touches])
         self.brought = ""
+        self._normals = self.compiled.guard_rows == NORMAL
+        self._may_open = bool(self.compiled.problem.array("has_normal").all()) and BOUND not in self.compiled.guard_rows
         self.struck: frozenset[int] = frozenset()
 
     def set_block(self, h: FloatArray) -> None:
@@ -69,6 +71,13 @@ class ContactModes:
     def flags(self) -> FloatArray:
         """Flags (contacts, FLAGS) of the present mode, a copy."""
         return np.array(self.motion.array("flags")).reshape(-1, FLAGS)
+
+    def are_open(self, events: FloatArray) -> bool:
+        """Whether no contact is closed, and by the values of all *events* none is near."""
+        gaps = events[self.data.first :]
+        return bool(
+            self._may_open and not self.motion.array("flags").any() and gaps[self._normals].min() > self.work.same
+        )
 
     def flight(self) -> float:
         """Time until the first contact that separated in the last transition may return."""

@@ -123,6 +123,12 @@ class NativeRun:
             set_contacts(self._data, contacts, self.chunk // 2)
 
     @property
+    def event_values(self) -> FloatArray:
+        """Values of all events after the last step."""
+        events = self._data.events
+        return np.asarray(events.array("values")[: events.n])
+
+    @property
     def evaluations(self) -> int:
         """Evaluations of the right-hand side so far."""
         return self._data.evaluations
