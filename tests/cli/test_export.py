@@ -110,7 +110,7 @@ def test_the_code_holds_the_values_of_the_model(kineta: Command, here: Path) -> 
 def test_runs_are_written_in_two_languages(kineta: Command, here: Path) -> None:
     found = kineta("export", CART, "--run", "--wasm", "--name", "cart", "--event", "q2 - 0.1", "--json").json
     assert found["files"] == ["cart_run.h", "cart_run.c", "cart_main.c", "cart_run.wasm", "cart_run.mjs"]
-    assert list(found) == ["model", "files", "states", "observed", "events", "contacts", "units"]
+    assert list(found) == ["model", "files", "states", "observed", "events", "contacts", "switches", "units"]
     assert (found["events"], found["contacts"]) == (["q2 - 0.1"], [])
     assert found["states"] == ["q1", "q2", "q1'", "q2'"]
     assert (here / "cart_run.wasm").read_bytes().startswith(b"\0asm")

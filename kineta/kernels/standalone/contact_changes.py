@@ -15,11 +15,11 @@ from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals, Record
 
 #: What a run returns where contacts change; the status of a transition that is none is added to it. After these come an endless
-#: sequence of changes, and a run backwards.
+#: sequence of changes, a run backwards, and switches that act on each other.
 CHANGED = 8
-ENDLESS, BACKWARDS = CHANGED + 7, CHANGED + 8
+ENDLESS, BACKWARDS, TIED = range(CHANGED + 7, CHANGED + 10)
 #: What a contact does in a transition.
-STRIKES, RESTS, LEAVES, STICKS, SLIPS_NOW, REVERSES = range(6)
+STRIKES, RESTS, LEAVES, STICKS, SLIPS_NOW, REVERSES, SWITCHES = range(7)
 
 
 class ContactChanges(Record, partial=True):
@@ -28,6 +28,7 @@ class ContactChanges(Record, partial=True):
     ahead : what the run returns when it comes to the transition in its last step, 0 without one; at : the time of the transition
     flags : the mode after it, until the run comes to it
     calm, since : transitions since the last impact, and (CHATTER,) times of the last; brief : time of a chatter
+    span : duration of the run
     found : number of changes at the present time; told : for each the contact and what it does
     """
 
@@ -37,8 +38,18 @@ class ContactChanges(Record, partial=True):
     calm: int
     since: Reals
     brief: float
+    span: float
     found: int
     told: Reals
+
+
+@kernel
+def begin_changes(run: RunData, x: ContactChanges) -> int:
+    """No changes so far; 0, or that the run is one backwards."""
+    x.ahead, x.calm, x.found = 0, 0, 0
+    x.span = fabs(run.t_end - run.t)
+    x.brief = BRIEF * x.span
+    return BACKWARDS if run.t_end < run.t else 0
 
 
 @kernel
@@ -49,9 +60,7 @@ def begin_contacts(run: RunData, x: ContactChanges, coordinates: int, rtol: floa
     size = max(1.0, largest(run.y, coordinates))
     work.same, work.until = tolerances.CONTACT_TOLERANCE * (rtol * size + atol), max(fabs(run.t), fabs(run.t_end))
     work.fastest = 0.0
-    x.ahead, x.calm, x.brief = 0, 0, BRIEF * (run.t_end - run.t)
-    if run.t_end < run.t:
-        return BACKWARDS
+    release(run)
     status = change_at_once(run, x, run.t, run.y)
     x.found = 0
     tell_strikes(run, x)
@@ -59,12 +68,19 @@ def begin_contacts(run: RunData, x: ContactChanges, coordinates: int, rtol: floa
 
 
 @kernel
+def release(run: RunData) -> None:
+    """Mark no contact as one whose force has come to its end."""
+    for k in range(run.contacts.motion.problem.contacts):
+        run.contacts.transitions.loose[k] = 0
+        run.contacts.transitions.exhausted[k] = 0
+
+
+@kernel
 def change_at_once(run: RunData, x: ContactChanges, t: float, state: Reals) -> int:
-    """Set the state of the run to that after a transition at the time t in a *state*; 0, or why there is none."""
+    """Set the state of the run to that after a transition at the time t in a *state*, and list what it changes; 0, or why there
+    is none.
+    """
     c = run.contacts
-    for k in range(c.motion.problem.contacts):
-        c.transitions.loose[k] = 0
-        c.transitions.exhausted[k] = 0
     c.transitions.made, x.ahead = 0, 0
     copy(c.motion.flags, x.flags, c.n_flags)
     changed = is_carried_out(run, t, state, 0)
@@ -93,9 +109,8 @@ def end_step(run: RunData, x: ContactChanges) -> None:
         x.ahead, x.at = CHANGED, run.t
         if c.transitions.made > 0:
             x.calm = 0
-        x.since[x.calm % CHATTER] = run.t
-        x.calm += 1
-        if x.calm >= CHATTER and run.t - x.since[x.calm % CHATTER] < x.brief:
+        chatters = is_chatter(x, run.t)
+        if chatters:
             x.ahead = ENDLESS
     elif row >= 0:
         if c.transitions.status != 0:
@@ -106,9 +121,17 @@ def end_step(run: RunData, x: ContactChanges) -> None:
 @kernel
 def come_to_change(run: RunData, x: ContactChanges) -> None:
     """Go over to the mode after the transition ahead."""
+    x.found = 0
     tell(run, x)
     exchange_modes(run, x)
-    x.ahead = 0
+
+
+@kernel
+def is_chatter(x: ContactChanges, t: float) -> bool:
+    """Count a transition at the time t; whether it is one of an endless sequence."""
+    x.since[x.calm % CHATTER] = t
+    x.calm += 1
+    return x.calm >= CHATTER and t - x.since[x.calm % CHATTER] < x.brief
 
 
 @kernel
@@ -127,7 +150,6 @@ def exchange_modes(run: RunData, x: ContactChanges) -> None:
 @kernel
 def tell(run: RunData, x: ContactChanges) -> None:
     """List what a transition changes, from the mode of the run to the one that is kept aside: impacts first."""
-    x.found = 0
     tell_strikes(run, x)
     for c in range(run.contacts.motion.problem.contacts):
         old, new = run.contacts.motion.flags[FLAGS * c :], x.flags[FLAGS * c :]

@@ -6,6 +6,8 @@ It gives the states, zeros and steps of :func:`~kineta.simulation.simulate.simul
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kineta import tolerances
 from kineta.integration.contact_records import Function
 from kineta.integration.error_control import LOOSE, ROUGH
@@ -20,20 +22,34 @@ from kineta.integration.loop_abi import (
     RunData,
     Setup,
 )
-from kineta.kernels.event_start import look_at_start
+from kineta.kernels.event_start import evaluate_events, look_at_start
 from kineta.kernels.integrate import integrate
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.standalone.contact_changes import (
     CHANGED,
+    ENDLESS,
+    TIED,
     ContactChanges,
+    begin_changes,
     begin_contacts,
     begin_step,
     change_at_once,
     come_to_change,
     end_step,
+    is_chatter,
+    release,
 )
+from kineta.kernels.standalone.switches import (
+    ZERO_AHEAD,
+    SwitchTable,
+    find_switch,
+    is_tied,
+    loosen,
+    set_values,
+)
+from kineta.kernels.transition import energy
 from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
 
@@ -56,7 +72,7 @@ class StandaloneRun(Record):
     t, state : time asked for and the state at it; event : number of the last event; ended : it was the last one wanted
     counts, wanted : (events,) zeros reported, and those after which the run ends, 0 for none
     values : of what is observed
-    changes : of contacts, in a model with any
+    changes, switches : of contacts and switches, in a model with any
     """
 
     run: RunData
@@ -84,13 +100,22 @@ class StandaloneRun(Record):
     wanted: Integers
     values: Reals
     changes: ContactChanges
+    switches: SwitchTable
+
+
+@dataclass(frozen=True)
+class RunMethod:
+    """What a run is translated for: its loop, and whether the model has switches."""
+
+    loop: LoopMethod
+    switching: bool
 
 
 # -- the start --------------------------------------------------------------------------------------------------------
 
 
 @kernel
-def begin(method: LoopMethod, m: StandaloneRun) -> int:
+def begin(method: RunMethod, m: StandaloneRun) -> int:
     """Prepare the run from ``given``, ``start``, ``t0`` and the tolerances; REACHED, NOT_FINITE, INCONSISTENT, or why contacts
     have no first mode.
     """
@@ -102,12 +127,16 @@ def begin(method: LoopMethod, m: StandaloneRun) -> int:
     copy(m.start, run.y, run.n)
     for k in range(m.n_quaternions):
         make_unit(run.y[m.quaternions[k] :])
-    if method.projecting:
+    if method.loop.touching or method.switching:
+        status = begin_changes(run, m.changes)
+        if status != REACHED:
+            return status
+    if method.loop.projecting:
         consistent = is_made_consistent(run)
         if not consistent:
             return INCONSISTENT
         settle(method, m, m.t0, run.y)
-        if method.touching:
+        if method.loop.touching:
             status = begin_contacts(run, m.changes, m.coordinates, m.rtol, m.atol)
             if status != REACHED:
                 return status
@@ -117,10 +146,10 @@ def begin(method: LoopMethod, m: StandaloneRun) -> int:
     run.evaluations += 1
     if not all_finite(run.k, run.n):
         return NOT_FINITE
-    if method.projecting:
+    if method.loop.projecting:
         c = run.constraints
         c.low, c.hops, c.guarded = lowest_pivot(run, run.k), 0, False
-    run.size = first_step(method, run)
+    run.size = first_step(method.loop, run)
     begin_events(method, m)
     m.before, m.t = m.t0, m.t0
     copy(run.y, m.base, run.n)
@@ -130,9 +159,9 @@ def begin(method: LoopMethod, m: StandaloneRun) -> int:
 
 
 @kernel
-def set_block(method: LoopMethod, m: StandaloneRun) -> None:
+def set_block(method: RunMethod, m: StandaloneRun) -> None:
     """The block h of what is ``given``."""
-    if method.touching:
+    if method.loop.touching:
         m.setup(m.given, m.run.contacts.motion.block)
     else:
         m.setup(m.given, m.run.block)
@@ -184,13 +213,13 @@ def is_made_consistent(run: RunData) -> bool:
 
 
 @kernel
-def begin_events(method: LoopMethod, m: StandaloneRun) -> None:
+def begin_events(method: RunMethod, m: StandaloneRun) -> None:
     """Count no zeros; events that are at zero have none there, which with contacts the loop finds."""
     e = m.run.events
     e.found, e.ended, e.undefined = 0, False, False
     for i in range(e.n):
         m.counts[i], e.left[i], e.noise[i] = 0, m.wanted[i], -1.0
-    if method.touching:
+    if method.loop.touching:
         m.run.anew = True
     elif e.n != 0:
         look_at_start(m.run, m.t0)
@@ -200,7 +229,7 @@ def begin_events(method: LoopMethod, m: StandaloneRun) -> None:
 
 
 @kernel
-def advance(method: LoopMethod, m: StandaloneRun, t: float) -> int:
+def advance(method: RunMethod, m: StandaloneRun, t: float) -> int:
     """Go on to the time t, or to the next event before it, which is then called ``event``; its state is ``state``, its time
     ``t``, and likewise to a change of contacts. REACHED, EVENT, CHANGED, ENDED after the last event that is wanted, or why the
     run cannot go on.
@@ -212,7 +241,7 @@ def advance(method: LoopMethod, m: StandaloneRun, t: float) -> int:
         if next >= 0 and way * (e.times[next] - t) <= 0.0:
             report(method, m, next)
             return ENDED if m.ended else EVENT
-        if method.touching and m.changes.ahead != 0 and m.changes.at <= t:
+        if (method.loop.touching or method.switching) and m.changes.ahead != 0 and m.changes.at <= t:
             return pass_change(method, m)
         if way * (t - run.t) <= 0.0 or run.t == run.t_end:
             find_state(method, m, t)
@@ -224,22 +253,59 @@ def advance(method: LoopMethod, m: StandaloneRun, t: float) -> int:
 
 
 @kernel
-def pass_change(method: LoopMethod, m: StandaloneRun) -> int:
+def pass_change(method: RunMethod, m: StandaloneRun) -> int:
     """Make the state after the change ahead the present one; CHANGED, or why there is no mode after it."""
     run, x = m.run, m.changes
     status = x.ahead
-    if status == CHANGED:
+    find_state(method, m, x.at)
+    if method.loop.touching and status == CHANGED:
         come_to_change(run, x)
-        m.t, m.event = run.t, -1
+    if method.switching and status == ZERO_AHEAD:
+        status = switch_over(method, m)
+    x.ahead = 0 if status == CHANGED else status
+    if status == CHANGED:
         copy(run.y, m.state, run.n)
         settle(method, m, m.t, m.state)
-    else:
-        find_state(method, m, x.at)
     return status
 
 
 @kernel
-def change(method: LoopMethod, m: StandaloneRun) -> int:
+def switch_over(method: RunMethod, m: StandaloneRun) -> int:
+    """Set what the switch at the zero ahead sets, and change the mode of contacts; CHANGED, or why the run cannot go on."""
+    run, x, s, e = m.run, m.changes, m.switches, m.run.events
+    work, t, chatters = run.contacts.work, m.changes.at, is_chatter(m.changes, m.changes.at)
+    x.found = 0
+    copy(s.state, run.y, run.n)
+    evaluate_events(run, t, run.y, s.before)
+    full = energy(run, t, run.y)
+    if s.fired >= 0:
+        set_values(method.loop, run, x, s, m.given)
+        set_block(method, m)
+        if method.loop.touching:
+            loosen(run, x)
+    left = energy(run, t, run.y)
+    run.y[work] = run.y[work] + (left - full)
+    if method.loop.touching:
+        status = change_at_once(run, x, t, run.y)
+        if status != REACHED:
+            return status
+        run.size = min(run.size, run.contacts.transitions.flight)
+        if run.contacts.transitions.made > 0:
+            x.calm = 0
+    evaluate_events(run, t, run.y, s.after)
+    tied = is_tied(run, s)
+    if tied:
+        return TIED
+    run.t, m.before, run.anew, run.just_rejected, run.constraints.hops = t, t, True, False, 0
+    e.found, e.ended = 0, False
+    for i in range(run.contacts.watched, e.n):
+        e.left[i] = 1
+    copy(run.y, m.base, run.n)
+    return ENDLESS if chatters else CHANGED
+
+
+@kernel
+def change(method: RunMethod, m: StandaloneRun) -> int:
     """Go on from the present state with what is ``given`` now, as forces that are held from one sample to the next; REACHED, or
     why contacts have no mode.
     """
@@ -247,7 +313,10 @@ def change(method: LoopMethod, m: StandaloneRun) -> int:
     set_block(method, m)
     run.t, m.before, run.anew, run.events.found = m.t, m.t, True, 0
     copy(m.state, run.y, run.n)
-    if method.touching:
+    if method.loop.touching or method.switching:
+        m.changes.ahead, m.changes.found = 0, 0
+    if method.loop.touching:
+        release(run)
         status = change_at_once(run, m.changes, m.t, m.state)
         run.size = min(run.size, run.contacts.transitions.flight)
         for i in range(run.contacts.first, run.events.n):
@@ -258,7 +327,7 @@ def change(method: LoopMethod, m: StandaloneRun) -> int:
 
 
 @kernel
-def one_step(method: LoopMethod, m: StandaloneRun) -> int:
+def one_step(method: RunMethod, m: StandaloneRun) -> int:
     """Make a step; REACHED, or why there is none."""
     run = m.run
     if m.left <= 0:
@@ -267,12 +336,14 @@ def one_step(method: LoopMethod, m: StandaloneRun) -> int:
     m.before = run.t
     copy(run.y, m.base, run.n)
     run.accepted, run.allowed, run.events.found = 0, 1, 0
-    if method.touching:
+    if method.loop.touching:
         begin_step(run, m.changes)
-    status = integrate(method, run)
+    status = integrate(method.loop, run)
     if run.events.undefined:
         return GIVEN_UP
-    if method.touching:
+    if method.switching:
+        find_switch(method.loop, run, m.changes, m.switches)
+    if method.loop.touching:
         end_step(run, m.changes)
     return status if status >= STEP_TOO_SMALL else REACHED
 
@@ -288,7 +359,7 @@ def earliest_zero(m: StandaloneRun, way: float) -> int:
 
 
 @kernel
-def report(method: LoopMethod, m: StandaloneRun, zero: int) -> None:
+def report(method: RunMethod, m: StandaloneRun, zero: int) -> None:
     """Make a zero of the last step the present state."""
     e = m.run.events
     m.event, m.t = e.which[zero], e.times[zero]
@@ -300,7 +371,7 @@ def report(method: LoopMethod, m: StandaloneRun, zero: int) -> None:
 
 
 @kernel
-def find_state(method: LoopMethod, m: StandaloneRun, t: float) -> None:
+def find_state(method: RunMethod, m: StandaloneRun, t: float) -> None:
     """The state at a time of the last step, for later ones at its end."""
     run = m.run
     m.t, m.event = t, -1
@@ -308,17 +379,17 @@ def find_state(method: LoopMethod, m: StandaloneRun, t: float) -> None:
         m.t = run.t
         copy(run.y, m.state, run.n)
     else:
-        interpolate(method, run.n, m.base, run.interpolants, (t - m.before) / run.sizes[0], m.state)
+        interpolate(method.loop, run.n, m.base, run.interpolants, (t - m.before) / run.sizes[0], m.state)
     settle(method, m, m.t, m.state)
 
 
 @kernel
-def settle(method: LoopMethod, m: StandaloneRun, t: float, y: Reals) -> None:
+def settle(method: RunMethod, m: StandaloneRun, t: float, y: Reals) -> None:
     """Project a state onto quaternion norms and constraints, which interpolation satisfies only approximately."""
     run, c = m.run, m.run.constraints
     for k in range(m.n_quaternions):
         normalise(y[m.quaternions[k] :])
-    if method.projecting:
+    if method.loop.projecting:
         run.time[0] = t
         for step in range(3):
             copy(y, c.before, run.n)

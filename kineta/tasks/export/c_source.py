@@ -57,7 +57,7 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
     defaults += [f"        .{n} = {_number(x)},\n" for n, x in scalars.items()]
     sizes = {"NQ": len(told.q), "NV": len(told.v), "STATES": len(told.states), "OBSERVED": len(told.observed)}
     sizes["EVENTS"] = len(told.events)
-    sizes |= {"CONTACTS": len(told.contacts)} if told.contacts else {}
+    sizes |= {"CONTACTS": len(told.contacts), "SWITCHES": len(told.switches)} if told.changing else {}
     table = {
         f"{prefix}_names[{len(told.states) + len(told.observed)}]": [*told.states, *told.observed],
         f"{prefix}_units[{len(told.states) + len(told.observed)}]": [*told.state_units, *told.observed_units],
@@ -65,8 +65,13 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
     }
     changes = {"NAME": prefix, "PREFIX": prefix.upper()}
     changes["CHANGES"] = "".join(f"        {_quoted(text)},\n" for text in CHANGES.values())
-    if told.contacts:
-        table[f"{prefix}_contact_names[{len(told.contacts)}]"] = [*told.contacts]
+    if told.changing:
+        table[f"{prefix}_contact_names[{len(told.changing)}]"] = told.changing
+    given_if = {"changes": told.changing, "impacts": told.contacts}
+
+    def part(template: str) -> str:
+        return filled(template, changes) if given_if[template.partition(".")[0].partition("_")[0]] else ""
+
     return {
         "OUTCOMES": ",\n".join(
             f"    /* {text} */\n    {prefix.upper()}_{n} = {k}" for n, (k, text) in told.outcomes.items()
@@ -82,11 +87,11 @@ def _words(code: RunCode, told: RunNames, prefix: str, memory: Mapping[str, Piec
         "FORCES": str(len(told.p)),
         "T0": f"{record.t0:g}",
         "T1": f"{record.run.t_end:g}",
-        "CONTACT_HEADER": filled("contacts.h", changes) if told.contacts else "",
-        "CONTACT_SOURCE": filled("contacts.c", changes) if told.contacts else "",
-        "PRINT_CHANGES": filled("changes.c", changes) if told.contacts else "",
-        "PRINT_CULPRIT": filled("culprit.c", changes) if told.contacts else "",
-        "PASSED": f" || status == {prefix.upper()}_CHANGED" if told.contacts else "",
+        "CHANGE_HEADER": part("changes.h") + part("impacts.h"),
+        "CHANGE_SOURCE": part("changes.c") + part("impacts.c"),
+        "PRINT_CHANGES": part("changes_main.c"),
+        "PRINT_CULPRIT": part("impacts_main.c"),
+        "PASSED": f" || status == {prefix.upper()}_CHANGED" if told.changing else "",
         "TITLE": _comment(told.model),
         "PREFIX": prefix.upper(),
         "NAME": prefix,

@@ -36,7 +36,7 @@ class ExportedRun:
     """A run of a *model* as files for programs without Python.
 
     files : contents by name
-    states, observed, events, contacts : names of what a run gives
+    states, observed, events, contacts, switches : names of what a run gives
     units : of states and observed quantities by name, "?" where unknown
     """
 
@@ -46,6 +46,7 @@ class ExportedRun:
     observed: Sequence[str]
     events: Sequence[str]
     contacts: Sequence[str]
+    switches: Sequence[str]
     units: Mapping[str, str]
 
     def __repr__(self) -> str:
@@ -59,7 +60,7 @@ class ExportedRun:
 
     def as_dict(self) -> dict[str, Any]:
         """Return names and units."""
-        lists = {n: list(getattr(self, n)) for n in ("states", "observed", "events", "contacts")}
+        lists = {n: list(getattr(self, n)) for n in ("states", "observed", "events", "contacts", "switches")}
         return {"model": self.model, "files": list(self.files), **lists, "units": dict(self.units)}
 
 
@@ -80,7 +81,7 @@ def export_run(
     max_steps: int | None = None,
 ) -> ExportedRun:
     """The motion of *system* as code that simulates without Python: steps, error control, events, projection onto constraints,
-    contacts, limits and dry friction.
+    contacts, limits, dry friction, and switches.
 
     The arguments are those of :func:`~kineta.simulation.simulate.simulate`. Times, states, parameters, constant forces and
     tolerances are defaults, which a program may change for each run; events, the method and which constraints are redundant
@@ -91,7 +92,8 @@ def export_run(
     name : of the files and functions, by default that of the model
     method : ``dop853`` or ``dopri5``
 
-    Raises :class:`ModelError` for a model with switches, programs of motion, or friction limits that vary along the motion.
+    Raises :class:`ModelError` for a model with programs of motion, friction limits that vary along the motion, or switches that
+    hear impacts, end the run, have conditions, or stand beside constraints.
     """
     equations = given_equations(system)
     check_exported(equations.system)
@@ -103,7 +105,8 @@ def export_run(
     if not prefix.strip("_"):
         raise ArgumentError(f"Expected a name with a letter, found '{name}'.")
     written = LANGUAGES[language](code, told, prefix)
-    return ExportedRun(told.model, written, told.states, told.observed, told.events, told.contacts, told.units)
+    lists = told.states, told.observed, told.events, told.contacts, told.switches
+    return ExportedRun(told.model, written, *lists, told.units)
 
 
 def _problem(

@@ -18,6 +18,8 @@ from kineta.kernels.standalone.contact_changes import (
     SLIPS_NOW,
     STICKS,
     STRIKES,
+    SWITCHES,
+    TIED,
 )
 from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED
 from kineta.model import units
@@ -36,9 +38,9 @@ OUTCOMES = {
     "UNDEFINED_EVENT": (GIVEN_UP, "An event is undefined in a part of a step."),
     "INCONSISTENT": (INCONSISTENT, "No state near the start meets the constraints."),
 }
-#: Likewise of runs with contacts. Those from PENETRATES to HELD are about the contact that is the culprit.
+#: Likewise of runs with contacts or switches. Those from PENETRATES to HELD are about the contact that is the culprit.
 CONTACT_OUTCOMES = OUTCOMES | {
-    "CHANGED": (CHANGED, "Contacts change before the time."),
+    "CHANGED": (CHANGED, "Contacts change, or a switch switches, before the time."),
     "PENETRATES": (
         CHANGED + state_terms.PENETRATES,
         "A contact or limit is passed; expected a start on its free side.",
@@ -64,7 +66,8 @@ CONTACT_OUTCOMES = OUTCOMES | {
         "A contact acts along what constraints hold already; leave out the one or the other.",
     ),
     "ENDLESS": (ENDLESS, "One change follows another without end."),
-    "BACKWARDS": (BACKWARDS, "Contacts, limits and friction work forwards in time only."),
+    "BACKWARDS": (BACKWARDS, "Contacts, limits, friction and switches work forwards in time only."),
+    "TIED": (TIED, "A switch may set off another one at the same time, which is not exported."),
 }
 #: What a contact does in a change, by number.
 CHANGES = {
@@ -74,6 +77,7 @@ CHANGES = {
     STICKS: "sticks",
     SLIPS_NOW: "slips",
     REVERSES: "reverses",
+    SWITCHES: "switches",
 }
 #: A unit that is not known.
 UNKNOWN = "?"
@@ -81,8 +85,8 @@ UNKNOWN = "?"
 
 @dataclass(frozen=True, eq=False)
 class RunNames:
-    """Names and units of coordinates and speeds, parameters, observed quantities, events and contacts of a *model*; the values
-    of the parameters, and the *start* of coordinates and speeds.
+    """Names and units of coordinates and speeds, parameters, observed quantities, events, contacts and switches of a *model*;
+    the values of the parameters, and the *start* of coordinates and speeds.
     """
 
     model: str
@@ -96,12 +100,18 @@ class RunNames:
     p_values: Sequence[float]
     events: Sequence[str]
     contacts: Sequence[str]
+    switches: Sequence[str]
     start: FloatArray
 
     @property
     def outcomes(self) -> Mapping[str, tuple[int, str]]:
         """What the functions of the run return, by name."""
-        return CONTACT_OUTCOMES if self.contacts else OUTCOMES
+        return CONTACT_OUTCOMES if self.changing else OUTCOMES
+
+    @property
+    def changing(self) -> list[str]:
+        """Contacts, then switches."""
+        return [*self.contacts, *self.switches]
 
     @property
     def states(self) -> list[str]:
@@ -119,7 +129,7 @@ def run_names(task: SimulationProblem) -> RunNames:
     """The names of *task*."""
     system, layout = task.system, task.made.code.layout
     known = units_of(task)
-    observed = [*ENERGIES[:2], *(o.name for o in system.outputs), *layout.multipliers]
+    observed = [*ENERGIES[:2], *system.switched, *(o.name for o in system.outputs), *layout.multipliers]
     free = [p for p in system.parameters if not p.fixed]
     return RunNames(
         model=system.name,
@@ -133,5 +143,6 @@ def run_names(task: SimulationProblem) -> RunNames:
         p_values=task.made.p.tolist(),
         events=[event.name for event in task.watched],
         contacts=[touch.name for touch in layout.touches],
+        switches=[switch.name for switch in system.switches],
         start=task.y0[: task.states],
     )

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from kineta.codegen.kernels.straight_line import room, straight_line
-from kineta.codegen.kernels.tree import KernelTree, callees_first, records
+from kineta.codegen.kernels.tree import (
+    Constant,
+    Evaluate,
+    KernelCall,
+    KernelTree,
+    Statement,
+    Variable,
+    View,
+    callees_first,
+    records,
+)
 from kineta.consistency.consistent_start import refusal
 from kineta.errors import ModelError, SimulationError, excerpt
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
@@ -21,9 +31,10 @@ from kineta.kernels.contact.transition import transit
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.standalone.contact_changes import ContactChanges
 from kineta.kernels.standalone.sincos import sine_and_cosine
-from kineta.kernels.standalone.standalone_run import StandaloneRun, advance, begin, change, observe
+from kineta.kernels.standalone.standalone_run import RunMethod, StandaloneRun, advance, begin, change, observe
+from kineta.kernels.standalone.switches import SwitchTable
 from kineta.kernels.translation import translate_unit
-from kineta.memory import CompiledFunction
+from kineta.memory import INTEGER, NOTHING, REALS, CompiledFunction, MemoryType
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.constraint_treatment import PROJECTED
@@ -38,6 +49,8 @@ FUNCTIONS = (
     *(SETUP, "rate", "observed", "position", "velocity", "events"),
     *("terms", "gaps", "free", "residuals", "retraction"),
 )
+#: What all switches set.
+SWITCHES = "switches"
 #: With contacts: functions of the contact motion, and its transition, whose numbers follow.
 CONTACT_KERNELS = {
     f"contact_{name}": getattr(contact_motion, f"contact_{name}")
@@ -75,21 +88,29 @@ def run_code(task: SimulationProblem) -> RunCode:
     """
     check_friction(task)
     made = task.made.code.programs
-    own = [n for n in FUNCTIONS if n in made]
+    own, switching = [n for n in FUNCTIONS if n in made], [SWITCHES] * bool(task.system.switches)
     above = CONTACT_KERNELS if task.made.code.layout.touches else {}
-    numbers = {name: k for k, name in enumerate((*own, *above), 1)}
-    record = run_record(task, numbers, max(room(made[name]) for name in own))
+    numbers = {name: k for k, name in enumerate((*own, *switching, *above), 1)}
+    record = run_record(task, numbers, max(room(made[name]) for name in (*own, *_switch_programs(task))))
     method = loop_method(task)
     roots = ((begin, method), (advance, method), (change, method), (observe,), (sine_and_cosine,))
     first, second, third, fourth, sincos, *kernels = translate_unit(*roots, *((k,) for k in above.values()))
     functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in own}
+    if task.system.switches:
+        functions[SWITCHES] = _joined(
+            [(straight_line(made[n], f"run_{n}", sincos), made[n].n_outputs) for n in _switch_programs(task)]
+        )
     functions |= dict(zip(above, kernels, strict=True))
     return RunCode(record, first, second, third, fourth, functions)
 
 
 def check_exported(system: System) -> None:
     """Raise :class:`ModelError` for a model whose motion is changed by more than its contacts."""
-    _refuse(system, "switches", [s.name for s in system.switches])
+    switches = system.expanded.switches
+    _refuse(system, "switches that hear impacts", [s.name for s in switches if s.strikes])
+    _refuse(system, "switches that end it", [s.name for s in switches if s.stop])
+    _refuse(system, "switches under conditions", [s.name for s in switches if s.guards])
+    _refuse(system, "switches beside constraints", [s.name for s in switches if system.constraints])
     _refuse(system, "programs", [p.name for p in system.programs])
 
 
@@ -108,10 +129,28 @@ def _refuse(system: System, what: str, names: Sequence[str]) -> None:
         )
 
 
-def loop_method(task: SimulationProblem) -> LoopMethod:
+def _switch_programs(task: SimulationProblem) -> list[str]:
+    """The names of the programs of what switches set."""
+    return [f"switch_{k}" for k in range(len(task.system.switches))]
+
+
+def _joined(trees: Sequence[tuple[KernelTree, int]]) -> KernelTree:
+    """A function that gives what all switches set, one after the other, from functions with numbers of results."""
+    parameters: dict[str, MemoryType] = dict.fromkeys(("t", "y", "h", "out"), REALS)
+    out, calls, first = Variable(REALS, "out"), list[Statement](), 0
+    for tree, size in trees:
+        t, y, h = (Variable(REALS, n) for n in ("t", "y", "h"))
+        given = t, y, h, View(REALS, out, Constant(INTEGER, first))
+        calls.append(Evaluate(KernelCall(NOTHING, tree, given)))
+        first += size
+    return KernelTree("run_switches", "What all switches set.", parameters, NOTHING, {}, calls, False)
+
+
+def loop_method(task: SimulationProblem) -> RunMethod:
     """What the loop of *task* is translated for: nothing is fused, so that all languages give the same bits."""
     code = task.made.code
-    return LoopMethod(TABLEAUX[task.method], False, code.treatment == PROJECTED, bool(code.layout.touches))
+    loop = LoopMethod(TABLEAUX[task.method], False, code.treatment == PROJECTED, bool(code.layout.touches))
+    return RunMethod(loop, bool(task.system.switches))
 
 
 def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int = 0) -> StandaloneRun:
@@ -136,7 +175,9 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         y0=y0,
         quaternions=task.quaternions,
         integrals=code.layout.integrals,
-        events=event_record(task.watched, numbers.get(f"{above}events", 0), touches=code.layout.touch_events),
+        events=event_record(
+            task.watched, numbers.get(f"{above}events", 0), len(system.switches), code.layout.touch_events
+        ),
         manifold=Manifold(
             numbers[f"{above}position"],
             numbers[f"{above}velocity"],
@@ -150,12 +191,20 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
     control = task.control
     tolerances = {"rtol": control.rtol, "atol": control.atol}
     run = run_data(TABLEAUX[task.method], problem, 1, **tolerances, max_step=control.max_step, dense=True, zeros=0)
-    changes = ContactChanges()
+    changes, touches = ContactChanges(), len(code.layout.touches)
+    changes.update(since=np.zeros(CHATTER), told=np.zeros(2))
     if contacts is not None:
         run.block = contacts.motion.words()
         set_contacts(run, contacts, 1)
-        told = 2 * (contacts.transitions.room + 3 * len(code.layout.touches))
-        changes.update(flags=np.zeros(code.layout.flags), since=np.zeros(CHATTER), told=np.zeros(told))
+        told = np.zeros(2 * (1 + contacts.transitions.room + 3 * touches))
+        changes.update(flags=np.zeros(code.layout.flags), told=told)
+    elif system.switches:
+        run.contacts.update(
+            observed=CompiledFunction(numbers["observed"]),
+            watched=len(task.watched),
+            work=task.states,
+            energies=np.zeros(code.programs["observed"].n_outputs),
+        )
     wanted = np.empty(0, dtype=np.int64) if problem.events is None else problem.events.left.copy()
     return StandaloneRun(
         run=run,
@@ -178,6 +227,26 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         wanted=wanted,
         values=np.zeros(code.programs["observed"].n_outputs),
         changes=changes,
+        switches=_switches(task, numbers, len(wanted)) if system.switches else SwitchTable(),
+    )
+
+
+def _switches(task: SimulationProblem, numbers: Mapping[str, int], events: int) -> SwitchTable:
+    """The switches of *task*."""
+    system, states = task.system, (*task.system.q_names, *task.system.v_names)
+    names = [[name for name, _ in switch.sets] for switch in system.switches]
+    targets = [
+        states.index(n) if n in states else -1 - list(system.parameter_names).index(n) for own in names for n in own
+    ]
+    return SwitchTable(
+        count=len(names),
+        values=CompiledFunction(numbers[SWITCHES]),
+        first=np.cumsum([0, *map(len, names)]),
+        targets=np.array(targets, dtype=np.int64),
+        found=np.zeros(len(targets)),
+        state=np.zeros(len(task.y0)),
+        before=np.zeros(events),
+        after=np.zeros(events),
     )
 
 
@@ -202,7 +271,7 @@ def _contacts(task: SimulationProblem, numbers: Mapping[str, int], behind: int) 
         numbers["contact_observed"],
         code.observed_size,
         len(task.watched),
-        len(task.watched),
+        len(task.watched) + len(task.system.switches),
         task.states,
         compiled.guard_contacts,
         compiled.guard_rows,

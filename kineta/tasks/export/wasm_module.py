@@ -47,11 +47,13 @@ def _words(
     fields = ("t0", "rtol", "atol", "left", "t", "event"), ("t_end", "max_step", "rejected", "evaluations")
     known = {name: _field(places["root"], record, name) for name in fields[0]}
     known |= {name: _field(places["root_run"], record.run, name) for name in fields[1]}
+    if told.changing:
+        known["found"] = _field(places["root_changes"], record.changes, "found")
+        known["told"] = places["root_changes_told"]
     if told.contacts:
         work = record.run.contacts.transitions
-        known["found"] = _field(places["root_changes"], record.changes, "found")
         known |= {n: _field(places["root_run_contacts_transitions"], work, n) for n in ("made", "culprit")}
-        known |= {"told": places["root_changes_told"], "impacts": places["root_run_contacts_transitions_impacts"]}
+        known["impacts"] = places["root_run_contacts_transitions_impacts"]
     # Arrays without entries have no place, and are not read.
     known |= {name: places.get(f"root_{name}", 0) for name in ("given", "start", "state", "values")}
     known |= {"root": places["root"], "tau": places.get("root_given", 0) + 8 * len(told.p)}
@@ -63,6 +65,7 @@ def _words(
         "observed": [*told.observed],
         "events": [*told.events],
         "contacts": [*told.contacts],
+        "switches": [*told.switches],
         "units": told.units,
         "parameters": {n: {"value": x, "unit": u} for n, x, u in zip(told.p, told.p_values, told.p_units, strict=True)},
         "defaults": start,

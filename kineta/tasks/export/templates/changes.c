@@ -1,5 +1,17 @@
-    if (status == PREFIX_CHANGED) {
-        int k;
-        for (k = 0; k < NAME_changes(run); k++)
-            fprintf(stderr, "%s %s at t = %.17g s\n", NAME_contact_names[NAME_changed_contact(run, k)], NAME_change(run, k), NAME_time(run));
-    }
+int NAME_changes(const NAME_run *run)
+{
+    return (int)within(run)->root_changes.found;
+}
+
+int NAME_changed_contact(const NAME_run *run, int change)
+{
+    return (int)within(run)->root_changes_told[2 * change];
+}
+
+const char *NAME_change(const NAME_run *run, int change)
+{
+    static const char *const words[] = {
+CHANGES    };
+    return words[(int)within(run)->root_changes_told[2 * change + 1]];
+}
+

@@ -77,7 +77,7 @@ void NAME_counts(const NAME_run *run, int64_t counts[3])
     counts[2] = m->root_run.evaluations;
 }
 
-CONTACT_SOURCEint NAME_simulate(NAME_run *run, const NAME_problem *problem, int samples, double *table, int *rows)
+CHANGE_SOURCEint NAME_simulate(NAME_run *run, const NAME_problem *problem, int samples, double *table, int *rows)
 {
     const double step = (problem->t1 - problem->t0) / (samples - 1);
     int status = NAME_begin(run, problem);

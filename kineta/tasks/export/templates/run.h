@@ -66,7 +66,7 @@ const double *NAME_observe(NAME_run *run);
 int NAME_event(const NAME_run *run);
 /* Steps, rejected steps and evaluations of the accelerations so far. */
 void NAME_counts(const NAME_run *run, int64_t counts[3]);
-CONTACT_HEADER/*
+CHANGE_HEADER/*
  * A whole run at equidistant times, from t0 to t1: a row of time, state and what is observed for each, (samples,
  * 1 + PREFIX_STATES + PREFIX_OBSERVED). Events are passed over, but for those that end the run, the last row. *rows is the number of
  * rows.

@@ -95,11 +95,12 @@ export class Model {
     return INFO.events[this.#integer("event")];
   }
 
-  // The changes of contacts at the time, after begin and hold, and where advance has returned CHANGED: { t, contact, what }.
+  // The changes of contacts and switches at the time, after begin and hold, and where advance has returned CHANGED: { t, contact, what }.
   get changes() {
-    if (!this.contacts.length) return [];
+    const names = [...this.contacts, ...INFO.switches];
+    if (!names.length) return [];
     const told = this.#numbers(INFO.places.told, 2 * this.#integer("found"));
-    return Array.from({ length: told.length / 2 }, (_, k) => ({ t: this.time, contact: this.contacts[told[2 * k]], what: WORDS[told[2 * k + 1]] }));
+    return Array.from({ length: told.length / 2 }, (_, k) => ({ t: this.time, contact: names[told[2 * k]], what: WORDS[told[2 * k + 1]] }));
   }
 
   // The impacts of these changes: impulses along the normal and the axes u, w of the plane, velocities along the normal, energies.
