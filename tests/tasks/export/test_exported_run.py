@@ -369,7 +369,10 @@ def test_a_run_without_contacts_says_nothing_of_them() -> None:
         ("when far : x >= 1 : stop;", "switches that end it ('far')"),
         ("parameters a = 1; when far : x >= 1 and a == 1 : a = 2;", "switches under conditions ('far')"),
         ("limit wall : x <= 1; when far : wall strikes : x' = 0;", "switches that hear impacts ('far')"),
-        ("parameters a = 1; M2 | Sx(y) = 1; constraint c : x - y = 0; coordinates x, y; when far : x >= 1 : a = 2;", "switches beside"),
+        (
+            "parameters a = 1; constraint c : x - y = 0; M2 | Sx(y) = 1; coordinates x, y; when far : x >= 1 : a = 2;",
+            "beside",
+        ),
     ],
 )
 def test_what_is_not_exported_yet_is_a_sentence(text: str, what: str) -> None:
