@@ -7,8 +7,8 @@ from kineta.integration.contact_records import ContactProblem, ContactSolution, 
 from kineta.kernels.language import fabs, kernel
 from kineta.memory import Reals
 
-#: Diagonal of R, relative to that of J M^-1 J'.
-REGULARISATION = 1e-6
+#: Diagonal of R, relative to that of J M^-1 J': small beside the rows of loops that are nearly stretched.
+REGULARISATION = 1e-8
 #: Refinements of a solution, each of which reduces the effect of R by its relative size.
 REFINEMENTS = 2
 #: Relative addition to the diagonal of a Delassus operator, with which sweeps converge where rows depend on each other.
