@@ -315,14 +315,15 @@ contact frozen : point between F2, F4 and ground axis (0, 0, 1), friction = ice;
 )
 
 
+@pytest.mark.slow
 def test_a_cart_brakes_with_one_side_on_ice() -> None:
-    result = run(CART, 2.0, samples=201, v={"x'": 5.0})
+    result = run(CART, 2.0, 30.0, samples=201, v={"x'": 5.0})
     judge(CART, result)
     assert result.status == 0
     assert abs(result["psi"][-1]) > 0.05
 
 
-@pytest.mark.parametrize("seed", [k for k in range(20) if k != 7])
+@pytest.mark.parametrize("seed", quick_but([k for k in range(20) if k != 7], [2, 5, 6, *range(8, 20)]))
 def test_carts_on_ice_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = {
@@ -333,7 +334,7 @@ def test_carts_on_ice_at_random(seed: int) -> None:
     }
     p |= {"mu": rounded(rng, 0.2, 1), "ice": rounded(rng, 0, 0.1)}
     v = {"x'": rounded(rng, 0, 6), "y'": rounded(rng, -1, 1), "psi'": rounded(rng, -1, 1)}
-    judge(CART, run(CART, 1.0, p=p, samples=101, v=v))
+    judge(CART, run(CART, 1.0, 30.0, p=p, samples=101, v=v))
 
 
 #: Corners of a sole in the frame of an ankle.
