@@ -152,7 +152,8 @@ def forces_of_island(
         for i in range(3):
             work.force[3 * c + i] += solution.local[i]
     if work.ease[active[0]] > 0.0:
-        hold_rows(problem, terms, solution, contacts, work, active, count, bias, a)
+        right_hand_side(problem, terms, work, n, bias, a)
+        hold_rows(problem, terms, solution, contacts, work, n, a)
     for j in range(n):
         hold_speed(problem, terms, rows[2 * j], rows[2 * j + 1], bias, a)
 
@@ -164,17 +165,13 @@ def hold_rows(
     solution: ContactSolution,
     contacts: ContactMode,
     work: ModeWork,
-    active: Integers,
-    count: int,
-    bias: Reals,
+    n: int,
     a: Reals,
 ) -> None:
-    """Make the rows of the *active* contacts of an island exact in a. Rows that nearly depend on others are left out: what they
-    miss is of second order, and would change a by far. Rates and projections leave out the same.
+    """Make the n rows of an island, whose equations are assembled, exact in a. Rows that nearly depend on others are left out:
+    what they miss is of second order, and would change a by far. Rates and projections leave out the same.
     """
     S, x, rows = work.matrix, work.right, work.rows
-    n = independent_rows(contacts, solution, active, count, rows)
-    assemble_rows(problem, terms, solution, contacts, work, n, bias, a)
     for k in range(n):
         most, pivot = solution.delassus[9 * rows[2 * k] + 4 * rows[2 * k + 1]], S[k * n + k]
         S[k * n + k] = 1.0 / pivot if pivot > WEAK * most else 0.0
@@ -213,7 +210,7 @@ def assemble_rows(
     a: Reals,
 ) -> None:
     """The equations of an island, without R: the matrix S (n, n) and the right-hand side -b (n,)."""
-    S, b, rows = work.matrix, work.right, work.rows
+    S, rows = work.matrix, work.rows
     for j in range(n):
         clear(problem, rows[2 * j], work.speeds)
     for j in range(n):
@@ -224,7 +221,17 @@ def assemble_rows(
                 rates_along(problem, terms, rows[2 * k], work.speeds, solution.local)
             S[k * n + j] = solution.local[rows[2 * k + 1]]
         clear(problem, c, work.speeds)
-        b[j] = -(rate_along(problem, terms, c, i, a) + bias[3 * c + i])
+    right_hand_side(problem, terms, work, n, bias, a)
+
+
+@kernel
+def right_hand_side(
+    problem: ContactProblem, terms: ContactTerms, work: ModeWork, n: int, bias: Reals, a: Reals
+) -> None:
+    """The right-hand side -b (n,) of the equations of an island from accelerations a."""
+    for j in range(n):
+        c, i = work.rows[2 * j], work.rows[2 * j + 1]
+        work.right[j] = -(rate_along(problem, terms, c, i, a) + bias[3 * c + i])
 
 
 @kernel

@@ -28,8 +28,10 @@ from kineta.kernels.contact.mode_forces import (
     OPEN,
     SLIPPING,
     STICKING,
+    assemble_rows,
     closed_contacts,
     hold_rows,
+    independent_rows,
     mode_accelerations,
 )
 from kineta.kernels.language import fabs, kernel
@@ -230,7 +232,9 @@ def project(motion: ContactMotion, residual: Reals, bias: Reals) -> None:
     while first < count:
         own = solution.active[first:]
         some = gather_island(problem, own, count - first, solution.label)
-        hold_rows(problem, terms, solution, modes, work, own, some, bias, motion.found)
+        n = independent_rows(modes, solution, own, some, work.rows)
+        assemble_rows(problem, terms, solution, modes, work, n, bias, motion.found)
+        hold_rows(problem, terms, solution, modes, work, n, motion.found)
         first += some
 
 
