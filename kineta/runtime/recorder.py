@@ -115,6 +115,12 @@ class Recorder:
         if end is not None and (not self.rows or self.rows[-1][0][-1] != last):
             self._add(np.array([last]), y[None].copy(), self.mode)
 
+    def stop(self) -> None:
+        """Record the end of a run that a switch has stopped, where no row has it."""
+        t, y = self._end
+        if not self.rows or self.rows[-1][0][-1] != t:
+            self._add(np.array([t]), y[None].copy(), self.mode)
+
     def _on_grid(self, grid: FloatArray, segment: Segment, last: float) -> None:
         end = self._next
         while end < len(grid) and (grid[end] - last) * self._direction <= 0:

@@ -223,6 +223,7 @@ def _integrate(
     except KeyboardInterrupt:
         return INTERRUPTED, outcomes.interrupted(record.reached)
     if isinstance(run, SampledRun) and run.ended is not None:
+        record.stop()
         return EVENT, outcomes.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
         edge = domain.edge(last=True)

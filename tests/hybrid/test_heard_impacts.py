@@ -87,3 +87,16 @@ def test_python_gives_the_switch_of_the_text() -> None:
     n = kn.symbol("n")
     switch = kn.switch("count", strikes="floor", sets={"n": n + 1}, guards={"n": 2})
     assert kn.loads(BALL + "when count : floor strikes and n == 2 : n = n + 1;").switches == (switch,)
+
+
+@pytest.mark.parametrize("samples", [None, 7, 50])
+def test_the_state_in_which_a_switch_stops_a_run_is_its_last(samples: int | None) -> None:
+    """At the third impact, counted and left with the speed after it, wherever samples lie."""
+    text = """gravity 9.81; parameters n = 0; B | Sz(z) = 1; coordinates z; initial z = 1; output n;
+        contact f : point between B and ground axis (0, 0, 1), restitution = 0.5;
+        when hit : f strikes : n = n + 1; when third : f strikes and n == 3 : stop;"""
+    run = kn.simulate(kn.loads(text), 3.0, samples=samples)
+    fall = np.sqrt(2 / 9.81)
+    assert run.t[-1] == pytest.approx(fall * (1 + 1 + 0.5), rel=1e-9)
+    assert run["n"][-1] == 3
+    assert run["z'"][-1] == pytest.approx(9.81 * fall / 8, rel=1e-9)
