@@ -3,14 +3,32 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void print_header(const char *word, const char *const *names, int n)
+/* An output may have the name of an energy, of a force, or of a parameter that switches set. */
+static int is_known(int i)
+{
+    int k = 0;
+    while (strcmp(NAME_names[k], NAME_names[i]) != 0)
+        k++;
+    return k < i;
+}
+
+static void print_header(void)
 {
     int i;
-    printf("%s", word);
-    for (i = 0; i < n; i++)
-        printf(",%s", names[i]);
+    printf("t");
+    for (i = 0; i < PREFIX_STATES + PREFIX_OBSERVED; i++)
+        if (!is_known(i))
+            printf(",%s", NAME_names[i]);
     printf("\n");
+}
+
+static int is_number(const char *word, double *value)
+{
+    char *rest;
+    *value = strtod(word, &rest);
+    return rest != word && *rest == '\0';
 }
 
 static void print_event(const NAME_run *run, int status)
@@ -23,15 +41,18 @@ int main(int count, char **words)
 {
     static NAME_run run;
     NAME_problem problem;
-    double step;
+    double step, wanted = 101;
     int i, k, samples, status;
 
     NAME_defaults(&problem);
-    if (count > 1)
-        problem.t1 = strtod(words[1], NULL);
-    samples = count > 2 ? atoi(words[2]) : 101;
+    if (count > 3 || (count > 1 && !is_number(words[1], &problem.t1)) || (count > 2 && !is_number(words[2], &wanted))
+        || !(wanted >= 2 && wanted <= 1e9)) {
+        fprintf(stderr, "Expected an end and a number of samples, two or more, as in './NAME_main 2 101'.\n");
+        return 2;
+    }
+    samples = (int)wanted;
     step = (problem.t1 - problem.t0) / (samples - 1);
-    print_header("t", NAME_names, PREFIX_STATES + PREFIX_OBSERVED);
+    print_header();
     status = NAME_begin(&run, &problem);
     for (k = 0; k < samples && status == PREFIX_REACHED; k++) {
         const double t = k == samples - 1 ? problem.t1 : k * step + problem.t0;
@@ -43,7 +64,8 @@ int main(int count, char **words)
         for (i = 0; i < PREFIX_STATES; i++)
             printf(",%.17g", NAME_state(&run)[i]);
         for (i = 0; i < PREFIX_OBSERVED; i++)
-            printf(",%.17g", NAME_observe(&run)[i]);
+            if (!is_known(PREFIX_STATES + i))
+                printf(",%.17g", NAME_observe(&run)[i]);
         printf("\n");
     }
     if (status != PREFIX_REACHED) {
