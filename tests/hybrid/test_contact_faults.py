@@ -360,7 +360,7 @@ UPRIGHT = 1.08305
 
 @pytest.mark.slow
 def test_talos_falls_on_his_feet() -> None:
-    result = run(talos(), 1.0, seconds=60.0, samples=201, q={"root.z": UPRIGHT})
+    result = run(talos(), 0.4, seconds=60.0, samples=81, q={"root.z": UPRIGHT})
     judge(talos(), result)
     assert result.status == 0
 
