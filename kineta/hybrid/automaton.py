@@ -67,7 +67,7 @@ class HybridRun(SampledRun):
     def __iter__(self) -> Iterator[Segment]:
         end, jumped = self._run.problem.t1, False
         if heard := self._heard():
-            yield from self._transition(self.task.t0, self.problem.y0, heard, end)
+            yield from self._transition(self.task.t0, self.problem.y0, heard, end, self.control.made)
             jumped = True
         while self.ended is None:
             t, y, fired = self.task.t0, self.problem.y0, None
@@ -83,6 +83,7 @@ class HybridRun(SampledRun):
                     break
             if fired is None and (t != end or end == self.task.t1):
                 return
+            before = self.control.made
             if fired is None:
                 following = self.control.take(y)
                 if following is None:
@@ -91,12 +92,14 @@ class HybridRun(SampledRun):
                 if self._is_free():
                     self._loop.go_on(end, self._posed(t, y, end).h)
                     continue
-            yield from self._transition(t, y, fired or [], end)
+            yield from self._transition(t, y, fired or [], end, before)
             jumped = True
 
-    def _transition(self, t: float, y: FloatArray, fired: list[int], end: float) -> Iterator[Segment]:
-        """Change the mode and integrate on to the time *end*; the last segment where a switch ends the run."""
-        y = self._changed(t, y, fired)
+    def _transition(self, t: float, y: FloatArray, fired: list[int], end: float, old: BoundSystem) -> Iterator[Segment]:
+        """Change the mode after the *old* one and integrate on to the time *end*; the last segment where a switch ends the
+        run.
+        """
+        y = self._changed(t, y, fired, old)
         if self.ended is not None:
             yield Segment(t, y, np.array([t]), y[None], None, "", odd=False, mode=self.control.made)
             return
@@ -181,8 +184,8 @@ class HybridRun(SampledRun):
 
     # -- a change -------------------------------------------------------------------------------------------------------
 
-    def _changed(self, t: float, y: FloatArray, fired: list[int]) -> FloatArray:
-        """Initial state of the next mode."""
+    def _changed(self, t: float, y: FloatArray, fired: list[int], old: BoundSystem) -> FloatArray:
+        """Initial state of the next mode, after the *old* one."""
         self._at_once = self._at_once + 1 if abs(t - self._last) <= tolerances.EVENT_TOLERANCE * abs(t) else 0
         self._last = t
         self._since.append(t)
@@ -194,12 +197,14 @@ class HybridRun(SampledRun):
             position, velocity = made.code.projection_calls
             y = velocity(t, position(t, y, made.h), made.h)
         switches = len(self.task.system.switches)
+        ended: list[int] | None = [k - switches for k in fired if k >= switches]
         for _ in range(AT_ONCE):
-            values = self._switches(t, y, made)
+            values = self._switches(t, y, old)
             y, made = self._switched(t, y, made, fired)
             if self.contacts is not None:
-                y, made = self.contacts.change(t, y, made, [k - switches for k in fired if k >= switches])
+                y, made = self.contacts.change(t, y, made, ended)
             fired = [*self._following(t, y, made, values, [k for k in fired if k < switches]), *self._heard()]
+            old, ended = made, None
             if not fired or self.ended is not None:
                 break
         else:
@@ -322,17 +327,27 @@ def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[S
     made = control.made
     if not made.code.layout.touches:
         return task, None
+    contacts, y, control.made = _first_mode(task, made)
+    (contacts.brought,) = penetration_notes(contacts.compiled, task)
+    y[task.states] += energy(task.t0, y, made) - energy(task.t0, task.y0, made)
+    return replace(task, y0=y, made=control.made), contacts
+
+
+def sensed_start(task: SimulationProblem) -> tuple[FloatArray, BoundSystem] | None:
+    """State and system in which sensors read at the start: the first mode without sampled forces; None without contacts."""
+    return _first_mode(task, task.made)[1:] if task.made.code.layout.touches else None
+
+
+def _first_mode(task: SimulationProblem, made: BoundSystem) -> tuple[ContactModes, FloatArray, BoundSystem]:
+    """Contacts of *task*, state and system in the first mode. Raises :class:`SimulationError` for penetration."""
     first = len(task.watched) + len(task.system.switches)
     until, same = max(abs(task.t0), abs(task.t1)), contact_tolerance(task)
     names = [c.name for c in task.system.constraints]
     contacts = ContactModes(made, len(task.watched), first, task.states, float(same), until, names)
-    (contacts.brought,) = penetration_notes(contacts.compiled, task)
     try:
-        y, control.made = contacts.change(task.t0, task.y0.copy(), made, start=True)
+        return contacts, *contacts.change(task.t0, task.y0.copy(), made, start=True)
     except SimulationError as error:
-        raise reworded(error, f"Model '{name}': {error}.") from None
-    y[task.states] += energy(task.t0, y, made) - energy(task.t0, task.y0, made)
-    return replace(task, y0=y, made=control.made), contacts
+        raise reworded(error, f"Model '{task.system.name}': {error}.") from None
 
 
 def contact_tolerance(task: SimulationProblem) -> FloatArray:

@@ -62,6 +62,7 @@ class ContactModes:
         self._normals = self.compiled.guard_rows == NORMAL
         self._may_open = bool(self.compiled.problem.array("has_normal").all()) and BOUND not in self.compiled.guard_rows
         self.struck: frozenset[int] = frozenset()
+        self._ended = np.zeros((2, len(self.touches)), dtype=np.int64)
 
     def set_block(self, h: FloatArray) -> None:
         """Give the motion a block h, with the flags of its mode behind it."""
@@ -84,29 +85,31 @@ class ContactModes:
         return self.work.flight
 
     def change(
-        self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int] = (), *, start: bool = False
+        self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int] | None = (), *, start: bool = False
     ) -> tuple[FloatArray, BoundSystem]:
-        """State after a transition at *t*, at which the guards *fired*, or the *start*, and the system in the next mode.
+        """State after a transition at *t*, at which the guards *fired*, or the *start*, and the system in the next mode; None
+        for a switch that follows a transition: what has come to its end there stays at it.
 
         Raises :class:`SimulationError` for penetration, and for a contact problem without a solution.
         """
         self.set_block(made.h)
         before = self.flags
-        loose, exhausted = self.work.array("loose"), self.work.array("exhausted")
-        loose[:], exhausted[:] = 0, 0
-        for k in fired:
+        if fired is not None:
+            self._ended = np.zeros((2, len(self.touches)), dtype=np.int64)
+        for k in fired or ():
             i, what = int(self.compiled.guard_contacts[k]), self.compiled.guard_rows[k]
             if what == NORMAL and before[i, CLOSED] > 0:
-                loose[i] = 1
+                self._ended[0, i] = 1
             if what == TANGENTS and before[i, STUCK] > 0:
-                exhausted[i] = 1
+                self._ended[1, i] = 1
+        self.work.array("loose")[:], self.work.array("exhausted")[:] = self._ended
         self.work.made, self.work.row = 0, 0
         after = np.array(y)
         contact_kernel("transit")(self.motion, self.work, np.array([t]), after)
         status = self.work.status
         if status != kernels.CHANGED:
             raise self._refusal(status, t, y)
-        self._check_bounds(t, after, made, fired)
+        self._check_bounds(t, after, made, fired or ())
         impacts = self.read_impacts()
         self.struck = frozenset(int(contact) for contact, *_, how, _ in impacts.tolist() if int(how) & HIT)
         self.log.note(t, before, self.flags, impacts, start=start)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -12,10 +12,11 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.calls import call_user_function
-from kineta.errors import SimulationError
+from kineta.errors import ArgumentError, SimulationError, nearest_or_listed
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
 from kineta.integration.solver import Solver
+from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import normalise
 from kineta.runtime.sampled_forces import sample_forces
@@ -28,6 +29,8 @@ class SampledControl:
         self.task = task
         self.made = task.made
         self._sampled = task.made.forces.sampled
+        names = task.made.observed_names(task.system)
+        self._read = [[_place(names, name) for name in one.reads] for one, _ in self._sampled]
         self._sign = 1.0 if task.t1 > task.t0 else -1.0
         starts = map(self._starts_of, range(len(self._sampled)))
         self._starts = groupby(heapq.merge(*starts), key=itemgetter(0))
@@ -45,21 +48,29 @@ class SampledControl:
         found = next(self._starts, None)
         return None if found is None else (self._sign * found[0], [i for _, i in found[1]])
 
-    def take(self, y: FloatArray) -> float | None:
-        """Take the samples due in the state *y*: :attr:`made` holds them up to the time returned, None after the last. Raises
-        :class:`SimulationError` for an invalid sample.
+    @property
+    def reads(self) -> bool:
+        """Whether some of the forces depend on more than the state."""
+        return any(self._read)
+
+    def take(self, y: FloatArray, seen: tuple[FloatArray, BoundSystem] | None = None) -> float | None:
+        """Take the samples due in the state *y*: :attr:`made` holds them up to the time returned, None after the last. What they
+        read is that in *y* so far, or else that *seen*: a state and a system. Raises :class:`SimulationError` for an invalid
+        sample.
         """
         if self._next is None:
             return None
         t, due = self._next
-        system, forces = self.task.system, self.made.forces.constant.copy()
+        state, made = seen or (y, self.made)
+        read = made.code.observed_call(t, state, made.h) if self.reads else np.empty(0)
+        system, t_start, forces = self.task.system, self.task.t0, self.made.forces.constant.copy()
         y = y[None].copy()
         normalise(y, self.task.quaternions)
         q, v = np.split(y[0, : self.task.states], [system.nq])
         for i in due:
             one, speeds = self._sampled[i]
-            state = (self.task.t0, t, self._sign < 0, q.copy(), v.copy())
-            sample = call_user_function("the control", SimulationError, one.sample, *state)
+            own = (q.copy(), v.copy(), *([read[self._read[i]]] if one.reads else ()))
+            sample = call_user_function("the control", SimulationError, one.sample, t_start, t, self._sign < 0, *own)
             forces[[system.v_names.index(n) for n in speeds]] = sample_forces(sample, speeds)
         self.times.append(t)
         self.forces.append(forces)
@@ -71,6 +82,15 @@ class SampledControl:
         """Forces (k, nv) held from the times *t* (k,) on."""
         which = np.searchsorted(self._sign * np.array(self.times), self._sign * t, side="right") - 1
         return np.asarray(np.array(self.forces)[which.clip(0)])
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    """The place of a series among what is observed: two energies, then *names*."""
+    if name not in names:
+        raise ArgumentError(
+            f"The control reads '{name}', which is no series of the run.{nearest_or_listed(name, names)}"
+        )
+    return 2 + names.index(name)
 
 
 class SampledRun:

@@ -8,13 +8,16 @@ from kineta.integration.loop_abi import RunData
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.motion import read_mode
 from kineta.kernels.contact.state_terms import CHANGED
-from kineta.kernels.event_start import ROUNDING, look_at_start
+from kineta.kernels.event_start import ROUNDING, evaluate_events, look_at_start
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import record
 from kineta.kernels.sampling import is_last_wanted, note_case, note_step
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
+
+#: Condition of a switch after a transition, relative to that before it, that may be zero.
+CLOSE = 1e-6
 
 
 @kernel
@@ -115,13 +118,13 @@ def change_mode(
         copy(state, run.new, run.n)
         keep_zeros(run, c.transitions.until, t, before)
         note_step(method, run, dense, start, h, before)
-        changed = is_carried_out(run, t, run.new, c.made)
+        changed = is_alone_carried_out(run, t, run.new, c.made)
         if changed:
             note_case(method, run, t)
         else:
             e.undefined = True
     else:
-        changed = is_carried_out(run, t, state, run.accepted + 1)
+        changed = is_alone_carried_out(run, t, state, run.accepted + 1)
         if changed:
             record(run, t, h, state)
             c.changed_rows[c.made] = run.accepted
@@ -146,10 +149,10 @@ def change_mode(
 
 @kernel
 def is_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
-    """Whether there is a transition at the time t in a *state*, and none whose impacts a switch hears, which is left to it; the
-    state after it is then ``between``, and *row* is written with its impacts. The energy that it loses is work done.
+    """Whether there is a transition at the time t in a *state*; the state after it is then ``between``, and *row* is written with
+    its impacts. The energy that it loses is work done.
     """
-    c, after, made = run.contacts, run.between, run.contacts.transitions.made
+    c, after = run.contacts, run.between
     c.transitions.row = row
     c.transitions.alarms = 0
     before = energy(run, t, state)
@@ -159,11 +162,29 @@ def is_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
     if c.transitions.status == CHANGED:
         behind = energy(run, t, after)
         after[c.work] = after[c.work] + (behind - before)
-    heard = c.transitions.status == CHANGED and c.transitions.alarms > 0
-    if heard:
+    return c.transitions.status == CHANGED
+
+
+@kernel
+def is_alone_carried_out(run: RunData, t: float, state: Reals, row: int) -> bool:
+    """Whether there is a transition, and none that sets off a switch, which is left to it: a switch that hears its impacts, or
+    whose condition jumps over zero with speeds and forces, or close to it.
+    """
+    c, e, made = run.contacts, run.events, run.contacts.transitions.made
+    before = e.values[e.n :]
+    if c.first > c.watched:
+        evaluate_events(run, t, state, before)
+    changed = is_carried_out(run, t, state, row)
+    if changed and c.first > c.watched:
+        evaluate_events(run, t, run.between, e.tried)
+        for i in range(c.watched, c.first):
+            if before[i] < 0.0 and e.tried[i] >= CLOSE * before[i]:
+                c.transitions.alarms += 1
+    alone = changed and c.transitions.alarms == 0
+    if changed and not alone:
         copy(c.transitions.kept, c.motion.flags, c.n_flags)
         c.transitions.made = made
-    return c.transitions.status == CHANGED and not heard
+    return alone
 
 
 @kernel

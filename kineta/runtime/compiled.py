@@ -20,6 +20,7 @@ from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
 from kineta.model.system import System
+from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts, ContactFunction
@@ -235,6 +236,13 @@ class BoundSystem:
         rest = found.shape[1] - len(layout.edges) - layout.kinks
         parts = found[:, :rest].reshape(len(t), 2, *layout.gradients)
         return parts[:, 0], parts[:, 1], found[:, rest : rest + len(layout.edges)], found[:, rest + len(layout.edges) :]
+
+    def observed_names(self, system: System) -> list[str]:
+        """Names of what is observed behind the two energies: parameters that switches set, outputs, forces given as
+        expressions, multipliers.
+        """
+        acting = (force_name(n) for n in self.forces.expressions)
+        return [*system.switched, *(o.name for o in system.outputs), *acting, *self.code.layout.multipliers]
 
     def with_forces(self, constant: FloatArray) -> BoundSystem:
         """The system bound to other constant forces (nv,)."""

@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
-from kineta.errors import ArgumentError, SimulationError, did_you_mean, shown
+from kineta.errors import ArgumentError, SimulationError, did_you_mean, excerpt, shown
 from kineta.values import check_rising, numbers
 
-#: A control: forces from the time, the coordinates (nq,) and the speeds (nv,).
-Function = Callable[[float, FloatArray, FloatArray], Any]
+#: A control: forces from the time, the coordinates (nq,), the speeds (nv,), and what it reads, if anything.
+Function = Callable[..., Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +27,13 @@ class SampledForces:
     value : a function of t, q, v, which is called at every sample, or the rows of a table, (m,) or (m, speeds)
     rate : samples a second, counted from the start of a run [1/s]; None where the rows have times
     times : (m,) from which on the rows hold [s]; None where they follow at the rate
+    reads : names of the series whose values a function takes behind t, q, v
     """
 
     value: Function | FloatArray
     rate: float | None
     times: FloatArray | None
+    reads: tuple[str, ...] = ()
 
     def starts(self, t0: float, t1: float) -> Iterator[float]:
         """Times from which on a sample is held in a motion from *t0* to *t1*, the first of them *t0*. Raises
@@ -53,10 +55,10 @@ class SampledForces:
             inside = self.times[(self.times > min(t0, t1)) & (self.times < max(t0, t1))]
             yield from (t0, *(inside if sign > 0 else inside[::-1]).tolist())
 
-    def sample(self, t0: float, t: float, backwards: bool, q: FloatArray, v: FloatArray) -> Any:
-        """The value that is held from *t* on, in a motion that began at *t0*."""
+    def sample(self, t0: float, t: float, backwards: bool, *seen: FloatArray) -> Any:
+        """The value that is held from *t* on, in a motion that began at *t0*; *seen* are q, v and what is read, if anything."""
         if not isinstance(self.value, np.ndarray):
-            return self.value(t, q, v)
+            return self.value(t, *seen)
         if self.times is None:
             assert self.rate is not None
             row = min(round(abs(t - t0) * self.rate), len(self.value) - 1)
@@ -65,7 +67,7 @@ class SampledForces:
         return self.value[row]
 
 
-def sampled(values: Function | ArrayLike, rate: float | ArrayLike) -> SampledForces:
+def sampled(values: Function | ArrayLike, rate: float | ArrayLike, *, reads: str | Sequence[str] = ()) -> SampledForces:
     """Forces for ``tau`` of :func:`~kineta.simulation.simulate.simulate` that are held between samples (zero-order hold).
 
     ``sampled(f, rate)`` calls ``f(t, q, v)`` at the start of a run and then *rate* times a second. ``sampled(values, rate)``
@@ -73,9 +75,16 @@ def sampled(values: Function | ArrayLike, rate: float | ArrayLike) -> SampledFor
 
     For all speeds a sample is (nv,), one number for all, or a mapping of some speeds to numbers; for the force on one speed, a
     number. Raises :class:`ArgumentError` for a rate that is not positive and a table that is none.
+
+    reads : names of outputs of the model and of forces of constraints and contacts (``lambda.floor.n``), as sensors:
+        ``f(t, q, v, y)`` takes their values y (k,). They are those under the forces held until then, one sample late; at the
+        start those without sampled forces
     """
+    names = (reads,) if isinstance(reads, str) else tuple(reads)
     if callable(values) and not isinstance(values, Expr):
-        return SampledForces(values, _rate(rate), None)
+        return SampledForces(values, _rate(rate), None, names)
+    if names:
+        raise ArgumentError(f"Expected a Python function that reads {excerpt(names)}, found a table of samples.")
     first, second = numbers("the samples", values), numbers("the rate or the samples", rate)
     if second.ndim == 0:
         return SampledForces(_rows(first), _rate(rate), None)

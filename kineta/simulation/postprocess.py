@@ -75,10 +75,7 @@ def run_series(
     rows = values.transpose(-1, *range(values.ndim - 1))
     levels = len(rows) - made.code.layout.levels
     kinetic, potential, *others = rows[:levels]
-    names = [*task.system.switched, *(o.name for o in task.system.outputs)]
-    names += [force_name(n) for n in made.forces.expressions]
-    names += made.code.layout.multipliers
-    outputs = dict(zip(names, others, strict=True))
+    outputs = dict(zip(made.observed_names(task.system), others, strict=True))
     if not made.forces.none:
         driven = {n for _, speeds in made.forces.sampled for n in speeds}
         for k, name in enumerate(task.system.v_names):

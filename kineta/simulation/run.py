@@ -45,9 +45,13 @@ CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
 
 def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     """The solution of *task*, one motion. Raises :class:`SimulationError` where it cannot start."""
-    control = SampledControl(task)
+    control, seen = SampledControl(task), None
+    if control.reads and task.has_modes:
+        from kineta.hybrid.automaton import sensed_start
+
+        seen = sensed_start(task)
     try:
-        first = control.take(task.y0)
+        first = control.take(task.y0, seen)
     except SimulationError as error:
         raise reworded(error, f"Model '{task.system.name}': at t = {task.t0:g} s {error}.") from None
     code, made = task.made.code, control.made

@@ -313,7 +313,7 @@ BAD = [
     (
         "when c : q1 >= 1 : s = energy;",
         "Switch 'c' (touch:14:24): the energy 'energy' has no place here; expected coordinates, speeds, "
-        "parameters, the time, positions and velocities of points only.",
+        "parameters, the time, positions and velocities of points, accelerations and forces only.",
     ),
     ("when c : k9 >= 1 : s = 1;", "Switch 'c' (touch:14:10): unknown symbol 'k9'."),
     (
@@ -388,8 +388,8 @@ BAD = [
         "lambda.c.n, lambda.c.u, lambda.c.w, lambda.d.lower.",
     ),
     (
-        "friction d = 1 N*m on q1; when c : lambda.d >= 1 : stop;",
-        "Switch 'c' (touch:14:36): the force 'lambda.d' has no place here; expected coordinates, speeds, parameters, the "
+        "friction d = 1 N*m on q1; force c = lambda.d on q1;",
+        "Force 'c' (touch:14:37): the force 'lambda.d' has no place here; expected coordinates, speeds, parameters, the "
         "time, positions and velocities of points only. It follows from the motion.",
     ),
     ("when c : q1 < 1 : stop;", "touch:14:13: expected '>=' or '<=', found '<'. Did you mean '<='?"),

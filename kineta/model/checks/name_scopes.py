@@ -28,6 +28,7 @@ from kineta.model.name_inference import (
 )
 from kineta.model.quasi import Quasi
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, TIME
+from kineta.model.switch import Switch
 from kineta.model.vectors import KINDS
 from kineta.model.vectors import part as vector_part
 from kineta.threads import once
@@ -46,6 +47,8 @@ DAMPER = " A force that depends on speeds is a damper, or a force on a coordinat
 #: Constituents of positions, and of states, in words.
 RESTING = "coordinates, parameters, the time and positions of points"
 MOVING = "coordinates, speeds, parameters, the time, positions and velocities of points"
+#: What switches may watch besides, in words.
+SWITCHING = f"{MOVING}, accelerations and forces"
 #: Names of the number pi in Python.
 _PI = frozenset(f"{module}.pi" for module in ("math", "numpy", "np", "jnp", "sympy", "sp", "torch"))
 
@@ -167,7 +170,18 @@ def _acting(scope: SymbolTable) -> None:
             kind = condition.kind
             scope.only(scope.parameters, "parameters", kind.constants(condition), _of(condition))
             scope.only(resting, RESTING, kind.positions(condition), _of(condition))
-            scope.only(scope.state, MOVING, condition.expressions, _of(condition))
+            if isinstance(condition, Switch):
+                _switch(scope, condition)
+            else:
+                scope.only(scope.state, MOVING, condition.expressions, _of(condition))
+
+
+def _switch(scope: SymbolTable, switch: Switch) -> None:
+    """What a run knows in every state: forces and accelerations, too."""
+    system, used = scope.system, switch.expressions
+    known = scope.state | response_symbols(system, (n for x in used for n in x.symbols()))
+    advice, near = partial(known_forces, system), partial(likely_response_symbols, system)
+    scope.only(known, SWITCHING, used, _of(switch), advice=advice, near=near)
 
 
 def _directions(scope: SymbolTable, record: Body | KindRecord) -> None:
