@@ -143,6 +143,16 @@ class Equations:
 
         return self.memo((Equations, names), made)
 
+    def part(self, system: System) -> Equations:
+        """The equations of *system*, a component of that of these, without the rows that these leave out."""
+
+        def made() -> Equations:
+            own = self.method.derivation(system, exact=self.derivation.graph.exact)
+            part = Equations(system, self.method, replace(own, strategy=self.derivation.strategy))
+            return part.without(self.left_out.intersection(part.constraint_rows)) if self.left_out else part
+
+        return self.memo((Equations, system.coordinates, *system.outputs.keys()), made)
+
     def settled(self) -> Equations:
         """The equations without constraints that are redundant at the start of the model, projected onto the constraints; a
         warning names them.

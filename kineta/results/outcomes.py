@@ -81,3 +81,8 @@ def out_of_steps(t: float, steps: int, size: float, edge: str, left: float = 0.0
         f"out of steps at t = {t:.9g} s: {steps} were made, the last of {size:.1e} s{more}; {edge}. "
         "What was computed before is kept"
     )
+
+
+def balanced(message: str, balance: float) -> str:
+    """Return *message* with the energy *balance*."""
+    return f"{message}; energy balance {balance:.1e}"

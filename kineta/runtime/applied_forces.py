@@ -51,8 +51,10 @@ NO_FORCES = AppliedForces(np.zeros(0), {})
 def applied_forces(system: System, tau: Any) -> AppliedForces:
     """Return the :class:`AppliedForces` of *tau*: a number for all speeds, an array (nv,) or (cases, nv), a row of numbers,
     expressions and samples in the order of the speeds, a mapping of speeds to these or to numbers (cases,), or samples for all
-    speeds. Raises :class:`ArgumentError` for any other value.
+    speeds; those that are applied forces stay. Raises :class:`ArgumentError` for any other value.
     """
+    if isinstance(tau, AppliedForces):
+        return tau
     if isinstance(tau, SampledForces):
         return AppliedForces(np.zeros(system.nv), {}, ((_checked_samples(tau, system.v_names), system.v_names),))
     if tau is None:

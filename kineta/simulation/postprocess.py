@@ -20,7 +20,17 @@ from kineta.model.dimensions import output_units, variable_units
 from kineta.model.reserved_symbols import ENERGIES
 from kineta.model.system import System
 from kineta.results.cases import Cases
-from kineta.results.outcomes import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS, UNBALANCED, missed, unbalanced
+from kineta.results.outcomes import (
+    DONE,
+    EVENT,
+    FAILED,
+    INTERRUPTED,
+    OUT_OF_STEPS,
+    UNBALANCED,
+    balanced,
+    missed,
+    unbalanced,
+)
 from kineta.results.result import Result, force_name
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.problem import SimulationProblem
@@ -35,7 +45,7 @@ BAUMGARTE_TOLERANCE, LARGEST_VIOLATION = 1e4, 1e-3
 #: Name of the work of controls.
 CONTROL_WORK = f"{CONTROL}work"
 #: Words on the cases of each status, the best first.
-_SUMMARY = {
+SUMMARY = {
     DONE: "reached t = {t:g} s",
     EVENT: "stopped by an event",
     UNBALANCED: "out of balance",
@@ -128,8 +138,8 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
     balance = float(max(good if len(good) else balances))
     said = messages[0]
     if not alone:
-        order = sorted(range(len(codes)), key=lambda i: list(_SUMMARY).index(int(codes[i])))
-        each = Counter(f"off {astray[i]}" if i in astray else _SUMMARY[codes[i]].format(t=task.t1) for i in order)
+        order = sorted(range(len(codes)), key=lambda i: list(SUMMARY).index(int(codes[i])))
+        each = Counter(f"off {astray[i]}" if i in astray else SUMMARY[codes[i]].format(t=task.t1) for i in order)
         said = f"{len(t)} case{'s' * (len(t) > 1)}: {', '.join(f'{n} {word}' for word, n in each.items())}"
     places, zeros = range(len(task.watched)), solution.zeros
     # One motion without the axis of cases, of many the rows without those of the ends.
@@ -152,8 +162,8 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
         energy_balance=balance,
         residual=float(found.off[:, kept].max(initial=0.0)),
         parameters=_parameters(system.parameter_names, made.p),
-        status=max(ended, key=list(_SUMMARY).index),
-        message=f"{said}; energy balance {balance:.1e}",
+        status=max(ended, key=list(SUMMARY).index),
+        message=balanced(said, balance),
         nfev=sum(solution.nfev.tolist()),
         steps=sum(solution.steps.tolist()),
         rejected=sum(solution.rejected.tolist()),
@@ -175,8 +185,7 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
         else Cases(
             status=codes,
             messages=tuple(
-                f"{m}; energy balance {b:.1e}" if n else m
-                for m, b, n in zip(messages, balances, solution.nfev, strict=True)
+                balanced(m, b) if n else m for m, b, n in zip(messages, balances, solution.nfev, strict=True)
             ),
             t=t[:, -1].copy(),
             end={n: y[:, -1, i].copy() for i, n in enumerate(names)}

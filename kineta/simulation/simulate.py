@@ -15,19 +15,20 @@ from kineta.arrays import FloatArray
 from kineta.consistency.consistent_start import consistent
 from kineta.equations import case_arguments
 from kineta.equations.equations import Equations, given_equations
-from kineta.equations.initial_values import initial_state
-from kineta.errors import ArgumentError, one_of
+from kineta.errors import one_of
 from kineta.integration.error_control import StepControl
 from kineta.integration.solver import METHODS
 from kineta.model.system import System
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import warn_samples
-from kineta.runtime.compiled import bind_system, parameters
+from kineta.runtime.compiled import bind_system
 from kineta.runtime.constraint_treatment import treatment
 from kineta.runtime.events import Event
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.recorder import bytes_per_step
+from kineta.simulation.apart import apart, integrate_apart
+from kineta.simulation.inputs import RunInputs, run_inputs
 from kineta.simulation.postprocess import result
 from kineta.simulation.progress import Progress
 from kineta.simulation.run import integrate
@@ -77,6 +78,9 @@ def simulate(
     max_steps : steps at most; ten million, if not given, or as many as half a gigabyte holds where every step is kept
     progress : show the time, the steps and their size on standard error
 
+    Bodies that do not depend on each other, as two pendulums in one model, are integrated apart, each with steps of its own and
+    ``max_steps`` of them. Every step is then that of the bodies with most, and both sides of each change of the others.
+
     An interrupted run (Ctrl-C), one that fails and one that is out of steps keep what was computed and say so in ``status``
     and ``message``. So does a run whose energy balance is more than the tolerances explain, with a
     :class:`~kineta.errors.KinetaWarning`. Raises :class:`ArgumentError` for arguments that make no sense,
@@ -91,13 +95,23 @@ def simulate(
     grid = run_arguments.grid(t0, t1, t_eval, samples)
     with Progress(t0, t1, shown=progress) as bar:
         control = StepControl(rtol, atol, max_step, 0)
-        task = simulation_problem(
-            equations, (t0, t1), (q, v, p, tau, levels), events, method, control, grid, dense_output=dense_output
-        )
-        kept = bytes_per_step(task.y0.shape[-1], every=task.grid is None, keep=dense_output)
-        task = replace(task, control=replace(control, max_steps=run_arguments.steps(max_steps, kept)))
-        solution = solve(task, bar)
-    return result(task, solution, time.perf_counter() - began)
+        given = run_inputs(equations.system, (q, v, p, tau, levels), events, method)
+        parts = apart(equations, given)
+        keep = dense_output or (len(parts.equations) > 1 and (grid is None or bool(given.watched)))
+        tasks = []
+        for own, inputs in zip(parts.equations, parts.inputs, strict=True):
+            task = _problem(own, inputs, (t0, t1), method, control, grid, dense_output=keep)
+            kept = bytes_per_step(task.y0.shape[-1], every=task.grid is None, keep=keep)
+            tasks.append(replace(task, control=replace(control, max_steps=run_arguments.steps(max_steps, kept))))
+        if len(tasks) > 1:
+            from kineta.simulation.joined_result import joined_result
+
+            found = joined_result(
+                equations.system, given, parts, integrate_apart(tasks, bar), dense_output=dense_output
+            )
+            return replace(found, seconds=time.perf_counter() - began)
+        solution = solve(tasks[0], bar)
+    return result(tasks[0], solution, time.perf_counter() - began)
 
 
 def simulation_problem(
@@ -112,23 +126,30 @@ def simulation_problem(
     dense_output: bool,
 ) -> SimulationProblem:
     """The problem that the arguments of :func:`simulate` describe, from a consistent start; *given* are q, v, p, tau, levels."""
-    (t0, t1), (q, v, p, tau, levels), model = span, given, equations.system
-    if model.programs:
-        from kineta.programs.start_arguments import check_compatible, program_start
+    inputs = run_inputs(equations.system, given, events, method)
+    return _problem(equations, inputs, span, method, control, grid, dense_output=dense_output)
 
-        check_compatible(model, method)
-    elif levels is not None:
-        raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
-    watched = run_arguments.watched(model, events)
-    values = parameters(model, p)
-    q0, v0 = initial_state(model, q, v, values)
-    case_arguments.case_count({"q": q0, "v": v0, "p": values})
-    start = consistent(equations, t0, q0, v0, values)
+
+def _problem(
+    equations: Equations,
+    given: RunInputs,
+    span: tuple[float, float],
+    method: str,
+    control: StepControl,
+    grid: FloatArray | None,
+    *,
+    dense_output: bool,
+) -> SimulationProblem:
+    """The problem of *equations* with *given* inputs, from a consistent start."""
+    (t0, t1), model, watched, values = span, equations.system, given.watched, given.p
+    start = consistent(equations, t0, given.q, given.v, values)
     equations, q0, v0 = start.equations, start.q, start.v
-    made = bind_system(equations, values, tau, [e.value for e in watched], treatment(equations, method))
+    made = bind_system(equations, values, given.forces, [e.value for e in watched], treatment(equations, method))
     higher, said = np.empty((*v0.shape[:-1], 0)), tuple[str, ...]()
     if model.programs:
-        q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), levels)
+        from kineta.programs.start_arguments import program_start
+
+        q0, v0, higher, said = program_start(equations, made, t0, (q0, v0, values), given.levels)
     cases = case_arguments.case_count({"q": q0, "v": v0, "p": made.p, "tau": made.forces.constant})
     if cases is not None and q0.ndim == v0.ndim == made.p.ndim == 1:
         warn_samples(model, made.forces.constant, grid)

@@ -1,0 +1,148 @@
+"""Components of a system: bodies whose motions do not depend on each other, each component a system of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from kineta.algebra.expression import Expr, symbol
+from kineta.model.body import GROUND, Inertia
+from kineta.model.joints.joint import Joint
+from kineta.model.named_expressions import Lets, Output, Outputs
+from kineta.model.parameters import Initial, Parameters
+from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
+from kineta.model.system import System
+from kineta.model.vectors import part
+from kineta.threads import once
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """All names in a record, or in a tuple of them, but its own: texts, and symbols of expressions."""
+    if isinstance(value, Expr):
+        yield from value.symbols()
+    elif isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for entry in value:
+            yield from names_in(entry)
+    elif is_dataclass(value):
+        for field in fields(value):
+            if field.compare and (field.name != "name" or isinstance(value, Joint)):
+                yield from names_in(getattr(value, field.name))
+
+
+class Components:
+    """The components of *system*, in the order of their coordinates: ``systems``, the system alone where it is in one piece.
+
+    Bodies belong together where one carries the other, and where an element, a constraint, a contact, or a motion depends on
+    both; so do quantities that the caller names in one of the *coupled* groups. Time, parameters, and bodies that no
+    coordinate moves couple nothing: components share them, and the inertia of such bodies belongs to the first.
+
+    Outputs belong to the component of which they tell. Those that tell of several, ``over``, are in none; each component has,
+    named as the symbol, what it contributes to them beside its states.
+    """
+
+    def __init__(self, system: System, coupled: Iterable[Iterable[str]] = ()) -> None:
+        self._whole, self._system = system, system.expanded
+        self._above = {c: c for c in system.coordinates}
+        # The coordinate that owns a quantity or frame, one of its component; None where none moves it.
+        self._owner: dict[str, str | None] = dict.fromkeys((GROUND, TIME, *(p.name for p in system.parameters)))
+        for c in system.coordinates:
+            joint = system.joints.get(c)
+            block = (c, f"{c}'") if joint is None else (c, *joint.coordinates, *joint.speeds)
+            self._owner |= dict.fromkeys(block, c)
+        self._couple(self._system)
+        for group in coupled:
+            self._join(group)
+        self._roots = list(dict.fromkeys(map(self._root, system.coordinates)))
+
+    def _couple(self, system: System) -> None:
+        """Couple what the records of *system* couple."""
+        for body in system.tree:
+            self._owner[body.name] = self._join([body.base, *names_in(body.motions)])
+        for point in system.points:
+            self._owner.setdefault(point.name, self._owner.get(point.body))
+        for place in (*(b.name for b in system.bodies), *(p.name for p in system.points)):
+            self._owner |= dict.fromkeys((f"{place}.{c}" for c in POINT_COMPONENTS), self._owner[place])
+        for quasi in system.quasi:
+            self._owner[quasi.name] = self._join(names_in(quasi.value))
+        for record in (*system.elements, *system.constraints, *system.contacts):
+            self._owner[f"{MULTIPLIER}{record.name}"] = self._join(names_in(record))
+        for output in system.outputs:  # parts of vectors in the axes of another body
+            self._owners(output.value.symbols())
+
+    def _root(self, coordinate: str) -> str:
+        while (above := self._above[coordinate]) != coordinate:
+            self._above[coordinate] = coordinate = self._above[above]
+        return coordinate
+
+    def _owners(self, names: Iterable[str]) -> list[str]:
+        """The coordinates, one of a component, that own quantities or frames of these *names*."""
+        return list(dict.fromkeys(self._root(c) for name in names if (c := self._owned(name)) is not None))
+
+    def _owned(self, name: str) -> str | None:
+        """The coordinate that owns the quantity or frame *name*; None for none, and for words that are no names."""
+        if name in self._owner:
+            return self._owner[name]
+        if (vector := part(name)) is not None:
+            return self._join([vector.vector.of, vector.vector.frame])
+        bare = name.rpartition(".")[0] if name.startswith(MULTIPLIER) else name[:-1] if name.endswith("'") else ""
+        return self._owned(bare) if bare else None
+
+    def _join(self, names: Iterable[str]) -> str | None:
+        """Couple the quantities and frames *names*; the coordinate that owns them all, None for none."""
+        names = tuple(names)
+        own = self._owners(self._system.coordinates if not {*ENERGIES}.isdisjoint(names) else names)
+        for other in own[1:]:
+            self._above[other] = own[0]
+        return own[0] if own else None
+
+    def places(self, names: Iterable[str]) -> list[int]:
+        """The numbers of the components that have quantities of these *names*: energies are of all, the time is of the first."""
+        names = tuple(names)
+        if not {*ENERGIES}.isdisjoint(names):
+            return list(range(len(self._roots)))
+        return [self._roots.index(c) for c in self._owners(names)] or [0]
+
+    @once
+    def over(self) -> tuple[Output, ...]:
+        """The outputs over several components."""
+        return tuple(o for o in self._system.outputs if len(self.places(o.value.symbols())) > 1)
+
+    @once
+    def systems(self) -> tuple[System, ...]:
+        """Each component as a system of its own."""
+        return (self._whole,) if len(self._roots) < 2 else tuple(self._parts())
+
+    def _parts(self) -> Iterator[System]:
+        system, always = self._system, {*names_in(self._system.gravity)}
+        every: dict[str, list[tuple[Any, list[str]]]] = {
+            name: [(r, self._owners(names_in(r))) for r in getattr(system, name)]
+            for name in ("elements", "points", "constraints", "contacts", "quasi")
+        }
+        every["bodies"] = [(b, self._owners([b.name])) for b in system.bodies]
+        every["coordinates"] = [(c, self._owners([c])) for c in system.coordinates]
+        every["initial"] = [(pair, self._owners(pair[:1])) for pair in system.initial]
+        told = [o for o in system.outputs if o not in self.over] + self._contributions()
+        every["outputs"] = [(o, self._owners(o.value.symbols())) for o in told]
+        of: dict[str, dict[str, list[Any]]] = {root: {name: [] for name in every} for root in self._roots}
+        first = self._roots[0]
+        for name, records in every.items():
+            for record, owners in records:
+                for root in owners or (self._roots if name in ("bodies", "points") else [first]):
+                    massless = name == "bodies" and not owners and root != first
+                    of[root][name].append(replace(record, inertia=Inertia()) if massless else record)
+        for kept in of.values():
+            own: dict[str, Any] = {name: tuple(found) for name, found in kept.items()}
+            named = always.union(names_in(tuple(own.values())))
+            own |= {"initial": Initial(own["initial"]), "outputs": Outputs(own["outputs"])}
+            used = Parameters(p for p in system.parameters if p.name in named)
+            yield system.unchecked(**own, parameters=used, lets=Lets())
+
+    def _contributions(self) -> list[Output]:
+        """What components contribute, beside their states, to outputs over several."""
+        system = self._system
+        states = {*system.q_names, *system.v_names, *system.parameter_names, TIME, *ENERGIES}
+        names = dict.fromkeys(name for o in self.over for name in o.value.symbols() if name not in states)
+        return [Output(name, symbol(name)) for name in names]

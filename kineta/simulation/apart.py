@@ -1,0 +1,130 @@
+"""Components of a model integrated apart: which, with what, and up to when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kineta.arrays import IntArray
+from kineta.equations.equations import Equations
+from kineta.model.transformations.components import Components
+from kineta.results.outcomes import DONE, EVENT
+from kineta.runtime.applied_forces import AppliedForces
+from kineta.runtime.problem import SimulationProblem
+from kineta.simulation.inputs import RunInputs
+from kineta.simulation.progress import Progress
+from kineta.simulation.run import integrate
+from kineta.simulation.solution import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of a run that are integrated apart: equations and inputs of each, its places among the ``states`` (q, v) of
+    the model, and among the ``events`` of the caller. The only part of a common run is the whole, without ``components``.
+    """
+
+    components: Components | None
+    equations: Sequence[Equations]
+    inputs: Sequence[RunInputs]
+    states: Sequence[IntArray] = ()
+    events: Sequence[IntArray] = ()
+
+
+def apart(equations: Equations, given: RunInputs) -> Parts:
+    """The parts of a run of *equations* with *given* inputs: its components, or the whole alone."""
+    system, whole = equations.system, Parts(None, [equations], [given])
+    if together(equations, given):
+        return whole
+    groups = [e.value.symbols() for e in given.watched]
+    groups += [(speed, *force.symbols()) for speed, force in given.forces.expressions.items()]
+    key = Components, *groups
+    components, each = equations.bounded_memo(key, lambda: _components(equations, groups))
+    if len(each) == 1:
+        return whole
+    owners = [components.places(e.value.symbols())[0] for e in given.watched]
+    events = [np.flatnonzero(np.array(owners, dtype=np.int64) == k) for k in range(len(each))]
+    inputs = [_inputs(equations, own, given, which) for own, which in zip(each, events, strict=True)]
+    names = (*system.q_names, *system.v_names)
+    place = {name: i for i, name in enumerate(names)}
+    states = [np.array([place[n] for n in (*own.system.q_names, *own.system.v_names)]) for own in each]
+    return Parts(components, each, inputs, states, events)
+
+
+def together(equations: Equations, given: RunInputs) -> str:
+    """Why the components of a model have one run in common; ``''`` where each may have its own."""
+    system = equations.system
+    if not given.alone:
+        return "cases are integrated side by side, each as a whole"
+    if system.programs:
+        return "controls are distributed over all actuators"
+    if system.switches:
+        return "switches set parameters and states of any component"
+    if given.forces.sampled:
+        return "samples are taken of the whole state"
+    return ""
+
+
+def _components(equations: Equations, groups: Sequence[Sequence[str]]) -> tuple[Components, tuple[Equations, ...]]:
+    """The components of *equations*, with the *groups* of names coupled, and the equations of each."""
+    found = Components(equations.system, groups)
+    if len(found.systems) == 1:
+        return found, (equations,)
+    return found, tuple(map(equations.part, found.systems))
+
+
+def _inputs(equations: Equations, own: Equations, given: RunInputs, events: IntArray) -> RunInputs:
+    """The inputs of the part *own* of a run with *given* inputs, and the *events* with these numbers."""
+    whole, part, forces = equations.system, own.system, given.forces
+    q, v, p = (
+        [names.index(n) for n in kept]
+        for names, kept in (
+            (whole.q_names, part.q_names),
+            (whole.v_names, part.v_names),
+            (whole.parameter_names, part.parameter_names),
+        )
+    )
+    acting = {name: e for name, e in forces.expressions.items() if name in part.v_names}
+    watched = [given.watched[i] for i in events.tolist()]
+    return RunInputs(given.q[q], given.v[v], given.p[p], AppliedForces(forces.constant[v], acting), watched)
+
+
+def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[tuple[SimulationProblem, Solution]]:
+    """The solutions of *tasks*, each with the task as it was integrated: up to the time at which the first of them ends.
+
+    A part that an event, a failure or an interruption ends ends all; those that have passed that time are integrated once
+    more, up to it.
+    """
+    ends: list[tuple[SimulationProblem, Solution] | None] = [None] * len(tasks)
+    end, stopped = tasks[0].t1, False
+    order = sorted(range(len(tasks)), key=lambda k: not any(e.terminal for e in tasks[k].watched))
+    while (k := next((k for k in order if not _ends_at(ends[k], end)), None)) is not None:
+        own = _until(tasks[k], end, stopped=stopped)
+        found = integrate(own, bar)
+        assert found.record is not None
+        if end == own.t0:
+            found.status[0] = DONE
+        elif found.record.reached != end:
+            end, stopped = found.record.reached, int(found.status[0]) == EVENT
+        ends[k] = own, found
+    return [pair for pair in ends if pair is not None]
+
+
+def _ends_at(pair: tuple[SimulationProblem, Solution] | None, end: float) -> bool:
+    """True for a task whose solution ends at this time."""
+    return pair is not None and pair[1].record is not None and pair[1].record.reached == end
+
+
+def _until(task: SimulationProblem, end: float, *, stopped: bool) -> SimulationProblem:
+    """*task* up to the time *end*, which is recorded where an event has *stopped* the motion."""
+    if end == task.t1:
+        return task
+    grid = task.grid
+    if grid is not None:
+        grid = grid[(grid - end) * np.sign(task.t1 - task.t0) <= 0]
+        if stopped and not (len(grid) and grid[-1] == end):
+            grid = np.append(grid, end)
+    if end == task.t0:
+        return replace(task, grid=grid, control=replace(task.control, max_steps=0))
+    return replace(task, grid=grid, t1=end)

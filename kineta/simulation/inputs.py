@@ -1,0 +1,58 @@
+"""Inputs of a run: the checked arguments about its state, its parameters, and what acts on it and is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kineta.algebra.expression import Expr
+from kineta.arrays import FloatArray
+from kineta.equations import case_arguments
+from kineta.equations.initial_values import initial_state
+from kineta.errors import ArgumentError
+from kineta.model.system import System
+from kineta.runtime import run_arguments
+from kineta.runtime.applied_forces import AppliedForces, applied_forces
+from kineta.runtime.compiled import parameters
+from kineta.runtime.events import Event
+
+
+@dataclass(frozen=True, eq=False)
+class RunInputs:
+    """Coordinates *q*, speeds *v* and parameters *p* at the start, each with a leading axis of cases or without; the *forces*
+    that act beside the model's, the *watched* events, and what was given as derivatives of the speeds, *levels*.
+    """
+
+    q: FloatArray
+    v: FloatArray
+    p: FloatArray
+    forces: AppliedForces
+    watched: Sequence[Event]
+    levels: Any = None
+
+    @property
+    def alone(self) -> bool:
+        """True for one motion, False where there are cases."""
+        return self.q.ndim == self.v.ndim == self.p.ndim == self.forces.constant.ndim == 1
+
+
+def run_inputs(
+    model: System,
+    given: tuple[Any, Any, Any, Any, Any],
+    events: Event | Expr | Iterable[Event | Expr],
+    method: str,
+) -> RunInputs:
+    """The inputs of a run of *model* by *method*; *given* are q, v, p, tau, levels."""
+    q, v, p, tau, levels = given
+    if model.programs:
+        from kineta.programs.start_arguments import check_compatible
+
+        check_compatible(model, method)
+    elif levels is not None:
+        raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
+    watched = run_arguments.watched(model, events)
+    values = parameters(model, p)
+    q0, v0 = initial_state(model, q, v, values)
+    case_arguments.case_count({"q": q0, "v": v0, "p": values})
+    return RunInputs(q0, v0, values, applied_forces(model, tau), watched, levels)

@@ -1,0 +1,195 @@
+"""Components integrated apart: each as if it were alone, all as one motion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.results.result import Result
+from kineta.simulation.apart import together
+from kineta.simulation.inputs import run_inputs
+
+A = "A | Ry(a), Sz(-l) = m; damper g = 0.1 on a'; point Tip on A = (0, 0, -0.3);"
+B = "B | Ry(b), Sz(-1) = 2*m; C ~ B | Ry(c), Sz(-1) = 1;"
+PARAMETERS = "gravity 9.81; parameters l = 0.7, m = 2;"
+START = "initial a = 1, b = 0.5, c' = 0.2;"
+OUTPUTS = "output s = a + b, E = energy, far = Tip.x - C.x, aa = a'', k = m;"
+TWO = kn.loads(f"{PARAMETERS} {A} {B} coordinates b, a, c; {START} {OUTPUTS}")
+#: The same in one run: it has a switch, which never switches.
+WATCH = kn.switch("never", kn.symbol("t") - 1e3, sets={"a": 0})
+COMMON = TWO.replace(switches=[WATCH])
+BALLS = kn.loads(
+    "gravity 9.81; A | Sz(a) = 1; contact floor : point between A and ground axis (0, 0, 1), restitution = 0.6;"
+    "B | Sz(b) = 1; contact ground : point between B and ground axis (0, 0, 1), restitution = 0.5;"
+    "spring k = 20 on c; C | Sx(c) = 1; initial a = 1, b = 0.8, c = 0.1; output sum = a + b, push = lambda.floor.n;"
+)
+
+
+def assert_same(run: Result, other: Result, **tolerance: float) -> None:
+    assert [*run.series] == [*other.series]
+    assert run.t.tolist() == other.t.tolist()
+    for name, values in run.series.items():
+        np.testing.assert_allclose(values, other[name], err_msg=name, **({"rtol": 1e-7, "atol": 1e-7} | tolerance))
+
+
+def test_a_component_moves_as_it_does_alone_to_the_bit() -> None:
+    run = kn.simulate(TWO, 2.0, samples=9)
+    a = kn.simulate(kn.loads(f"{PARAMETERS} {A} initial a = 1;"), 2.0, samples=9)
+    bc = kn.simulate(kn.loads(f"{PARAMETERS} {B} initial b = 0.5, c' = 0.2;"), 2.0, samples=9)
+    for alone, names in ((a, ("a", "a'")), (bc, ("b", "c", "b'", "c'"))):
+        assert all((run[name] == alone[name]).all() for name in names)
+    assert (run.nfev, run.steps, run.rejected) == tuple(
+        getattr(a, n) + getattr(bc, n) for n in ("nfev", "steps", "rejected")
+    )
+    assert run.energy_balance == max(a.energy_balance, bc.energy_balance)
+
+
+@pytest.mark.parametrize("given", [{}, {"p": {"l": 1.1}, "q": {"a": 0.3}, "tau": {"b'": 0.4, "a'": kn.symbol("a")}}])
+def test_all_series_are_those_of_a_common_run(given: dict[str, Any]) -> None:
+    run, other = (kn.simulate(system, 2.0, samples=9, **given) for system in (TWO, COMMON))
+    assert run.status == other.status == 0
+    assert_same(run, other)
+    assert run.parameters == other.parameters
+    assert run.units == other.units
+    assert run.message.split(";")[0] == "reached t = 2 s"
+    assert run.energy_balance < 1e-8
+
+
+def test_backwards_and_by_other_methods() -> None:
+    for options in ({"t": (2.0, 0.5)}, {"t": 1.0, "method": "Radau"}, {"t": 1.0, "method": "dopri5", "max_step": 0.1}):
+        assert_same(
+            *(kn.simulate(system, samples=5, **options) for system in (TWO, TWO.replace(parameters=TWO.parameters)))
+        )
+    run = kn.simulate(TWO, (2.0, 0.5), samples=5)
+    np.testing.assert_allclose(
+        kn.simulate(TWO, (0.5, 2.0), q=run.q[-1], v=run.v[-1], samples=2).q[-1], run.q[0], atol=1e-7
+    )
+
+
+def test_every_step_of_the_part_with_most() -> None:
+    run = kn.simulate(TWO, 2.0)
+    alone = kn.simulate(kn.loads(f"{PARAMETERS} {B} initial b = 0.5, c' = 0.2;"), 2.0)
+    assert run.t.tolist() == alone.t.tolist()
+    at_times = kn.simulate(COMMON, 2.0, t_eval=run.t)
+    assert_same(run, at_times)
+
+
+def test_both_sides_of_impacts_of_all_parts_are_recorded() -> None:
+    run = kn.simulate(BALLS, 1.2)
+    assert run.status == 0
+    for coordinate, contact in (("a", "floor"), ("b", "ground")):
+        times = [i.t for i in run.impacts if i.contact == contact]
+        rows = [np.flatnonzero(run.t == t) for t in times]
+        assert all(len(own) == 2 for own in rows)
+        assert all(run[f"{coordinate}'"][i] < 0 < run[f"{coordinate}'"][k] for i, k in rows)
+    assert [t for t, _ in run.changes] == sorted(t for t, _ in run.changes)
+    assert {what for _, what in run.changes} == {"floor strikes", "ground strikes"}
+    assert [i.t for i in run.impacts] == sorted(i.t for i in run.impacts)
+    other = kn.simulate(BALLS.replace(switches=[WATCH]), 1.2, samples=9)
+    assert_same(kn.simulate(BALLS, 1.2, samples=9), other)
+
+
+def test_the_solution_is_one_function_of_the_time() -> None:
+    run, other = (kn.simulate(system, 2.0, dense_output=True) for system in (TWO, COMMON))
+    times = np.linspace(0, 2, 7)
+    assert (run.sol.t_min, run.sol.t_max) == (0, 2)
+    assert {*run.sol.steps} > {0.0, 2.0}
+    np.testing.assert_allclose(run.sol(times), other.sol(times), atol=1e-7)
+    np.testing.assert_allclose(run.sol(0.3), run.sol([0.3])[:, 0])
+    assert_same(run.at(times), other.at(times))
+    assert kn.simulate(TWO, 2.0).sol is None
+    with pytest.raises(kn.ArgumentError, match="Expected t between 0 and 2, found 3"):
+        run.sol(3.0)
+
+
+def test_events_of_all_parts_and_the_end_of_all_at_a_terminal_one() -> None:
+    a, b = kn.symbol("a"), kn.symbol("b")
+    events = [kn.event(b, name="b"), kn.event(a, name="a", terminal=2), kn.event(kn.symbol("t") - 0.3, name="clock")]
+    for options in ({}, {"samples": 11}, {"t_eval": [0.0, 1.9]}):
+        run, other = (kn.simulate(system, 3.0, events=events, **options) for system in (TWO, COMMON))
+        assert run.status == other.status == 1
+        assert run.message.split(";")[0] == other.message.split(";")[0]
+        assert run.event_names == ("b", "a", "clock")
+        for own, theirs in zip((*run.t_events, *run.y_events), (*other.t_events, *other.y_events), strict=True):
+            np.testing.assert_allclose(own, theirs, atol=1e-7)
+        assert run.t[-1] == run.t_events[1][-1]
+        np.testing.assert_allclose(run.y[:, -1], run.y_events[1][-1], atol=1e-8)
+        if options:
+            np.testing.assert_allclose(run.t, other.t, atol=1e-7)
+
+
+def test_the_earliest_of_several_terminal_events_ends_all() -> None:
+    a, b = kn.symbol("a"), kn.symbol("b")
+    for order in (1, -1):
+        events = [kn.event(a, name="a", terminal=1), kn.event(b, name="b", terminal=1)][::order]
+        run = kn.simulate(TWO, 3.0, events=events)
+        assert "by the event 'a'" in run.message
+        assert [len(t) for t in run.t_events] == [1, 0][::order]
+
+
+def test_an_event_over_two_parts_and_one_of_the_energy_are_found_in_a_common_run() -> None:
+    event = kn.event(kn.symbol("a") - kn.symbol("b"), terminal=1)
+    run, other = (kn.simulate(system, 3.0, events=event) for system in (TWO, COMMON))
+    np.testing.assert_allclose(run.t[-1], other.t[-1], atol=1e-8)
+    assert len(kn.simulate(TWO, 1.0, events=kn.event(kn.symbol("energy") + 5)).t_events) == 1
+
+
+def test_a_part_that_fails_ends_all_with_its_sentence() -> None:
+    falling = "M | Sx(x) = 1; force f = -1/(x - 1)^2 on x; initial x = 1.5, x' = -3;"
+    swinging = "A | Ry(a), Sz(-1) = 1; gravity 9.81;"
+    alone = kn.simulate(kn.loads(f"coordinates x; {falling}"), 2.0)
+    for options in ({}, {"samples": 11}):
+        run = kn.simulate(kn.loads(f"coordinates x, a; {falling} {swinging}"), 2.0, q={"a": 0.5}, **options)
+        assert run.status == alone.status == -1
+        assert run.message.split(";")[:2] == alone.message.split(";")[:2]
+        assert run.t[-1] <= alone.t[-1] < 2
+        other = kn.simulate(kn.loads(swinging), float(alone.t[-1]), q={"a": 0.5}, t_eval=np.unique(run.t))
+        np.testing.assert_allclose(np.unique(run["a"]), np.unique(other["a"]), atol=1e-9)
+
+
+def test_a_part_that_cannot_start_says_so() -> None:
+    with pytest.raises(kn.ModelError, match="mass matrix is singular"):
+        kn.simulate(kn.loads("A | Sx(x) = 1; B | Sx(y) = 0; coordinates x, y;"), 1.0)
+
+
+def test_parts_that_rest_and_that_have_nothing_to_do() -> None:
+    run = kn.simulate(kn.loads("A | Sx(x) = 1; B | Sx(y) = 1; coordinates x, y; spring k = 2 on y;"), 1.0, q={"x": 3})
+    assert run.success
+    assert (run["x"] == 3).all()
+    assert (run["y"] == 0).all()
+    assert run.energy_balance < 1e-12
+
+
+def test_out_of_steps() -> None:
+    run = kn.simulate(TWO, 2.0, max_steps=5)
+    assert run.status == 4
+    assert "out of steps" in run.message
+    assert 0 < run.t[-1] < 2
+
+
+def test_a_run_goes_on_from_its_last_state() -> None:
+    first = kn.simulate(TWO, 1.0)
+    second = kn.simulate(TWO, (1.0, 2.0), q=first.q[-1], v=first.v[-1])
+    np.testing.assert_allclose(second.y[:, -1], kn.simulate(TWO, 2.0).y[:, -1], atol=1e-7)
+
+
+def test_what_acts_on_the_whole_keeps_it_in_one_run() -> None:
+    def reason(system: kn.System = TWO, **given: Any) -> str:
+        inputs = tuple(given.get(n) for n in ("q", "v", "p", "tau", "levels"))
+        return together(kn.derive(system), run_inputs(system, inputs, (), "dop853"))  # type: ignore[arg-type]
+
+    assert reason() == ""
+    assert "switches" in reason(COMMON)
+    assert "cases" in reason(p={"l": [1.0, 2.0]})
+    assert "samples" in reason(tau=kn.sampled(lambda t, q, v: np.zeros(3), 10))
+    run = kn.simulate(TWO, 1.0, p={"l": [0.7, 1.0]}, samples=3)
+    np.testing.assert_allclose(run["a"][0], kn.simulate(TWO, 1.0, samples=3)["a"], atol=1e-7)
+
+
+def test_the_model_of_a_common_parameter_is_the_same_with_other_values() -> None:
+    lengths = [kn.simulate(TWO, 1.0, p={"m": m}, samples=3) for m in (1.0, 3.0)]
+    np.testing.assert_allclose(lengths[0]["b"], lengths[1]["b"], atol=0.2)
+    assert [run.parameters["m"] for run in lengths] == [1.0, 3.0]
