@@ -142,6 +142,8 @@ from kineta.tasks.motions.inverse_kinematics import Placement as Placement
 from kineta.tasks.motions.inverse_kinematics import inverse_kinematics as inverse_kinematics
 from kineta.tasks.motions.kinematics import Kinematics as Kinematics
 from kineta.tasks.motions.kinematics import kinematics as kinematics
+from kineta.tasks.posture import Posture as Posture
+from kineta.tasks.posture import posture as posture
 from kineta.tasks.sensitivity.fit import Fit as Fit
 from kineta.tasks.sensitivity.fit import fit as fit
 from kineta.tasks.sensitivity.objective import Objective as Objective

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kineta import tolerances
-from kineta.cli.options import Verb, json_, model, settings
+from kineta.cli.options import FILE, Verb, json_, model, settings
+from kineta.cli.task_verbs import check_target
 from kineta.cli.values import CHECK_FAILED, Settings, echo, print_json, read
+from kineta.tasks.options import MACHINE
 
 if TYPE_CHECKING:
     from kineta.equations.equations import Equations
@@ -27,13 +29,16 @@ if TYPE_CHECKING:
 )
 @model
 @settings
+@click.option("--plot", type=FILE, metavar="FILE", help="Write a picture of the machine (.png, .svg, .pdf).")
 @json_
-def check(model: Path, settings: Settings, as_json: bool) -> None:
+def check(model: Path, settings: Settings, plot: Path | None, as_json: bool) -> None:
     """Say what a model was taken for, and check its laws.
 
     The laws of mechanics are checked in the initial state; a check that fails ends with 2.
     """
     began = time.perf_counter()
+    if plot is not None:
+        check_target(MACHINE, plot)
     system = read(model, settings)
     findings = laws(system)
     summary = {**described(system), "notes": notes(system), "checks": findings}
@@ -42,8 +47,20 @@ def check(model: Path, settings: Settings, as_json: bool) -> None:
         print_json(summary)
     else:
         _print(summary)
+    if plot is not None:
+        _draw(system, plot)
+        if not as_json:
+            echo(f"written: {plot}")
     if any(not f["passed"] for f in findings):
         raise SystemExit(CHECK_FAILED)
+
+
+def _draw(system: System, path: Path) -> None:
+    """Draw the machine as its initial values put it, whether or not constraints are met."""
+    from kineta.tasks.posture import posture
+    from kineta.views import save
+
+    save(posture(system, assembled=False), path)
 
 
 def described(system: System) -> dict[str, Any]:

@@ -144,6 +144,7 @@ def parameter(option: Option) -> Callable[[Any], Any]:
         return click.option(option.typed, option.name, is_flag=True, help=option.help)
     default = {} if option.default is None else {"default": option.default}
     return click.option(
+        *([f"-{option.short}"] if option.short else []),
         option.typed,
         option.name,
         **default,

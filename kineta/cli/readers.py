@@ -76,6 +76,17 @@ def _places(option: Option, text: str, system: System) -> dict[str, Any]:
         raise ArgumentError(f"{option.typed}: expected JSON, found '{text[:60]}' ({error}).") from None
 
 
+def _direction(option: Option, text: str, system: System) -> tuple[float, ...]:
+    """Return three numbers."""
+    try:
+        found = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if len(found) != 3:
+        raise ArgumentError(f"{option.typed}: expected three numbers, as in 1,-2,1, found '{text}'.")
+    return found
+
+
 def _expression(option: Option, text: str, system: System) -> Expr:
     from kineta.model.io.kin_reader import expression
 
@@ -120,6 +131,7 @@ READERS: dict[str, Callable[[Option, Any, Any], Any]] = {
     "weights": _weights,
     "deviations": _deviations,
     "places": _places,
+    "direction": _direction,
     "expression": _expression,
     "series": _series,
     "run_series": _run_series,

@@ -91,10 +91,10 @@ def _check(task: Task, present: Sequence[Option], given: Mapping[str, Any]) -> N
         if there & {*others}:
             raise ArgumentError(f"{option.typed}: {why}.")
         if option.kind in FILES:
-            _check_target(option, given[option.name])
+            check_target(option, given[option.name])
 
 
-def _check_target(option: Option, path: Path) -> None:
+def check_target(option: Option, path: Path) -> None:
     """Raise for a file that cannot be written, before anything is computed."""
     from importlib.util import find_spec
 

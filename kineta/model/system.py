@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from kineta.algebra.expression import Expr, Scalar
 from kineta.calls import public
+from kineta.drawing import show
 from kineta.errors import ArgumentError, did_you_mean, nearest_or_listed, shown, warn
 from kineta.model.body import Body, Point
 from kineta.model.checks.check import check, check_inferred
@@ -183,6 +185,15 @@ class System(Description):
         counts |= {"programs": len(self.programs)} if self.programs else {}
         one = {"bodies": "1 body", "coordinates": "1 coordinate", "speeds": "1 speed", "programs": "1 program"}
         return ", ".join(one[name] if n == 1 else f"{n} {name}" for name, n in counts.items())
+
+    def picture(self, q: Any = None, *, p: Any = None, t: float = 0.0, towards: Any = None, ax: Any = None) -> Any:
+        """Draw the machine assembled near *q*, by default near its initial position, at the time *t* [s]; returns the Matplotlib
+        axes.
+
+        *q*, *p* as for :func:`~kineta.simulation.simulate.simulate`, of one case; *towards* is the direction, three numbers, from
+        which it is looked at.
+        """
+        return show(self, q, p=p, t=t, towards=towards, ax=ax)
 
     def _repr_html_(self) -> str:
         """The system in the language ``.kin``, as notebooks show it."""

@@ -11,7 +11,7 @@ import numpy as np
 
 
 def digest(run: Any) -> str:
-    """The SHA-256 digest of the fields of *run* that a file keeps: all but ``sol``."""
+    """The SHA-256 digest of the fields of *run* that a file keeps: all but ``sol`` and ``system``."""
     total = sha256()
     for name, content in _leaves("", run):
         total.update(f"{name}:{len(content)}:".encode())
@@ -25,7 +25,7 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, bytes]]:
         yield f"{name} {value.dtype.str} {value.shape}", np.ascontiguousarray(value).tobytes()
     elif is_dataclass(value):
         for f in fields(value):
-            if f.name != "sol":
+            if f.name not in ("sol", "system"):
                 yield from _leaves(f"{name}.{f.name}", getattr(value, f.name))
     elif isinstance(value, Mapping):
         for key in sorted(value):

@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +15,12 @@ from numpy.typing import NDArray
 
 from kineta.arrays import FloatArray
 from kineta.calls import public
+from kineta.drawing import draw, show
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, readable, shown
 from kineta.files import path_of, write
 from kineta.model.name_inference import contact_rows
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
 from kineta.results.cases import Cases
-from kineta.results.drawing import draw
 from kineta.results.fingerprint import digest
 from kineta.results.impacts import Impact
 from kineta.results.outcomes import DONE, EVENT
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import xarray
 
     from kineta.equations.equations import Equations
+    from kineta.model.system import System
 
 
 _ENERGIES = (*ENERGIES, "work")
@@ -71,6 +73,7 @@ class Result:
     notes : what else is to be known: constraints that were left out because they say what others say
     changes : times and words of what happened on the way: ``(1.2, "foot strikes")``; impacts, rest, slip, switches
     impacts : the impulses of all impacts, each a named tuple :class:`Impact`, as ``pandas.DataFrame`` takes them
+    system : the model, for pictures of it; None for a run from a file
     parameters : name to value, or to a column (cases, 1); steps, rejected : of the method; seconds : run time
     cases : how each of them ended; None for one motion. All else that is one number is then that of all of them
     """
@@ -104,6 +107,7 @@ class Result:
     changes: tuple[tuple[float, str], ...] = ()
     impacts: tuple[Impact, ...] = ()
     level_names: tuple[str, ...] = ()
+    system: System | None = field(default=None, repr=False)
 
     @property
     def success(self) -> bool:
@@ -346,6 +350,24 @@ class Result:
     def plot(self, *names: str, ax: Any = None) -> Any:
         """Draw the series *names* (all coordinates, if not given) over time; returns the Matplotlib axes."""
         return draw(self, *names, ax=ax)
+
+    def picture(self, t: float | None = None, *, case: int = 0, towards: Any = None, ax: Any = None) -> Any:
+        """Draw the machine at the time *t* [s], by default the last, in the *case* of this number; returns the Matplotlib axes.
+
+        *towards* is the direction, three numbers, from which it is looked at. Raises :class:`ArgumentError` for a time outside of
+        the run, and for a run from a file, which knows no model.
+        """
+        return show(self, t, case=case, towards=towards, ax=ax)
+
+    def animate(
+        self, path: str | Path, *, case: int = 0, speed: float = 1.0, towards: Any = None, progress: bool = True
+    ) -> None:
+        """Write a film of the machine: ``.mp4`` or ``.webm``, which need the package imageio-ffmpeg, or ``.gif``.
+
+        *speed* is how many seconds of the run pass in one of the film, *progress* whether a bar tells how far it has come. Raises
+        :class:`ArgumentError` for another kind of file, and leaves none where the film is not completed.
+        """
+        import_module("kineta.views.film").write(self, path, case, speed, towards, progress=progress)
 
 
 def _impact_table(impacts: Sequence[Impact]) -> list[str]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.calls import public
+from kineta.drawing import draw
 from kineta.errors import ArgumentError, MissingPackageError, SimulationError, nearest_or_listed, readable, shown
 from kineta.files import path_of, write
-from kineta.results.drawing import draw
 from kineta.results.ruled_table import ruled, value_text
 
 if TYPE_CHECKING:

@@ -148,6 +148,7 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
     names = (*system.q_names, *system.v_names, *(name for name, *_ in task.levels))
     return Result(
         model=system.name,
+        system=system,
         method=task.method,
         t=t[row] if alone else t[0, :-1].copy(),
         y=np.ascontiguousarray(np.swapaxes(y[row][..., : task.states], -1, -2)),

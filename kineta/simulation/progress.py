@@ -47,6 +47,10 @@ class Progress:
         """Show the number of finished cases."""
         self._show(f"{cases} of {of} cases", abs(self.t1 - self.t0) * cases / of)
 
+    def told(self, what: str, completed: float) -> None:
+        """Show *what* is done, and how much is *completed*, from t0 to t1."""
+        self._show(what, completed)
+
     def _show(self, description: str, completed: float) -> None:
         now = time.monotonic()
         if not self.shown or now - self._last < PERIOD:

@@ -14,6 +14,7 @@ from kineta.arrays import FloatArray
 from kineta.consistency.consistent_state import GUESSES, consistent_state
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import singular_configuration
+from kineta.drawing import show
 from kineta.equations import case_arguments
 from kineta.equations.equations import equations_of
 from kineta.equations.initial_values import initial_state
@@ -44,7 +45,7 @@ class Assembly:
     notes : remarks, as on a guess from which Newton's method fails
     conditioning : distance from a singular position, in which the mobility of unpinned coordinates rises; one for each case, none
         without constraints
-    system : the model
+    system, t, p : the model, the time and the parameters
     """
 
     q: FloatArray
@@ -55,6 +56,8 @@ class Assembly:
     notes: tuple[str, ...] = ()
     conditioning: tuple[Conditioning, ...] = ()
     system: System = field(kw_only=True, repr=False, compare=False)
+    t: float = field(kw_only=True, repr=False, compare=False)
+    p: FloatArray = field(kw_only=True, repr=False, compare=False)
 
     def lines(self) -> list[str]:
         """Return what was found as text; the last line is a statement of the language with the state."""
@@ -70,6 +73,10 @@ class Assembly:
         near = self.conditioning[0].as_dict() if self.conditioning else None
         state = {"model": self.system.name, **self.initial}
         return {**state, "moved": self.moved, "residual": self.residual, "conditioning": near}
+
+    def picture(self, *, towards: Any = None, ax: Any = None) -> Any:
+        """Draw the machine as it was assembled, of several cases the first; returns the Matplotlib axes."""
+        return show(self, towards=towards, ax=ax)
 
 
 def assemble(
@@ -109,6 +116,8 @@ def assemble(
         tuple(f"case {i}: {note}" for i, x in enumerate(found) for note in x.notes),
         tuple(one for x in found for one in x.conditioning),
         system=system,
+        t=t,
+        p=values,
     )
 
 
@@ -136,7 +145,7 @@ def _assembled(constraints: NumericConstraints, t: float, q0: FloatArray, v0: Fl
     measured = of_constraints(constraints, t, q, speeds, held[0], held[2])
     moved = float(np.abs(q - q0).max(initial=0.0))
     near = () if measured is None else (measured,)
-    return Assembly(q, v, initial, moved, found.violation, notes, near, system=system)
+    return Assembly(q, v, initial, moved, found.violation, notes, near, system=system, t=t, p=constraints.p)
 
 
 def _unmet(

@@ -62,7 +62,7 @@ def frame(meaning: str) -> Option:
 
 def plot(meaning: str = "Write a picture (.png, .svg, .pdf).", **more: Any) -> Option:
     """The file for a picture of the result."""
-    return Option("plot", "plot", meaning, metavar="FILE", **more)
+    return Option("plot", "plot", meaning, **{"metavar": "FILE", **more})
 
 
 def choice(name: str, default: str, meaning: str, known: str) -> Option:
@@ -81,6 +81,9 @@ def _table(meaning: str) -> Option:
     return Option("file", "data", meaning, metavar="DATA", positional=True)
 
 
+TOWARDS = Option("direction", "towards", "Look at it from this direction.", "from", "X,Y,Z")
+OUTPUT = plot("The picture to write (.png, .svg, .pdf).", word="output", short="o", required=True)
+MACHINE = plot("Write a picture of the machine (.png, .svg, .pdf).")
 FORMALISM = choice(
     "formalism", "newton_euler", "What derives the equations.", "kineta.mechanics.formalisms.table:FORMALISMS"
 )
@@ -206,7 +209,7 @@ FAMILY = (
             ),
         ),
     ),
-    plot("A picture of the family (.png, .svg, .pdf).", needs=(("along",), "; a picture shows a family")),
+    plot("A picture of the family, or of the machine where it rests (.png, .svg, .pdf)."),
 )
 #: Frequencies, or the times after a step.
 RESPONSE_GRID = OptionGroup(

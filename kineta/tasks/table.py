@@ -28,6 +28,27 @@ TASKS = (
             o.state("v", "A guess of speeds"),
             o.names("pinned", "Coordinates and speeds that stay as they are.", "pin"),
             o.AT,
+            o.MACHINE,
+        ),
+    ),
+    Task(
+        "kineta.tasks.posture",
+        "Posture posture",
+        MOTIONS,
+        verb="show",
+        function="posture",
+        help="""Draw the machine.
+
+        Assembled near its initial position, or near the guess: in the plane in which it moves, else in space.
+
+        kineta show double_pendulum.kin -o double_pendulum.png
+        kineta show fourbar.kin --q "theta=60 deg" --from 1,-2,1 -o fourbar.svg
+        """,
+        options=(
+            o.OUTPUT,
+            o.state("q", "A guess of coordinates"),
+            o.AT,
+            o.TOWARDS,
         ),
     ),
     Task(
@@ -188,6 +209,7 @@ TASKS = (
             o.intervals("limits", "Limits of a coordinate.", "limit"),
             o.frame("In whose frame places are given."),
             o.whole("starts", 0, 10**6, "Random starts.", default=100),
+            o.MACHINE,
         ),
         record="Placements",
     ),

@@ -5,7 +5,7 @@ Modules and functions stand in a row as text: the table is read without importin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +21,7 @@ class Option:
     """An option ``--word`` that becomes the argument *name* of a task's function.
 
     kind : of the text, a row of ``kineta.cli.readers.READERS``
-    word : of the option, where it is not the name; with ``positional`` an argument without a word
+    word : of the option, where it is not the name; short : a letter for it; with ``positional`` an argument without a word
     default : number or text; ``shown`` is the default of the function, as the help shows it
     limits : least and largest value of a whole number; known : the object ``module:name`` with the words that complete it
     expected : for an option that must not be empty, the end of the sentence that says so
@@ -33,6 +33,7 @@ class Option:
     name: str
     help: str
     word: str = ""
+    short: str = field(default="", kw_only=True)
     metavar: str | None = None
     default: Any = None
     shown: str = ""

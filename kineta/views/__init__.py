@@ -1,5 +1,6 @@
-"""Pictures of results with Matplotlib: series, modes and responses, branches. Nothing below knows them: this package
-fills the table of ``kineta.results.drawing``. Reading order: ``series``, ``linear``, ``branches``.
+"""Pictures with Matplotlib: series, modes and responses, branches; machines and films of them. Nothing below knows them: this
+package fills the tables of ``kineta.drawing``. Reading order: ``series``, ``linear``, ``branches``, ``mechanism``,
+``machines``, ``film``.
 """
 
 from __future__ import annotations
@@ -8,16 +9,22 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-from kineta.results.drawing import FIGURES, draw
+from kineta.drawing import FIGURES, PICTURES, draw
+from kineta.model.system import System
 from kineta.results.result import Result
 from kineta.results.series import Series
+from kineta.tasks.assemble import Assembly
 from kineta.tasks.equilibria.branches import Family
+from kineta.tasks.equilibria.equilibrium import Equilibrium
+from kineta.tasks.equilibria.listing import Equilibria
 from kineta.tasks.linear.linear_system import Linear
 from kineta.tasks.linear.modes import Modes
 from kineta.tasks.linear.response import Response
+from kineta.tasks.motions.inverse_kinematics import Placements
+from kineta.tasks.posture import Posture
 from kineta.tasks.sensitivity.fit import Fit
 from kineta.tasks.sensitivity.sensitivity import Sensitivity
-from kineta.views import branches, linear, series
+from kineta.views import branches, linear, machines, series
 
 FIGURES.update(
     {
@@ -29,6 +36,18 @@ FIGURES.update(
         Response: linear.response,
         Sensitivity: linear.sensitivity,
         Fit: linear.fit,
+        Posture: machines.of_posture,
+        Assembly: machines.of_assembly,
+        Equilibria: machines.of_equilibria,
+        Placements: machines.of_placements,
+    }
+)
+PICTURES.update(
+    {
+        System: machines.of_system,
+        Result: machines.of_run,
+        Assembly: machines.of_assembly,
+        Equilibrium: machines.of_equilibrium,
     }
 )
 
@@ -41,4 +60,5 @@ def save(record: object, path: Path, *names: str) -> None:
     elif isinstance(record, Family):
         branches.figure(record, path)
     else:
-        series.picture(draw(record, *names), path)
+        found = draw(record, *names)
+        series.picture(getattr(found, "figure", found), path)

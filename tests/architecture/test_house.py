@@ -19,7 +19,7 @@ WHOLE = {"architecture", "documents", "mutants", "reference_problems", "truth"}
 #: Folders of tests of a part of a package.
 INSIDE = {"model/urdf"}
 #: Packages that are tested with those they serve.
-UNTESTED = {"interop", "library", "views"}
+UNTESTED = {"interop", "library"}
 
 
 @pytest.fixture(scope="module")

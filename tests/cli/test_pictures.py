@@ -48,3 +48,34 @@ def test_a_run_that_fails_in_its_first_step_is_said_and_drawn(kineta: Command, h
     assert done.out.endswith("written: a.png\n")
     found = kineta("simulate", "steep.kin", "--json").json
     assert (found["t"], found["final"]["x"]) == ([0.0, 0.0], 1.0)
+
+
+def test_the_machine_is_drawn_by_show_check_assemble_equilibrium_and_place(kineta: Command, here: Path) -> None:
+    model = CART.with_name("fourbar.kin")
+    for options in (
+        ["show", model, "-o", "a.png"],
+        ["show", model, "--from", "1,-2,1", "--output", "b.svg"],
+        ["check", model, "--plot", "c.png"],
+        ["assemble", model, "--plot", "d.pdf"],
+        ["equilibrium", model, "--plot", "e.png"],
+        ["place", model, "--put", "mass.y=0.5", "--starts", "2", "--plot", "f.png"],
+    ):
+        done = kineta(*options)
+        assert done.code == 0, done.err
+        assert f"written: {options[-1]}" in done.out
+        assert (here / options[-1]).stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["show", CART], "Missing option '-o' / '--output'. See kineta show --help."),
+        (["show", CART, "-o", "a.jpg"], "--output: expected a file .png, .svg or .pdf, found 'a.jpg'."),
+        (["show", CART, "-o", "a.png", "--from", "1,2"], "--from: expected three numbers, as in 1,-2,1, found '1,2'."),
+        (["check", CART, "--plot", "a.txt"], "--plot: expected a file .png, .svg or .pdf, found 'a.txt'."),
+    ],
+)
+def test_pictures_that_cannot_be_drawn(kineta: Command, here: Path, options: list[str], message: str) -> None:
+    done = kineta(*options)
+    assert (done.code, done.out, done.err) == (1, "", f"kineta: {message}\n")
+    assert list(here.iterdir()) == []

@@ -11,13 +11,13 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.calls import public
+from kineta.drawing import draw
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, ModelError, SimulationError, did_you_mean, shown
 from kineta.model.dimensions import varied_units
 from kineta.model.system import System
 from kineta.numerics.continuation import POINTS, STUCK, Curve, CurvePoint, branch_starts, follow
 from kineta.numerics.linear_algebra import norm, pivoted_triangle
-from kineta.results.drawing import draw
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.steady_motion import SteadyState
 from kineta.tasks.equilibria.equilibrium import Search, found_from, searched

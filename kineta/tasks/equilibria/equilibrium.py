@@ -12,6 +12,7 @@ from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.consistency.consistent_start import consistent
 from kineta.consistency.definition_domain import domain_violation
+from kineta.drawing import show
 from kineta.equations.equations import Equations, given_equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, excerpt
@@ -69,6 +70,10 @@ class Equilibrium:
     def stable(self) -> bool | None:
         """Whether the equilibrium is stable; None where that is undecided."""
         return self.stability.stable
+
+    def picture(self, *, towards: Any = None, ax: Any = None) -> Any:
+        """Draw the machine at rest, or in its steady motion; returns the Matplotlib axes."""
+        return show(self, towards=towards, ax=ax)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{n} = {x:.6g}" for n, x in self.initial.items() if x or not n.endswith("'"))

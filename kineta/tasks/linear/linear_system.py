@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
+from kineta.drawing import draw
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, warn
 from kineta.model.coercion import records
 from kineta.numerics.linear_algebra import eigvals
-from kineta.results.drawing import draw
 from kineta.results.labelled_matrix import aligned
 from kineta.values import numbers, whole, word
 

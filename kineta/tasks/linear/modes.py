@@ -11,10 +11,10 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
+from kineta.drawing import draw
 from kineta.equations.equations import Equations
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eig
-from kineta.results.drawing import draw
 from kineta.tasks.linear.linear_system import Linear, warn_unsteady
 from kineta.tasks.linear.linearize import one_linear
 from kineta.values import whole

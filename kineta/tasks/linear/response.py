@@ -13,11 +13,11 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
+from kineta.drawing import draw
 from kineta.equations.equations import Equations
 from kineta.errors import ArgumentError, SingularMatrixError, did_you_mean, shown
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import expm, solve
-from kineta.results.drawing import draw
 from kineta.tasks.linear.linear_system import Linear, warn_unsteady
 from kineta.tasks.linear.linearize import one_linear
 from kineta.values import numbers

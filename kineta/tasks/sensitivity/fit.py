@@ -14,11 +14,11 @@ from scipy.stats import t as student
 from kineta import tolerances
 from kineta.algebra.expression import Expr, symbol
 from kineta.arrays import FloatArray
+from kineta.drawing import draw
 from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, ModelError, SimulationError, shown
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import inv, norm, svd
-from kineta.results.drawing import draw
 from kineta.results.result import Result
 from kineta.runtime import run_arguments
 from kineta.tasks.sensitivity.initial_sensitivity import VariedStart, varied_start

@@ -13,13 +13,13 @@ from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.calls import public
 from kineta.consistency.consistent_start import consistent, refusal
+from kineta.drawing import draw
 from kineta.equations.equations import Equations, given_equations
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, one_of, shown
 from kineta.integration.error_control import StepControl
 from kineta.model.dimensions import expression_units, varied_units
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
-from kineta.results.drawing import draw
 from kineta.results.labelled_matrix import aligned
 from kineta.results.outcomes import check_complete
 from kineta.runtime import run_arguments

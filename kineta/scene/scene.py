@@ -1,0 +1,57 @@
+"""``Scene``: what a machine looks like, as data: frames that move, solids fixed to them, and what else pictures show.
+
+Nothing here knows how it is drawn. Poses of frames and numbers of solids are results of one program, so that whatever runs
+the program draws the same machine: a parameter that is changed changes its rod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kineta.expr.program import StraightLineProgram
+
+#: What a solid belongs to: a body, a joint, the ground, or an element between bodies.
+BODY, JOINT, FIXED, ELEMENT = "body", "joint", "ground", "element"
+
+
+@dataclass(frozen=True, slots=True)
+class Solid:
+    """A solid of a *kind*, fixed to the frame of this number, or between it and the frame ``to``.
+
+    owner : the body of its colour; "" for the ground; part : what it belongs to
+    numbers : of each measure, as ``at`` or ``sizes``, the places of its components among the numbers of the scene
+    name : of the element, constraint or contact for which it stands
+    colour : a name or ``#rrggbb``; "" for that of its owner; file : of a mesh
+    """
+
+    kind: str
+    frame: int
+    owner: str
+    part: str
+    numbers: Mapping[str, tuple[int, ...]]
+    to: int = -1
+    name: str = ""
+    colour: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """The machine of a model.
+
+    bodies : their names, carriers first; frames : the owner of each frame, the ground ("") first; places : the frame of each body
+    program : from t, q, v and the parameters p to ``frames`` (n, 12), axes by rows (to ground axes) and origin, ``numbers`` [SI],
+        which depend on p alone, and ``moving``, vectors in ground axes
+    normal : the number of the ground axis to which all motion is normal; None for motion in space
+    up : against gravity, in ground axes: (3,) places among the numbers
+    """
+
+    model: str
+    bodies: tuple[str, ...]
+    frames: tuple[str, ...]
+    places: Mapping[str, int]
+    solids: tuple[Solid, ...]
+    program: StraightLineProgram
+    normal: int | None
+    up: tuple[int, ...]

