@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from math import inf, isfinite, nan, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +15,12 @@ from kineta import tolerances
 from kineta.cli.options import FILE, Verb, json_, model, settings
 from kineta.cli.task_verbs import check_target
 from kineta.cli.values import CHECK_FAILED, Settings, echo, print_json, read
+from kineta.errors import ExpressionError
 from kineta.tasks.options import MACHINE
 
 if TYPE_CHECKING:
     from kineta.equations.equations import Equations
+    from kineta.equations.written_start import WrittenStart
     from kineta.model.system import System
 
 
@@ -113,20 +117,30 @@ def notes(system: System) -> list[str]:
     doubtful = [*unused_declarations(system), *without_effect(system), *degrees(system)]
     if not system.constraints or any(p.value is None for p in system.parameters):
         return doubtful
+    from kineta.equations.written_start import written_start
+
+    if written_start(system).regular:
+        return doubtful
+    # Lazy, here and below: what is regular needs no NumPy.
     from kineta.consistency.consistent_start import consistent, start_violation
+
+    at = _arrays(system)
+    return doubtful if start_violation(*at) else [*doubtful, *consistent(*at, reach=0.0).notes]
+
+
+def _arrays(system: System) -> tuple[Equations, float, Any, Any, Any]:
+    """Equations, time, initial state and parameters of *system*, as arrays."""
     from kineta.equations.equations import equations_of
     from kineta.equations.function import parameter_values
     from kineta.equations.initial_values import initial_state
 
-    at = equations_of(system), 0.0, *initial_state(system), parameter_values(system)
-    return doubtful if start_violation(*at) else [*doubtful, *consistent(*at, reach=0.0).notes]
+    return equations_of(system), 0.0, *initial_state(system), parameter_values(system)
 
 
 def without_effect(system: System) -> list[str]:
     """Return sentences on inertial parameters without influence on any force."""
-    import numpy as np
-
     from kineta.equations.equations import equations_of
+    from kineta.equations.written_start import WrittenStart
     from kineta.mechanics.constraints.structural_rank import random_state
     from kineta.model.name_inference import expressions
 
@@ -139,122 +153,165 @@ def without_effect(system: System) -> list[str]:
         return []
     equations = equations_of(system)
     at = random_state(system, equations.alone().graph, (), 0)
-    state = [0.7, *([at[n] for n in own] for own in (system.q_names, system.v_names)), np.linspace(1, 2, system.nv)]
-    force = equations.function("inverse", "numpy")
-    tau = force(*state)
-    moved = {n: np.abs(force(*state, p={n: values[n] * 1.01 + (not values[n])}) - tau) for n in names}
+    q, v = ([at[n] for n in own] for own in (system.q_names, system.v_names))
+
+    def force(changed: Mapping[str, float]) -> list[float]:
+        """Forces of an arbitrary motion for the parameters of the model and *changed* ones."""
+        state = WrittenStart(system, q, v, [*{**values, **changed}.values()], 0.7)
+        return state.values(equations, "inverse", _spread(1.0, 2.0, system.nv))
+
+    tau = force({})
+    least = tolerances.ROUNDING_TOLERANCE * max(map(abs, tau)) if all(map(isfinite, tau)) else -inf
     return [
         f"Parameter '{n}': it stands in inertia that the motions of the model never bring into play."
-        for n, change in moved.items()
-        if np.isfinite(tau).all() and (change <= tolerances.ROUNDING_TOLERANCE * np.abs(tau).max()).all()
+        for n in names
+        if all(abs(x - y) <= least for x, y in zip(force({n: values[n] * 1.01 + (not values[n])}), tau, strict=True))
     ]
+
+
+def _spread(first: float, last: float, n: int) -> list[float]:
+    """*n* numbers from *first* to *last*, at equal distances."""
+    return [first + (last - first) * k / max(1, n - 1) for k in range(n)]
 
 
 def laws(system: System) -> list[dict[str, Any]]:
     """Return the checks in the initial state; none for a parameter without value, and none for a model without speeds."""
-    import numpy as np
-
     from kineta.equations.equations import equations_of
-    from kineta.equations.initial_values import initial_state
-    from kineta.runtime.mass_matrix_rank import inertia_bounds, mass_matrix
+    from kineta.equations.written_start import written_start
 
     if any(p.value is None for p in system.parameters) or not system.nv:
         return []
-    state = initial_state(system)
-    equations = equations_of(system)
+    start, equations = written_start(system), equations_of(system)
+    independent = equations
+    if not start.regular:
+        from kineta.consistency.consistent_start import consistent
+
+        independent = consistent(*_arrays(system), reach=0.0).equations.settled()
     if system.programs:
-        _controlled(equations, state)
-    M, size = mass_matrix(equations, 0.0, *state), inertia_bounds(equations, 0.0, *state)
-    if not (np.isfinite(M).all() and np.isfinite(size).all()):  # or where quasi-velocities depend on each other
-        return [_definite(float("nan"), f"it is not finite: {_why(equations, state)}")]
-    return list(_of_mass(equations, M, size, state))
+        _controlled(independent)
+    return list(_of_mass(start, equations, independent))
 
 
-def _controlled(equations: Equations, state: tuple[Any, Any]) -> None:
+def _controlled(equations: Equations) -> None:
     """Raise :class:`ModelError` for programs and actuators without a law of control."""
-    from kineta.mechanics.programs.dynamics import law
-    from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
+    from kineta.mechanics.programs.dynamics import controlled, law
 
-    d = run_derivation(_independent(equations, state), PROJECTED)
+    d = controlled(equations.alone(watched=True))
     law(d)
     _ = d["transversal"]
 
 
-def _of_mass(equations: Equations, M: Any, size: Any, state: tuple[Any, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the checks of the mass matrix *M* at *state*; *size*: bounds of its diagonal entries."""
-    from kineta.runtime.mass_matrix_rank import least_inertia, massless_motion_text, scaling_warning
-
-    smallest, motion = least_inertia(M, size)
+def _of_mass(start: WrittenStart, equations: Equations, independent: Equations) -> Iterator[dict[str, Any]]:
+    """Yield the checks of the mass matrix of *equations* at *start*, then those of the *independent* ones."""
+    M, size = _mass_matrix(equations, start), _inertia_bounds(equations, start)
+    if not all(map(isfinite, chain(size, *M))):  # or where quasi-velocities depend on each other
+        yield _definite(nan, f"it is not finite: {_why(equations)}")
+        return
+    smallest = _eigenvalues(M, [sqrt(x) if x > 0 else 1.0 for x in size])[0]
     if smallest > tolerances.ROUNDING_TOLERANCE:
         yield _definite(smallest)
-        yield _inverse(_independent(equations, state), M, state)
+        yield _inverse(independent, M, start)
         if equations.system.constraints:
-            yield _met(equations, state)
+            yield _met(start)
         return
+    import numpy as np
+
+    from kineta.runtime.mass_matrix_rank import least_inertia, massless_motion_text, scaling_warning
+
+    _, motion = least_inertia(np.array(M), np.array(size))
     yield _definite(smallest, massless_motion_text(equations.system.v_names, motion, scaling_warning(equations.system)))
 
 
-def _independent(equations: Equations, state: tuple[Any, Any]) -> Equations:
-    """Return *equations* without the redundant constraints of *state*."""
-    from kineta.consistency.consistent_start import consistent
-    from kineta.equations.function import parameter_values
+def _mass_matrix(equations: Equations, start: WrittenStart) -> list[list[float]]:
+    """Return the rows of the mass matrix."""
+    from kineta.numerics.plain_matrices import LARGE, shaped
 
-    return consistent(equations, 0.0, *state, parameter_values(equations.system), reach=0.0).equations
+    n = equations.system.nv
+    if n <= LARGE:
+        return shaped(start.values(equations, "mass_matrix"), n)
+    from kineta.runtime.mass_matrix_rank import mass_matrix
+
+    return mass_matrix(equations, 0.0, start.q, start.v).tolist()  # type: ignore[no-any-return]  # of an array
+
+
+def _inertia_bounds(equations: Equations, start: WrittenStart) -> list[float]:
+    """Return upper bounds of the inertia of each speed."""
+    from kineta.mechanics.algorithms.rounding_bounds import speed_bounds
+    from kineta.passes.evaluate import evaluate
+
+    d = equations.alone()
+    try:
+        return evaluate(d.graph, speed_bounds(d.mechanism), start.state)
+    except ExpressionError:
+        return [nan]
+
+
+def _eigenvalues(M: Sequence[Sequence[float]], scale: Sequence[float]) -> list[float]:
+    """Return the eigenvalues of *M*, in rising order, in units of *scale* of the speeds."""
+    from kineta.numerics.plain_matrices import LARGE, symmetric_eigenvalues
+
+    A = [[x / (a * b) for x, b in zip(row, scale, strict=True)] for row, a in zip(M, scale, strict=True)]
+    if len(A) <= LARGE:
+        return symmetric_eigenvalues(A, what="the least inertia")
+    from kineta.numerics.linear_algebra import eigvalsh
+
+    return eigvalsh(A, what="the least inertia").tolist()  # type: ignore[no-any-return]  # of an array
 
 
 def _definite(smallest: float, fault: str = "") -> dict[str, Any]:
     return _finding("mass matrix is positive definite", "smallest scaled eigenvalue", smallest, fault)
 
 
-def _inverse(equations: Equations, M: Any, state: tuple[Any, Any]) -> dict[str, Any]:
+def _inverse(equations: Equations, M: Sequence[Sequence[float]], start: WrittenStart) -> dict[str, Any]:
     """Return the check that forward dynamics invert inverse dynamics.
 
     The diagonal of *M* scales both, so that units do not count. Rounding errors grow with the condition number of the scaled
     matrix and with the forces, by which the error is divided.
     """
-    import numpy as np
+    from kineta.numerics.plain_matrices import cholesky, solve_positive
 
-    from kineta.numerics.linear_algebra import cond, solve
-    from kineta.runtime.mass_matrix_rank import SINGULAR
-
-    scale = np.sqrt(M.diagonal())
-    vdot = np.linspace(-1.0, 1.0, len(M)) / scale
-    inverse, forward = (equations.function(name, "numpy") for name in ("inverse", "forward"))
-    tau = inverse(0.0, *state, vdot)
-    back = forward(0.0, *state, tau)
-    pushed = np.zeros(len(M))
+    scale = [sqrt(row[k]) for k, row in enumerate(M)]
+    vdot = [x / s for x, s in zip(_spread(-1.0, 1.0, len(M)), scale, strict=True)]
+    tau = start.values(equations, "inverse", vdot)
+    back = start.values(equations, "forward", tau)
+    pushed = [0.0] * len(M)
     if equations.system.constraints and not equations.system.quasi:
         # Reactions change the accelerations, not the balance.
-        pushed = equations.function("reaction_forces", "numpy")(0.0, *state, tau)
-    error, fault = np.nan, ""
-    if not np.isfinite([tau, back, pushed]).all():
-        why = _why(equations, state)
+        pushed = start.values(equations, "reaction_forces", tau)
+    error, fault = nan, ""
+    if not all(map(isfinite, (*tau, *back, *pushed))):
+        from kineta.runtime.mass_matrix_rank import SINGULAR
+
+        why = _why(equations)
         fault = why if why.startswith(SINGULAR) else f"a force is not finite: {why}"
     else:
-        vdot = vdot + solve(M, pushed, what="the accelerations by reactions")
-        size = max(1.0, float(np.abs(tau / scale).max())) * float(cond(M / np.outer(scale, scale)))
-        error = float(np.abs((back - vdot) * scale).max()) / size
+        by_reactions = solve_positive(cholesky(M, what="the accelerations by reactions"), pushed)
+        sizes = _eigenvalues(M, scale)
+        size = max(1.0, *(abs(x / s) for x, s in zip(tau, scale, strict=True))) * sizes[-1] / sizes[0]
+        far = (abs((x - a - b) * s) for x, a, b, s in zip(back, vdot, by_reactions, scale, strict=True))
+        error = max(far) / size
         fault = "" if error < tolerances.ROUNDING_TOLERANCE else "they contradict each other; please report the model"
     return _finding("forward dynamics undo inverse dynamics", "relative error over condition number", error, fault)
 
 
-def _why(equations: Equations, state: tuple[Any, Any]) -> str:
-    """Return the reason for infinite numbers at *state*."""
-    from kineta.equations.function import parameter_values
+def _why(equations: Equations) -> str:
+    """Return the reason for infinite numbers at the start."""
     from kineta.runtime.mass_matrix_rank import why_infinite
 
-    return why_infinite(equations, 0.0, *state, parameter_values(equations.system))
+    _, *state = _arrays(equations.system)
+    return why_infinite(equations, *state)
 
 
-def _met(equations: Equations, state: tuple[Any, Any]) -> dict[str, Any]:
+def _met(start: WrittenStart) -> dict[str, Any]:
     """Return the check that the start meets the constraints."""
-    from kineta.consistency.consistent_start import largest_violation, start_violation
-    from kineta.consistency.constraints import NumericConstraints
-    from kineta.equations.function import parameter_values
+    fault, residual = "", start.residual
+    if residual is None:
+        from kineta.consistency.consistent_start import largest_violation, start_violation
+        from kineta.consistency.constraints import NumericConstraints
 
-    p = parameter_values(equations.system)
-    fault = start_violation(equations, 0.0, *state, p).partition(": ")[2].rstrip(".")
-    _, residual = largest_violation(NumericConstraints(equations, p), 0.0, *state)
+        equations, t, q, v, p = _arrays(start.system)
+        fault = start_violation(equations, t, q, v, p).partition(": ")[2].rstrip(".")
+        _, residual = largest_violation(NumericConstraints(equations, p), t, q, v)
     return _finding("the start meets the constraints", "largest residual", abs(residual), fault)
 
 

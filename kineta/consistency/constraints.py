@@ -11,14 +11,12 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray, IntArray
 from kineta.codegen.compiled_functions import CompiledFunctions
+from kineta.consistency.constraint_arrays import constraint_arrays
 from kineta.consistency.definition_domain import domain_violation, position_text
 from kineta.consistency.derived import Derived
 from kineta.errors import NumericalError
 from kineta.expr.graph import ZERO
 from kineta.expr.program import program
-from kineta.mechanics.derivation import vector
-from kineta.mechanics.formalisms.table import FORMALISMS
-from kineta.mechanics.from_residual import jacobian, levels
 from kineta.model.dimensions import level_unit
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import lstsq, norm, pinv
@@ -26,8 +24,6 @@ from kineta.numerics.newton import damped_newton
 from kineta.numerics.weighted_least_change import inverse_root, least_change
 from kineta.threads import bounded_memo, once
 
-#: Formalism of the mass matrix and of the constraint rows.
-PASSIVE_FORMALISM = "newton_euler"
 #: Number of weighted Jacobians kept.
 _KEPT = 4
 
@@ -65,7 +61,7 @@ class NumericConstraints:
     @once
     def compiled(self) -> CompiledConstraints:
         """Compiled constraint functions."""
-        return self.equations.memo(CompiledConstraints, lambda: _compiled_constraints(self.system))
+        return self.equations.memo(CompiledConstraints, lambda: _compiled_constraints(self.equations))
 
     def _values(self, quantity: str, t: float, q: FloatArray, v: FloatArray) -> FloatArray:
         shape, places = self.compiled.places[quantity]
@@ -280,30 +276,22 @@ def _complement(A: FloatArray) -> FloatArray:
     )
 
 
-def _compiled_constraints(system: System) -> CompiledConstraints:
-    """Compiled constraints of *system* in the speeds of its motions, without applied forces."""
-    own = FORMALISMS[PASSIVE_FORMALISM].derivation(system.passive)
-    d, closures = own.unconstrained, own.constraint_rows
-    s = d.symbols
+def _compiled_constraints(equations: Derived) -> CompiledConstraints:
+    """Compiled constraints of *equations* in the speeds of the motions, without applied forces."""
+    given = constraint_arrays(equations)
+    s, arrays = given.symbols, given.arrays
     inputs = {"t": (s.t,), "q": s.q, "v": s.v, "p": s.p}
-    arrays = {
-        "constraints": levels(closures),
-        "constraint_jacobian": jacobian(closures, len(s.v)),
-        "mass_matrix": d["mass_matrix"],
-        "qdot": d["qdot"],
-        "rest": vector([r.rest for r in closures]),
-    }
     places = {n: [k for k, ref in enumerate(a.refs) if ref != ZERO] for n, a in arrays.items()}
     programs = [
-        program(d.graph, inputs, {n: ((len(own),), [arrays[n].refs[k] for k in own])}, n) for n, own in places.items()
+        program(s.graph, inputs, {n: ((len(own),), [arrays[n].refs[k] for k in own])}, n) for n, own in places.items()
     ]
     return CompiledConstraints(
         CompiledFunctions(programs),
         {n: (a.shape, np.array(places[n], dtype=np.int64)) for n, a in arrays.items()},
         _diagonal_blocks(len(s.v), places["mass_matrix"]),
-        tuple((r.constraint, r.order) for r in closures),
-        arrays["constraints"].labels,
-        all(r.linear(s) for r in closures),
+        given.rows,
+        given.labels,
+        given.linear,
     )
 
 

@@ -18,13 +18,14 @@ from kineta.arrays import FloatArray, Mask
 from kineta.consistency.consistent_state import ConsistentState
 from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.derived import Derived
-from kineta.mechanics.constraints.structural_rank import nearest
 from kineta.model.system import System
-from kineta.numerics.linear_algebra import lstsq, norm, pivoted_triangle, qr, svd
+from kineta.numerics.linear_algebra import lstsq, nearest, norm, pivoted_triangle, qr, svd
 
 #: Coordinates and speeds.
 State = tuple[FloatArray, FloatArray]
 
+#: Rows in error messages.
+ROWS = "the constraints that depend on each other"
 #: Number of states near the start, and time between them: rows that vanish at t = 0 or at rest do not vanish there.
 NEIGHBOURS, TIME_STEP = 3, 0.01
 #: Size of the displacements, relative to a unit speed, in the mass metric; and of the changes of speed where rows are nonlinear.
@@ -143,9 +144,9 @@ def dependent_rows(
         return ""
     length = np.max([norm(rows, axis=1, keepdims=True) for rows in (*others, A)], axis=0)
     A = A / np.where(length > 0, length, 1.0)
-    if nearest(A) > tolerances.INDEPENDENCE_TOLERANCE:
+    if nearest(A, what=ROWS) > tolerances.INDEPENDENCE_TOLERANCE:
         return ""
-    left, sizes, _ = svd(A, what="the constraints that depend on each other")
+    left, sizes, _ = svd(A, what=ROWS)
     if (driven or len(sizes) == len(A)) and sizes[-1] > (tolerances.SINGULARITY_TOLERANCE if part is None else part):
         return ""
     shares = np.abs(left[:, len(sizes) - 1 if driven else -1])
@@ -184,7 +185,7 @@ def _well_conditioned(A: FloatArray) -> bool:
     length = norm(A, axis=1)
     return (
         bool(length.min() >= tolerances.SINGULARITY_TOLERANCE * max(1.0, length.max()))
-        and nearest(A / length[:, None]) > tolerances.INDEPENDENCE_TOLERANCE
+        and nearest(A / length[:, None], what=ROWS) > tolerances.INDEPENDENCE_TOLERANCE
     )
 
 

@@ -2,5 +2,5 @@
 report.
 
 Reading order: ``equations``, ``formulas``, ``function``, ``argument_layout``, ``result_arrays``, ``matrix_form``,
-``derivation_report``, ``initial_values``, ``case_arguments``.
+``derivation_report``, ``written_start``, ``initial_values``, ``case_arguments``.
 """

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import ast
 import inspect
-import textwrap
 import typing
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from threading import RLock
 from typing import Any
 
@@ -63,12 +62,21 @@ def translate_unit(*kernels: tuple[Any, ...]) -> list[KernelTree]:
     return [tree for tree in found if tree is not None]
 
 
+def _definitions(block: ast.AST) -> Iterator[tuple[int, ast.FunctionDef]]:
+    """The functions of a *block*, each with the line of its first decorator."""
+    for part in (*getattr(block, "body", ()), *getattr(block, "orelse", ())):
+        if isinstance(part, ast.FunctionDef):
+            yield min([part.lineno, *(x.lineno for x in part.decorator_list)]), part
+        yield from _definitions(part)
+
+
 class _Unit:
     """Kernels that are translated together: each once for equal static values, under names of their own."""
 
     def __init__(self) -> None:
         self.functions: dict[tuple[Kernel, str], KernelTree | None] = {}
         self.sources: dict[Kernel, tuple[ast.FunctionDef, str, dict[str, MemoryType | None], MemoryType]] = {}
+        self.files: dict[str, tuple[list[str], dict[int, ast.FunctionDef]]] = {}
         self.names: set[str] = set()
 
     def signature(self, kernel: Kernel) -> tuple[dict[str, MemoryType | None], MemoryType]:
@@ -78,12 +86,12 @@ class _Unit:
     def source(self, kernel: Kernel) -> tuple[ast.FunctionDef, str, dict[str, MemoryType | None], MemoryType]:
         """The syntax tree of a *kernel*, the name of its file, and its signature."""
         if kernel not in self.sources:
-            lines, first = inspect.getsourcelines(kernel.function)
+            lines, _ = inspect.findsource(kernel.function)
             file = inspect.getsourcefile(kernel.function) or "?"
-            with _PARSING:
-                module = ast.parse(textwrap.dedent("".join(lines)))
-            (tree,) = ast.increment_lineno(module, first - 1).body
-            assert isinstance(tree, ast.FunctionDef)
+            if (known := self.files.get(file)) is None or known[0] is not lines:
+                with _PARSING:
+                    known = self.files[file] = lines, dict(_definitions(ast.parse("".join(lines))))
+            tree = known[1][kernel.function.__code__.co_firstlineno]
             hints = typing.get_type_hints(kernel.function)
             for a in tree.args.args:
                 if a.arg not in hints:

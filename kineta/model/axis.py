@@ -45,7 +45,8 @@ def direction(axis: Sequence[Scalar]) -> Axis:
 
 def unit(axis: Sequence[float]) -> Numbers:
     """*axis* with length one; raises :class:`ModelError` for a zero vector, or another number of components than three."""
-    components = axis if isinstance(axis, tuple) and {type(a) for a in axis} == {float} else _floats(axis)
+    plain = isinstance(axis, tuple | list) and all(type(a) in (float, int) and abs(a) < LONGEST for a in axis)
+    components = tuple(map(float, axis)) if plain else _floats(axis)
     if len(components) != 3:
         raise ModelError(f"Expected an axis of three components, found {len(components)}: {components}.")
     x, y, z = components

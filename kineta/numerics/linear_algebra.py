@@ -1,4 +1,4 @@
-"""Guarded linear algebra: the only door to NumPy's and SciPy's.
+"""Guarded linear algebra of arrays: the only door to NumPy's and SciPy's.
 
 LAPACK does not refuse numbers that are not finite: for a matrix with a NaN it returns zero determinants and plausible
 eigenvalues, prints on standard output, or fails without a reason. Every function here checks its arrays first, and its error
@@ -6,8 +6,7 @@ names the quantity, the argument *what*, in the words of the user ("the accelera
 ``cond`` only measure, and return NaN instead.
 
 Names and results follow :mod:`numpy.linalg` and :mod:`scipy.linalg`. Rank tolerances (``rcond``) are arguments, since the
-caller knows the accuracy of its rows; the default is the rounding error of the decomposition, n eps. SciPy is imported lazily:
-checking a model needs NumPy alone.
+caller knows the accuracy of its rows; the default is the rounding error of the decomposition, n eps. SciPy is imported lazily.
 """
 
 from __future__ import annotations
@@ -19,12 +18,15 @@ import numpy as np
 from numpy.linalg import LinAlgError, norm
 from numpy.typing import ArrayLike, NDArray
 
+from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray, IntArray, Mask
 from kineta.errors import NumericalError, SingularMatrixError
+from kineta.numerics.plain_matrices import LARGE, not_finite
 
 __all__ = [
     "cholesky",
     "cond",
+    "dependent_row",
     "det",
     "eig",
     "eigh",
@@ -34,6 +36,7 @@ __all__ = [
     "inv",
     "lstsq",
     "matrix_rank",
+    "nearest",
     "norm",
     "null_space",
     "pinv",
@@ -49,6 +52,7 @@ __all__ = [
     "svd",
     "svdvals",
     "triangle",
+    "unit_rows",
 ]
 
 Found = TypeVar("Found")
@@ -73,11 +77,7 @@ def _not_finite(what: str, array: NDArray[Any], finite: Mask) -> str:
     """The sentence about the first number of *array* that is not *finite*."""
     first = tuple(int(k) for k in np.argwhere(~finite)[0])
     places = ("entry",) if array.ndim == 1 else (*("case",) * (array.ndim - 2), "row", "column")
-    where = ", ".join(f"{name} {k + 1}" for name, k in zip(places, first, strict=True))
-    return (
-        f"There is no value for {what}: {array[first]:g} in {where} of its matrix; an expression has no value at this state, or "
-        "one beyond all numbers. Change the state or the parameters."
-    )
+    return not_finite(what, array[first], ", ".join(f"{name} {k + 1}" for name, k in zip(places, first, strict=True)))
 
 
 def det(A: ArrayLike) -> FloatArray:
@@ -186,6 +186,41 @@ def pivoted_triangle(A: ArrayLike, *, what: str) -> tuple[FloatArray, IntArray]:
 
     R, order = _guarded(what, lambda A: scipy_qr(A, mode="r", pivoting=True), A)
     return np.asarray(R), np.asarray(order)
+
+
+def unit_rows(A: FloatArray) -> FloatArray:
+    """A (..., rows, columns) with nonzero rows scaled to unit length."""
+    size = norm(A, axis=-1, keepdims=True)
+    return np.asarray(A / np.where(size > 0, size, 1.0))
+
+
+def dependent_row(G: ArrayLike, rank: float, *, what: str) -> tuple[int, list[float]] | None:
+    """:func:`~kineta.numerics.plain_matrices.dependent_row` of many rows."""
+
+    def found(G: FloatArray) -> tuple[int, list[float]] | None:
+        if nearest(G, what=what) > tolerances.INDEPENDENCE_TOLERANCE:
+            return None
+        R = triangle(G.T, what=what)
+        far = np.abs(R.diagonal()) > rank
+        k = len(far) if far.all() else int(far.argmin())
+        return None if k == len(G) else (k, solve(R[:k, :k], R[:k, k], what=what).tolist())
+
+    return _guarded(what, found, np.asarray(G))
+
+
+def nearest(G: ArrayLike, *, what: str) -> float:
+    """The least distance of a row of G, of unit length, from the span of the rows before it; for many rows to 1e-7, in an order
+    that preserves zeros. Zero for more rows than columns.
+    """
+
+    def found(G: FloatArray) -> float:
+        if len(G) > G.shape[1]:
+            return 0.0
+        if len(G) <= LARGE:
+            return float(np.abs(triangle(G.T, what=what).diagonal()).min(initial=np.inf))
+        return float(np.sqrt(max(sparse_pivots(G, what=what).min(), 0.0)))
+
+    return _guarded(what, found, np.asarray(G))
 
 
 def sparse_pivots(A: FloatArray, *, what: str) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import Any
 from kineta.errors import ExpressionError
 from kineta.expr.graph import Graph, Ref, no_number
 from kineta.expr.op import FLOAT, UNARY, Op
+from kineta.expr.program import StraightLineProgram
 from kineta.expr.walk import reachable
 
 _UNARY = [op in UNARY for op in Op]
@@ -39,3 +40,23 @@ def evaluate(
             except (ValueError, ZeroDivisionError, OverflowError):
                 raise no_number(op, arguments) from None
     return [-result[r >> 1] if r & 1 else result[r >> 1] for r in roots]
+
+
+def evaluate_program(program: StraightLineProgram, *blocks: Sequence[float]) -> list[float]:
+    """Results of *program* for numbers of each input block.
+
+    Raises :class:`ExpressionError` for an operation without a result, or with one that is no number.
+    """
+    values = [x for block in blocks for x in block]
+    values += program.constants
+    for op, a, b in zip(program.op, program.lhs, program.rhs, strict=True):
+        x = -values[a >> 1] if a & 1 else values[a >> 1]
+        arguments = (x,) if _UNARY[op] else (x, -values[b >> 1] if b & 1 else values[b >> 1])
+        try:
+            found = FLOAT[op](*arguments)
+        except (ValueError, ZeroDivisionError, OverflowError):
+            raise no_number(op, arguments) from None
+        if found != found:
+            raise no_number(op, arguments)
+        values.append(found)
+    return [-values[r >> 1] if r & 1 else values[r >> 1] for r in program.results]

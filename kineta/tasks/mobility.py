@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from kineta.consistency.consistent_start import consistent
 from kineta.equations.equations import Equations
-from kineta.equations.function import parameter_values
-from kineta.equations.initial_values import initial_state
+from kineta.equations.written_start import written_start
 
 
 def freedom(equations: Equations) -> int:
@@ -19,7 +15,15 @@ def freedom(equations: Equations) -> int:
     system = equations.system
     if system.quasi or not system.constraints:
         return system.nv
-    values = parameter_values(system, {p.name: 1.0 for p in system.parameters if p.value is None and not p.fixed})
-    found = consistent(equations, 0.0, *initial_state(system, p=values), values, reach=np.inf)
+    start = written_start(system)
+    if start.regular:
+        return system.nv - len(equations.constraint_rows)
+    # Lazy: a regular start needs no NumPy.
+    import numpy as np
+
+    from kineta.consistency.consistent_start import consistent
+
+    p, q, v = map(np.asarray, (start.p, start.q, start.v))
+    found = consistent(equations, 0.0, q, v, p, reach=np.inf)
     # Inconsistent rows are never dropped, and may outnumber the speeds.
     return max(0, system.nv - len(found.equations.rows))

@@ -15,7 +15,8 @@ import pytest
 
 import kineta as kn
 from tests.cli.conftest import CART, HOPPER, Command
-from tests.support import slow
+from tests.model.urdf.texts import FINGER
+from tests.support import EXAMPLES, slow
 
 MAIN = "from kineta.__main__ import main; main()"
 
@@ -58,7 +59,8 @@ LANES = ("kineta.simulation.ensemble", "kineta.integration.native_ensemble", "ki
     ("arguments", "spared"),
     [
         (("derive", CART), ("numpy", "llvmlite", "scipy", "matplotlib", "rich", *TOLD)),
-        (("check", CART), ("llvmlite", "scipy", "matplotlib", "rich", *TOLD)),
+        (("check", CART), ("numpy", "llvmlite", "scipy", "matplotlib", "rich", *TOLD)),
+        (("check", EXAMPLES / "fourbar.kin"), ("numpy", "llvmlite", "scipy", "matplotlib", "rich", *TOLD)),
         *slow(
             [(("simulate", CART, "--to", "1"), ("scipy", "matplotlib", "xarray", "concurrent", "rich", *LANES, *TOLD))]
         ),
@@ -68,6 +70,36 @@ def test_a_verb_loads_only_what_it_needs(arguments: tuple[str, ...], spared: tup
     done = run(*arguments, code=watching(*spared))
     assert done.returncode == 0
     assert done.stdout.endswith("loaded: []\n")
+
+
+#: Where NumPy and LLVM cannot be imported: the findings of ``check`` for models, by their paths.
+CHECKED = """
+import json, sys
+sys.modules.update(dict.fromkeys({blocked}))
+import kineta as kn
+from kineta.cli.check import described, laws, notes
+models = {{path: kn.load(path) for path in {models}}}
+print(json.dumps({{p: [described(s), notes(s), laws(s)] for p, s in models.items()}}))
+"""
+
+
+@pytest.mark.slow
+def test_check_and_derive_do_without_arrays(tmp_path: Path) -> None:
+    """Of all examples but the one with redundant constraints, which projected states show, and of a robot in URDF."""
+    robot = tmp_path / "robot.urdf"
+    robot.write_text(FINGER)
+    models = [str(p) for p in (*sorted(EXAMPLES.glob("*.kin")), robot) if p.stem != "bricard"]
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", CHECKED.format(blocked=blocked, models=models)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        for blocked in (["numpy", "scipy", "llvmlite"], [])
+    ]
+    assert found[0] == found[1]
+    assert len(json.loads(found[0])) == len(models)
 
 
 @pytest.mark.parametrize("given", [None, "2"])

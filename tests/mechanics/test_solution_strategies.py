@@ -12,9 +12,9 @@ import kineta as kn
 from kineta.equations.equations import derive
 from kineta.errors import ArgumentError
 from kineta.mechanics.constraints.solution_strategies import STRATEGIES
-from kineta.mechanics.constraints.structural_rank import scaled
 from kineta.model.kind import Condition
 from kineta.model.system import System
+from kineta.numerics.linear_algebra import unit_rows
 from kineta.passes.evaluate import evaluate
 from tests.mechanics.random_loops import KINDS, chain, joints
 from tests.mechanics.random_systems import random_state, random_system
@@ -76,7 +76,7 @@ def regular_state(system: System) -> dict[str, float]:
 
     def least(state: dict[str, float]) -> float:
         rows = evaluated(system, "multipliers", "constraint_jacobian", state).reshape(-1, system.nv)
-        return float(np.linalg.svd(scaled(rows), compute_uv=False)[-1])
+        return float(np.linalg.svd(unit_rows(rows), compute_uv=False)[-1])
 
     return max((random_state(system, seed) for seed in range(4)), key=least)
 

@@ -15,7 +15,7 @@ from kineta.numerics import linear_algebra
 
 PACKAGE = Path(kineta.__file__).parent
 DOOR = PACKAGE / "numerics" / "linear_algebra.py"
-MEASURES = ("cond", "det", "norm")
+MEASURES = ("cond", "det", "norm", "unit_rows")
 GUARDED = [name for name in linear_algebra.__all__ if name not in MEASURES]
 #: What the functions take beside one matrix.
 MORE = {"solve": 1, "solve_positive": 1, "solve_triangular": 1, "lstsq": 1, "ranked_lstsq": 1}
@@ -23,7 +23,7 @@ MORE = {"solve": 1, "solve_positive": 1, "solve_triangular": 1, "lstsq": 1, "ran
 
 def call(name: str, A: np.ndarray) -> object:
     function = getattr(linear_algebra, name)
-    more = [np.ones(len(A))] * MORE.get(name, 0) + [1e-9] * (name == "matrix_rank")
+    more = [np.ones(len(A))] * MORE.get(name, 0) + [1e-9] * (name in ("matrix_rank", "dependent_row"))
     return function(A, *more, what="the modes of 'it'")
 
 

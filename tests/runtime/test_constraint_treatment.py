@@ -15,7 +15,7 @@ from kineta.consistency.constraints import NumericConstraints
 from kineta.consistency.redundancy import Redundancy, find_redundancy
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError, KinetaWarning, SimulationError
-from kineta.mechanics.constraints.structural_rank import nearest, scaled
+from kineta.numerics.linear_algebra import nearest, unit_rows
 from tests.mechanics.truth import load
 from tests.support import EXAMPLES
 
@@ -434,7 +434,7 @@ def test_a_long_row_is_as_regular_as_its_windows() -> None:
 
 
 def test_a_loop_that_closes_twice_is_found_among_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kineta.mechanics.constraints.structural_rank.LARGE", 10)
+    monkeypatch.setattr("kineta.numerics.linear_algebra.LARGE", 10)
     system = parallelograms(8)
     again = replace(system.constraints[5], name="again")
     found = rank_of(system.replace(constraints=(*system.constraints, again)))
@@ -448,10 +448,10 @@ def test_distances_of_rows_are_told_without_their_zeros_too() -> None:
     G = np.zeros((300, 301))
     for k in range(300):
         G[k, k : k + 2] = rng.standard_normal(2)
-    G = scaled(G)
-    assert np.linalg.svd(G, compute_uv=False)[-1] <= nearest(G) <= 1
-    assert nearest(np.vstack([G[1:], G[7]])) < 1e-7
-    assert nearest(np.eye(3, 2)) == 0
+    G = unit_rows(G)
+    assert np.linalg.svd(G, compute_uv=False)[-1] <= nearest(G, what="rows") <= 1
+    assert nearest(np.vstack([G[1:], G[7]]), what="rows") < 1e-7
+    assert nearest(np.eye(3, 2), what="rows") == 0
 
 
 def test_where_all_is_pinned_no_other_guess_is_advised() -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import symbol
 from kineta.errors import ExpressionError, ModelError
@@ -30,9 +29,7 @@ from kineta.model.named_expressions import substitute_names
 from kineta.model.quasi import Quasi
 from kineta.model.system import System, a_system
 from kineta.model.transformations.mapping import map_expressions
-
-if TYPE_CHECKING:
-    from kineta.arrays import FloatArray
+from kineta.numerics.plain_matrices import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class QuasiVelocityDefinitions:
         refs = [ref for f in self.rows for ref in (f.free, *f.gradient.values())]
         return random_state(self.base.system, self.base.graph, refs, seed)
 
-    def at_start(self) -> FloatArray:
+    def at_start(self) -> Rows:
         """G at the start of the system, or at a random state near it where G has no value or dependent rows."""
         system, graph = self.base.system, self.base.graph
         try:
@@ -72,7 +69,7 @@ class QuasiVelocityDefinitions:
             return self.matrix(0)
         return self.matrix(0) if dependent(G) else G
 
-    def matrix(self, seed: int) -> FloatArray:
+    def matrix(self, seed: int) -> Rows:
         """G at a random state, rows scaled to unit length."""
         return matrix(self.base.graph, [f.gradient for f in self.rows], len(self.base.v), self.state(seed))
 

@@ -92,8 +92,8 @@ def check_independent(symbols: Symbols, kept: Sequence[Row]) -> None:
     for seed in range(3 * bool(kept)):
         state = random_state(symbols.system, symbols.graph, refs, seed)
         G = matrix(symbols.graph, gradients, len(symbols.v), state)
-        sloped = [k for k, row in enumerate(G) if row.any()]
-        found = [sloped[k] for k in dependent(G[sloped])]
+        sloped = [k for k, row in enumerate(G) if any(row)]
+        found = [sloped[k] for k in dependent([G[k] for k in sloped])]
         if not found:
             return
     if found:

@@ -26,6 +26,7 @@ from kineta.mechanics.constraints.structural_rank import matrix, random_state
 from kineta.mechanics.derivation import Derivation
 from kineta.mechanics.linear_algebra.ldl import Factors, factored, sparse
 from kineta.mechanics.linear_algebra.small_systems import eliminated
+from kineta.numerics.plain_matrices import independent_columns
 
 #: The default strategy: regular wherever the constraints are independent, at a cost proportional to the number of bodies.
 MULTIPLIERS = "multipliers"
@@ -129,10 +130,7 @@ def _regular(d: Derivation) -> dict[str, float]:
 
 def _free(d: Derivation) -> list[int]:
     """The speeds least determined by the constraints, as many as there are degrees of freedom."""
-    # Lazy: systems without constraints need neither NumPy nor SciPy.
-    from kineta.numerics.linear_algebra import pivoted_triangle
-
     gradients = [r.gradient for r in d.rows]
     A = matrix(d.graph, gradients, len(d.symbols.v), _regular(d))
-    _, order = pivoted_triangle(A, what="the speeds that constraints leave free")
-    return sorted(order[len(gradients) :].tolist())
+    dependent = independent_columns(A, what="the speeds that constraints leave free")
+    return sorted({*range(len(d.symbols.v))}.difference(dependent))

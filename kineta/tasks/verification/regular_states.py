@@ -13,9 +13,9 @@ from kineta.consistency.redundancy import contradiction, singular_configuration
 from kineta.equations.equations import Equations
 from kineta.equations.initial_values import initial_state
 from kineta.errors import SimulationError
-from kineta.mechanics.constraints.structural_rank import dependent, scaled
+from kineta.mechanics.constraints.structural_rank import dependent
 from kineta.model.reserved_symbols import TIME
-from kineta.numerics.linear_algebra import norm
+from kineta.numerics.linear_algebra import norm, unit_rows
 from kineta.runtime.mass_matrix_rank import why_infinite
 from kineta.tasks.verification.random_states import States, chosen, on_constraints, quantity, random_states
 
@@ -104,5 +104,6 @@ def _regular(equations: Equations, states: States) -> tuple[Mask, Mask]:
         A = quantity(d, "constraint_jacobian", states)
     sizes = norm(A, axis=2)
     long = sizes.min(axis=1) > tolerances.SINGULARITY_TOLERANCE * sizes[finite].max()
-    apart = np.array([np.isfinite(G).all() and not dependent(G, tolerances.INDEPENDENCE_TOLERANCE) for G in scaled(A)])
+    rank = tolerances.INDEPENDENCE_TOLERANCE
+    apart = np.array([np.isfinite(G).all() and not dependent(G.tolist(), rank) for G in unit_rows(A)])
     return finite, long & apart

@@ -9,11 +9,10 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
-from kineta.mechanics.constraints.structural_rank import scaled
 from kineta.mechanics.derivation import Derivation
 from kineta.model.reserved_symbols import TIME
 from kineta.model.system import System
-from kineta.numerics.linear_algebra import cond, pinv
+from kineta.numerics.linear_algebra import cond, pinv, unit_rows
 from kineta.tasks.verification.random_states import States, quantity
 from kineta.tasks.verification.reference_kinematics import ReferenceKinematics
 from kineta.threads import once
@@ -62,7 +61,7 @@ class SampledEquations:
         scale = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
         found = cond(M / (scale[:, :, None] * scale[:, None, :]))
         if self.d.rows:
-            A = scaled(doubles(self.at("constraint_jacobian")) / scale[:, None, :])
+            A = unit_rows(doubles(self.at("constraint_jacobian")) / scale[:, None, :])
             found = found * cond(A) ** 2
         return np.asarray(found)
 
