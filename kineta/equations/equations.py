@@ -30,6 +30,7 @@ from kineta.mechanics.variables import Symbols, symbols
 from kineta.model.coercion import records
 from kineta.model.reserved_symbols import MULTIPLIER
 from kineta.model.system import System, a_system
+from kineta.model.transformations.alike import named_as
 from kineta.model.transformations.equivalents import parametrised
 from kineta.passes.hoist import hoist
 from kineta.passes.simplify import stages
@@ -116,11 +117,15 @@ class Equations:
     ``bias`` contains all loads of the model: gravity, elements, prescribed motion; ``tau`` is added to them.
 
     Threads share the derivation, which grows: they reach it by :meth:`shared`, one at a time.
+
+    ``like`` are equations of a system that differs from this one in names alone, and its names with those of this one: code of
+    the one serves the other, so that of ten boxes one is compiled.
     """
 
     system: System
     method: Formalism
     derivation: Derivation
+    like: tuple[Equations, Mapping[str, str]] | None = None
 
     @property
     def formalism(self) -> str:
@@ -139,19 +144,13 @@ class Equations:
             )
 
         def made() -> Equations:
-            return Equations(self.system, self.method, replace(self.derivation, left_out=names))
+            like = self.like
+            if like is not None:
+                back = {own: first for first, own in like[1].items()}
+                like = like[0].without(named_as(back, name) for name in names), like[1]
+            return Equations(self.system, self.method, replace(self.derivation, left_out=names), like)
 
         return self.memo((Equations, names), made)
-
-    def part(self, system: System) -> Equations:
-        """The equations of *system*, a component of that of these, without the rows that these leave out."""
-
-        def made() -> Equations:
-            own = self.method.derivation(system, exact=self.derivation.graph.exact)
-            part = Equations(system, self.method, replace(own, strategy=self.derivation.strategy))
-            return part.without(self.left_out.intersection(part.constraint_rows)) if self.left_out else part
-
-        return self.memo((Equations, system.coordinates, *system.outputs.keys()), made)
 
     def settled(self) -> Equations:
         """The equations without constraints that are redundant at the start of the model, projected onto the constraints; a
@@ -355,6 +354,20 @@ class Equations:
         key = Function, name, known_backend(backend)
         own = self.settled() if row_of(name).solved else self
         return own.memo(key, lambda: Function(own.system, name, *own.programs(name), backend))
+
+
+def part_of(equations: Equations, system: System, like: tuple[Equations, Mapping[str, str]] | None = None) -> Equations:
+    """The equations of *system*, a component of that of *equations*, without the rows that these leave out; *like* as in
+    :class:`Equations`.
+    """
+    whole, gone = equations.derivation, equations.left_out
+
+    def made() -> Equations:
+        own = equations.method.derivation(system, exact=whole.graph.exact)
+        part = Equations(system, equations.method, replace(own, strategy=whole.strategy), like)
+        return part.without(gone.intersection(part.constraint_rows)) if gone else part
+
+    return equations.memo((part_of, system, like and like[0].system), made)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
 from kineta.model.system import System
+from kineta.model.transformations.alike import named_as
 from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
@@ -49,6 +50,23 @@ class CompiledSystem:
         group = partial(_group, setup.name)
         self._functions = CompiledFunctions([setup, *programs.values()], group=group)
         self._last_block: tuple[bytes | None, FloatArray] = None, NO_FLAGS
+
+    def renamed(self, names: Mapping[str, str]) -> CompiledSystem:
+        """The same code of a system whose records have other *names*."""
+        layout = self.layout
+        own = CompiledSystem(
+            self._functions.programs[self._setup],
+            {},
+            replace(
+                layout,
+                guards=tuple(named_as(names, n) for n in layout.guards),
+                multipliers={named_as(names, n): unit for n, unit in layout.multipliers.items()},
+                touches=tuple(replace(touch, name=named_as(names, touch.name)) for touch in layout.touches),
+            ),
+            self.treatment,
+        )
+        own._functions = self._functions
+        return own
 
     @property
     def programs(self) -> Mapping[str, StraightLineProgram]:
@@ -286,7 +304,14 @@ def projected_system(equations: Equations, run: BoundSystem) -> BoundSystem:
 def compile_system(equations: Equations, forces: AppliedForces, watched: Sequence[Expr], kept: str) -> CompiledSystem:
     """Compiled system of *equations* under *forces*, with the *watched* events; memoised with the equations."""
     key = (CompiledSystem, forces.none, tuple(forces.expressions.items()), tuple(watched), kept)
-    return equations.bounded_memo(key, lambda: CompiledSystem(*_run_programs(equations, forces, watched, kept), kept))
+
+    def made() -> CompiledSystem:
+        if equations.like is None or watched or forces.expressions:
+            return CompiledSystem(*_run_programs(equations, forces, watched, kept), kept)
+        first, names = equations.like
+        return compile_system(first, forces, (), kept).renamed(names)
+
+    return equations.bounded_memo(key, made)
 
 
 def _run_programs(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kineta.arrays import IntArray
-from kineta.equations.equations import Equations
+from kineta.equations.equations import Equations, part_of
+from kineta.model.transformations.alike import alike
 from kineta.model.transformations.components import Components
 from kineta.results.outcomes import DONE, EVENT
 from kineta.runtime.applied_forces import AppliedForces
@@ -71,23 +72,21 @@ def _components(equations: Equations, groups: Sequence[Sequence[str]]) -> tuple[
     found = Components(equations.system, groups)
     if len(found.systems) == 1:
         return found, (equations,)
-    return found, tuple(map(equations.part, found.systems))
+    each = list[Equations]()
+    for k, own in enumerate(alike(found.systems)):
+        each.append(part_of(equations, own.system, None if own.first == k else (each[own.first], own.names)))
+    return found, tuple(each)
 
 
 def _inputs(equations: Equations, own: Equations, given: RunInputs, events: IntArray) -> RunInputs:
     """The inputs of the part *own* of a run with *given* inputs, and the *events* with these numbers."""
     whole, part, forces = equations.system, own.system, given.forces
-    q, v, p = (
-        [names.index(n) for n in kept]
-        for names, kept in (
-            (whole.q_names, part.q_names),
-            (whole.v_names, part.v_names),
-            (whole.parameter_names, part.parameter_names),
-        )
-    )
+    q, v = [whole.q_names.index(n) for n in part.q_names], [whole.v_names.index(n) for n in part.v_names]
+    values = dict(zip(whole.parameter_names, given.p.tolist(), strict=True))
+    p = np.array([values.get(own.name, own.value) for own in part.parameters if not own.fixed], dtype=np.float64)
     acting = {name: e for name, e in forces.expressions.items() if name in part.v_names}
     watched = [given.watched[i] for i in events.tolist()]
-    return RunInputs(given.q[q], given.v[v], given.p[p], AppliedForces(forces.constant[v], acting), watched)
+    return RunInputs(given.q[q], given.v[v], p, AppliedForces(forces.constant[v], acting), watched)
 
 
 def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[tuple[SimulationProblem, Solution]]:

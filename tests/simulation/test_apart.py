@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import kineta as kn
 from kineta.results.result import Result
-from kineta.simulation.apart import together
+from kineta.simulation.apart import apart, together
 from kineta.simulation.inputs import run_inputs
 
 A = "A | Ry(a), Sz(-l) = m; damper g = 0.1 on a'; point Tip on A = (0, 0, -0.3);"
@@ -193,3 +194,53 @@ def test_the_model_of_a_common_parameter_is_the_same_with_other_values() -> None
     lengths = [kn.simulate(TWO, 1.0, p={"m": m}, samples=3) for m in (1.0, 3.0)]
     np.testing.assert_allclose(lengths[0]["b"], lengths[1]["b"], atol=0.2)
     assert [run.parameters["m"] for run in lengths] == [1.0, 3.0]
+
+
+ALIKE = """gravity 9.81; parameters l_1 = 1, l_2 = 1.4, c = 0.1;
+contact floor : point between C and ground axis (0, 0, 1), restitution = 0.5, friction = 0.3;
+contact table : point between F and ground axis (0, 0, 1), restitution = 0.5, friction = 0.4;
+A | Sx(0.5), Sz(1.3), Ry(a) = 0; C ~ A | Sz(-l_1) = 1.2; D | Sx(1.5), Sz(1.6), Ry(d) = 0; F ~ D | Sz(-l_2) = 1.1;
+damper g = c on a'; damper h = c on d'; output of_a = C.x, of_d = F.x; initial a = 1, d = 1.2;
+"""
+
+
+@pytest.mark.parametrize(
+    "other", ["", "J | Sz(j) = 1; contact base : point between J and ground axis (0, 0, 1); initial j = 1;"]
+)
+def test_parts_that_are_alike_have_one_code(other: str) -> None:
+    system = kn.loads(ALIKE + other)
+    parts = apart(equations := kn.derive(system), run_inputs(system, (None,) * 5, (), "dop853"))
+    assert [own.like is None for own in parts.equations] == [True, False, *[True] * bool(other)]
+    run = kn.simulate(equations, 1.5, samples=7)
+    common = kn.simulate(system.replace(switches=[WATCH]), 1.5, samples=7)
+    assert_same(run, common)
+    assert [what for _, what in run.changes] == [what for _, what in common.changes]
+    assert [i.contact for i in run.impacts] == [i.contact for i in common.impacts]
+    again = kn.simulate(equations, 1.5, p={"l_1": 0.5, "c": 0.3}, samples=7)
+    assert_same(again, kn.simulate(system.replace(switches=[WATCH]), 1.5, p={"l_1": 0.5, "c": 0.3}, samples=7))
+
+
+def test_parts_with_events_and_forces_of_their_own_have_their_own_code() -> None:
+    system = kn.loads(re.sub("contact.*;", "", ALIKE))
+    given: dict[str, Any] = {"tau": {"d'": kn.symbol("d") * 3}, "events": kn.event(kn.symbol("a"))}
+    run, common = (kn.simulate(s, 1.5, samples=7, **given) for s in (system, system.replace(switches=[WATCH])))
+    assert_same(run, common)
+    np.testing.assert_allclose(run.t_events[0], common.t_events[0], atol=1e-8)
+
+
+def test_parts_with_constraints_that_are_alike() -> None:
+    text = """gravity 9.81; A | Sx(a), Sz(b) = 1; B | Sx(c), Sz(d) = 2; coordinates a, b, c, d;
+constraint rod : a^2 + b^2 = 1; constraint bar : c^2 + d^2 = 4; constraint twice : 2*a^2 + 2*b^2 = 2; initial a = 1, c = 2;
+output pull = lambda.bar, push = lambda.rod;"""
+    for system in (kn.loads(text), kn.loads(text.replace("constraint twice : 2*a^2 + 2*b^2 = 2;", ""))):
+        run, common = (kn.simulate(s, 1.5, samples=7) for s in (system, system.replace(switches=[WATCH])))
+        assert run.success
+        assert_same(run, common)
+    assert len(system.outputs) == 2
+
+
+def test_a_part_of_many_that_fails_says_its_own_name() -> None:
+    text = "coordinates x, y; M | Sx(x) = 1; N | Sx(y) = 1; force f = -1/(x - 2)^2 on x; force g = -1/(y - 3)^2 on y;"
+    run = kn.simulate(kn.loads(f"{text} initial x = 2.5, y = 3.5, x' = 1, y' = -3;"), 2.0)
+    assert run.status == -1
+    assert re.search(r"'1/\((3 - y|y - 3)\)\^2' needs", run.message)

@@ -1,0 +1,189 @@
+"""Systems that are alike up to names and numbers, as ten boxes on the ground are: one derivation and one code serve them all."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, symbol
+from kineta.expr.graph import Ref
+from kineta.expr.op import COMMUTATIVE, Op
+from kineta.expr.walk import operands, reachable
+from kineta.model.body import GROUND
+from kineta.model.named_expressions import Outputs
+from kineta.model.parameters import Parameter, Parameters
+from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.model.system import System
+from kineta.model.transformations.mapping import map_expressions
+from kineta.model.vectors import part
+from kineta.passes.substitute import substitute
+
+#: Fields of a system from which its equations follow.
+_DESCRIBED = ("coordinates", "gravity", "bodies", "points", "elements", "constraints", "quasi", "contacts", "outputs")
+#: Fields of records that hold names of the model; other texts are words of the language.
+_NAMED = ("name", "base", "body", "axes")
+#: Numbers by which expressions are simplified.
+_PLAIN = (0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """A *system*, in which numbers that are not the same in all that are alike have become parameters; the number of the first
+    of them, ``first``; and the ``names`` of that with those that they have here, of records and of their rows.
+    """
+
+    system: System
+    first: int
+    names: Mapping[str, str]
+
+
+def alike(systems: Sequence[System]) -> list[Alike]:
+    """Which of *systems*, without named expressions, are alike."""
+    shapes = [_Shape(system) for system in systems]
+    groups: dict[Hashable, list[int]] = {}
+    for k, shape in enumerate(shapes):
+        groups.setdefault(shape.key, []).append(k)
+    found: list[Alike | None] = [None] * len(systems)
+    for group in groups.values():
+        rows = [[x for numbers in shapes[k].expressions for x in numbers] for k in group]
+        varies = [len({*column}) > 1 for column in zip(*rows, strict=True)]
+        own = [_with_parameters(systems[k], shapes[k], varies) for k in group]
+        for k, system in zip(group, own, strict=True):
+            found[k] = Alike(system, group[0], _renamed(own[0], system, shapes[group[0]], shapes[k]))
+    return [one for one in found if one is not None]
+
+
+def named_as(names: Mapping[str, str], label: str) -> str:
+    """The *label* of a row, ``foot.n``, or of its multiplier, of a system in which records have other *names*."""
+    lead = MULTIPLIER if label.startswith(MULTIPLIER) else ""
+    bare = label.removeprefix(lead)
+    head, dot, row = bare.partition(".")
+    return lead + (names[bare] if bare in names else f"{names.get(head, head)}{dot}{row}")
+
+
+def _renamed(first: System, own: System, before: _Shape, after: _Shape) -> dict[str, str]:
+    """The names of *first*, and of its rows, with those of *own*."""
+    found = dict(zip(before.names, after.names, strict=True))
+    for one, other in zip(first.contacts, own.contacts, strict=True):
+        found |= zip(one.rows(first), other.rows(own), strict=True)
+        found |= zip(one.impacts(first), other.impacts(own), strict=True)
+    return found
+
+
+def _with_parameters(system: System, shape: _Shape, varies: Sequence[bool]) -> System:
+    """*system* with parameters for those of its numbers that *varies* tells."""
+    if not any(varies):
+        return system
+    more, flags, taken = list[Parameter](), iter(varies), {*shape.names}
+    chosen = iter([[x for x in numbers if next(flags)] for numbers in shape.expressions])
+
+    def named(value: float) -> str:
+        name = repr(value)
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        more.append(Parameter(name, value))
+        return name
+
+    def lifted(expression: Expr) -> Expr:
+        own = {value: named(value) for value in next(chosen)}
+        if not own:
+            return expression
+
+        def number(value: float) -> Ref:
+            return symbol(own[value]).ref if value in own else DESCRIPTIONS.const(value)
+
+        with LOCK:
+            (ref,) = substitute(DESCRIPTIONS, [expression.ref], {}, number=number)
+        return Expr(DESCRIPTIONS, ref)
+
+    described = {name: map_expressions(getattr(system, name), lifted) for name in _DESCRIBED}
+    described["outputs"] = Outputs(described["outputs"])
+    return system.unchecked(**described, parameters=Parameters((*system.parameters, *more)))
+
+
+class _Shape:
+    """What is left of *system* without its names and numbers, the ``key``; both in the order in which they stand there: the
+    ``names``, each once, and the numbers of each of the ``expressions``, each once in it.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.names: dict[str, int] = {}
+        self.expressions: list[list[float]] = []
+        records = (*system.bodies, *system.points, *system.elements, *system.constraints, *system.contacts)
+        named = (*records, *system.quasi, *system.outputs)
+        self._known = {*system.coordinates, *system.parameters.keys(), *(r.name for r in named)} - {GROUND}
+        fixed = tuple((self._name(p.name), p.fixed and p.value) for p in system.parameters)
+        self.key = fixed, tuple(self._of(getattr(system, name)) for name in _DESCRIBED)
+
+    def _name(self, name: str) -> Hashable:
+        return self.names.setdefault(name, len(self.names)) if name in self._known else name
+
+    def _of(self, value: Any, field: str = "name") -> Hashable:
+        """The shape of a *value* in a *field*: a record, a tuple, an expression, or a plain value."""
+        if isinstance(value, Expr):
+            return self._expression(value)
+        if isinstance(value, str):
+            return self._name(value) if field in _NAMED else (value,)
+        if isinstance(value, tuple):
+            return tuple(self._of(entry, field) for entry in value)
+        if is_dataclass(value):
+            own = (f.name for f in fields(value) if f.compare)
+            return type(value), tuple(self._of(getattr(value, name), name) for name in own)
+        return value  # type: ignore[no-any-return]  # numbers, truth values and None
+
+    def _symbol(self, name: str) -> Hashable:
+        """The shape of a symbol: ``A.x``, ``q1'``, ``lambda.foot.n``, ``a(Tip in Hand).x``."""
+        if (vector := part(name)) is not None:
+            own, rest = vector.vector, name.partition(")")[2]
+            return own.kind, self._name(own.of), self._name(own.frame), name[0] == "|", rest
+        if name.startswith(MULTIPLIER):  # of a record, a place, and a row
+            *named, row = name.removeprefix(MULTIPLIER).split(".")
+            return MULTIPLIER, tuple(map(self._name, named or [row])), row if named else ""
+        head = name.partition(".")[0].rstrip("'")
+        return self._name(head), name.removeprefix(head)
+
+    def _expression(self, value: Expr) -> Hashable:
+        """The shape of an expression: its nodes in an order that depends on names and numbers as little as can be."""
+        graph, own, places = value.graph, list[float](), dict[int, int]()
+        form: dict[int, Hashable] = {}
+        for i in reachable(graph, [value.ref]):
+            if graph.op[i] == Op.CONST:
+                number = graph.constants[graph.lhs[i]]
+                form[i] = hash((Op.CONST, number if number in _PLAIN else None))
+            elif graph.op[i] == Op.SYMBOL:
+                name = graph.names[graph.lhs[i]]
+                head = name.partition(".")[0].rstrip("'")
+                form[i] = hash((Op.SYMBOL, self.names.get(head), name.count("."), name.count("'")))
+            else:
+                form[i] = hash((graph.op[i], *((form[r >> 1], r & 1) for r in self._operands(graph, i, form))))
+        nodes: list[tuple[int, Any]] = []  # an operation, and a number, a symbol, or references to nodes
+        stack = [value.ref >> 1]
+        while stack:
+            i = stack.pop()
+            if i in places:
+                continue
+            places[i] = len(nodes)
+            below = self._operands(graph, i, form)
+            stack += [r >> 1 for r in reversed(below)]
+            leaf: Any = below
+            if graph.op[i] == Op.SYMBOL:
+                leaf = self._symbol(graph.names[graph.lhs[i]])
+            elif graph.op[i] == Op.CONST:
+                leaf = graph.constants[graph.lhs[i]]
+                if leaf not in _PLAIN:
+                    own.append(leaf)
+                    leaf = None
+            nodes.append((graph.op[i], leaf))
+        self.expressions.append(own)
+        linked = (
+            (op, tuple((places[r >> 1], r & 1) for r in leaf) if isinstance(leaf, list) else leaf) for op, leaf in nodes
+        )
+        return value.ref & 1, tuple(linked)
+
+    @staticmethod
+    def _operands(graph: Any, i: int, form: Mapping[int, Hashable]) -> list[Ref]:
+        """The operands of node *i*, those of a commutative operation in the order of their *form*."""
+        below = list(operands(graph, i))
+        return sorted(below, key=lambda r: (form[r >> 1], r & 1)) if graph.op[i] in COMMUTATIVE else below
