@@ -18,7 +18,7 @@ from kineta.hybrid.contact_modes import ContactModes
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.hybrid.switches import SwitchGuards, guard_cascade, switch_guards
 from kineta.integration.contact_records import FLAGS
-from kineta.integration.loop_abi import BRIEF, CHATTER
+from kineta.integration.loop_abi import AT_ONCE, BRIEF, CHATTER
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
@@ -30,9 +30,6 @@ from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import EventStep
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.problem import SimulationProblem
-
-#: Largest number of transitions at one time.
-AT_ONCE = 60
 
 
 class HybridRun(SampledRun):
@@ -258,8 +255,9 @@ class HybridRun(SampledRun):
             self.changes.append((t, f"{switch.name} switches"))
             if switch.stop:
                 self.ended = switch.name
-            settings = made.code.switch_values(k, t, y, made.h)
-            for (name, expression), value in zip(switch.sets, settings.tolist(), strict=True):
+            first = sum(len(own.sets) for own in system.switches[:k])
+            settings = made.code.switch_values(t, y, made.h)[first:].tolist()
+            for (name, expression), value in zip(switch.sets, settings, strict=False):
                 if not np.isfinite(value):
                     raise SimulationError(
                         f"at t = {t:g} s, when '{switch.name}' switches: {name} = {expression!r} is {value}; expected a finite "

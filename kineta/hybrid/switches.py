@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from kineta.arrays import FloatArray
-from kineta.integration.problem import evaluation_errors, perturbed_starts
+from kineta.arrays import FloatArray, IntArray
+from kineta.integration.problem import Switching, evaluation_errors, perturbed_starts
+from kineta.kernels.switching import AHEAD
+from kineta.model.system import System
 from kineta.runtime.compiled import BoundSystem
-
-#: Time of a look-ahead, relative to the largest time.
-AHEAD = 1e-9
+from kineta.runtime.functions import SWITCHES, margins
+from kineta.runtime.problem import SimulationProblem
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +56,39 @@ def guard_cascade(before: SwitchGuards, after: SwitchGuards, fired: Collection[i
     below = np.where(before.noise < 0, before.values < 0, (rose & fresh) | (fell & bool(fired)))
     turned = others & below & (after.noise >= 0) & (after.rises > after.noise)
     return np.flatnonzero(turned | ((before.values < 0) & (after.values >= 0))).tolist()
+
+
+def is_settable(system: System) -> bool:
+    """Whether the parameters that switches set are no part of inertia and directions, which only Python checks."""
+    directed = {n for _, axis in system.directions for a in axis for n in a.symbols()}
+    return system.switched.keys().isdisjoint(directed | system.weighed.keys())
+
+
+def loop_switches(task: SimulationProblem) -> Switching:
+    """The switches of *task* for the loop."""
+    system, code, made = task.system, task.made.code, task.made
+    states, parameters = (*system.q_names, *system.v_names), list(system.parameter_names)
+    names = [[name for name, _ in switch.sets] for switch in system.switches]
+    conditions = [len(switch.guards) for switch in system.switches]
+    touches = code.layout.touches
+    heard = [system.impacts.get(switch.strikes, ()) for switch in system.switches]
+    return Switching(
+        values=code.switch_address,
+        setup=code.setup_function.address,
+        given=made.p.shape[-1] + made.forces.constant.shape[-1],
+        found=code.programs[SWITCHES].n_outputs,
+        first=np.cumsum([0, *map(len, names)]),
+        held=sum(map(len, names)) + np.cumsum([0, *conditions]),
+        targets=_integers(states.index(n) if n in states else -1 - parameters.index(n) for own in names for n in own),
+        positive=_integers(positive for _, positive in margins(system)),
+        hears=_integers(touch.name in own for own in heard for touch in touches).reshape(len(names), len(touches)),
+        stops=_integers(switch.stop for switch in system.switches),
+        observed=code.observed.address,
+        size=code.observed_size,
+        watched=len(task.watched),
+        work=task.states,
+    )
+
+
+def _integers(values: Iterable[int]) -> IntArray:
+    return np.array([*values], dtype=np.int64)

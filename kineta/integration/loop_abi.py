@@ -19,10 +19,16 @@ DONE, PAUSED, EVENT, STEP_TOO_SMALL, NOT_FINITE, OUT_OF_STEPS, GIVEN_UP = range(
 
 #: Largest number of transitions without an impact within the part BRIEF of a run; more are chattering.
 CHATTER, BRIEF = 200, 1e-6
+#: Largest number of transitions at one time.
+AT_ONCE = 60
+#: Changes that a step may need room for: so many for each switch, and for so many more.
+AHEAD = 4
 #: Number of perturbation directions at the start of a mode.
 DIRECTIONS = 4
 #: Rows of event values in a step.
 ROWS = len(PARTS)
+#: Numbers of the condition of a switch: its value, its evaluation error, its rise over a look-ahead.
+GUARDS = 3
 
 
 class EventData(Record, partial=True):
@@ -101,7 +107,8 @@ class ContactData(Record, partial=True):
     work : offset of the work done in the state; energies : (observed,)
     changed : a transition was carried out
     made : transitions since the last pause, at most ``rows``, with rows of the states afterwards, or in an ensemble cases and
-        times, and flags (n_flags,) of the modes; struck : impacts up to the last of them
+        times, and flags (n_flags,) of the modes; what : the switch that acted, -1 for contacts; struck : impacts up to the
+        last of them
     """
 
     motion: ContactMotion
@@ -120,26 +127,55 @@ class ContactData(Record, partial=True):
     struck: int
     rows: int
     changed_rows: Integers
+    what: Integers
     times: Reals
     flags: Reals
 
 
 class SwitchData(Record, partial=True):
-    """The switch of a run, which sets coordinates and speeds.
+    """The switches of a run, whose conditions are events behind those of the caller.
 
-    values : as a rate, the new values; targets : (count,) their places in the state; found : (count,) the values
+    count : number of switches; span : duration of the run; until : its largest time
+    values : as a rate, or with contacts of a state with all that is given behind it: what all switches set; then differences of
+        parameters from the values that they must have; then ``checked`` numbers that have to be zero or more, above zero
+        where they are ``positive``
+    first, held : (count + 1,) places of what each sets, and of its differences, among these; found : (values,)
+    targets : places in the state of what is set, -1 - k for parameter k
     setup : the block h of ``given``, parameters and constant forces, (n_given,)
-    span : duration of the run
+    hears : (count, contacts) 1 where a switch hears the impacts of a contact; stops : (count,) 1 where it ends the run
+    fired, next : (count,) 1 for the switches that act, and that follow them; since : (count,) times at which each acted last
+    loose, exhausted : (contacts,) 1 for contacts whose normal force, or whose friction, is at zero with them
+    old, new : (GUARDS, count) conditions before and after, as in :mod:`kineta.kernels.switching`; rate, beside : (n,)
+    last, at_once : time of the last transition, and the number of others at it; stopped : the switch that ended the run, or -1
     """
 
-    values: Function
-    setup: Setup
     count: int
-    targets: Integers
+    span: float
+    until: float
+    values: Function
+    checked: int
+    positive: Integers
+    first: Integers
+    held: Integers
     found: Reals
+    targets: Integers
+    setup: Setup
     n_given: int
     given: Reals
-    span: float
+    hears: Integers
+    stops: Integers
+    fired: Integers
+    next: Integers
+    since: Reals
+    loose: Integers
+    exhausted: Integers
+    old: Reals
+    new: Reals
+    rate: Reals
+    beside: Reals
+    last: float
+    at_once: int
+    stopped: int
 
 
 class EnsembleData(Record, shared=True, partial=True):
@@ -209,7 +245,7 @@ class CaseData(Record, partial=True):
 
 
 class RunData(Record, partial=True):
-    """A run: its method's memory, its record since the last pause, and its events, constraints, contacts and switch; or its case.
+    """A run: its method's memory, its record since the last pause, and its events, constraints, contacts, switches; or its case.
 
     n : states, of which the first ``steered`` are error-controlled; block : the block h; time : (1,) of a function
     k : (stages, n); new, between : (n,) the state tried, and an interpolated one; tolerances : (2, n) absolute, then relative

@@ -20,7 +20,7 @@ from kineta.integration.contact_records import IMPACT_NUMBERS
 from kineta.integration.error_control import error_tolerances, first_steps
 from kineta.integration.loop_abi import CaseData, EnsembleData, RunData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import run_data, set_contacts, set_switch
+from kineta.integration.run_memory import run_data, set_contacts, set_switches
 from kineta.integration.segment import EventZeros
 from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
@@ -37,7 +37,7 @@ MotionMemory = Callable[[], AbstractContextManager[Problem]]
 
 @dataclass(frozen=True, slots=True)
 class HybridCases:
-    """What cases with contacts or a switch have in place of rates, event values and pivots at the start.
+    """What cases with contacts or switches have in place of rates, event values and pivots at the start.
 
     memory : of a motion; same : (cases,) contact tolerances; regular : (k, n) states with independent constraints
     flags, observed : numbers of flags of a mode, and of observed quantities; given : (cases, k) parameters and constant forces
@@ -53,13 +53,16 @@ class HybridCases:
 
 @dataclass(frozen=True, slots=True)
 class CaseTransitions:
-    """Transitions of contacts of an ensemble in the order of cases and times, that of the start the first of each.
+    """Changes by contacts and switches of an ensemble in the order of cases and times, with contacts that of the start the first
+    of each.
 
-    t, flags : (m,) times, (m, n) modes; impacts : (k, IMPACT_NUMBERS), the last their transition
-    first, struck : (cases + 1,) the first transition and the first impact of each case
+    t, what, flags : (m,) times, (m,) the switch that acted or -1, (m, n) modes
+    impacts : (k, IMPACT_NUMBERS), the last their change
+    first, struck : (cases + 1,) the first change and the first impact of each case
     """
 
     t: FloatArray
+    what: IntArray
     flags: FloatArray
     impacts: FloatArray
     first: IntArray
@@ -67,22 +70,23 @@ class CaseTransitions:
 
     @classmethod
     def ordered(
-        cls, parts: Sequence[tuple[IntArray, FloatArray, FloatArray, FloatArray]], cases: int, n: int
+        cls, parts: Sequence[tuple[IntArray, FloatArray, IntArray, FloatArray, FloatArray]], cases: int, n: int
     ) -> CaseTransitions:
-        """The transitions of *parts*, those of one case in their order: their cases, times, flags, and impacts with the number
-        of their transition in the part.
+        """The changes of *parts*, those of one case in their order: their cases, times, switches, flags, and impacts with the
+        number of their change in the part.
         """
-        parts = [(np.empty(0, dtype=np.int64), np.empty(0), np.empty((0, n)), np.empty((0, IMPACT_NUMBERS))), *parts]
-        case, t, flags, impacts = (np.concatenate([part[k] for part in parts]) for k in range(4))
+        none = np.empty(0, dtype=np.int64)
+        parts = [(none, np.empty(0), none, np.empty((0, n)), np.empty((0, IMPACT_NUMBERS))), *parts]
+        case, t, what, flags, impacts = (np.concatenate([part[k] for part in parts]) for k in range(5))
         order = np.argsort(case, kind="stable")
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         starts = np.cumsum([0, *(len(part[0]) for part in parts[:-1])])
-        own = np.repeat(starts, [len(part[3]) for part in parts]) + impacts[:, -1].astype(np.int64)
+        own = np.repeat(starts, [len(part[4]) for part in parts]) + impacts[:, -1].astype(np.int64)
         impacts[:, -1] = place[own]
         impacts = impacts[np.argsort(impacts[:, -1], kind="stable")]
         first = np.searchsorted(case[order], np.arange(cases + 1))
-        return cls(t[order], flags[order], impacts, first, np.searchsorted(impacts[:, -1], first))
+        return cls(t[order], what[order], flags[order], impacts, first, np.searchsorted(impacts[:, -1], first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class Ensemble:
     y0, rates0 : (cases, n) initial states and their rates; a case with a rate that is not finite is not started
     values0, noise : (cases, k) initial event values, and as in :class:`~kineta.integration.problem.Events`
     largest : (cases, m) as in :class:`~kineta.integration.problem.Manifold`
-    hybrid : of cases with contacts or a switch, which run in no lanes, from the states before their first mode
+    hybrid : of cases with contacts or switches, which run in no lanes, from the states before their first mode
     """
 
     problem: Problem
@@ -168,7 +172,7 @@ class EnsembleRun:
                 "given": _flat(contacts.given),
             }
         self._zeros: list[EventZeros] = []
-        self.transitions: list[tuple[IntArray, FloatArray, FloatArray, FloatArray]] = []
+        self.transitions: list[tuple[IntArray, FloatArray, IntArray, FloatArray, FloatArray]] = []
         queue = np.flatnonzero(started)
         left = np.empty(0, dtype=np.int64) if p.events is None else np.tile(p.events.left, self.cases)
         data = EnsembleData(
@@ -236,10 +240,12 @@ class EnsembleRun:
         else:
             with contacts.memory() as problem:
                 data = self._run_data(problem)
+                switching = problem.switching
+                ahead = 0 if switching is None else loop_abi.AHEAD * (len(switching.stops) + loop_abi.AHEAD)
                 if problem.contacts is not None:
-                    set_contacts(data, problem.contacts, CHANGES)
-                if problem.switching is not None:
-                    set_switch(data, problem.switching, CHANGES)
+                    set_contacts(data, problem.contacts, CHANGES + ahead)
+                if switching is not None:
+                    set_switches(data, problem, CHANGES + ahead)
                 self._advance(stop, LaneRecord.of_one(data), partial(self._integrate, data))
 
     def _run_data(self, problem: Problem) -> RunData:
@@ -280,8 +286,8 @@ class EnsembleRun:
             impacts = work["impacts"][: IMPACT_NUMBERS * int(work["made"][0]), 0].reshape(-1, IMPACT_NUMBERS).copy()
             work["made"][0] = 0
         flags = contacts["flags"][: made * n, 0].reshape(made, n).copy()
-        case, t = contacts["changed_rows"][:made, 0].copy(), contacts["times"][:made, 0].copy()
-        self.transitions.append((case, t, flags, impacts))
+        case, t, what = (contacts[name][:made, 0].copy() for name in ("changed_rows", "times", "what"))
+        self.transitions.append((case, t, what, flags, impacts))
         contacts["made"][0] = contacts["struck"][0] = 0
 
 

@@ -89,17 +89,23 @@ class Contacts:
 
 @dataclass(frozen=True, slots=True)
 class Switching:
-    """A switch of a motion that sets coordinates and speeds.
+    """The switches of a motion, as in :class:`~kineta.integration.loop_abi.SwitchData`.
 
-    values : address of a function as ``rhs`` of :class:`Problem` with the new values of the *targets* (k,), places in the state
-    setup : address of ``void f(const double *given, double *h)``, with ``given`` parameters and constant forces
+    values, setup : addresses of what they set, and of the block h of so many ``given`` numbers
+    found : number of values; hears : (switches, contacts)
     observed, size, watched, work : as in :class:`Contacts`
     """
 
     values: int
     setup: int
-    targets: IntArray
     given: int
+    found: int
+    first: IntArray
+    held: IntArray
+    targets: IntArray
+    positive: IntArray
+    hears: IntArray
+    stops: IntArray
     observed: int
     size: int
     watched: int
@@ -116,7 +122,7 @@ class Problem:
     integrals : number of quadratures, the last states, on which no rate depends. They are not error-controlled if there are
         other states
     contacts : whose transitions the native loop carries out; None for a return at every event zero
-    switching : the switch of a case of an ensemble
+    switching : switches that act within the native loop
     """
 
     rhs: int

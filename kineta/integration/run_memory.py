@@ -7,7 +7,7 @@ import numpy as np
 from kineta.integration import loop_abi
 from kineta.integration.error_control import error_tolerances
 from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData, SwitchData
-from kineta.integration.problem import Contacts, Problem, Switching, perturbation_signs
+from kineta.integration.problem import Contacts, Problem, perturbation_signs
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau
@@ -86,32 +86,54 @@ def set_contacts(data: RunData, contacts: Contacts, rows: int) -> None:
         energies=np.empty(contacts.size),
         rows=rows,
         changed_rows=np.empty(rows, dtype=np.int64),
+        what=np.empty(rows, dtype=np.int64),
         times=np.empty(rows),
         flags=np.empty(rows * flags),
     )
 
 
-def set_switch(data: RunData, switching: Switching, rows: int) -> None:
-    """Give the loop a switch, with room for so many transitions between two pauses."""
-    data.contacts.update(
-        observed=CompiledFunction(switching.observed),
-        watched=switching.watched,
-        work=switching.work,
-        energies=np.empty(switching.size),
-        rows=rows,
-        changed_rows=np.empty(rows, dtype=np.int64),
-        times=np.empty(rows),
-        flags=np.empty(0),
-    )
+def set_switches(data: RunData, problem: Problem, rows: int) -> None:
+    """Give the loop the switches of *problem*, after its contacts, with room for so many changes between two pauses."""
+    s, n = problem.switching, len(problem.y0)
+    assert s is not None
+    count, contacts = len(s.stops), s.hears.shape[1]
+    if problem.contacts is None:
+        data.contacts.update(
+            observed=CompiledFunction(s.observed),
+            watched=s.watched,
+            first=s.watched + count,
+            work=s.work,
+            n_flags=0,
+            energies=np.zeros(s.size),
+            rows=rows,
+            changed_rows=np.zeros(rows, dtype=np.int64),
+            what=np.zeros(rows, dtype=np.int64),
+            times=np.zeros(rows),
+            flags=np.zeros(0),
+        )
+    else:
+        problem.contacts.transitions.array("heard")[:] = s.hears.any(axis=0)
     data.switches.update(
-        values=CompiledFunction(switching.values),
-        setup=CompiledFunction(switching.setup),
-        count=len(switching.targets),
-        targets=switching.targets,
-        found=np.empty(len(switching.targets)),
-        n_given=switching.given,
-        given=np.empty(switching.given),
-        span=abs(data.t_end - data.t),
+        count=count,
+        span=abs(problem.t1 - problem.t0),
+        until=max(abs(problem.t0), abs(problem.t1)),
+        values=CompiledFunction(s.values),
+        checked=len(s.positive),
+        positive=s.positive,
+        first=s.first,
+        held=s.held,
+        found=np.zeros(s.found),
+        targets=s.targets,
+        setup=CompiledFunction(s.setup),
+        n_given=s.given,
+        given=np.zeros(s.given),
+        hears=s.hears.reshape(-1),
+        stops=s.stops,
+        **{name: np.zeros(count, dtype=np.int64) for name in ("fired", "next")},
+        **{name: np.zeros(contacts, dtype=np.int64) for name in ("loose", "exhausted")},
+        **{name: np.zeros(loop_abi.GUARDS * count) for name in ("old", "new")},
+        **{name: np.zeros(n) for name in ("rate", "beside")},
+        since=np.zeros(count),
     )
 
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kineta.integration.loop_abi import DONE, EVENT, GIVEN_UP, OUT_OF_STEPS, PAUSED, RunData
+from kineta.integration.loop_abi import AHEAD, DONE, EVENT, GIVEN_UP, OUT_OF_STEPS, PAUSED, RunData
 from kineta.kernels.integrate import GOES_ON, begin_anew, is_fused, step
 from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step
 from kineta.kernels.sampling import note_case, observe
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
+from kineta.kernels.switching import begin_marks, begin_switches
 from kineta.kernels.transition import is_carried_out, keep_mode
 from kineta.kernels.vectors import copy
 from kineta.memory import LaneRecord
@@ -26,11 +27,11 @@ def ensemble_loop(tableau: Tableau, lanes: int, *, projecting: bool = False) -> 
     return machine_code_in_lanes(lanes, integrate_cases, LoopMethod(tableau, is_fused(), projecting, False, True))
 
 
-def hybrid_ensemble_loop(tableau: Tableau, *, touching: bool) -> Callable[[RunData], int]:
-    """The compiled loop for *tableau* of one case after the other, with contacts where it is *touching*, or with a switch: a
-    function of the record of a run, to DONE where it found no case, else to PAUSED.
+def hybrid_ensemble_loop(tableau: Tableau, *, touching: bool, switching: bool) -> Callable[[RunData], int]:
+    """The compiled loop for *tableau* of one case after the other, with contacts where it is *touching*, and *switching* with
+    switches: a function of the record of a run, to DONE where it found no case, else to PAUSED.
     """
-    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), touching, touching, True, not touching))
+    return machine_code(integrate_cases, LoopMethod(tableau, is_fused(), touching, touching, True, switching))
 
 
 @kernel
@@ -51,7 +52,7 @@ def integrate_cases(method: LoopMethod, run: RunData) -> int:
         if run.events.undefined:
             status = GIVEN_UP
         elif run.events.ended:
-            status = EVENT if run.sampling.ended < last_event(method, run) else GIVEN_UP
+            status = EVENT if is_end(method, run, run.sampling.ended) else GIVEN_UP
         if status == GOES_ON and run.accepted >= run.sampling.ensemble.max_steps:
             status = OUT_OF_STEPS
         if status != GOES_ON:
@@ -64,9 +65,11 @@ def integrate_cases(method: LoopMethod, run: RunData) -> int:
 
 
 @kernel
-def last_event(method: LoopMethod, run: RunData) -> int:
-    """The number of events that end a case."""
-    return run.contacts.watched if method.touching or method.switching else run.events.n
+def is_end(method: LoopMethod, run: RunData, event: int) -> bool:
+    """Whether an *event* ends a case: one of the caller, or behind all others a switch."""
+    if method.touching or method.switching:
+        return event < run.contacts.watched or event >= run.events.n
+    return True
 
 
 @kernel
@@ -75,6 +78,8 @@ def is_full(method: LoopMethod, run: RunData) -> bool:
     c = run.contacts
     if method.touching and 2 * c.transitions.made > c.transitions.room:
         return True
+    if method.switching:
+        return c.made + AHEAD * (run.switches.count + AHEAD) > c.rows
     return c.made + 2 > c.rows
 
 
@@ -129,6 +134,11 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
         c.transitions.exhausted[k] = 0
     changed = is_carried_out(run, run.t, run.y, c.made)
     run.events.undefined = not changed
+    if method.switching:
+        begin_switches(run)
+        begin_marks(method, run)
+        copy(every.given[case.number * run.switches.n_given :], run.switches.given, run.switches.n_given)
+        run.events.undefined = not changed or c.transitions.alarms > 0
     if changed:
         note_case(method, run, run.t)
         keep_mode(run)
@@ -140,10 +150,11 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
 
 @kernel
 def begin_switching(method: LoopMethod, run: RunData) -> None:
-    """Begin a case with a switch."""
+    """Begin a case with switches and no contacts."""
     case, every, s = run.sampling, run.sampling.ensemble, run.switches
     copy(every.blocks[case.number * every.stride :], run.block, every.block)
     copy(every.given[case.number * s.n_given :], s.given, s.n_given)
+    begin_switches(run)
     case.calm = 0
     begin_motion(method, run)
 

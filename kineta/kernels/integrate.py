@@ -30,8 +30,7 @@ from kineta.kernels.runge_kutta import (
 )
 from kineta.kernels.sampling import is_due, sample
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
-from kineta.kernels.switching import switch
-from kineta.kernels.transition import decide, set_hysteresis
+from kineta.kernels.transition import decide, set_hysteresis, switch
 from kineta.kernels.vectors import copy, normalise
 from kineta.numerics.tableaux import Tableau
 

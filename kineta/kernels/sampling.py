@@ -111,14 +111,29 @@ def end_at_event(run: RunData, before: int) -> None:
 
 @kernel
 def note_case(method: LoopMethod, run: RunData, t: float) -> None:
-    """Note the case and the time of a transition; a case that chatters is given up."""
-    c, case = run.contacts, run.sampling
-    c.changed_rows[c.made], c.times[c.made] = case.number, t
+    """Note the case and the time of a transition of contacts; a case that chatters is given up."""
+    c = run.contacts
+    c.changed_rows[c.made], c.times[c.made], c.what[c.made] = run.sampling.number, t, -1
     if method.touching:
-        if c.transitions.made > c.struck:
-            case.calm = 0
-        c.struck = c.transitions.made
+        end_calm(run)
+    calm = is_calm(run, t)
+    if not calm:
+        run.events.undefined = True
+
+
+@kernel
+def end_calm(run: RunData) -> None:
+    """Count transitions anew after an impact."""
+    c = run.contacts
+    if c.transitions.made > c.struck:
+        run.sampling.calm = 0
+    c.struck = c.transitions.made
+
+
+@kernel
+def is_calm(run: RunData, t: float) -> bool:
+    """Count a transition at the time t; whether it is none of an endless sequence."""
+    case = run.sampling
     case.since[case.calm % CHATTER] = t
     case.calm += 1
-    if case.calm >= CHATTER and t - case.since[case.calm % CHATTER] < case.ensemble.brief:
-        run.events.undefined = True
+    return case.calm < CHATTER or t - case.since[case.calm % CHATTER] >= case.ensemble.brief

@@ -23,7 +23,7 @@ class LoopMethod:
 
     fused : sums of products are rounded once; projecting : states are projected onto constraints; touching : contacts change
         their modes within the loop; sampling : the run is a case of an ensemble, which keeps its state at given times alone;
-    switching : a switch sets coordinates and speeds within the loop
+    switching : switches act within the loop of an ensemble
     """
 
     tableau: Tableau

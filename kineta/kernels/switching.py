@@ -1,64 +1,293 @@
-"""The switch of a case of an ensemble, which sets coordinates and speeds at the zeros of its condition."""
+"""Switches within compiled code: what those at zero set, which others follow them, and how contacts change after each.
+
+The state and the mode before come from the loop. A run whose switches do more than compiled code can is given up.
+"""
 
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.loop_abi import RunData
-from kineta.kernels.event_start import evaluate_events, look_at_start
+from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, NORMAL, STUCK, TANGENTS
+from kineta.integration.loop_abi import AT_ONCE, DIRECTIONS, RunData
+from kineta.kernels.contact.motion import move
+from kineta.kernels.contact.state_terms import CHANGED
+from kineta.kernels.event_start import ROUNDING, evaluate_events
 from kineta.kernels.language import fabs, kernel
-from kineta.kernels.sampling import is_last_wanted, note_case, note_step
+from kineta.kernels.sampling import is_calm
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.transition import energy, first_change, keep_zeros
 from kineta.kernels.vectors import copy
 from kineta.memory import Reals
 
-
-@kernel
-def switch(method: LoopMethod, run: RunData, dense: Reals, start: float, h: float, before: int) -> None:
-    """Switch at the first zero of the condition in a step from the time *start* on, where nothing before it ends the run;
-    *before* is the number of zeros found before the step. A case whose switch is more than that is given up.
-    """
-    c, e, n = run.contacts, run.events, run.n
-    row = first_change(run, before)
-    alone = row >= 0
-    if alone:
-        end = e.times[row] + tolerances.EVENT_TOLERANCE * max(run.switches.span, fabs(e.times[row]))
-        for k in range(before, e.found):
-            last = is_last_wanted(run, k)
-            alone = alone and not (e.which[k] < c.watched and last and e.times[k] <= end)
-    if alone:
-        run.t = e.times[row]
-        copy(e.states[row * n :], run.new, n)
-        keep_zeros(run, run.switches.span, run.t, before)
-        note_step(method, run, dense, start, h, before)
-        note_case(method, run, run.t)
-        c.made += 1
-        full = energy(run, run.t, run.new)
-        evaluate_events(run, run.t, run.new, e.tried)
-        old = e.tried[c.watched]
-        set_values(run)
-        left = energy(run, run.t, run.new)
-        run.new[c.work] = run.new[c.work] + (left - full)
-        evaluate_events(run, run.t, run.new, e.tried)
-        e.undefined = e.undefined or (old < 0.0 and e.tried[c.watched] >= 0.0)
-        copy(run.new, run.y, n)
-        run.time[0] = run.t
-        run.rate(run.time, run.y, run.block, run.k)
-        run.evaluations += 1
-        e.left[c.watched] = 1
-        c.changed = True
-        look_at_start(run, run.t)
+#: Time of a look-ahead, relative to the largest time.
+AHEAD = 1e-9
 
 
 @kernel
-def set_values(run: RunData) -> None:
-    """Set the new values in the new state, and the block of parameters as at every switch; a case is given up where a value is
-    not finite.
-    """
+def energy(run: RunData, t: float, state: Reals) -> float:
+    """The energy of a *state*."""
+    c = run.contacts
+    run.time[0] = t
+    c.observed(run.time, state, run.block, c.energies)
+    return c.energies[0] + c.energies[1]
+
+
+@kernel
+def begin_switches(run: RunData) -> None:
+    """No switch has acted so far."""
     s = run.switches
-    run.time[0] = run.t
-    s.values(run.time, run.new, run.block, s.found)
+    s.last, s.at_once, s.stopped = -float("inf"), 0, -1
     for k in range(s.count):
-        run.new[s.targets[k]] = s.found[k]
-        run.events.undefined = run.events.undefined or not fabs(s.found[k]) < float("inf")
-    s.setup(s.given, run.block)
+        s.since[k] = run.t - s.until
+
+
+@kernel
+def mark_zeros(method: LoopMethod, run: RunData, t: float, before: int) -> None:
+    """Mark the switches that have a zero at the time t, among those from number *before* on, and what has come to its end of
+    contacts with a guard at zero.
+    """
+    c, e, s = run.contacts, run.events, run.switches
+    moment = tolerances.EVENT_TOLERANCE * max(fabs(t), s.span)
+    begin_marks(method, run)
+    for k in range(before, e.found):
+        i = e.which[k] - c.watched
+        if i >= 0 and e.times[k] <= t + moment:
+            if i < s.count:
+                s.fired[i] = 1
+            elif method.touching:
+                mark_guard(run, i - s.count)
+
+
+@kernel
+def begin_marks(method: LoopMethod, run: RunData) -> None:
+    """Mark no switch and no contact."""
+    s = run.switches
+    for j in range(s.count):
+        s.fired[j] = 0
+    if method.touching:
+        for k in range(run.contacts.motion.problem.contacts):
+            s.loose[k], s.exhausted[k] = 0, 0
+
+
+@kernel
+def mark_guard(run: RunData, guard: int) -> None:
+    """Mark the contact of a *guard* at zero, where it is closed or sticks."""
+    c, s = run.contacts, run.switches
+    k = c.guard_contacts[guard]
+    if c.guard_rows[guard] == NORMAL and c.motion.flags[FLAGS * k + CLOSED] > 0.0:
+        s.loose[k] = 1
+    if c.guard_rows[guard] == TANGENTS and c.motion.flags[FLAGS * k + STUCK] > 0.0:
+        s.exhausted[k] = 1
+
+
+@kernel
+def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> bool:
+    """Whether the switches that are marked act at the time t in a *state*, and those that follow them, until none does; the state
+    after them is then ``between``. False where compiled code cannot tell.
+    """
+    c, s, y, turn = run.contacts, run.switches, run.between, 0
+    copy(state, y, run.n)
+    s.at_once = s.at_once + 1 if fabs(t - s.last) <= tolerances.EVENT_TOLERANCE * fabs(t) else 0
+    s.last = t
+    able, going = s.at_once <= AT_ONCE, True
+    if method.sampling:
+        calm = is_calm(run, t)
+        able = able and calm
+    full = energy(run, t, y)
+    while able and going and turn < AT_ONCE:
+        look_at(run, t, y, s.old)
+        able = is_set(method, run, t, y)
+        made = 0
+        if method.touching:
+            made = c.transitions.made
+            if able:
+                able = has_mode(method, run, t, y)
+        if able:
+            look_at(run, t, y, s.new)
+            followed = is_followed(method, run, t, made)
+            going = followed and s.stopped < 0
+        turn += 1
+    left = energy(run, t, y)
+    y[c.work] = y[c.work] + (left - full)
+    return able and not going
+
+
+@kernel
+def look_at(run: RunData, t: float, y: Reals, guards: Reals) -> None:
+    """The conditions of all switches in a state y: their values, their evaluation errors where these are no smaller, else -1, and
+    their rises over a look-ahead.
+    """
+    e, s, n = run.events, run.switches, run.n
+    moment, ahead = tolerances.EVENT_TOLERANCE * max(fabs(t), fabs(t + s.until)), AHEAD * s.until
+    first, errors, rises = run.contacts.watched, guards[s.count :], guards[2 * s.count :]
+    run.time[0] = t
+    run.rate(run.time, y, run.block, s.rate)
+    evaluate_events(run, t, y, e.tried)
+    for k in range(s.count):
+        guards[k], errors[k] = e.tried[first + k], 0.0
+    for i in range(n):
+        s.beside[i] = y[i] + moment * s.rate[i]
+    enlarge(run, t + moment, guards, errors)
+    for direction in range(DIRECTIONS):
+        for i in range(n):
+            s.beside[i] = (1.0 + ROUNDING * e.signs[direction * n + i]) * y[i]
+        enlarge(run, t, guards, errors)
+    for i in range(n):
+        s.beside[i] = y[i] + ahead * s.rate[i]
+    evaluate_events(run, t + ahead, s.beside, e.tried)
+    for k in range(s.count):
+        errors[k] = errors[k] if fabs(guards[k]) <= errors[k] else -1.0
+        rises[k] = e.tried[first + k] - guards[k]
+
+
+@kernel
+def enlarge(run: RunData, t: float, guards: Reals, errors: Reals) -> None:
+    """Enlarge the evaluation *errors* of conditions by their values in the state ``beside`` at the time t."""
+    e, s = run.events, run.switches
+    evaluate_events(run, t, s.beside, e.tried)
+    for k in range(s.count):
+        differs = fabs(e.tried[run.contacts.watched + k] - guards[k])
+        if differs > errors[k] or differs != differs:
+            errors[k] = differs
+
+
+@kernel
+def is_set(method: LoopMethod, run: RunData, t: float, y: Reals) -> bool:
+    """Set in the state y what the switches marked set, one after the other; whether all of it can be."""
+    s, able = run.switches, True
+    for k in range(s.count):
+        if able and s.fired[k] != 0:
+            evaluate_values(method, run, t, y)
+            holds = True
+            for j in range(s.held[k], s.held[k + 1]):
+                holds = holds and s.found[j] == 0.0
+            if holds:
+                able = is_acting(method, run, t, y, k)
+    return able
+
+
+@kernel
+def evaluate_values(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
+    """What all switches set in a state y."""
+    s = run.switches
+    run.time[0] = t
+    if method.touching:
+        motion = run.contacts.motion
+        move(motion, run.time, y)
+        s.values(run.time, motion.extended, motion.block, s.found)
+    else:
+        s.values(run.time, y, run.block, s.found)
+
+
+@kernel
+def is_acting(method: LoopMethod, run: RunData, t: float, y: Reals, k: int) -> bool:
+    """Set what the switch number k sets, from the values found, and note it; whether all of it is finite and within bounds."""
+    s, able = run.switches, True
+    able = is_noted(method, run, t, k)
+    if s.stops[k] != 0:
+        s.stopped = k
+    for j in range(s.first[k], s.first[k + 1]):
+        able = able and fabs(s.found[j]) < float("inf")
+        if s.targets[j] < 0:
+            s.given[-1 - s.targets[j]] = s.found[j]
+        else:
+            y[s.targets[j]] = s.found[j]
+    set_block(method, run)
+    if s.checked > 0:
+        evaluate_values(method, run, t, y)
+        for j in range(s.checked):
+            margin = s.found[s.held[s.count] + j]
+            able = able and (margin > 0.0 or (margin == 0.0 and s.positive[j] == 0))
+    if method.touching:
+        loosen(run, t, y)
+    return able
+
+
+@kernel
+def set_block(method: LoopMethod, run: RunData) -> None:
+    """The block h of what is ``given``."""
+    if method.touching:
+        run.switches.setup(run.switches.given, run.contacts.motion.block)
+    else:
+        run.switches.setup(run.switches.given, run.block)
+
+
+@kernel
+def loosen(run: RunData, t: float, y: Reals) -> None:
+    """Project the state y onto constraints with all contacts open."""
+    c, work, flags = run.constraints, run.contacts.transitions, run.contacts.motion.flags
+    copy(flags, work.kept, run.contacts.n_flags)
+    for k in range(run.contacts.n_flags):
+        flags[k] = 0.0
+    run.time[0] = t
+    c.position(run.time, y, run.block, c.after)
+    c.position(run.time, c.after, run.block, c.before)
+    c.velocity(run.time, c.before, run.block, y)
+    copy(work.kept, flags, run.contacts.n_flags)
+
+
+@kernel
+def has_mode(method: LoopMethod, run: RunData, t: float, y: Reals) -> bool:
+    """Carry out the transition of contacts in the state y, and note it; whether there is one."""
+    c, s, work = run.contacts, run.switches, run.contacts.transitions
+    for k in range(c.motion.problem.contacts):
+        work.loose[k], work.exhausted[k] = s.loose[k], s.exhausted[k]
+    work.row = c.made
+    run.time[0] = t
+    c.transit(c.motion, work, run.time, y)
+    noted = is_noted(method, run, t, -1)
+    return work.status == CHANGED and noted
+
+
+@kernel
+def is_noted(method: LoopMethod, run: RunData, t: float, what: int) -> bool:
+    """Note that a switch, or for -1 contacts, have changed the mode at the time t; whether there is room for it."""
+    c = run.contacts
+    room = c.made < c.rows
+    if room:
+        if method.sampling:
+            c.changed_rows[c.made], c.times[c.made] = run.sampling.number, t
+        c.what[c.made] = what
+        if method.touching:
+            copy(c.motion.flags, c.flags[c.made * c.n_flags :], c.n_flags)
+        c.made += 1
+    return room
+
+
+@kernel
+def is_followed(method: LoopMethod, run: RunData, t: float, made: int) -> bool:
+    """Mark the switches that follow those marked: those whose condition becomes true by them, and with contacts those that hear
+    an impact since number *made*; whether there are any.
+
+    A condition becomes true that was negative and no longer is, and one that vanishes and rises, unless that rise has acted
+    already: if it vanished and rose before, it has if it vanished then, too; if it fell, it has not if a switch turned it.
+    """
+    s, any, going = run.switches, False, False
+    for k in range(s.count):
+        if s.fired[k] != 0:
+            s.since[k] = t
+            any = True
+    for k in range(s.count):
+        old, noise, rise = s.old[k], s.old[s.count + k], s.old[2 * s.count + k]
+        new, error, ahead = s.new[k], s.new[s.count + k], s.new[2 * s.count + k]
+        fresh = old - rise / (AHEAD * s.until) * (t - s.since[k]) < -noise
+        below = (rise > noise and fresh) or (rise < -noise and any)
+        if noise < 0.0:
+            below = old < 0.0
+        turned = s.fired[k] == 0 and below and error >= 0.0 and ahead > error
+        s.next[k] = 1 if turned or (old < 0.0 and new >= 0.0) else 0
+        if method.touching:
+            mark_hearing(run, k, made)
+        going = going or s.next[k] != 0
+    for k in range(s.count):
+        s.fired[k] = s.next[k]
+    return going
+
+
+@kernel
+def mark_hearing(run: RunData, k: int, made: int) -> None:
+    """Mark the switch number k where it hears an impact since number *made*."""
+    s, work, m = run.switches, run.contacts.transitions, run.contacts.motion.problem.contacts
+    for j in range(made, work.made):
+        impact = work.impacts[IMPACT_NUMBERS * j :]
+        for i in range(m):
+            if impact[0] == float(i) and s.hears[k * m + i] != 0 and (impact[7] == 1.0 or impact[7] == 3.0):
+                s.next[k] = 1

@@ -1,4 +1,4 @@
-"""Transitions of contacts between two steps, at the zeros of their guards."""
+"""Changes between two steps, at zeros of the guards of contacts and, in an ensemble, of the conditions of switches."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from kineta.kernels.contact.state_terms import CHANGED
 from kineta.kernels.event_start import ROUNDING, evaluate_events, look_at_start
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import record
-from kineta.kernels.sampling import is_last_wanted, note_case, note_step
+from kineta.kernels.sampling import end_calm, is_last_wanted, note_case, note_step
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
+from kineta.kernels.switching import energy, is_switched, mark_zeros
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
 
@@ -34,6 +35,46 @@ def decide(method: LoopMethod, run: RunData, dense: Reals, start: float, h: floa
         if able:
             mark_fired(run, t, before)
             change_mode(method, run, dense, start, t, h, state, before)
+        elif method.switching:
+            switch(method, run, dense, start, h, before)
+
+
+@kernel
+def switch(method: LoopMethod, run: RunData, dense: Reals, start: float, h: float, before: int) -> None:
+    """Carry out the switches and guards at the first zero in a step from the time *start* on, where nothing before it ends the
+    run; a case whose switches do more than compiled code can is given up.
+    """
+    c, e, n = run.contacts, run.events, run.n
+    row = first_change(run, before)
+    alone = row >= 0
+    if alone:
+        end = e.times[row] + tolerances.EVENT_TOLERANCE * max(run.switches.span, fabs(e.times[row]))
+        for k in range(before, e.found):
+            last = is_last_wanted(run, k)
+            alone = alone and not (e.which[k] < c.watched and last and e.times[k] <= end)
+    if alone:
+        run.t = e.times[row]
+        copy(e.states[row * n :], run.new, n)
+        mark_zeros(method, run, run.t, before)
+        keep_zeros(run, run.switches.span, run.t, before)
+        note_step(method, run, dense, start, h, before)
+        carry_over(method, run)
+
+
+@kernel
+def carry_over(method: LoopMethod, run: RunData) -> None:
+    """Go on after the switches and guards marked, in the new state of the run at its time."""
+    s = run.switches
+    able = is_switched(method, run, run.t, run.new)
+    if method.touching:
+        end_calm(run)
+    if not able:
+        run.events.undefined = True
+    elif s.stopped >= 0:
+        run.events.ended, run.sampling.ended, run.contacts.changed = True, run.events.n + s.stopped, True
+        copy(run.between, run.y, run.n)
+    else:
+        go_on_after(method, run, run.t)
 
 
 @kernel
@@ -97,15 +138,6 @@ def mark_fired(run: RunData, t: float, before: int) -> None:
 
 
 @kernel
-def energy(run: RunData, t: float, state: Reals) -> float:
-    """The energy of a *state*."""
-    c = run.contacts
-    run.time[0] = t
-    c.observed(run.time, state, run.block, c.energies)
-    return c.energies[0] + c.energies[1]
-
-
-@kernel
 def change_mode(
     method: LoopMethod, run: RunData, dense: Reals, start: float, t: float, h: float, state: Reals, before: int
 ) -> None:
@@ -116,11 +148,15 @@ def change_mode(
     if method.sampling:
         run.t = t
         copy(state, run.new, run.n)
+        if method.switching:
+            mark_zeros(method, run, t, before)
         keep_zeros(run, c.transitions.until, t, before)
         note_step(method, run, dense, start, h, before)
         changed = is_alone_carried_out(run, t, run.new, c.made)
         if changed:
             note_case(method, run, t)
+        elif method.switching:
+            carry_over(method, run)
         else:
             e.undefined = True
     else:
@@ -132,18 +168,27 @@ def change_mode(
             keep_zeros(run, c.transitions.until, t, before)
     if changed:
         keep_mode(run)
-        copy(run.between, run.y, run.n)
-        run.t = t
-        run.time[0] = t
-        run.rate(run.time, run.y, run.block, run.k)
-        run.evaluations += 1
+        go_on_after(method, run, t)
+
+
+@kernel
+def go_on_after(method: LoopMethod, run: RunData, t: float) -> None:
+    """Go on from the state ``between`` after a change at the time t."""
+    c, e = run.contacts, run.events
+    copy(run.between, run.y, run.n)
+    run.t = t
+    run.time[0] = t
+    run.rate(run.time, run.y, run.block, run.k)
+    run.evaluations += 1
+    for i in range(c.watched, e.n):
+        e.left[i] = 1
+    c.changed = True
+    if method.touching:
         run.size = min(run.size, c.transitions.flight)
-        for i in range(c.first, e.n):
-            e.left[i] = 1
-        c.changed = True
         run.constraints.low = lowest_pivot(run, run.k)
         run.constraints.hops = 0
-        look_at_start(run, t)
+    look_at_start(run, t)
+    if method.touching:
         set_hysteresis(run)
 
 

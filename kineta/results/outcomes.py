@@ -7,6 +7,8 @@ from kineta.errors import SimulationError
 #: Failure of the method; end of the time span; terminal event; interruption; end or event with an energy balance or constraint
 #: residual beyond the tolerances; exhausted steps.
 FAILED, DONE, EVENT, INTERRUPTED, UNBALANCED, OUT_OF_STEPS = range(-1, 5)
+#: Runs that end before their time.
+EARLY = (FAILED, EVENT, INTERRUPTED, OUT_OF_STEPS)
 
 
 def check_complete(model: str, status: int, message: str) -> None:

@@ -23,7 +23,7 @@ from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER
 from kineta.results.cases import Cases
 from kineta.results.fingerprint import digest
 from kineta.results.impacts import Impact
-from kineta.results.outcomes import DONE, EVENT
+from kineta.results.outcomes import DONE, EARLY, EVENT
 from kineta.results.ruled_table import ruled, value_text
 from kineta.threads import once
 from kineta.values import numbers
@@ -213,7 +213,7 @@ class Result:
         return found
 
     def case(self, i: int) -> Result:
-        """Case *i* of an ensemble as a run of its own, to its last recorded time or the event that ended it.
+        """Case *i* of an ensemble as a run of its own, to its last recorded time, or where it ended before.
 
         Raises :class:`ArgumentError` where there is no such case.
         """
@@ -225,9 +225,10 @@ class Result:
         i = int(i) % len(cases)
         k = int(cases.recorded[i])
         found = [events == i for events in cases.events]
-        at_event = any(cases.t[i] in t[mine] for t, mine in zip(self.t_events, found, strict=True))
-        # The grid has no place for the time of an event.
-        beyond = at_event and (k == 0 or self.t[k - 1] != cases.t[i])
+        early = cases.status[i] in EARLY and cases.nfev[i] > 0
+        early = early or any(cases.t[i] in t[mine] for t, mine in zip(self.t_events, found, strict=True))
+        # The grid has no place for the time of an early end.
+        beyond = early and (k == 0 or self.t[k - 1] != cases.t[i])
 
         def row(name: str, values: FloatArray) -> FloatArray:
             return np.append(values[i, :k], cases.end[name][i]) if beyond else values[i, :k].copy()

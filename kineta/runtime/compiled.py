@@ -25,7 +25,7 @@ from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts, ContactFunction
-from kineta.runtime.functions import StateLayout, lowered, run_functions
+from kineta.runtime.functions import SWITCHES, StateLayout, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
 from kineta.threads import memo, once
 
@@ -192,17 +192,18 @@ class CompiledSystem:
         """Number of observed quantities."""
         return self._functions.programs["observed"].n_outputs
 
-    def switch_values(self, k: int, t: float, y: FloatArray, h: FloatArray) -> FloatArray:
-        """New values set by the switch number *k* in a state."""
-        function, block = self._functions[f"switch_{k}"], h
+    def switch_values(self, t: float, y: FloatArray, h: FloatArray) -> FloatArray:
+        """New values set by all switches in a state, one after the other; then their conditions and margins."""
+        function, block = self._functions[SWITCHES], h
         if self.contacts is not None:
             size = function.program.inputs[1].size
             y, block = ContactFunction(self.contacts, "given", size)(t, y, h), h[: self.contacts.block]
         return function(np.array([t]), y, block)
 
-    def switch_address(self, k: int) -> int:
-        """Address of the new values set by the switch number *k*, in a system without contacts."""
-        return self._functions[f"switch_{k}"].address
+    @property
+    def switch_address(self) -> int:
+        """Address of :meth:`switch_values`; with contacts of states with all that is given behind them."""
+        return self._functions[SWITCHES].address
 
     @property
     def event_address(self) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kineta.algebra.expression import Expr, symbol
@@ -25,8 +26,8 @@ from kineta.passes.hoist import hoist
 from kineta.passes.substitute import substitute
 from kineta.runtime.applied_forces import AppliedForces
 
-#: Name of the program of the block h.
-SETUP = "run_setup"
+#: Names of the program of the block h, and of that of what switches set, their conditions and margins.
+SETUP, SWITCHES = "run_setup", "switches"
 #: Periodic operations.
 PERIODIC = frozenset({Op.SIN, Op.COS, Op.TAN})
 
@@ -170,15 +171,28 @@ def _multipliers(d: Derivation) -> tuple[Sequence[Ref], Sequence[str]]:
 
 def _event_functions(d: Derivation, watched: Sequence[Expr]) -> dict[str, Sequence[Ref]]:
     """Functions of switches and events."""
+    system = d.symbols.system
+    switches = system.switches
     found: dict[str, Sequence[Ref]] = {}
-    switches = d.symbols.system.switches
-    for k, switch in enumerate(switches):
-        found[f"switch_{k}"] = d.expression(*(value for _, value in switch.sets))
+    if switches:
+        conditions = (symbol(name) - value for switch in switches for name, value in switch.guards)
+        found[SWITCHES] = d.expression(
+            *(value for switch in switches for _, value in switch.sets), *conditions, *(x for x, _ in margins(system))
+        )
     events = [
         *d.expression(*watched, *(s.watched for s in switches)),
         *(d["contact_guards"].refs if d.contacts else ()),
     ]
     return found | ({"events": events} if events else {})
+
+
+def margins(system: System) -> Iterator[tuple[Expr, bool]]:
+    """Values that have to be zero or more in runs of *system*, or above zero, since they depend on what switches set."""
+    for _, bound in system.bounded:
+        if not system.switched.keys().isdisjoint(bound.value.symbols()):
+            yield bound.value, bound.positive
+            if bound.most < math.inf:
+                yield bound.most - bound.value, False
 
 
 def _projections(d: Derivation, layout: StateLayout) -> dict[str, Sequence[Ref]]:

@@ -96,7 +96,8 @@ class Recorder:
     def segment(self, segment: Segment, end: tuple[float, FloatArray] | None) -> None:
         """Record *segment* up to the *end* of the run in it, a time and state."""
         until = None if end is None else end[0]
-        self.steps += len(segment.t) - (0 if segment.changed is None else len(segment.changed.rows))
+        if segment.t[-1] != segment.t0:  # else a switch has ended the run
+            self.steps += len(segment.t) - (0 if segment.changed is None else len(segment.changed.rows))
         before = segment.t[-2] if len(segment.t) > 1 else segment.t0
         self.last_step = float(abs(segment.t[-1] - before))
         self._until = until
@@ -116,7 +117,7 @@ class Recorder:
             self._add(np.array([last]), y[None].copy(), self.mode)
 
     def stop(self) -> None:
-        """Record the end of a run that a switch has stopped, where no row has it."""
+        """Record the end of a run that has ended early, where no row has it."""
         t, y = self._end
         if not self.rows or self.rows[-1][0][-1] != t:
             self._add(np.array([t]), y[None].copy(), self.mode)

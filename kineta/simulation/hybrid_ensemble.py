@@ -1,4 +1,4 @@
-"""Ensembles of motions with contacts or a switch: each thread runs one after the other, with all transitions in the loop."""
+"""Ensembles of motions with contacts or switches: each thread runs one after the other, with all transitions in the loop."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from kineta.arrays import FloatArray
 from kineta.hybrid.automaton import contact_tolerance, penetration_notes
 from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import loop_contacts
+from kineta.hybrid.switches import is_settable, loop_switches
 from kineta.integration import loop_abi
 from kineta.integration.contact_records import FLAGS
 from kineta.integration.native_ensemble import CaseTransitions, Ensemble, EnsembleRun, HybridCases, cores
-from kineta.integration.problem import Problem, Switching
+from kineta.integration.problem import Problem
 from kineta.kernels.ensemble import hybrid_ensemble_loop
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EVENT, INTERRUPTED
 from kineta.runtime.constraint_treatment import FREE
-from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import event_record
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import Projection, manifold
@@ -37,17 +38,17 @@ _STATUS = {loop_abi.PAUSED: INTERRUPTED, loop_abi.DONE: DONE, loop_abi.EVENT: EV
 
 
 def may_run_natively(task: SimulationProblem) -> bool:
-    """Whether nothing but contacts changes the motions of *task*, and compiled code can tell whether their laws hold; or
-    nothing but one switch, which sets coordinates and speeds.
+    """Whether compiled code can carry out all that contacts and switches do to the motions of *task*, and tell where it cannot:
+    where laws of contact do not hold, or a switch leaves what constraints allow.
     """
     system, touches = task.system, task.made.code.layout.touches
     if task.made.forces.sampled or system.programs or task.method not in TABLEAUX or not task.t1 > task.t0:
         return False
-    if touches or not system.switches:
-        return bool(touches) and not system.switches and not any(touch.varies for touch in touches)
-    (switch,), free = system.switches[:1], task.made.code.treatment == FREE
-    plain = not (switch.stop or system.expanded.switches[0].guards) and len(system.switches) == 1
-    return free and plain and {name for name, _ in switch.sets} <= {*system.q_names, *system.v_names}
+    if any(touch.varies for touch in touches):
+        return False
+    if system.switches:
+        return not system.constraints and (bool(touches) or task.made.code.treatment == FREE) and is_settable(system)
+    return bool(touches)
 
 
 def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> list[int]:
@@ -63,7 +64,7 @@ def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> lis
     rate0[refused] = np.nan
     ensemble = _ensemble(task, rate0)
     tableau = TABLEAUX[task.method]
-    loop = hybrid_ensemble_loop(tableau, touching=code.contacts is not None)
+    loop = hybrid_ensemble_loop(tableau, touching=code.contacts is not None, switching=bool(task.system.switches))
     runs = EnsembleRun(tableau, loop, ensemble, grid, **vars(task.control))
     with suppress(KeyboardInterrupt):
         runs.run(min(cores(), cases), lambda ended: bar.ended(ended, cases))
@@ -78,11 +79,8 @@ def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> lis
     for i in np.flatnonzero(stays).tolist():
         found.status[i], found.messages[i] = _STATUS[int(runs.status[i])], _message(task, runs, i)
     transitions = partial(CaseTransitions.ordered, runs.transitions, cases, code.layout.flags)
-    histories: ContactHistories | SwitchHistories
-    if code.contacts is None:
-        histories = SwitchHistories(task.system.switches[0].name, transitions)
-    else:
-        histories = ContactHistories(code.contacts, transitions, penetration_notes(code.contacts, task))
+    brought = [""] * cases if code.contacts is None else penetration_notes(code.contacts, task)
+    histories = Histories(code.layout.touches, [s.name for s in task.system.switches], transitions, brought)
     found.changes, found.impacts, found.notes = (
         CaseSequence(cases, told) for told in (histories.changes, histories.impacts, histories.notes)
     )
@@ -112,13 +110,14 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
 
     @contextmanager
     def memory() -> Iterator[Problem]:
+        switching = loop_switches(task) if task.system.switches else None
         if contacts is None:
-            yield replace(problem(), switching=_switching(task))
+            yield replace(problem(), switching=switching)
         else:
             with contacts.borrowed(first.made.h) as motion:
-                work = contacts.transitions(0.0, until)
-                own = loop_contacts(made, motion, work, watched, watched, task.states)
-                yield replace(problem(), h=motion.words(), contacts=own)
+                work, guards = contacts.transitions(0.0, until), watched + len(task.system.switches)
+                own = loop_contacts(made, motion, work, watched, guards, task.states)
+                yield replace(problem(), h=motion.words(), contacts=own, switching=switching)
 
     cases, n = task.y0.shape
     regular = [np.concatenate([q, v, np.zeros(n - len(q) - len(v))]) for q, v in task.regular]
@@ -145,42 +144,32 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     )
 
 
-def _switching(task: SimulationProblem) -> Switching:
-    """The only switch of *task*."""
-    code, names = task.made.code, (*task.system.q_names, *task.system.v_names)
-    return Switching(
-        values=code.switch_address(0),
-        setup=code.setup_function.address,
-        targets=np.array([names.index(name) for name, _ in task.system.switches[0].sets], dtype=np.int64),
-        given=task.made.p.shape[-1] + task.made.forces.constant.shape[-1],
-        observed=code.observed.address,
-        size=code.observed_size,
-        watched=len(task.watched),
-        work=task.states,
-    )
-
-
 def _message(task: SimulationProblem, runs: EnsembleRun, i: int) -> str:
     """Message on the end of case *i*."""
     t, status = float(runs.t[i]), int(runs.status[i])
     if status == loop_abi.DONE:
         return outcomes.done(t)
     if status == loop_abi.EVENT:
-        return outcomes.stopped(t, task.watched[runs.ended[i]].name)
+        ended, names = int(runs.ended[i]), [s.name for s in task.system.switches]
+        behind = len(task.watched) + len(names) + task.made.code.layout.touch_events
+        return outcomes.stopped(t, task.watched[ended].name if ended < behind else names[ended - behind])
     return outcomes.interrupted(t)
 
 
-class ContactHistories:
-    """What has happened to *contacts* in each case of an ensemble, put in order and told when asked for; *brought* are notes on
-    the start.
+class Histories:
+    """What *touches* and *switches*, by name, have done in each case of an ensemble, put in order and told when asked for;
+    *brought* are notes on the start.
     """
 
     def __init__(
-        self, contacts: CompiledContacts, transitions: Callable[[], CaseTransitions], brought: Sequence[str]
+        self,
+        touches: Sequence[UnilateralConstraint],
+        switches: Sequence[str],
+        transitions: Callable[[], CaseTransitions],
+        brought: Sequence[str],
     ) -> None:
-        self._names = [t.name for t in contacts.touches]
-        self._tangents = [len(t.tangents) for t in contacts.touches]
-        self._found, self._brought = transitions, brought
+        self._names, self._tangents = [t.name for t in touches], [len(t.tangents) for t in touches]
+        self._switches, self._found, self._brought = switches, transitions, brought
 
     @once
     def _transitions(self) -> CaseTransitions:
@@ -192,10 +181,14 @@ class ContactHistories:
         before, own = np.zeros((len(self._names), FLAGS)), slice(x.first[i], x.first[i + 1])
         impacts = x.impacts[x.struck[i] : x.struck[i + 1]]
         ends = np.searchsorted(impacts[:, -1], np.arange(own.start, own.stop), side="right").tolist()
-        rows = zip(x.t[own].tolist(), x.flags[own].reshape(-1, *before.shape), [0, *ends], ends, strict=False)
-        for k, (t, after, begin, end) in enumerate(rows):
-            log.note(t, before, after, impacts[begin:end], start=k == 0)
-            before = after
+        modes = x.flags[own].reshape(own.stop - own.start, *before.shape)
+        rows = zip(x.t[own].tolist(), x.what[own].tolist(), modes, [0, *ends], ends, strict=False)
+        for k, (t, what, after, begin, end) in enumerate(rows):
+            if what < 0:
+                log.note(t, before, after, impacts[begin:end], start=k == 0)
+                before = after
+            else:
+                log.changes.append((t, f"{self._switches[what]} switches"))
         return log, before
 
     def changes(self, i: int) -> tuple[tuple[float, str], ...]:
@@ -210,30 +203,6 @@ class ContactHistories:
         """Notes on case *i*."""
         log, flags = self._log(i)
         return (*[self._brought[i]] * bool(self._brought[i]), *log.rests(flags))
-
-
-class SwitchHistories:
-    """The times at which a switch of this *name* has switched in each case of an ensemble."""
-
-    def __init__(self, name: str, transitions: Callable[[], CaseTransitions]) -> None:
-        self._name, self._found = name, transitions
-
-    @once
-    def _transitions(self) -> CaseTransitions:
-        return self._found()
-
-    def changes(self, i: int) -> tuple[tuple[float, str], ...]:
-        """Changes of case *i*."""
-        x = self._transitions
-        return tuple((t, f"{self._name} switches") for t in x.t[x.first[i] : x.first[i + 1]].tolist())
-
-    def impacts(self, i: int) -> tuple[Any, ...]:
-        """No impacts."""
-        return ()
-
-    def notes(self, i: int) -> tuple[str, ...]:
-        """No notes."""
-        return ()
 
 
 class CaseSequence(Sequence[Any]):

@@ -22,6 +22,7 @@ from kineta.model.system import System
 from kineta.results.cases import Cases
 from kineta.results.outcomes import (
     DONE,
+    EARLY,
     EVENT,
     FAILED,
     INTERRUPTED,
@@ -129,9 +130,9 @@ def result(task: SimulationProblem, solution: Solution, seconds: float) -> Resul
     forces = solution.forces if record is None else _sampled_forces(solution, t[0])
     found = run_series(task, t, y, forces, observe(made, t, y) if values is None else values)
     kept = np.ones(t.shape, dtype=np.bool_)
-    if not alone:  # the end of a case belongs to its record where an event has ended it
+    if not alone:  # the end of a case belongs to its record where it comes early
         kept[:, :-1] = np.arange(t.shape[1] - 1) < solution.recorded[:, None]
-        kept[:, -1] = solution.status == EVENT
+        kept[:, -1] = np.isin(solution.status, EARLY) & (solution.nfev > 0)
     balances, codes, messages, astray = _judged(task, solution, found, kept)
     ended = Counter(codes.tolist())
     good = balances[(codes == DONE) | (codes == EVENT)]

@@ -22,7 +22,7 @@ from kineta.integration.segment import EventZeros, Segment
 from kineta.integration.solver import Solver, start
 from kineta.kernels.integrate import integration_loop
 from kineta.results import outcomes
-from kineta.results.outcomes import DONE, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
+from kineta.results.outcomes import DONE, EARLY, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.domain_watch import DomainWatch
@@ -113,6 +113,8 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
 
         gradients = ControllabilityWatch(task, NativeRestart(task))
     status, message = _integrate(task, whole, record, watch, domain, gradients, bar)
+    if status in EARLY:
+        record.stop()
     t = np.concatenate([np.empty(0), *(rows[0] for rows in record.rows)])
     y = np.concatenate([np.empty((0, len(task.y0))), *(rows[1] for rows in record.rows)])
     zeros = [(0, i, *zero) for i, found in enumerate(watch.found) for zero in found]
@@ -227,7 +229,6 @@ def _integrate(
     except KeyboardInterrupt:
         return INTERRUPTED, outcomes.interrupted(record.reached)
     if isinstance(run, SampledRun) and run.ended is not None:
-        record.stop()
         return EVENT, outcomes.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
         edge = domain.edge(last=True)

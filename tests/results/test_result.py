@@ -324,10 +324,10 @@ def test_a_picture_that_fails_keeps_the_old_one(tmp_path: Path, monkeypatch: pyt
     assert [p.read_text() for p in tmp_path.iterdir()] == ["old"]
 
 
-def test_a_run_that_failed_before_its_first_record_can_still_be_shown_and_kept(tmp_path: Path) -> None:
+def test_a_run_that_failed_before_its_first_sample_has_its_end_and_can_be_shown_and_kept(tmp_path: Path) -> None:
     empty = kn.simulate(block("x^3", "x = 1, x' = 1"), 10.0, t_eval=[5.0, 10.0])
-    assert (len(empty.t), empty.y.shape, empty.status) == (0, (2, 0), -1)
-    assert empty.summary()["t"] == []
+    assert (len(empty.t), empty.y.shape, empty.status) == (1, (2, 1), -1)
+    assert empty.summary()["t"] == pytest.approx([1.31102878] * 2)
     assert repr(empty).startswith("<Result of 'block': failed at t = 1.31102878 s: ")
     empty.save(tmp_path / "run.nc")
     assert kn.load_result(tmp_path / "run.nc").message == empty.message

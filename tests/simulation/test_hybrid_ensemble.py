@@ -1,4 +1,4 @@
-"""Many motions with contacts or a switch in compiled code: each is the motion of its own run, to the bit."""
+"""Many motions with contacts and switches in compiled code: each is the motion of its own run, to the bit."""
 
 from __future__ import annotations
 
@@ -40,6 +40,29 @@ when strike : min(s + n - 2*slope, s - n - 0.2) >= 0 :
     s = n, n = s, s' = (n_1*before_2 - n_2*before_1)/det, n' = (s_2*before_1 - s_1*before_2)/det;
 initial s = -0.2187, n = 0.3234, s' = 1.0918, n' = 0.3772;
 """)
+BALL_AND_SWITCHES = """
+gravity 9.81; parameters e = 0.8, n = 0, last = 0; B | Sx(x), Sz(z) = 2; coordinates x, z;
+output n, last; initial z = 1, x' = 0.3;
+contact floor : point between B and ground axis (0, 0, 1), restitution = e, friction = 0.1;
+"""
+HEARD = kn.loads(
+    BALL_AND_SWITCHES
+    + "when soft : floor strikes : e = 0.9*e, n = n + 1, last = z'; when third : floor strikes and n == 3 : stop;"
+)
+#: Conditions that jump with a force and a speed at impacts, and one that follows from them.
+JUMPS = kn.loads(
+    BALL_AND_SWITCHES + "when lies : lambda.floor.n >= 5 : last = z, x' = 1; when up : z' >= 0 : n = n + 1; "
+    "when slow : x' <= 0.5 : x' = 2*x';"
+)
+ARMED = kn.loads("""
+gravity 9.81; parameters armed = 1; B | Sx(x), Sz(z) = 1; coordinates x, z; initial x' = 3; output armed;
+contact floor : point between B and ground axis (0, 0, 1), friction = 0.5 while armed == 1;
+when off : t >= 0.2 : armed = 0; when on : t >= 0.6 and armed == 0 : armed = 1, z = 0.1;
+""")
+RELAY = kn.loads("""
+parameters u = -1, n = 0; M | Sx(x) = 1; coordinates x; force f = u on x; initial x = 1; output n;
+when a : x >= 0.1 : u = -1, n = n + 1; when b : x <= -0.1 : u = 1; when c : x' >= 0.3 and u == 1 : x' = x'/2;
+""")
 #: The model, its time, and what differs between the cases.
 MODELS: dict[str, tuple[kn.System, float, dict[str, Any]]] = {
     "ball": (BALL, 3.0, {"e": [0.0, 0.3, 0.62, 0.8, 1.0]}),
@@ -48,6 +71,11 @@ MODELS: dict[str, tuple[kn.System, float, dict[str, Any]]] = {
     "dry friction": (kn.load(EXAMPLES / "friction_oscillator.kin"), 2.0, {}),
     "compass": (COMPASS, 3.0, {"m": [4.9, 5.0, 5.1, 5.2, 5.3]}),
     "limits": (SLIDER, 2.0, {"e": [0.2, 0.5, 0.6, 0.9, 1.0]}),
+    "hopper": (kn.load(EXAMPLES / "hopper.kin"), 1.0, {"m": [7.0, 7.2, 7.5, 7.6, 8.0]}),
+    "heard impacts": (HEARD, 2.0, {"e": [0.1, 0.5, 0.6, 0.8, 1.0]}),
+    "jumps": (JUMPS, 2.0, {"e": [0.1, 0.5, 0.6, 0.8, 1.0]}),
+    "armed floor": (ARMED, 1.0, {}),
+    "relay": (RELAY, 10.0, {}),
 }
 CASES = 5
 
@@ -98,6 +126,24 @@ def test_every_case_has_the_bits_of_its_own_run(name: str, left: list[int], *, w
     for i in range(CASES):
         p = {n: values[i] for n, values in more.items()}
         check_same(run.case(i), kn.simulate(system, t, v=v[i], p=p, events=events, samples=7))
+
+
+def test_switches_that_compiled_code_cannot_tell_are_left_to_python(left: list[int]) -> None:
+    """A value that is none, a restitution beyond one, impacts that are heard at the start, and endless switching."""
+    lost = kn.loads(BALL_AND_SWITCHES + "when a : floor strikes : n = sqrt(x - 0.2);")
+    run = kn.simulate(lost, 1.0, v=[[0.3, 0.0], [1.0, 0.0]], samples=3)
+    assert left == [0]
+    assert "when 'a' switches: n = sqrt(x - 0.2) is nan; expected a finite number" in run.case(0).message
+    grown = kn.loads(BALL_AND_SWITCHES + "when a : floor strikes : e = 1.5*e;")
+    assert "from 0 to 1, found 1.2" in kn.simulate(grown, 1.0, q=[[0.0, 1.0]], samples=3).case(0).message
+    begun = kn.loads(BALL_AND_SWITCHES + "when a : floor strikes : n = n + 1;")
+    run = kn.simulate(begun, 0.1, q=[[0.0, 0.0]], v=[[0.0, -2.0]], samples=3)
+    assert (run.case(0)["n"][-1], run.case(0).changes[1]) == (1, (0.0, "a switches"))
+    slides = kn.loads("""parameters u = -1; M | Sx(x) = 1; coordinates x; force f = u on x; initial x = 1;
+        when a : x + x'*1 s >= 0 : u = -1; when b : x + x'*1 s <= 0 : u = 1;""")
+    run = kn.simulate(slides, 9.0, q=[[1.0], [2.0]], samples=3)
+    assert all("one change follows another without end" in run.case(i).message for i in range(2))
+    assert left == [0, 0, 0, 0, 1]
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:

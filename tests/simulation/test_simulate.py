@@ -290,7 +290,11 @@ def test_a_motion_without_bound_ends_with_time_and_reason(method: str) -> None:
     speeds = np.sqrt((result.q[early, 0] ** 4 + 1) / 2)
     assert result.v[early, 0] == pytest.approx(speeds, rel=1e-5)
     sampled = kn.simulate(runaway, 10.0, method=method, samples=101)
-    assert np.array_equal(sampled.t, np.linspace(0, 10, 101)[:14])
+    assert np.array_equal(sampled.t, [*np.linspace(0, 10, 101)[:14], result.t[-1]])
+    assert np.array_equal(sampled.y[:, -1], result.y[:, -1])
+    case = kn.simulate(runaway, 10.0, method=method, samples=101, v=[[1.0]]).case(0)
+    assert np.array_equal(case.t[:-1], sampled.t[:-1])
+    assert case.t[-1] == pytest.approx(sampled.t[-1], rel=1e-6)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -49,7 +49,7 @@ from kineta.kernels.standalone.switches import (
     loosen,
     set_values,
 )
-from kineta.kernels.transition import energy
+from kineta.kernels.switching import energy
 from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
 

@@ -9,17 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kineta.codegen.kernels.straight_line import room, straight_line
-from kineta.codegen.kernels.tree import (
-    Constant,
-    Evaluate,
-    KernelCall,
-    KernelTree,
-    Statement,
-    Variable,
-    View,
-    callees_first,
-    records,
-)
+from kineta.codegen.kernels.tree import KernelTree, callees_first, records
 from kineta.consistency.consistent_start import refusal
 from kineta.errors import ModelError, SimulationError, excerpt
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
@@ -34,12 +24,12 @@ from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.standalone.standalone_run import RunMethod, StandaloneRun, advance, begin, change, observe
 from kineta.kernels.standalone.switches import SwitchTable
 from kineta.kernels.translation import translate_unit
-from kineta.memory import INTEGER, NOTHING, REALS, CompiledFunction, MemoryType
+from kineta.memory import CompiledFunction
 from kineta.model.system import System
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.events import event_record
-from kineta.runtime.functions import SETUP
+from kineta.runtime.functions import SETUP, SWITCHES
 from kineta.runtime.problem import SimulationProblem
 from kineta.runtime.projection import velocity_steps
 from kineta.tasks.export.memory_image import Piece, pieces
@@ -49,8 +39,6 @@ FUNCTIONS = (
     *(SETUP, "rate", "observed", "position", "velocity", "events"),
     *("terms", "gaps", "free", "residuals", "retraction"),
 )
-#: What all switches set.
-SWITCHES = "switches"
 #: With contacts: functions of the contact motion, and its transition, whose numbers follow.
 CONTACT_KERNELS = {
     f"contact_{name}": getattr(contact_motion, f"contact_{name}")
@@ -91,15 +79,12 @@ def run_code(task: SimulationProblem) -> RunCode:
     own, switching = [n for n in FUNCTIONS if n in made], [SWITCHES] * bool(task.system.switches)
     above = CONTACT_KERNELS if task.made.code.layout.touches else {}
     numbers = {name: k for k, name in enumerate((*own, *switching, *above), 1)}
-    record = run_record(task, numbers, max(room(made[name]) for name in (*own, *_switch_programs(task))))
+    record = run_record(task, numbers, max(room(made[name]) for name in (*own, *switching)))
     method = loop_method(task)
     roots = ((begin, method), (advance, method), (change, method), (observe,), (sine_and_cosine,))
     first, second, third, fourth, sincos, *kernels = translate_unit(*roots, *((k,) for k in above.values()))
-    functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in own}
-    if task.system.switches:
-        functions[SWITCHES] = _joined(
-            [(straight_line(made[n], f"run_{n}", sincos), made[n].n_outputs) for n in _switch_programs(task)]
-        )
+    named = (*own, *switching)
+    functions = {name: straight_line(made[name], f"run_{name.removeprefix('run_')}", sincos) for name in named}
     functions |= dict(zip(above, kernels, strict=True))
     return RunCode(record, first, second, third, fourth, functions)
 
@@ -127,23 +112,6 @@ def _refuse(system: System, what: str, names: Sequence[str]) -> None:
             f"Model '{system.name}': a run with {what} ({listed}) is not exported yet. Leave {listed} out if the motion does not"
             " need it ('--without'), simulate in Python, or export single functions (without '--run')."
         )
-
-
-def _switch_programs(task: SimulationProblem) -> list[str]:
-    """The names of the programs of what switches set."""
-    return [f"switch_{k}" for k in range(len(task.system.switches))]
-
-
-def _joined(trees: Sequence[tuple[KernelTree, int]]) -> KernelTree:
-    """A function that gives what all switches set, one after the other, from functions with numbers of results."""
-    parameters: dict[str, MemoryType] = dict.fromkeys(("t", "y", "h", "out"), REALS)
-    out, calls, first = Variable(REALS, "out"), list[Statement](), 0
-    for tree, size in trees:
-        t, y, h = (Variable(REALS, n) for n in ("t", "y", "h"))
-        given = t, y, h, View(REALS, out, Constant(INTEGER, first))
-        calls.append(Evaluate(KernelCall(NOTHING, tree, given)))
-        first += size
-    return KernelTree("run_switches", "What all switches set.", parameters, NOTHING, {}, calls, False)
 
 
 def loop_method(task: SimulationProblem) -> RunMethod:
@@ -243,7 +211,7 @@ def _switches(task: SimulationProblem, numbers: Mapping[str, int], events: int) 
         values=CompiledFunction(numbers[SWITCHES]),
         first=np.cumsum([0, *map(len, names)]),
         targets=np.array(targets, dtype=np.int64),
-        found=np.zeros(len(targets)),
+        found=np.zeros(task.made.code.programs[SWITCHES].n_outputs),
         state=np.zeros(len(task.y0)),
         before=np.zeros(events),
         after=np.zeros(events),
