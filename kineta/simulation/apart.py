@@ -11,7 +11,7 @@ from kineta.arrays import IntArray
 from kineta.equations.equations import Equations, part_of
 from kineta.model.transformations.alike import alike
 from kineta.model.transformations.components import Components
-from kineta.results.outcomes import DONE, EVENT
+from kineta.results.outcomes import DONE
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.inputs import RunInputs
@@ -96,16 +96,16 @@ def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[t
     more, up to it.
     """
     ends: list[tuple[SimulationProblem, Solution] | None] = [None] * len(tasks)
-    end, stopped = tasks[0].t1, False
+    end = tasks[0].t1
     order = sorted(range(len(tasks)), key=lambda k: not any(e.terminal for e in tasks[k].watched))
     while (k := next((k for k in order if not _ends_at(ends[k], end)), None)) is not None:
-        own = _until(tasks[k], end, stopped=stopped)
+        own = _until(tasks[k], end)
         found = integrate(own, bar)
         assert found.record is not None
         if end == own.t0:
             found.status[0] = DONE
         elif found.record.reached != end:
-            end, stopped = found.record.reached, int(found.status[0]) == EVENT
+            end = found.record.reached
         ends[k] = own, found
     return [pair for pair in ends if pair is not None]
 
@@ -115,14 +115,14 @@ def _ends_at(pair: tuple[SimulationProblem, Solution] | None, end: float) -> boo
     return pair is not None and pair[1].record is not None and pair[1].record.reached == end
 
 
-def _until(task: SimulationProblem, end: float, *, stopped: bool) -> SimulationProblem:
-    """*task* up to the time *end*, which is recorded where an event has *stopped* the motion."""
+def _until(task: SimulationProblem, end: float) -> SimulationProblem:
+    """*task* up to the time *end*, which is recorded."""
     if end == task.t1:
         return task
     grid = task.grid
     if grid is not None:
         grid = grid[(grid - end) * np.sign(task.t1 - task.t0) <= 0]
-        if stopped and not (len(grid) and grid[-1] == end):
+        if not (len(grid) and grid[-1] == end):
             grid = np.append(grid, end)
     if end == task.t0:
         return replace(task, grid=grid, control=replace(task.control, max_steps=0))
