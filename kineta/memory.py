@@ -186,9 +186,11 @@ class Record:
         self._held: dict[str, Any] = {}
         self._integers, self._reals = block.view(np.int64).data, block.data
         self.update(**values)
+        if self.partial:
+            return
         kinds = self.layout.fields.items()
         missing = [f"'{n}'" for n, kind in kinds if not isinstance(kind, ScalarType) and n not in self._held]
-        if missing and not self.partial:
+        if missing:
             raise ArgumentError(
                 f"Record '{self.layout.name}': expected all arrays, records and functions, found none for {excerpt(missing)}. "
                 "Give them."

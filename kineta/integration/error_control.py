@@ -58,10 +58,9 @@ def first_steps(
 
     def norm(x: FloatArray) -> FloatArray:
         # In the order of the states: NumPy's own order depends on their number and on that of the cases.
-        found: FloatArray = np.sqrt(
-            np.add.accumulate((x[..., :k] / scale) ** 2, axis=-1)[..., -1:].sum(axis=-1) / max(k, 1)
-        )
-        return found
+        if not k:
+            return np.zeros(x.shape[:-1])
+        return np.asarray(np.sqrt(np.add.accumulate((x[..., :k] / scale) ** 2, axis=-1)[..., -1] / k))
 
     def power(x: float) -> float:
         """Of the C library, as in compiled loops."""

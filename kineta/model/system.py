@@ -123,6 +123,10 @@ class System(Description):
         for doubt in ambiguities(self):
             warn(doubt)
 
+    def __hash__(self) -> int:
+        # Of names alone: a system is looked up at every call of a task, and equal ones have equal names.
+        return hash((self.name, self.coordinates))
+
     def _take_names(self, listed: Sequence[str] | None, declared: tuple[Parameter, ...] | None) -> None:
         """Set coordinates and parameters, given or inferred, and the rule of each name."""
         plain = self.expanded  # as far as it is known by now

@@ -53,6 +53,6 @@ def run_inputs(
         raise ArgumentError(f"Model '{model.name}' has no programs of motion; leave out levels.")
     watched = run_arguments.watched(model, events)
     values = parameters(model, p)
-    q0, v0 = initial_state(model, q, v, values)
+    q0, v0 = initial_state(model, q, v, None if p is None else values)
     case_arguments.case_count({"q": q0, "v": v0, "p": values})
     return RunInputs(q0, v0, values, applied_forces(model, tau), watched, levels)
