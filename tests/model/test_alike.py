@@ -72,3 +72,9 @@ def test_terms_stand_in_any_order() -> None:
     kn.loads("A | Sx(u) = 1; coordinates u; force f = w*z + u on u; parameters z = 1, w = 2;")
     texts = (f"A | Sx(x) = 1; coordinates x; force f = {f} on x; parameters m = 1;" for f in ("m*x + 3", "3 + x*m"))
     assert firsts(*texts, "A | Sx(u) = 1; coordinates u; force f = u*w + 3 on u; parameters w = 1;") == [0, 0, 0]
+
+
+def test_signs_do_not_depend_on_which_symbol_is_older() -> None:
+    kn.loads("A | Sx(u) = 1; coordinates u; force f = 77.5 - u on u;")
+    text = "A | Sx({0}) = 1; coordinates {0}; force f = sin({1} - {0})/({0} - {1})^3 on {0};"
+    assert firsts(text.format("u", 77.5), text.format("s", 78.5), text.replace("3", "2").format("s", 3)) == [0, 0, 2]

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, symbol
-from kineta.expr.graph import Ref
-from kineta.expr.op import COMMUTATIVE, Op
+from kineta.algebra.expression import DESCRIPTIONS, LOCK, Expr, expr, symbol
+from kineta.expr.graph import Graph, Ref
+from kineta.expr.op import COMMUTATIVE, EVEN, LEAVES, ODD, Op
 from kineta.expr.walk import operands, reachable
 from kineta.model.body import GROUND
 from kineta.model.named_expressions import Outputs
@@ -79,7 +79,7 @@ def _with_parameters(system: System, shape: _Shape, varies: Sequence[bool]) -> S
     chosen = iter([[x for x in numbers if next(flags)] for numbers in shape.expressions])
 
     def named(value: float) -> str:
-        name = repr(value)
+        name = str(expr(value))
         while name in taken:
             name += "_"
         taken.add(name)
@@ -141,33 +141,24 @@ class _Shape:
         if name.startswith(MULTIPLIER):  # of a record, a place, and a row
             *named, row = name.removeprefix(MULTIPLIER).split(".")
             return MULTIPLIER, tuple(map(self._name, named or [row])), row if named else ""
-        head = name.partition(".")[0].rstrip("'")
+        head = _head(name)
         return self._name(head), name.removeprefix(head)
 
     def _expression(self, value: Expr) -> Hashable:
-        """The shape of an expression: its nodes in an order that depends on names and numbers as little as can be."""
+        """The shape of an expression: its nodes in an order, and with signs, that do not depend on which symbol is older."""
         graph, own, places = value.graph, list[float](), dict[int, int]()
-        form: dict[int, Hashable] = {}
-        for i in reachable(graph, [value.ref]):
-            if graph.op[i] == Op.CONST:
-                number = graph.constants[graph.lhs[i]]
-                form[i] = hash((Op.CONST, number if number in _PLAIN else None))
-            elif graph.op[i] == Op.SYMBOL:
-                name = graph.names[graph.lhs[i]]
-                head = name.partition(".")[0].rstrip("'")
-                form[i] = hash((Op.SYMBOL, self.names.get(head), name.count("."), name.count("'")))
-            else:
-                form[i] = hash((graph.op[i], *((form[r >> 1], r & 1) for r in self._operands(graph, i, form))))
-        nodes: list[tuple[int, Any]] = []  # an operation, and a number, a symbol, or references to nodes
+        order = reachable(graph, [value.ref])
+        known = {i: self.names.get(_head(graph.names[graph.lhs[i]])) for i in order if graph.op[i] == Op.SYMBOL}
+        below = _operands(graph, order, known)
+        nodes: list[tuple[int, Any]] = []  # an operation, and a number, a symbol, or nodes with their signs
         stack = [value.ref >> 1]
         while stack:
             i = stack.pop()
             if i in places:
                 continue
             places[i] = len(nodes)
-            below = self._operands(graph, i, form)
-            stack += [r >> 1 for r in reversed(below)]
-            leaf: Any = below
+            leaf: Any = below[i].operands
+            stack += [k for k, _ in reversed(leaf)]
             if graph.op[i] == Op.SYMBOL:
                 leaf = self._symbol(graph.names[graph.lhs[i]])
             elif graph.op[i] == Op.CONST:
@@ -178,12 +169,52 @@ class _Shape:
             nodes.append((graph.op[i], leaf))
         self.expressions.append(own)
         linked = (
-            (op, tuple((places[r >> 1], r & 1) for r in leaf) if isinstance(leaf, list) else leaf) for op, leaf in nodes
+            (op, tuple((places[k], sign) for k, sign in leaf) if type(leaf) is list else leaf) for op, leaf in nodes
         )
-        return value.ref & 1, tuple(linked)
+        return value.ref & 1 ^ below[value.ref >> 1].turned, tuple(linked)
 
-    @staticmethod
-    def _operands(graph: Any, i: int, form: Mapping[int, Hashable]) -> list[Ref]:
-        """The operands of node *i*, those of a commutative operation in the order of their *form*."""
-        below = list(operands(graph, i))
-        return sorted(below, key=lambda r: (form[r >> 1], r & 1)) if graph.op[i] in COMMUTATIVE else below
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A node as it is compared: its ``form`` without names and numbers, its ``operands`` with their signs, and 1 where the node
+    of the graph is its negative, ``turned``.
+    """
+
+    form: int
+    operands: list[tuple[int, int]]
+    turned: int = 0
+
+
+def _operands(graph: Graph, order: Sequence[int], known: Mapping[int, int | None]) -> dict[int, _Node]:
+    """The nodes in the *order* of a *graph*, of whose symbols the names are *known* by number or not. Operands that may change
+    places stand in the order of their forms, the first of a sum with a plus, those of products, of odd and of even functions without signs.
+    """
+    found: dict[int, _Node] = {}
+    for i in order:
+        op = graph.op[i]
+        if op in LEAVES:
+            number = graph.constants[graph.lhs[i]] if op == Op.CONST else None
+            name = graph.names[graph.lhs[i]] if op == Op.SYMBOL else ""
+            form = hash((op, number if number in _PLAIN else -1, known.get(i, -1), name.count("."), name.count("'")))
+            found[i] = _Node(form, [])
+            continue
+        below = [(r >> 1, r & 1 ^ found[r >> 1].turned) for r in operands(graph, i)]
+        if op in COMMUTATIVE:
+            below.sort(key=lambda node: found[node[0]].form)
+        turned = 0
+        if op == Op.ADD:
+            turned = below[0][1]
+            below = [(k, sign ^ turned) for k, sign in below]
+        elif op in (Op.MUL, Op.DIV):
+            turned = below[0][1] ^ below[1][1]
+            below = [(k, 0) for k, _ in below]
+        elif op in ODD | EVEN:
+            turned = below[0][1] * (op in ODD)
+            below = [(below[0][0], 0)]
+        found[i] = _Node(hash((op, *((found[k].form, sign) for k, sign in below))), below, turned)
+    return found
+
+
+def _head(name: str) -> str:
+    """The first part of the *name* of a symbol."""
+    return name.partition(".")[0].rstrip("'")
