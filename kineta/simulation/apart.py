@@ -95,24 +95,21 @@ def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[t
     A part that an event, a failure or an interruption ends ends all; those that have passed that time are integrated once
     more, up to it.
     """
-    ends: list[tuple[SimulationProblem, Solution] | None] = [None] * len(tasks)
+    ends: dict[int, tuple[SimulationProblem, Solution]] = {}
     end = tasks[0].t1
-    order = sorted(range(len(tasks)), key=lambda k: not any(e.terminal for e in tasks[k].watched))
-    while (k := next((k for k in order if not _ends_at(ends[k], end)), None)) is not None:
+    left = sorted(range(len(tasks)), key=lambda k: any(e.terminal for e in tasks[k].watched))
+    while left:
+        k = left.pop()
         own = _until(tasks[k], end)
         found = integrate(own, bar)
         assert found.record is not None
+        ends[k] = own, found
         if end == own.t0:
             found.status[0] = DONE
         elif found.record.reached != end:
             end = found.record.reached
-        ends[k] = own, found
-    return [pair for pair in ends if pair is not None]
-
-
-def _ends_at(pair: tuple[SimulationProblem, Solution] | None, end: float) -> bool:
-    """True for a task whose solution ends at this time."""
-    return pair is not None and pair[1].record is not None and pair[1].record.reached == end
+            left += [i for i in ends if i not in (k, *left)]
+    return [ends[k] for k in range(len(tasks))]
 
 
 def _until(task: SimulationProblem, end: float) -> SimulationProblem:

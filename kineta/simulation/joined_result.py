@@ -61,7 +61,8 @@ def joined_result(
         y=series.y,
         q_names=system.q_names,
         v_names=system.v_names,
-        units={n: u for run in each for n, u in run.units.items() if n not in gone} | output_units(over),
+        units={n: u for run in each for n, u in run.units.items() if n not in gone}
+        | (output_units(over) if over.outputs else {}),
         outputs=outputs,
         kinetic_energy=series.kinetic,
         potential_energy=series.potential,

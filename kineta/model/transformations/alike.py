@@ -187,7 +187,8 @@ class _Node:
 
 def _operands(graph: Graph, order: Sequence[int], known: Mapping[int, int | None]) -> dict[int, _Node]:
     """The nodes in the *order* of a *graph*, of whose symbols the names are *known* by number or not. Operands that may change
-    places stand in the order of their forms, the first of a sum with a plus, those of products, of odd and of even functions without signs.
+    places stand in the order of their forms; the first of a sum has a plus, those of products, of odd and of even functions no
+    sign.
     """
     found: dict[int, _Node] = {}
     for i in order:
