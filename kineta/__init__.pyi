@@ -33,6 +33,12 @@ from kineta.errors import SimulationError as SimulationError
 from kineta.expr.count import Operations as Operations
 from kineta.interop.sympy import expression as _from_sympy
 from kineta.mechanics.constraints.quasi_velocities import independent as independent
+from kineta.model.appearance.mark import Mark as Mark
+from kineta.model.appearance.mark import mark as mark
+from kineta.model.appearance.shape import BodyShape as BodyShape
+from kineta.model.appearance.shape import shape as shape
+from kineta.model.appearance.viewpoint import Viewpoint as Viewpoint
+from kineta.model.appearance.viewpoint import view as view
 from kineta.model.body import Body as Body
 from kineta.model.body import Inertia as Inertia
 from kineta.model.body import Point as Point

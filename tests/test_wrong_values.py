@@ -27,6 +27,13 @@ class Broken:
     __array__ = __bool__ = __float__ = __index__ = __iter__ = __len__ = __repr__ = __str__ = __getattr__ = _fails
 
 
+def close(axes: Any) -> None:
+    """Close the picture of *axes*."""
+    import matplotlib.pyplot as plt
+
+    plt.close(axes.figure)
+
+
 q = kn.symbol("q")
 
 #: What is right for no argument.
@@ -161,6 +168,20 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         kn.Switch,
         {"name": "s", "value": q, "guards": (("m", 1),), "sets": (("q", 1),), "stop": False, **FREE},
     ),
+    "shape": (
+        kn.shape,
+        {"body": "A", "solid": "mesh", "sizes": 1.0, "file": "a.stl", "scale": 2.0, "start": (0, 0, 0), "end": (0, 0, 1)}
+        | {"at": (0, 0, 1), "axis": (0, 1, 0), "turns": [kn.Rx(1)], "colour": "red"},
+    ),
+    "BodyShape": (
+        kn.BodyShape,
+        {"name": "A", "solid": "mesh", "sizes": (1.0,), "file": "a.stl", "scale": (1, 1, 1), "start": (0, 0, 0)}
+        | {"end": (0, 0, 1), "at": (0, 0, 1), "axis": (0, 1, 0), "turns": (kn.Rx(1),), "colour": "red", **FREE},
+    ),
+    "mark": (kn.mark, {"what": "path", "of": "A"}),
+    "Mark": (kn.Mark, {"name": "path", "of": "A", **FREE}),
+    "view": (kn.view, {"towards": (1, 1, 1)}),
+    "Viewpoint": (kn.Viewpoint, {"name": "from", "towards": (1, 1, 1), **FREE}),
     "vector": (kn.vector, {"kind": "a", "of": "B", "frame": "B"}),
     "program": (kn.program, {"name": "p", "value": q}),
     "Program": (kn.Program, {"name": "p", "value": q, **FREE}),
@@ -235,6 +256,10 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "assemble": (
         lambda **given: kn.assemble(**{"system": SYSTEM, **given}),
         {"system": SYSTEM, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "t": 0.0, "pinned": ["q"]},
+    ),
+    "posture": (
+        lambda **given: kn.posture(**{"system": SYSTEM, **given}),
+        {"system": SYSTEM, "q": [0.1], "v": [0.1], "p": {"m": 1.0}, "t": 0.0, "assembled": True, "towards": (1, 2, 3)},
     ),
     **{
         n: (
@@ -343,6 +368,14 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "verify": (lambda **given: kn.verify(**{"system": None, **given}), {"system": SYSTEM, "states": 1, "digits": 0, "seed": 0}),
     "Result": (RUN.__getitem__, {"name": "q"}),
     "Result.plot": (lambda ax: RUN.plot("q", ax=ax), {"ax": None}),
+    "Result.picture": (
+        lambda **given: close(RUN.picture(**given)),
+        {"t": 0.0, "case": 0, "towards": (1, 2, 3), "ax": None},
+    ),
+    "Result.animate": (
+        lambda **given: RUN.animate(**{"path": "missing/run.gif", **given}),
+        {"path": "missing/run.gif", "case": 0, "speed": 1.0, "towards": (1, 2, 3), "progress": False},
+    ),
     "Result.save": (RUN.save, {"path": "missing/run.csv"}),
     "Result.sol": (RUN.sol, {"t": 0.05}),
 }  # fmt: skip
@@ -358,6 +391,7 @@ MADE = {
         "Conditioning",
         "Equations",
         "Equilibrium",
+        "Posture",
         "Excitation",
         "ExportedRun",
         "Extremes",

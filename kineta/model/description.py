@@ -12,8 +12,10 @@ from kineta.model.bounds import Bound
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import Vector3, records
 from kineta.model.compound import primitive
+from kineta.model.elements.coordinate import Length
+from kineta.model.elements.force import Force
 from kineta.model.joints.joint import Joint
-from kineta.model.kind import Condition, Element, KindRecord, Unilateral
+from kineta.model.kind import Appearance, Condition, Element, KindRecord, Unilateral
 from kineta.model.motion_program import Control, Program
 from kineta.model.named_expressions import Let, Lets, Output, Outputs, expanded_values, substitute_names
 from kineta.model.parameters import Initial, Parameter, Parameters
@@ -45,6 +47,7 @@ class Description:
     switches: tuple[Switch, ...]
     programs: tuple[Program, ...]
     control: Control
+    appearance: tuple[Appearance, ...]
 
     @once
     def meanings(self) -> Mapping[str, Expr]:
@@ -83,6 +86,12 @@ class Description:
     def frames(self) -> dict[str, None]:
         """Names of the frames: the bodies, and the ground."""
         return dict.fromkeys([*(b.name for b in self.bodies), GROUND])
+
+    @once
+    def lines(self) -> dict[str, Element]:
+        """The elements between two places, and forces on places, by name."""
+        found = self.expanded.elements
+        return {e.name: e for e in found if isinstance(e, Force) or isinstance(getattr(e, "coordinate", None), Length)}
 
     @once
     def q_names(self) -> tuple[str, ...]:
@@ -181,7 +190,7 @@ class Description:
 
 def word(record: Body | Point | KindRecord | Output | Let | Quasi | Parameter) -> str:
     """Word of the language for *record*."""
-    return record.kind.word.capitalize() if isinstance(record, Element) else type(record).__name__
+    return record.kind.word.capitalize() if isinstance(record, Element | Appearance) else type(record).__name__
 
 
 def kinded(system: Description) -> tuple[KindRecord, ...]:

@@ -64,6 +64,12 @@ class Condition(KindRecord):
     __slots__ = ()
 
 
+class Appearance(KindRecord):
+    """Base of what pictures show and equations do not know."""
+
+    __slots__ = ()
+
+
 class Unilateral(KindRecord):
     """Base of contacts, limits and dry friction.
 
@@ -133,6 +139,10 @@ class Scope(Protocol):
     @property
     def frames(self) -> Mapping[str, None]:
         """Names of the bodies, and of the ground."""
+
+    @property
+    def lines(self) -> Mapping[str, Element]:
+        """Elements whose force acts along a line, or at a place, by name."""
 
     @property
     def joints(self) -> Mapping[str, Joint]:

@@ -17,7 +17,7 @@ from kineta.model.compound import Compound, primitive
 from kineta.model.description import Description
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.elements.smooth_friction import SmoothFriction
-from kineta.model.kind import Condition, Element, Unilateral
+from kineta.model.kind import Appearance, Condition, Element, Unilateral
 from kineta.model.motion_program import Control, Program
 from kineta.model.name_inference import (
     LISTED,
@@ -64,6 +64,7 @@ class System(Description):
     contacts : contacts, limits and dry friction, which act in runs; smooth friction among them becomes an element
     switches : discrete transitions in runs
     programs : programs of motion, kept by controls in runs; control : the law of control
+    appearance : shapes of bodies, paths and forces that pictures show, and the direction of sight; no equation knows them
 
     Raises :class:`~kineta.errors.ModelError` for errors found by :func:`kineta.model.checks.check.check`.
     """
@@ -87,6 +88,7 @@ class System(Description):
         switches: Iterable[Switch] = (),
         programs: Iterable[Program] = (),
         control: Control | None = None,
+        appearance: Iterable[Appearance] = (),
     ) -> None:
         def put(name: str, value: object) -> None:
             object.__setattr__(self, name, value)
@@ -106,6 +108,7 @@ class System(Description):
         put("elements", (*self.elements, *(c for c in acting if isinstance(c, SmoothFriction))))
         put("switches", records(switches, Switch, "switches", "kn.switch(name, expression, sets={})"))
         put("programs", records(programs, Program, "programs", "kn.program(name, expression)"))
+        put("appearance", records(appearance, Appearance, "shapes and the like", "kn.shape(body, 'sphere', 0.1)"))
         put("control", Control() if control is None else record(control, Control, "kn.control('kineta')"))
         put("outputs", Outputs(records(outputs, Output, "outputs", "kn.Output(name, value)")))
         if isinstance(lets, Mapping):

@@ -10,6 +10,7 @@ from kineta.expr.program import program
 from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Derivation
 from kineta.model.system import System
+from kineta.scene import described
 from kineta.scene.automatic import furnish
 from kineta.scene.scene import Scene
 from kineta.scene.stage import Stage, stage, walk
@@ -23,10 +24,13 @@ def scene(system: System | Equations) -> Scene:
 
 def _scene(d: Derivation) -> Scene:
     s, g = d.symbols, d.graph
-    made = stage(d, frozenset(), frozenset())
+    looks = s.system.appearance
+    made = stage(d, described.clad(looks), described.clad(looks, masked=True))
     for body in s.system.tree:
         walk(made, body)
     furnish(made)
+    described.shapes(made)
+    trails, arrows, towards = described.trails(made), described.arrows(made), described.towards(made)
     up = made.number(neg(x) for x in s.expression(*s.system.gravity))
     frames = [x for R, r in made.frames for x in (*R.refs, *r.refs)]
     outputs = {
@@ -44,6 +48,9 @@ def _scene(d: Derivation) -> Scene:
         program=program(g, inputs, outputs, "scene"),
         normal=_normal(made),
         up=up,
+        towards=towards,
+        trails=trails,
+        arrows=arrows,
     )
 
 

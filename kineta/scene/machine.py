@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as interpreter
-from kineta.scene import surfaces
 from kineta.scene.scene import BODY, Scene, Solid
-from kineta.scene.surfaces import Surface, along
 from kineta.threads import once
 
 #: Radius of a rod, relative to the size of the machine: of one of few bodies, and of one of many.
 ROD, THIN, MANY = 0.022, 0.015, 20
-#: Colours: of bodies in turn, of joints, elements and the ground.
-PALETTE = ("#4e79c4", "#e08a3c", "#4f9d69", "#c8575b", "#7d6bb3", "#3d9aa8", "#b9902f", "#a8638f")
-TRIAD = ("#c8575b", "#4f9d69", "#4e79c4")
-COLOURS: Mapping[str, str] = {"joint": "#3b414b", "element": "#8d96a1", "ground": "#8a9099"}
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """A surface of one colour, ``#rrggbb``, with the solid that it is of."""
-
-    surface: Surface
-    colour: str
-    solid: Solid
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +95,7 @@ class Machine:
             reach = float(np.abs(sizes).sum() if solid.kind == "torus" else np.abs(sizes).max(initial=0.0))
             reach *= 0.5 if solid.kind == "box" else 1.0
         elif solid.kind == "inertia" and not self.rods.get(solid.owner):
-            reach = _gyration(self, solid)
+            reach = gyration(self, solid)
         if reach > 0:
             found += [x + reach * d for x in found[:1] for d in (*np.eye(3), *-np.eye(3))]
         return np.array(found).reshape(-1, 3)
@@ -134,267 +119,8 @@ class Machine:
         """The radius of a rod [m]."""
         return (THIN if len(self.scene.bodies) > MANY else ROD) * self.size
 
-    # -- surfaces --------------------------------------------------------------------------------------------------------
 
-    def colour(self, solid: Solid) -> str:
-        """The colour of a *solid*."""
-        if solid.colour:
-            return solid.colour
-        if solid.part == BODY and solid.owner in self.scene.bodies:
-            return PALETTE[self.scene.bodies.index(solid.owner) % len(PALETTE)]
-        return COLOURS.get(solid.part, COLOURS["ground"])
-
-    def pieces(self, pose: Pose) -> Iterator[Piece]:
-        """All surfaces in a *pose*, in ground axes; planes are left to the picture."""
-        for solid, fixed in self._fixed:
-            R, r = pose.frame(solid.frame)
-            yield from (Piece(s.placed(R, r), c or self.colour(solid), solid) for s, c in fixed)
-        for solid in self.scene.solids:
-            if solid.to >= 0:
-                for surface in _between(self, solid, pose):
-                    yield Piece(surface, self.colour(solid), solid)
-
-    @once
-    def _fixed(self) -> list[tuple[Solid, list[tuple[Surface, str]]]]:
-        """The surfaces of the solids that are fixed to one frame, in its axes, with a colour of their own or none."""
-        found = []
-        for s in self.scene.solids:
-            if s.to < 0 or s.kind == "rail":
-                build = _BUILD.get(s.kind, _sized)
-                found.append((s, [(x, c) for x, c in build(self, s) if np.isfinite(x.vertices).all()]))
-        return found
-
-
-#: Surfaces of a solid in the axes of its frame, with a colour of their own or none.
-Dressed = Iterator[tuple[Surface, str]]
-_Builder = Callable[[Machine, Solid], Dressed]
-
-
-def _at(surface: Surface, at: FloatArray) -> Surface:
-    return surface.placed(np.eye(3), at)
-
-
-def _rod(m: Machine, s: Solid) -> Dressed:
-    a, b = m.value(s, "start"), m.value(s, "end")
-    if np.linalg.norm(b - a) > 1e-9 * m.size:
-        yield surfaces.rod(a, b, m.radius), ""
-
-
-def _hinge(m: Machine, s: Solid) -> Dressed:
-    at, axis, r = m.value(s, "at"), m.value(s, "axis"), m.radius
-    yield surfaces.cylinder(1.5 * r, 3.2 * r).placed(along(axis), at), ""
-    yield from _foot(m, s, at)
-
-
-def _ball(m: Machine, s: Solid) -> Dressed:
-    at = m.value(s, "at")
-    yield _at(surfaces.sphere(1.7 * m.radius), at), ""
-    yield from _foot(m, s, at)
-
-
-def _foot(m: Machine, s: Solid, at: FloatArray) -> Dressed:
-    """A stand for a joint that is fixed to the ground."""
-    up = m.up if m.up.any() else np.array([0.0, 0.0, 1.0])
-    if (s.frame == 0 and m.scene.normal is None) or (s.frame == 0 and m.up.any()):
-        r = m.radius
-        foot = surfaces.cylinder(2.6 * r, 2.4 * r, tip=1.5 * r).placed(along(up), at - 2.4 * r * up)
-        yield foot, COLOURS["ground"]
-
-
-def _knob(size: float) -> _Builder:
-    def built(m: Machine, s: Solid) -> Dressed:
-        yield _at(surfaces.sphere(size * m.radius), m.value(s, "at")), COLOURS["joint"]
-        if s.kind == "dot":
-            yield from _beside(m, s, m.value(s, "at"))
-
-    return built
-
-
-def _beside(m: Machine, s: Solid, place: FloatArray) -> Dressed:
-    """A thin bar from a *place* beside the rods of its body to the nearest of them."""
-    best, least = None, np.inf
-    for other in m.scene.solids:
-        if other.kind == "rod" and other.frame == s.frame:
-            a, b = m.value(other, "start"), m.value(other, "end")
-            d = b - a
-            foot = a + d * np.clip((place - a) @ d / max(float(d @ d), 1e-300), 0, 1)
-            if (own := float(np.linalg.norm(place - foot))) < least:
-                best, least = foot, own
-    if best is None:
-        best, least = np.zeros(3), float(np.linalg.norm(place))
-    if least > 1.2 * m.radius:
-        yield surfaces.bar(best, place, 0.5 * m.radius), ""
-
-
-def _rail(m: Machine, s: Solid) -> Dressed:
-    at, axis = m.value(s, "at"), m.value(s, "axis")
-    axis = axis / max(float(np.linalg.norm(axis)), 1e-300)
-    reach = 0.75 * m.size + 8 * m.radius
-    yield surfaces.bar(at - reach * axis, at + reach * axis, 0.4 * m.radius), COLOURS["element"]
-
-
-def _hull(m: Machine, s: Solid) -> Dressed:
-    """The hull of corners; where they lie in a plane or line also of their mirror images about the centre of mass."""
-    points, com = m.value(s, "points").reshape(-1, 3), m.value(s, "com")
-    if np.linalg.matrix_rank(points - points[0], 1e-9 * m.size) < (2 if m.scene.normal is not None else 3):
-        points = np.concatenate([points, 2 * com - points])
-    if m.scene.normal is not None and not np.ptp(points[:, m.scene.normal]) > 0:
-        thick = 0.25 * float(np.ptp(points, axis=0).max()) * np.eye(3)[m.scene.normal]
-        points = np.concatenate([points - thick, points + thick])
-    yield surfaces.hull(points), ""
-
-
-def _block(m: Machine, s: Solid) -> Dressed:
-    """A block that stands on a plane."""
-    R = along(m.value(s, "axis"))
-    sides = np.array([7.0, 7.0, 5.0]) * m.radius
-    yield surfaces.box(sides).placed(R, m.value(s, "at") + sides[2] / 2 * R[:, 2]), ""
-
-
-def _plane(m: Machine, s: Solid) -> Dressed:
-    """A plane that moves with its frame, as a round plate under the machine; that of the ground is left to the picture."""
-    if s.frame == 0 or m.scene.normal is not None:
-        return
-    R, r = m.first.frame(s.frame)
-    at, axis = m.value(s, "at"), m.value(s, "axis")
-    reach = np.linalg.norm(m.box - (R @ at + r), axis=1).max() + 2 * m.radius
-    thick = 0.6 * m.radius
-    yield surfaces.disk(float(reach), thick).placed(along(axis), at - thick / 2 * axis), ""
-
-
-def _triad(m: Machine, s: Solid) -> Dressed:
-    """The axes of a frame, in red, green and blue."""
-    for axis, colour in zip(np.eye(3), TRIAD, strict=True):
-        yield surfaces.bar(np.zeros(3), 0.3 * m.size * axis, 0.6 * m.radius), colour
-        yield surfaces.bar(0.3 * m.size * axis, 0.38 * m.size * axis, 1.6 * m.radius, tip=0.0), colour
-
-
-def _gyration(m: Machine, s: Solid) -> float:
+def gyration(m: Machine, s: Solid) -> float:
+    """Half the side of a cube with the largest moment of inertia of a body [m]; zero without mass."""
     mass, J = float(m.value(s, "mass")[0]), m.value(s, "tensor")
     return float(np.sqrt(max(1.5 * J[:3].max() / mass, 0.0))) if mass > 0 else 0.0
-
-
-def _inertia(m: Machine, s: Solid) -> Dressed:
-    """A body that its mass alone describes: a cart on a rail, a weight, a cylinder, or a box of the same inertia."""
-    mass, com, r = float(m.value(s, "mass")[0]), m.value(s, "com"), m.radius
-    if not mass > 0:
-        return
-    a, b, c, ab, ac, bc = m.value(s, "tensor")
-    moments, axes = np.linalg.eigh(np.array([[a, ab, ac], [ab, b, bc], [ac, bc, c]]))
-    if np.linalg.det(axes) < 0:
-        axes[:, 2] = -axes[:, 2]
-    big, rods, far = float(moments.max()), m.rods.get(s.owner, 0), float(np.linalg.norm(com))
-    slides = [x for x in m.scene.solids if x.kind in ("rail", "slide") and x.owner == s.owner and x.to == s.frame]
-    many = len(m.scene.bodies) > MANY
-    if slides and not rods:
-        R = along(m.value(slides[0], "axis"))
-        cart = surfaces.box(np.array([3.6, 3.6, 6.4]) * r)
-        yield (cart if slides[0].kind == "rail" else surfaces.cylinder(2.6 * r, 4.4 * r)).placed(R, com), ""
-    elif len(m.scene.bodies) == 1 and (axial := _axial(moments, axes, com)) is not None:  # a top, on its tip
-        radius = float(np.sqrt(10 * axial / (3 * mass)))
-        yield surfaces.bar(np.zeros(3), 4 / 3 * com, 0.02 * radius, tip=radius, around=2 * surfaces.AROUND), ""
-        yield surfaces.bar(4 / 3 * com, 1.7 * com, 0.08 * radius), COLOURS["joint"]
-    elif not big > 0 or rods:  # a weight, or one on rods
-        if rods:
-            yield from _beside(m, s, com)
-        elif far > 1e-6 * m.size:
-            yield surfaces.bar(np.zeros(3), com, r), ""
-        if far > 1e-6 * m.size or not big > 0:
-            yield _at(surfaces.sphere((2.6 if not big > 0 else 1.6) * r), com), ""
-    elif not m.value(s, "complete")[0]:
-        h = float(np.clip(np.sqrt(1.5 * big / mass), 2 * r, 0.45 * m.size))
-        flat = 0.55 if len(m.scene.bodies) > 1 else 1.0
-        sides = np.full(3, 1.9 * h)
-        sides[m.scene.normal if m.scene.normal is not None else 2] *= flat
-        yield _at(surfaces.box(sides), com), ""
-    else:
-        if far > 3 * r:
-            yield surfaces.bar(np.zeros(3), com, 0.8 * r), ""
-        yield from _equivalent(m, mass, moments, axes, com, many=many)
-
-
-def _axial(moments: FloatArray, axes: FloatArray, com: FloatArray) -> float | None:
-    """The moment about the line from the origin to the centre of mass, where those about all lines across it are equal."""
-    for i, j, k in ((0, 1, 2), (1, 2, 0)):
-        if abs(moments[i] - moments[j]) < 0.004 * moments[2] and np.linalg.norm(np.cross(axes[:, k], com)) < 1e-9:
-            return float(moments[k]) if com.any() else None
-    return None
-
-
-def _equivalent(
-    m: Machine, mass: float, moments: FloatArray, axes: FloatArray, com: FloatArray, *, many: bool
-) -> Dressed:
-    """A cylinder, or else a box or ellipsoid, with these principal moments."""
-    total, thin = float(moments.sum()) / 2, 0.35 * m.radius
-    pairs = [(i, j, 3 - i - j) for i, j in ((0, 1), (1, 2)) if moments[j] - moments[i] < 0.004 * moments[2]]
-    if len(pairs) == 1 and not many:
-        i, _, k = pairs[0]
-        radius = float(np.sqrt(2 * moments[k] / mass))
-        height = float(np.sqrt(max(12 * moments[i] / mass - 3 * radius**2, (0.08 * radius) ** 2)))
-        if radius > 0.03 * height:
-            R = along(axes[:, k])
-            yield surfaces.cylinder(radius, height, 2 * surfaces.AROUND).placed(R, com), ""
-            spot = surfaces.cylinder(0.12 * radius, height * 1.01 + 0.02 * radius)
-            yield spot.placed(R, com + 0.66 * radius * axes[:, i]), COLOURS["joint"]
-            return
-    halves = np.sqrt(np.maximum((total - moments) * (3.4 if many else 3.0) / mass, thin**2))
-    halves = np.minimum(halves, 0.5 * m.size)
-    shape = surfaces.ellipsoid(halves, 16) if many else surfaces.box(2 * halves)
-    yield shape.placed(axes, com), ""
-
-
-def _sized(m: Machine, s: Solid) -> Dressed:
-    """A solid with sizes: about its axis, turned, or along the axes of its frame."""
-    if s.kind not in surfaces.SOLIDS:
-        return
-    sizes = m.value(s, "sizes")
-    R = np.eye(3)
-    if "axis" in s.numbers:
-        R = along(m.value(s, "axis"))
-    if "axes" in s.numbers:
-        R = m.value(s, "axes").reshape(3, 3) @ R
-    at = m.value(s, "at")
-    yield surfaces.SOLIDS[s.kind](*sizes.tolist()).placed(R, at), ""
-    if s.kind == "disk":
-        spot = surfaces.cylinder(0.1 * sizes[0], 0.075 * sizes[0])
-        yield spot.placed(R, at + R @ np.array([0.62 * sizes[0], 0, 0])), COLOURS["joint"]
-
-
-_BUILD: Mapping[str, _Builder] = {
-    "rod": _rod,
-    "hinge": _hinge,
-    "ball": _ball,
-    "pin": _knob(1.35),
-    "dot": _knob(0.8),
-    "tip": _knob(1.25),
-    "rail": _rail,
-    "hull": _hull,
-    "inertia": _inertia,
-    "block": _block,
-    "plane": _plane,
-    "triad": _triad,
-}
-
-
-def _between(m: Machine, s: Solid, pose: Pose) -> Iterator[Surface]:
-    """Surfaces between two frames, in ground axes."""
-    if s.kind == "rail":
-        return
-    (R, r), (A, a), w = pose.frame(s.frame), pose.frame(s.to), m.radius
-    start = R @ m.value(s, "start" if "start" in s.numbers else "at") + r
-    end = A @ m.value(s, "end") + a if "end" in s.numbers else a
-    if s.kind.endswith("_on_rail"):
-        axis = R @ m.value(s, "axis")
-        start = start - (0.4 * m.size) * axis
-        yield surfaces.box(np.array([5 * w, 5 * w, 0.8 * w])).placed(along(axis), start - 0.4 * w * axis)
-    if not np.linalg.norm(end - start) > 1e-9 * m.size:
-        return
-    kind = s.kind.removesuffix("_on_rail")
-    if kind == "spring":
-        yield surfaces.coil(start, end, 1.6 * w, 0.24 * w)
-    elif kind == "damper":
-        middle = start + 0.6 * (end - start)
-        yield surfaces.bar(start, middle, 0.9 * w)
-        yield surfaces.bar(middle, end, 0.4 * w)
-    else:
-        yield surfaces.bar(start, end, (0.6 if kind in ("slide", "link") else 0.3) * w)

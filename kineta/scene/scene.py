@@ -21,8 +21,8 @@ class Solid:
 
     owner : the body of its colour; "" for the ground; part : what it belongs to
     numbers : of each measure, as ``at`` or ``sizes``, the places of its components among the numbers of the scene
-    name : of the element, constraint or contact for which it stands
-    colour : a name or ``#rrggbb``; "" for that of its owner; file : of a mesh
+    name : of the element, constraint or contact for which it stands; of a described shape, of the text that describes it
+    colour : ``#rrggbb``; "" for that of its owner; file : of a mesh, beside the text
     """
 
     kind: str
@@ -36,6 +36,25 @@ class Solid:
     file: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """The path of a point or body of this *name*: the places of its position among what moves with the scene."""
+
+    name: str
+    at: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A force of the element *name* as an arrow: the places of its point of application, and of its components [N] in ground
+    axes, among what moves with the scene.
+    """
+
+    name: str
+    at: tuple[int, ...]
+    force: tuple[int, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """The machine of a model.
@@ -45,6 +64,8 @@ class Scene:
         which depend on p alone, and ``moving``, vectors in ground axes
     normal : the number of the ground axis to which all motion is normal; None for motion in space
     up : against gravity, in ground axes: (3,) places among the numbers
+    towards : the direction of sight, as up, where the model gives one
+    trails, arrows : the paths and the forces that are shown
     """
 
     model: str
@@ -55,3 +76,6 @@ class Scene:
     program: StraightLineProgram
     normal: int | None
     up: tuple[int, ...]
+    towards: tuple[int, ...] = ()
+    trails: tuple[Trail, ...] = ()
+    arrows: tuple[Arrow, ...] = ()

@@ -9,7 +9,7 @@ from kineta.arrays import FloatArray
 from kineta.calls import public
 from kineta.drawing import draw
 from kineta.equations.initial_values import initial_state
-from kineta.errors import ArgumentError, SimulationError
+from kineta.errors import ArgumentError, SimulationError, shown
 from kineta.model.coercion import entries
 from kineta.model.system import System, a_system
 from kineta.runtime.compiled import parameters
@@ -82,7 +82,7 @@ def posture(
     if max(q0.ndim, v0.ndim, values.ndim) > 1:
         raise ArgumentError(f"Model '{system.name}': expected one position to show, found several cases.")
     t, notes = finite("t", t), []
-    if system.constraints and flag("assembled", assembled):
+    if flag("assembled", assembled) and system.constraints:
         try:
             found = assemble(system, q0, v0, values, t=t)
             q0, v0 = found.q, found.v
@@ -97,7 +97,9 @@ def direction(towards: Any) -> tuple[float, float, float] | None:
         return None
     found = entries(towards)
     if found is None or len(found) != 3:
-        raise ArgumentError(f"Expected a direction of three numbers for towards, as in (1, -2, 1), found {towards!r}.")
+        raise ArgumentError(
+            f"Expected a direction of three numbers for towards, as in (1, -2, 1), found {shown(towards)}."
+        )
     x, y, z = (number("towards", c) for c in found)
     if not x * x + y * y + z * z > 0:
         raise ArgumentError("Expected a direction of non-zero length for towards, found (0, 0, 0).")

@@ -1,6 +1,6 @@
 """Pictures with Matplotlib: series, modes and responses, branches; machines and films of them. Nothing below knows them: this
 package fills the tables of ``kineta.drawing``. Reading order: ``series``, ``linear``, ``branches``, ``mechanism``,
-``machines``, ``film``.
+``marks``, ``machines``, ``film``.
 """
 
 from __future__ import annotations

@@ -17,13 +17,13 @@ from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, MissingPackageError
 from kineta.files import path_of
 from kineta.results.result import Result
-from kineta.scene.assembly import scene
+from kineta.scene.construction import pieces
 from kineta.scene.machine import Machine, Pose
 from kineta.simulation.progress import Progress
 from kineta.tasks.posture import direction
 from kineta.values import finite
-from kineta.views import mechanism
-from kineta.views.machines import parameters_of, states, system_of
+from kineta.views import marks, mechanism
+from kineta.views.machines import machine_of, states
 
 #: Pictures in a second of a film: of ffmpeg, and of a GIF.
 RATE, SLOW_RATE = 30, 20
@@ -49,11 +49,10 @@ def write(run: Result, path: str | Path, case: int, speed: float, towards: Any, 
             "makes it so, the seconds of the run in one of the film."
         )
     made = _writer(path)
-    system = system_of(run)
+    machine = machine_of(run, case)
     rate = made.fps
     t = np.linspace(run.t[0], run.t[-1], max(2, round(length * rate)))
     q, v = states(run, t, case)
-    machine = Machine(scene(system), parameters_of(run, case), float(t[0]), q[0], v[0])
     poses = list(machine.poses(t, q, v))
     figure, pictures = _pictures(machine, t, poses, direction(towards))
     with tempfile.TemporaryDirectory() as folder, Progress(0.0, float(len(t)), shown=progress) as bar:
@@ -95,13 +94,17 @@ def _pictures(
     ax = figure.add_subplot()
 
     mechanism.prepare(ax, view, box)
+    most = max((marks.largest(marks.loads(machine, pose)) for pose in poses), default=0.0)
 
     def drawn() -> Iterator[None]:
         for k, (now, pose) in enumerate(zip(t.tolist(), poses, strict=True)):
             for artist in (*ax.collections, *ax.lines, *ax.patches):
                 artist.remove()
             mechanism.ground(ax, machine, view, box, pose)
-            mechanism.put(ax, mechanism.drawn(machine.pieces(pose), view), zorder=3)
+            found = marks.loads(machine, pose)
+            mechanism.put(ax, mechanism.drawn(pieces(machine, pose), view), zorder=3)
+            mechanism.put(ax, mechanism.drawn(marks.arrows(machine, found, most), view), zorder=4)
+            marks.paths(ax, machine, poses[: k + 1], view)
             ax.set_title(f"{machine.scene.model}   t = {now:.2f} s", fontsize="medium", family="monospace")
             if k == 0:  # the layout of all that follow
                 figure.draw_without_rendering()

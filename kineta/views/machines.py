@@ -13,24 +13,59 @@ from kineta.errors import ArgumentError, warn
 from kineta.model.system import System
 from kineta.results.result import Result
 from kineta.scene.assembly import scene
-from kineta.scene.machine import Machine
+from kineta.scene.construction import pieces
+from kineta.scene.machine import Machine, Pose
 from kineta.tasks.assemble import Assembly
 from kineta.tasks.equilibria.equilibrium import Equilibrium
 from kineta.tasks.equilibria.listing import Equilibria
 from kineta.tasks.motions.inverse_kinematics import Placements
 from kineta.tasks.posture import Posture, direction, posture
 from kineta.values import finite, whole
-from kineta.views import mechanism
+from kineta.views import marks, mechanism
+from kineta.views.marks import Load
 from kineta.views.series import pyplot
 
 #: Most machines side by side.
 MOST = 6
+#: Times on the path of a point.
+PATH = 400
 
 
 def of_posture(found: Posture, *, ax: Any = None) -> Any:
     """The machine in a posture; returns the axes."""
     machine = Machine(scene(found.system), found.p, found.t, found.q, found.v)
-    return mechanism.picture(machine, machine.first, towards=found.towards, ax=ax)
+    return _picture(machine, machine.first, found.towards, ax=ax)
+
+
+def _picture(
+    machine: Machine,
+    pose: Pose,
+    towards: Any,
+    *,
+    before: Sequence[Pose] = (),
+    ghosts: Sequence[Pose] = (),
+    more: Sequence[Load] = (),
+    ax: Any = None,
+) -> Any:
+    """Draw a *machine* in a *pose*, with the paths through the poses *before* it, with pale *ghosts* behind it, and with *more*
+    forces; returns the axes.
+    """
+    box = mechanism.spread(machine, [pose, *ghosts], before)
+    view = mechanism.camera(machine, box, towards)
+    ax = mechanism.axes_of(ax, mechanism.proportions(view, box))
+    mechanism.prepare(ax, view, box)
+    mechanism.ground(ax, machine, view, box, pose)
+    for other in ghosts:
+        mechanism.put(ax, mechanism.drawn(pieces(machine, other), view, pale=0.72), zorder=2)
+    found = [*marks.loads(machine, pose), *more]
+    most = marks.largest(found)
+    mechanism.put(ax, mechanism.drawn(pieces(machine, pose), view), zorder=3)
+    if found:
+        mechanism.put(ax, mechanism.drawn(marks.arrows(machine, found, most), view), zorder=4)
+        marks.label(ax, machine, found, most, view)
+    if before:
+        marks.paths(ax, machine, before, view)
+    return ax
 
 
 def of_system(
@@ -57,15 +92,23 @@ def of_assembly(found: Assembly, *, towards: Any = None, ax: Any = None) -> Any:
 
 def of_run(run: Result, t: float | None = None, *, case: int = 0, towards: Any = None, ax: Any = None) -> Any:
     """The machine in a *run* at the time *t*; returns the axes."""
-    system = system_of(run)
+    system_of(run)
     last = float(run.t[-1])
     at = last if t is None else finite("t", t)
     first, end = sorted((float(run.t[0]), last))
     if not first <= at <= end:
         raise ArgumentError(f"Run of '{run.model}': expected a time from {first:g} to {end:g} s, found {at:g} s.")
-    q, v = states(run, np.array([at]), case)
-    found = Posture(system, at, q[0], v[0], parameters_of(run, case), direction(towards))
-    return of_posture(found, ax=ax)
+    machine = machine_of(run, case)
+    (pose,) = machine.poses(np.array([at]), *states(run, np.array([at]), case))
+    times = np.linspace(run.t[0], at, PATH) if machine.scene.trails else np.zeros(0)
+    before = list(machine.poses(times, *states(run, times, case))) if len(times) else []
+    return _picture(machine, pose, direction(towards), before=before, ax=ax)
+
+
+def machine_of(run: Result, case: int) -> Machine:
+    """The machine of a *case* of a run, sized by its start."""
+    q, v = states(run, run.t[:1], case)
+    return Machine(scene(system_of(run)), parameters_of(run, case), float(run.t[0]), q[0], v[0])
 
 
 def side_by_side(postures: Sequence[Posture], titles: Iterable[str]) -> Any:
@@ -114,6 +157,7 @@ def system_of(run: Result) -> System:
 
 def parameters_of(run: Result, case: int) -> FloatArray:
     """The parameters (np,) of a *case* of a *run*."""
+    case = whole("case", case, 0, 0 if run.cases is None else len(run.cases) - 1)
     values = {n: np.ravel(x)[case if np.size(x) > 1 else 0] for n, x in run.parameters.items()}
     return parameter_values(system_of(run), values)
 
@@ -121,12 +165,12 @@ def parameters_of(run: Result, case: int) -> FloatArray:
 def states(run: Result, t: FloatArray, case: int) -> tuple[FloatArray, FloatArray]:
     """Coordinates (k, nq) and speeds (k, nv) at times *t* (k,) in a *case*: of the solution, or between the samples."""
     nq, nv = len(run.q_names), len(run.v_names)
+    case = whole("case", case, 0, 0 if run.cases is None else len(run.cases) - 1)
     if run.cases is None:
         y = run.y
         if run.sol is not None:
             return _split(np.asarray(run.sol(t)).T, nq, nv)
     else:
-        case = whole("case", case, 0, len(run.cases) - 1)
         y = run.y[case]
     order = np.argsort(run.t, kind="stable")
     return _split(np.column_stack([np.interp(t, run.t[order], row[order]) for row in y]), nq, nv)

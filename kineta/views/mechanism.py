@@ -12,7 +12,8 @@ from matplotlib.colors import to_rgb
 
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, shown
-from kineta.scene.machine import Machine, Piece, Pose
+from kineta.scene.construction import Piece, pieces
+from kineta.scene.machine import Machine, Pose
 from kineta.scene.surfaces import along
 from kineta.views.series import pyplot
 
@@ -46,6 +47,8 @@ class Camera:
 def camera(machine: Machine, box: FloatArray, towards: Sequence[float] | None = None) -> Camera:
     """The camera of a *machine* within a *box*: along the normal of its plane, or from the right, the front and above."""
     normal, up = machine.scene.normal, machine.up
+    if towards is None and machine.scene.towards:
+        towards = machine.numbers[list(machine.scene.towards)].tolist()
     centre = box.mean(axis=0)
     if towards is None and normal is not None:
         e = np.eye(3)[normal]
@@ -89,12 +92,12 @@ class Drawn:
     colours: FloatArray
 
 
-def drawn(pieces: Iterable[Piece], view: Camera, *, pale: float = 0.0) -> Drawn:
-    """The faces of *pieces* as they are seen, the farthest first; *pale* ones are mixed with the paper."""
+def drawn(solid: Iterable[Piece], view: Camera, *, pale: float = 0.0) -> Drawn:
+    """The faces of *solid* pieces as they are seen, the farthest first; *pale* ones are mixed with the paper."""
     polygons, depths, colours = [np.zeros((0, 4, 2))], [np.zeros(0)], [np.zeros((0, 3))]
     light = _unit(np.array([0.35, 0.75, 0.6]))
     half = _unit(light + np.array([0.0, 0.0, 1.0]))
-    for piece in pieces:
+    for piece in solid:
         faces = piece.surface.vertices[piece.surface.faces]
         flat, depth = view.project(faces)
         d1, d2 = flat[:, 2] - flat[:, 0], flat[:, 3] - flat[:, 1]
@@ -117,11 +120,12 @@ def drawn(pieces: Iterable[Piece], view: Camera, *, pale: float = 0.0) -> Drawn:
     return Drawn(np.concatenate(polygons)[order], np.concatenate(colours)[order])
 
 
-def spread(machine: Machine, poses: Sequence[Pose]) -> FloatArray:
-    """Lowest and highest coordinates (2, 3) of the surfaces in all *poses*, rails left out."""
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+def spread(machine: Machine, poses: Sequence[Pose], paths: Sequence[Pose] = ()) -> FloatArray:
+    """Lowest and highest coordinates (2, 3) of the surfaces in all *poses*, rails left out, and of shown *paths*."""
+    trails = [pose.moving[list(trail.at)] for trail in machine.scene.trails for pose in paths]
+    low, high = np.min([*trails, np.full(3, np.inf)], axis=0), np.max([*trails, np.full(3, -np.inf)], axis=0)
     for pose in poses:
-        for piece in machine.pieces(pose):
+        for piece in pieces(machine, pose):
             if piece.solid.kind != "rail" and len(piece.surface.vertices):
                 low = np.minimum(low, piece.surface.vertices.min(axis=0))
                 high = np.maximum(high, piece.surface.vertices.max(axis=0))
@@ -157,21 +161,6 @@ def axes_of(ax: Any, size: tuple[float, float]) -> Any:
             raise ArgumentError(f"Expected axes of Matplotlib for ax, found {shown(ax)}.")
         return ax
     return pyplot().figure(figsize=size, layout="constrained").add_subplot()
-
-
-def picture(
-    machine: Machine, pose: Pose, *, ghosts: Sequence[Pose] = (), towards: Sequence[float] | None = None, ax: Any = None
-) -> Any:
-    """Draw a *machine* in a *pose*, with pale *ghosts* behind it; returns the Matplotlib axes."""
-    box = spread(machine, [pose, *ghosts])
-    view = camera(machine, box, towards)
-    ax = axes_of(ax, proportions(view, box))
-    prepare(ax, view, box)
-    ground(ax, machine, view, box, pose)
-    for other in ghosts:
-        put(ax, drawn(machine.pieces(other), view, pale=0.72), zorder=2)
-    put(ax, drawn(machine.pieces(pose), view), zorder=3)
-    return ax
 
 
 def put(ax: Any, polygons: Drawn, zorder: float) -> Any:
@@ -253,7 +242,7 @@ def _floor(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose)
     light = view.axes.T @ np.array([0.25, 0.8, 0.35])
     light = n + 0.35 * (light - (light @ n) * n)
     shadows = []
-    for piece in machine.pieces(pose):
+    for piece in pieces(machine, pose):
         faces = piece.surface.vertices[piece.surface.faces]
         height = (faces - at) @ n
         if piece.solid.kind != "rail" and (height > -0.02 * machine.size).all():

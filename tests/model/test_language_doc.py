@@ -11,7 +11,7 @@ import pytest
 
 import kineta as kn
 from kineta.expr.op import FUNCTIONS
-from kineta.model import constraints, contacts, elements
+from kineta.model import appearance, constraints, contacts, elements
 from kineta.model.checks.check import STATEMENTS
 from kineta.model.units import UNITS
 from tests.support import EXAMPLES, ROOT
@@ -104,7 +104,7 @@ def test_every_statement_has_an_example() -> None:
 def test_the_grammar_names_every_rule_of_the_parser() -> None:
     lark = (Path(kn.__file__).parent / "model" / "io" / "kin.lark").read_text(encoding="utf-8")
     rules = set(re.findall(r"^\??([a-z]+):", lark, re.MULTILINE)) | {
-        *(kind.word for kind in (*elements.KINDS, *constraints.KINDS, *contacts.KINDS)),
+        *(kind.word for kind in (*elements.KINDS, *constraints.KINDS, *contacts.KINDS, *appearance.KINDS)),
         "when",
     }
     said = set(re.findall(r"^([a-z]+) *=", section("Grammar"), re.MULTILINE))

@@ -10,6 +10,7 @@ import pytest
 
 import kineta as kn
 from kineta.scene.assembly import scene
+from kineta.scene.construction import pieces
 from kineta.scene.machine import Machine
 from kineta.scene.surfaces import SOLIDS, Surface, bar, coil, hull, rod
 from tests.support import EXAMPLES, ROOT
@@ -94,10 +95,63 @@ def test_a_closed_machine_is_seen_closed() -> None:
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.kin")), ids=lambda p: p.stem)
 def test_every_example_has_finite_surfaces(path: Path) -> None:
     own = machine(kn.load(path))
-    pieces = list(own.pieces(own.first))
-    assert pieces
-    assert all(np.isfinite(x.surface.vertices).all() for x in pieces)
+    found = list(pieces(own, own.first))
+    assert found
+    assert all(np.isfinite(x.surface.vertices).all() for x in found)
     assert own.size > 0
+
+
+SHAPED = """
+model shaped; gravity 9.81;
+parameters l = 1 m, r = 2 cm;
+A | Ry(q), Sz(-l) = 1 kg;
+point P on A = (0, 0, l);
+spring leg = 30 N/m, 0.4 between A and ground at (1, 0, 0);
+damper dash = 3 N*s/m between A and ground at (1, 0, 0);
+initial q = 0.9, q' = 2;
+output A.z, energy;
+"""
+SHAPES = """
+shape A = capsule(r) from P to (0, 0, 0) colour orange;
+shape A = box(0.4, 0.3, 5*r) at (0, 0, l/2) turned Rx(90 deg);
+shape ground = cylinder(0.1, 0.4) at (1, 0, 0.2) colour "#446688";
+show path of A; show force of leg; show force of dash;
+view from (1, -2, 1);
+"""
+
+
+def test_shapes_of_the_model_take_the_place_of_those_that_follow() -> None:
+    own = machine(kn.loads(SHAPED + SHAPES), {"l": 2.0})
+    assert Counter(s.kind for s in own.scene.solids if s.part == "body") == {"capsule": 1, "box": 1}
+    capsule, solid, post = (s for s in own.scene.solids if s.kind in ("capsule", "box", "cylinder"))
+    assert (capsule.colour, solid.colour, post.colour) == ("#e08a3c", "", "#446688")
+    np.testing.assert_allclose(own.value(capsule, "start"), [0, 0, 2])
+    np.testing.assert_allclose(own.value(solid, "at"), [0, 0, 1])
+    np.testing.assert_allclose(own.value(solid, "axes").reshape(3, 3) @ [0, 1, 0], [0, 0, 1], atol=1e-15)
+    np.testing.assert_allclose(own.value(post, "sizes"), [0.1, 0.4])
+    np.testing.assert_allclose(own.numbers[list(own.scene.towards)], np.array([1, -2, 1]) / np.sqrt(6))
+
+
+def test_arrows_are_the_forces_and_paths_the_positions() -> None:
+    system = kn.loads(SHAPED + SHAPES)
+    own, (path,) = machine(system), scene(system).trails
+    tip, v = np.array([-np.sin(0.9), 0, -np.cos(0.9)]), 2 * np.array([-np.cos(0.9), 0, np.sin(0.9)])
+    line = np.array([1.0, 0, 0]) - tip
+    length = np.linalg.norm(line)
+    spring, damper = (own.first.moving[list(a.force)] for a in own.scene.arrows)
+    np.testing.assert_allclose(own.first.moving[list(path.at)], tip, atol=1e-14)
+    np.testing.assert_allclose(spring, 30 * (length - 0.4) * line / length, atol=1e-12)
+    np.testing.assert_allclose(damper, -3 * (v @ line) * line / length**2, atol=1e-12)
+
+
+def test_shapes_change_neither_equations_nor_counts_nor_results() -> None:
+    plain, shaped = kn.loads(SHAPED), kn.loads(SHAPED + SHAPES)
+    one, other = kn.derive(plain), kn.derive(shaped)
+    assert one.text() == other.text()
+    assert one.operations("forward") == other.operations("forward")
+    runs = [kn.simulate(s, 1.0) for s in (plain, shaped)]
+    assert runs[0].y.tobytes() == runs[1].y.tobytes()
+    assert shaped.replace(appearance=()) == plain
 
 
 def volume(surface: Surface) -> float:

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.errors import ExpressionError, Location, did_you_mean, nearest_or_listed
-from kineta.model import constraints, contacts, elements, joints, motion_program, switch
+from kineta.model import appearance, constraints, contacts, elements, joints, motion_program, switch
+from kineta.model.appearance.shape import BodyShape
+from kineta.model.appearance.viewpoint import Viewpoint
 from kineta.model.axis import LONGEST
 from kineta.model.body import GROUND, Body, topological_order
 from kineta.model.checks.diagnostics import CheckError
@@ -22,7 +24,7 @@ from kineta.model.constraints import placement
 from kineta.model.description import Description, kinded, of_control, of_model, word
 from kineta.model.elements.inertia import InertiaElement
 from kineta.model.joints.joint import Joint
-from kineta.model.kind import KindRecord
+from kineta.model.kind import Appearance, KindRecord
 from kineta.model.name_inference import IN_ANGLE, smooth_friction, speed_derivatives
 from kineta.model.reserved_symbols import ENERGIES, TIME
 from kineta.passes.evaluate import evaluate
@@ -37,6 +39,7 @@ STATEMENTS = (
     *dict.fromkeys(k.word for k in (*elements.KINDS, *constraints.KINDS, *contacts.KINDS)),
     *(switch.KIND.word, motion_program.KIND.word),
     *(motion_program.CONTROL, "quasi", "initial", "output"),
+    *(k.word for k in appearance.KINDS),
 )
 _LABEL = re.compile(rf"{NAME.pattern}(\.{NAME.pattern})*'*")
 
@@ -45,6 +48,7 @@ def check(system: Description) -> None:
     """Raise :class:`~kineta.errors.ModelError` for the first error of *system*."""
     for rule in (_names, _tree, _coordinates, _elements, check_symbols, _control, _directions, _inertias, _initial):
         rule(system)
+    _appearance(system)
 
 
 # -- names and tree -----------------------------------------------------------------------------------------------------
@@ -204,6 +208,19 @@ def _elements(system: Description) -> None:
         _on_a_body(system, point.body, partial(CheckError, "Point", point.name, point.location))
     for record in kinded(system):
         _check_record(system, record)
+
+
+def _appearance(system: Description) -> None:
+    """Raise for shapes and the like that make no sense, and for more than one direction of sight."""
+    first: dict[str, Appearance] = {}
+    for record in system.appearance:
+        _check_record(system, record)
+        if isinstance(record, Viewpoint | BodyShape) and (isinstance(record, Viewpoint) or record.solid == "none"):
+            other = first.setdefault(f"{record.kind.word} {record.name}", record)
+            if other is not record:
+                where = f" ({other.location})" if other.location else ""
+                text = f"is given twice, first before{where}."
+                raise CheckError(word(record), record.name, record.location, text)
 
 
 def _check_record(system: Description, record: KindRecord) -> None:

@@ -61,7 +61,7 @@ Fault = Callable[..., CheckError]
 def check_symbols(system: Description) -> None:
     """Raise :class:`CheckError` for the first symbol that does not exist, or has no place where it stands."""
     scope = SymbolTable(system)
-    for rule in (_lets, _bodies, _acting, _programs, _quasi, _outputs, _values):
+    for rule in (_lets, _bodies, _acting, _programs, _quasi, _outputs, _values, _appearance):
         rule(scope)
 
 
@@ -182,6 +182,11 @@ def _switch(scope: SymbolTable, switch: Switch) -> None:
     known = scope.state | response_symbols(system, (n for x in used for n in x.symbols()))
     advice, near = partial(known_forces, system), partial(likely_response_symbols, system)
     scope.only(known, SWITCHING, used, _of(switch), advice=advice, near=near)
+
+
+def _appearance(scope: SymbolTable) -> None:
+    for record in scope.system.appearance:
+        scope.only(scope.parameters, "parameters and constants", record.kind.constants(record), _of(record))
 
 
 def _directions(scope: SymbolTable, record: Body | KindRecord) -> None:

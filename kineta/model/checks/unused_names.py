@@ -13,6 +13,7 @@ def unused_declarations(system: System) -> Iterator[str]:
     parameters at reading.
     """
     plain = {n for e in expressions(system.expanded) for n in e.symbols()}
+    plain |= {n for x in system.expanded.appearance for e in x.expressions for n in e.symbols()}
     plain |= {n for s in system.switches for n, _ in (*s.sets, *s.guards)}
     plain |= {n for c in system.expanded.contacts for n, _ in c.conditions}
     for own in system.parameters:
@@ -31,6 +32,7 @@ def unused_declarations(system: System) -> Iterator[str]:
     written = {n for e in expressions(system) for n in e.symbols()} | {
         n for x in system.lets for n in x.value.symbols()
     }
+    written |= {n for x in system.appearance for e in x.expressions for n in e.symbols()}
     for let in system.lets:
         if let.name not in written:
             place = f" ({let.location})" if let.location else ""

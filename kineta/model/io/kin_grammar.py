@@ -17,7 +17,7 @@ from lark import Lark, __version__
 from kineta import entry_points
 from kineta.cache import stored
 from kineta.errors import shown
-from kineta.model import constraints, contacts, elements, motion_program, switch
+from kineta.model import appearance, constraints, contacts, elements, motion_program, switch
 from kineta.model.compound import Compound, CompoundConstraint, CompoundContact, CompoundElement
 from kineta.model.kind import Kind, Production
 from kineta.threads import once
@@ -72,6 +72,7 @@ GRAMMAR = Grammar(
         "contacts": contacts.KINDS,
         "switches": (switch.KIND,),
         "programs": (motion_program.KIND,),
+        "appearance": appearance.KINDS,
     }
 )
 

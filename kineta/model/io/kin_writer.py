@@ -30,6 +30,7 @@ def write(system: Description) -> str:
         [*map(_statement, system.programs), *_control(system)],
         [f"quasi {_form(w)};" for w in system.quasi],
         list(_runs(system)),
+        list(map(_statement, system.appearance)),
     ]
     return "\n\n".join("\n".join(lines) for lines in blocks if lines) + "\n"
 

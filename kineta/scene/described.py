@@ -1,0 +1,104 @@
+"""Shapes, paths, forces and the direction of sight that a model describes."""
+
+from __future__ import annotations
+
+from kineta.expr.graph import neg
+from kineta.mechanics.elements.applied_forces import Elements
+from kineta.model.appearance import colours
+from kineta.model.appearance.mark import Mark
+from kineta.model.appearance.shape import BodyShape
+from kineta.model.appearance.viewpoint import Viewpoint
+from kineta.model.axis import Z
+from kineta.model.body import GROUND, Station
+from kineta.model.coercion import vector
+from kineta.model.elements.damper import Damper
+from kineta.model.elements.force import Force
+from kineta.model.elements.generalized import GeneralizedForce
+from kineta.model.elements.spring import Spring
+from kineta.model.kind import Appearance
+from kineta.scene.scene import BODY, FIXED, Arrow, Solid, Trail
+from kineta.scene.stage import Stage
+from kineta.spatial.rotation import rodrigues
+from kineta.spatial.vector import Vector, identity
+
+
+def clad(appearance: tuple[Appearance, ...], *, masked: bool = False) -> frozenset[str]:
+    """The bodies with shapes of their own, or *masked*: with a mesh, or with none."""
+    shapes = (x for x in appearance if isinstance(x, BodyShape))
+    return frozenset(x.name for x in shapes if not masked or x.solid in ("mesh", "none"))
+
+
+def shapes(stage: Stage) -> None:
+    """Add the described shapes to a stage with all its frames."""
+    g, s = stage.d.graph, stage.d.symbols
+    for own in s.system.appearance:
+        if not isinstance(own, BodyShape) or own.solid == "none":
+            continue
+        R = identity(g)
+        for turn in own.turns:
+            R = R.times(rodrigues(s.direction(turn.axis), s.expression(turn.argument)[0]))
+        numbers = {"sizes": stage.values(own.sizes), "axes": stage.number(R.refs)}
+        if own.start is not None and own.end is not None:
+            numbers |= {"start": stage.values(own.start), "end": stage.values(own.end)}
+        else:
+            numbers |= {"at": stage.values(own.at), "axis": stage.values(vector(Z if own.axis is None else own.axis))}
+        if own.file:
+            numbers |= {"scale": stage.values(own.scale)}
+        owner, part = (own.name, BODY) if own.name != GROUND else ("", FIXED)
+        colour = colours.code(own.colour)
+        frame = stage.places[own.name]
+        folder = own.location.file if own.location else ""
+        stage.solids.append(Solid(own.solid, frame, owner, part, numbers, name=folder, colour=colour, file=own.file))
+
+
+def trails(stage: Stage) -> tuple[Trail, ...]:
+    """The paths that are shown."""
+    s, found = stage.d.symbols.system, []
+    places = {n: Station(n) for n in s.frames} | {p.name: Station(p.body, p.position) for p in s.points}
+    for own in s.appearance:
+        if isinstance(own, Mark) and own.name == "path":
+            position = stage.d.kinematics.position(places[own.of])
+            found.append(Trail(own.of, stage.shown(position.refs)))
+    return tuple(found)
+
+
+def arrows(stage: Stage) -> tuple[Arrow, ...]:
+    """The forces that are shown, on each place that is not of the ground."""
+    system, found = stage.d.symbols.system, []
+    for own in system.appearance:
+        if isinstance(own, Mark) and own.name == "force":
+            on, element = stage.d.elements, system.lines[own.of]
+            for station, force in _acting(on, element):
+                if station.body != GROUND:
+                    at = on.kinematics.position(station)
+                    found.append(Arrow(own.of, stage.shown(at.refs), stage.shown(force.refs)))
+    return tuple(found)
+
+
+def _acting(on: Elements, element: object) -> list[tuple[Station, Vector]]:
+    """Places and forces of an element on them, in ground axes."""
+    g = on.graph
+    if isinstance(element, Force):
+        link = on.mechanism.places[element.at.body].link
+        own = on.components(element.at.body, element.components, element.axes)
+        return [(element.at, on.kinematics.frames[link][0] @ own if link >= 0 else own)]
+    assert isinstance(element, Spring | Damper | GeneralizedForce)
+    between = element.coordinate
+    line = on.line(between)  # type: ignore[arg-type]  # a length, as the check of the model has seen
+    length = g.sqrt(line.dot(line))
+    if isinstance(element, Spring):
+        C, free = on.expression(element.stiffness, element.free)
+        pull = g.mul(C, g.sub(length, free))
+    elif isinstance(element, Damper):
+        (D,) = on.expression(element.damping)
+        pull = g.div(g.mul(D, line.dot(on.line_rate(between))), length)  # type: ignore[arg-type]
+    else:
+        pull = neg(on.expression(element.characteristic)[0])
+    along = line * g.div(pull, length)
+    return [(between.start, along), (between.end, -along)]  # type: ignore[union-attr]
+
+
+def towards(stage: Stage) -> tuple[int, ...]:
+    """The direction of sight of the model among the numbers; empty where it gives none."""
+    views = (x for x in stage.d.symbols.system.appearance if isinstance(x, Viewpoint))
+    return next((stage.values(vector(x.towards)) for x in views), ())

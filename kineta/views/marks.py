@@ -1,0 +1,79 @@
+"""Marks in pictures of machines: paths of points, and forces as arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.scene import surfaces
+from kineta.scene.construction import PALETTE, Piece
+from kineta.scene.machine import Machine, Pose
+from kineta.scene.scene import ELEMENT, Solid
+from kineta.views.mechanism import Camera
+
+#: Length of the longest arrow, in sizes of the machine.
+LONGEST = 0.28
+#: Part of the largest force below which a force is not drawn, and part of the picture below which two labels are one.
+LEAST, NEAR = 1e-3, 0.04
+#: The colour of forces.
+RED = "#c2323f"
+
+_ARROW = Solid("arrow", 0, "", ELEMENT, {})
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """A *force* [N] on a place *at*, both in ground axes, with its *name*."""
+
+    name: str
+    at: FloatArray
+    force: FloatArray
+
+
+def loads(machine: Machine, pose: Pose) -> list[Load]:
+    """The forces of a *pose* that the model shows."""
+    return [Load(a.name, pose.moving[list(a.at)], pose.moving[list(a.force)]) for a in machine.scene.arrows]
+
+
+def largest(found: Iterable[Load]) -> float:
+    """The largest force [N]; zero without any."""
+    return max((float(np.linalg.norm(x.force)) for x in found if np.isfinite(x.force).all()), default=0.0)
+
+
+def arrows(machine: Machine, found: Sequence[Load], most: float) -> Iterator[Piece]:
+    """Surfaces of arrows that end at the places of forces or start there, *most* being the force of the longest."""
+    w = 0.5 * machine.radius
+    for load in found:
+        size = float(np.linalg.norm(load.force))
+        if not size > LEAST * most:
+            continue
+        length = LONGEST * machine.size * size / most
+        e, head = load.force / size, min(5 * w, 0.6 * length)
+        neck, tip = load.at + (length - head) * e, load.at + length * e
+        yield Piece(surfaces.bar(load.at, neck, w), RED, _ARROW)
+        yield Piece(surfaces.bar(neck, tip, 2.4 * w, tip=0.0), RED, _ARROW)
+
+
+def label(ax: Any, machine: Machine, found: Sequence[Load], most: float, view: Camera) -> None:
+    """Write the size of every force beside its arrow, once for forces of one name and size."""
+    seen: set[str] = set()
+    for load in found:
+        size = float(np.linalg.norm(load.force))
+        text = f"{load.name} {size:.3g} N"
+        if size > LEAST * most and text not in seen:
+            seen.add(text)
+            tip = load.at + LONGEST * machine.size / most * load.force
+            at, _ = view.project(tip)
+            ax.annotate(text, at, (5, 4), textcoords="offset points", fontsize="small", color=RED, zorder=6)
+
+
+def paths(ax: Any, machine: Machine, poses: Sequence[Pose], view: Camera) -> None:
+    """Draw the paths of the points that the model shows through *poses*."""
+    for k, trail in enumerate(machine.scene.trails):
+        flat, _ = view.project(np.array([pose.moving[list(trail.at)] for pose in poses]))
+        colour = PALETTE[(3 + k) % len(PALETTE)]
+        ax.plot(*flat.T, color=colour, linewidth=1.1, zorder=2.5, label=trail.name)
