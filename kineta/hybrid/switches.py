@@ -64,8 +64,8 @@ def is_settable(system: System) -> bool:
     return system.switched.keys().isdisjoint(directed | system.weighed.keys())
 
 
-def loop_switches(task: SimulationProblem) -> Switching:
-    """The switches of *task* for the loop."""
+def loop_switches(task: SimulationProblem, values: int, setup: int, observed: int) -> Switching:
+    """The switches of *task* for the loop, with the addresses, or numbers, of its functions."""
     system, code, made = task.system, task.made.code, task.made
     states, parameters = (*system.q_names, *system.v_names), list(system.parameter_names)
     names = [[name for name, _ in switch.sets] for switch in system.switches]
@@ -73,8 +73,8 @@ def loop_switches(task: SimulationProblem) -> Switching:
     touches = code.layout.touches
     heard = [system.impacts.get(switch.strikes, ()) for switch in system.switches]
     return Switching(
-        values=code.switch_address,
-        setup=code.setup_function.address,
+        values=values,
+        setup=setup,
         given=made.p.shape[-1] + made.forces.constant.shape[-1],
         found=code.programs[SWITCHES].n_outputs,
         first=np.cumsum([0, *map(len, names)]),
@@ -83,7 +83,7 @@ def loop_switches(task: SimulationProblem) -> Switching:
         positive=_integers(positive for _, positive in margins(system)),
         hears=_integers(touch.name in own for own in heard for touch in touches).reshape(len(names), len(touches)),
         stops=_integers(switch.stop for switch in system.switches),
-        observed=code.observed.address,
+        observed=observed,
         size=code.observed_size,
         watched=len(task.watched),
         work=task.states,

@@ -115,8 +115,6 @@ def set_switches(data: RunData, problem: Problem, rows: int) -> None:
         problem.contacts.transitions.array("heard")[:] = s.hears.any(axis=0)
     data.switches.update(
         count=count,
-        span=abs(problem.t1 - problem.t0),
-        until=max(abs(problem.t0), abs(problem.t1)),
         values=CompiledFunction(s.values),
         checked=len(s.positive),
         positive=s.positive,

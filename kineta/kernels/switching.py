@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, NORMAL, STUCK, TANGENTS
-from kineta.integration.loop_abi import AT_ONCE, DIRECTIONS, RunData
+from kineta.integration.loop_abi import AT_ONCE, DIRECTIONS, GUARDS, RunData
 from kineta.kernels.contact.motion import move
 from kineta.kernels.contact.state_terms import CHANGED
 from kineta.kernels.event_start import ROUNDING, evaluate_events
@@ -34,6 +34,7 @@ def energy(run: RunData, t: float, state: Reals) -> float:
 def begin_switches(run: RunData) -> None:
     """No switch has acted so far."""
     s = run.switches
+    s.span, s.until = fabs(run.t_end - run.t), max(fabs(run.t), fabs(run.t_end))
     s.last, s.at_once, s.stopped = -float("inf"), 0, -1
     for k in range(s.count):
         s.since[k] = run.t - s.until
@@ -83,6 +84,13 @@ def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> boo
     """Whether the switches that are marked act at the time t in a *state*, and those that follow them, until none does; the state
     after them is then ``between``. False where compiled code cannot tell.
     """
+    look_at(run, t, state, run.switches.old)
+    return is_switched_after(method, run, t, state)
+
+
+@kernel
+def is_switched_after(method: LoopMethod, run: RunData, t: float, state: Reals) -> bool:
+    """:func:`is_switched` after a mode whose conditions are known."""
     c, s, y, turn = run.contacts, run.switches, run.between, 0
     copy(state, y, run.n)
     s.at_once = s.at_once + 1 if fabs(t - s.last) <= tolerances.EVENT_TOLERANCE * fabs(t) else 0
@@ -93,7 +101,6 @@ def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> boo
         able = able and calm
     full = energy(run, t, y)
     while able and going and turn < AT_ONCE:
-        look_at(run, t, y, s.old)
         able = is_set(method, run, t, y)
         made = 0
         if method.touching:
@@ -104,6 +111,7 @@ def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> boo
             look_at(run, t, y, s.new)
             followed = is_followed(method, run, t, made)
             going = followed and s.stopped < 0
+            copy(s.new, s.old, GUARDS * s.count)
         turn += 1
     left = energy(run, t, y)
     y[c.work] = y[c.work] + (left - full)

@@ -110,7 +110,10 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
 
     @contextmanager
     def memory() -> Iterator[Problem]:
-        switching = loop_switches(task) if task.system.switches else None
+        switching = None
+        if task.system.switches:
+            addresses = code.switch_address, code.setup_function.address, code.observed.address
+            switching = loop_switches(task, *addresses)
         if contacts is None:
             yield replace(problem(), switching=switching)
         else:

@@ -15,9 +15,9 @@ from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals, Record
 
 #: What a run returns where contacts change; the status of a transition that is none is added to it. After these come an endless
-#: sequence of changes, a run backwards, and switches that act on each other.
+#: sequence of changes, a run backwards, and a switch that sets what is no number or out of bounds.
 CHANGED = 8
-ENDLESS, BACKWARDS, TIED = range(CHANGED + 7, CHANGED + 10)
+ENDLESS, BACKWARDS, UNSETTABLE = range(CHANGED + 7, CHANGED + 10)
 #: What a contact does in a transition.
 STRIKES, RESTS, LEAVES, STICKS, SLIPS_NOW, REVERSES, SWITCHES = range(7)
 
@@ -26,7 +26,7 @@ class ContactChanges(Record, partial=True):
     """Changes of contacts in a run.
 
     ahead : what the run returns when it comes to the transition in its last step, 0 without one; at : the time of the transition
-    flags : the mode after it, until the run comes to it
+    flags : the mode after it, until the run comes to it; state : (n,) in which switches act there
     calm, since : transitions since the last impact, and (CHATTER,) times of the last; brief : time of a chatter
     span : duration of the run
     found : number of changes at the present time; told : for each the contact and what it does
@@ -35,6 +35,7 @@ class ContactChanges(Record, partial=True):
     ahead: int
     at: float
     flags: Reals
+    state: Reals
     calm: int
     since: Reals
     brief: float
@@ -63,7 +64,7 @@ def begin_contacts(run: RunData, x: ContactChanges, coordinates: int, rtol: floa
     release(run)
     status = change_at_once(run, x, run.t, run.y)
     x.found = 0
-    tell_strikes(run, x)
+    tell_strikes(run, x, 0)
     return status
 
 
@@ -87,9 +88,7 @@ def change_at_once(run: RunData, x: ContactChanges, t: float, state: Reals) -> i
     if not changed:
         return CHANGED + c.transitions.status
     copy(run.between, run.y, run.n)
-    exchange_modes(run, x)
-    tell(run, x)
-    exchange_modes(run, x)
+    tell(run, x, x.flags, c.motion.flags, 0)
     return 0
 
 
@@ -122,7 +121,7 @@ def end_step(run: RunData, x: ContactChanges) -> None:
 def come_to_change(run: RunData, x: ContactChanges) -> None:
     """Go over to the mode after the transition ahead."""
     x.found = 0
-    tell(run, x)
+    tell(run, x, run.contacts.motion.flags, x.flags, run.contacts.transitions.row)
     exchange_modes(run, x)
 
 
@@ -148,11 +147,11 @@ def exchange_modes(run: RunData, x: ContactChanges) -> None:
 
 
 @kernel
-def tell(run: RunData, x: ContactChanges) -> None:
-    """List what a transition changes, from the mode of the run to the one that is kept aside: impacts first."""
-    tell_strikes(run, x)
+def tell(run: RunData, x: ContactChanges, before: Reals, after: Reals, row: int) -> None:
+    """List what the transition number *row* changes, from the flags *before* to those *after* it: impacts first."""
+    tell_strikes(run, x, row)
     for c in range(run.contacts.motion.problem.contacts):
-        old, new = run.contacts.motion.flags[FLAGS * c :], x.flags[FLAGS * c :]
+        old, new = before[FLAGS * c :], after[FLAGS * c :]
         if (new[CLOSED] > 0.0) != (old[CLOSED] > 0.0):
             put_change(x, float(c), RESTS if new[CLOSED] > 0.0 else LEAVES)
         if new[STUCK] != 0.0 and old[STUCK] == 0.0:
@@ -167,12 +166,12 @@ def tell(run: RunData, x: ContactChanges) -> None:
 
 
 @kernel
-def tell_strikes(run: RunData, x: ContactChanges) -> None:
-    """List the impacts of contacts that are hit."""
+def tell_strikes(run: RunData, x: ContactChanges, row: int) -> None:
+    """List the impacts of contacts that are hit in the transition number *row*."""
     work = run.contacts.transitions
     for k in range(work.made):
         impact = work.impacts[IMPACT_NUMBERS * k :]
-        if impact[7] == 1.0 or impact[7] == 3.0:
+        if impact[8] == float(row) and (impact[7] == 1.0 or impact[7] == 3.0):
             put_change(x, impact[0], STRIKES)
 
 

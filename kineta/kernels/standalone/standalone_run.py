@@ -22,15 +22,13 @@ from kineta.integration.loop_abi import (
     RunData,
     Setup,
 )
-from kineta.kernels.event_start import evaluate_events, look_at_start
+from kineta.kernels.event_start import look_at_start
 from kineta.kernels.integrate import integrate
 from kineta.kernels.language import copysign, fabs, kernel
 from kineta.kernels.runge_kutta import first_step, interpolate
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
 from kineta.kernels.standalone.contact_changes import (
     CHANGED,
-    ENDLESS,
-    TIED,
     ContactChanges,
     begin_changes,
     begin_contacts,
@@ -38,18 +36,10 @@ from kineta.kernels.standalone.contact_changes import (
     change_at_once,
     come_to_change,
     end_step,
-    is_chatter,
     release,
 )
-from kineta.kernels.standalone.switches import (
-    ZERO_AHEAD,
-    SwitchTable,
-    find_switch,
-    is_tied,
-    loosen,
-    set_values,
-)
-from kineta.kernels.switching import energy
+from kineta.kernels.standalone.switches import ZERO_AHEAD, act, act_after, find_switch, is_heard
+from kineta.kernels.switching import begin_marks, begin_switches, look_at
 from kineta.kernels.vectors import copy, largest, largest_change, normalise
 from kineta.memory import Integers, Reals, Record
 
@@ -64,7 +54,7 @@ _INFINITE = float("inf")
 class StandaloneRun(Record):
     """A run and what it is made of.
 
-    given : the argument of ``setup``; start : (n,) initial state; t0 : initial time; rtol, atol : tolerances
+    given : the argument of ``setup``, which switches set; start : (n,) initial state; t0 : initial time; rtol, atol : tolerances
     states : number of coordinates and speeds, the former ``coordinates``
     regular : (n_regular, n) states with independent constraints
     quaternions : their offsets in the state
@@ -72,13 +62,13 @@ class StandaloneRun(Record):
     t, state : time asked for and the state at it; event : number of the last event; ended : it was the last one wanted
     counts, wanted : (events,) zeros reported, and those after which the run ends, 0 for none
     values : of what is observed
-    changes, switches : of contacts and switches, in a model with any
+    changes : of contacts and switches, in a model with any
     """
 
+    given: Reals
     run: RunData
     setup: Setup
     observed: Function
-    given: Reals
     start: Reals
     t0: float
     rtol: float
@@ -100,7 +90,6 @@ class StandaloneRun(Record):
     wanted: Integers
     values: Reals
     changes: ContactChanges
-    switches: SwitchTable
 
 
 @dataclass(frozen=True)
@@ -131,6 +120,9 @@ def begin(method: RunMethod, m: StandaloneRun) -> int:
         status = begin_changes(run, m.changes)
         if status != REACHED:
             return status
+    if method.switching:
+        begin_switches(run)
+        begin_marks(method.loop, run)
     if method.loop.projecting:
         consistent = is_made_consistent(run)
         if not consistent:
@@ -150,6 +142,10 @@ def begin(method: RunMethod, m: StandaloneRun) -> int:
         c = run.constraints
         c.low, c.hops, c.guarded = lowest_pivot(run, run.k), 0, False
     run.size = first_step(method.loop, run)
+    if method.loop.touching and method.switching:
+        status = hear_start(method, m)
+        if status != REACHED:
+            return status
     begin_events(method, m)
     m.before, m.t = m.t0, m.t0
     copy(run.y, m.base, run.n)
@@ -270,38 +266,31 @@ def pass_change(method: RunMethod, m: StandaloneRun) -> int:
 
 
 @kernel
+def hear_start(method: RunMethod, m: StandaloneRun) -> int:
+    """Let the switches act that hear an impact of the first mode; REACHED, or why the run cannot go on."""
+    run, status, heard = m.run, REACHED, is_heard(m.run)
+    if heard:
+        copy(run.y, m.changes.state, run.n)
+        look_at(run, m.t0, run.y, run.switches.old)
+        status = act_after(method.loop, run, m.changes, m.t0)
+        m.ended = run.switches.stopped >= 0
+    return status
+
+
+@kernel
 def switch_over(method: RunMethod, m: StandaloneRun) -> int:
-    """Set what the switch at the zero ahead sets, and change the mode of contacts; CHANGED, or why the run cannot go on."""
-    run, x, s, e = m.run, m.changes, m.switches, m.run.events
-    work, t, chatters = run.contacts.work, m.changes.at, is_chatter(m.changes, m.changes.at)
-    x.found = 0
-    copy(s.state, run.y, run.n)
-    evaluate_events(run, t, run.y, s.before)
-    full = energy(run, t, run.y)
-    if s.fired >= 0:
-        set_values(method.loop, run, x, s, m.given)
-        set_block(method, m)
-        if method.loop.touching:
-            loosen(run, x)
-    left = energy(run, t, run.y)
-    run.y[work] = run.y[work] + (left - full)
-    if method.loop.touching:
-        status = change_at_once(run, x, t, run.y)
-        if status != REACHED:
-            return status
-        run.size = min(run.size, run.contacts.transitions.flight)
-        if run.contacts.transitions.made > 0:
-            x.calm = 0
-    evaluate_events(run, t, run.y, s.after)
-    tied = is_tied(run, s)
-    if tied:
-        return TIED
-    run.t, m.before, run.anew, run.just_rejected, run.constraints.hops = t, t, True, False, 0
+    """Let the switches ahead act; CHANGED, or why the run cannot go on."""
+    run, x, e = m.run, m.changes, m.run.events
+    status = act(method.loop, run, x, x.at)
+    if status != REACHED:
+        return status
+    m.ended = run.switches.stopped >= 0
+    run.t, m.before, run.anew, run.just_rejected, run.constraints.hops = x.at, x.at, True, False, 0
     e.found, e.ended = 0, False
     for i in range(run.contacts.watched, e.n):
         e.left[i] = 1
     copy(run.y, m.base, run.n)
-    return ENDLESS if chatters else CHANGED
+    return CHANGED
 
 
 @kernel
@@ -309,21 +298,46 @@ def change(method: RunMethod, m: StandaloneRun) -> int:
     """Go on from the present state with what is ``given`` now, as forces that are held from one sample to the next; REACHED, or
     why contacts have no mode.
     """
-    run, status = m.run, REACHED
-    set_block(method, m)
-    run.t, m.before, run.anew, run.events.found = m.t, m.t, True, 0
+    run, x, status = m.run, m.changes, REACHED
+    run.t, m.before, run.anew = m.t, m.t, True
     copy(m.state, run.y, run.n)
+    forget_zeros(m)
+    if method.switching:
+        copy(m.state, x.state, run.n)
+        begin_marks(method.loop, run)
+        look_at(run, m.t, m.state, run.switches.old)
+    set_block(method, m)
     if method.loop.touching or method.switching:
-        m.changes.ahead, m.changes.found = 0, 0
-    if method.loop.touching:
-        release(run)
-        status = change_at_once(run, m.changes, m.t, m.state)
-        run.size = min(run.size, run.contacts.transitions.flight)
-        for i in range(run.contacts.first, run.events.n):
+        x.ahead, x.found = 0, 0
+        for i in range(run.contacts.watched, run.events.n):
             run.events.left[i] = 1
+    if method.switching:
+        status = act_after(method.loop, run, x, m.t)
+        m.ended = run.switches.stopped >= 0
+    elif method.loop.touching:
+        release(run)
+        status = change_at_once(run, x, m.t, m.state)
+        run.size = min(run.size, run.contacts.transitions.flight)
+    if method.loop.touching or method.switching:
         copy(run.y, m.state, run.n)
     copy(run.y, m.base, run.n)
     return status
+
+
+@kernel
+def forget_zeros(m: StandaloneRun) -> None:
+    """Count the zeros behind the present time as not found; those at it are still to be reported."""
+    e, kept, way = m.run.events, 0, copysign(1.0, m.run.t_end - m.t0)
+    e.ended = False
+    for k in range(e.found):
+        i = e.which[k]
+        if i >= 0 and way * (e.times[k] - m.t) <= 0.0:
+            e.which[kept], e.times[kept] = i, e.times[k]
+            copy(e.states[k * m.run.n :], e.states[kept * m.run.n :], m.run.n)
+            kept += 1
+        elif i >= 0:
+            e.left[i] += 1
+    e.found = kept
 
 
 @kernel
@@ -342,7 +356,7 @@ def one_step(method: RunMethod, m: StandaloneRun) -> int:
     if run.events.undefined:
         return GIVEN_UP
     if method.switching:
-        find_switch(method.loop, run, m.changes, m.switches)
+        find_switch(method.loop, run, m.changes)
     if method.loop.touching:
         end_step(run, m.changes)
     return status if status >= STEP_TOO_SMALL else REACHED

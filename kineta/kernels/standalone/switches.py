@@ -1,121 +1,107 @@
-"""Switches of a run without Python, which set coordinates, speeds and parameters, in a model with contacts or without.
+"""Switches of a run without Python, in a model with contacts or without.
 
-A step in which a switch has its zero is not carried on by the loop: what the switch sets is set when the run comes to the zero,
-and contacts change after it.
+A step in which a switch has its zero, or in which one follows a transition of contacts, is not carried on by the loop: it acts
+when the run comes to its time.
 """
 
 from __future__ import annotations
 
-from kineta import tolerances
-from kineta.integration.contact_records import CLOSED, FLAGS, NORMAL, STUCK, TANGENTS, Function
-from kineta.integration.loop_abi import RunData
-from kineta.kernels.contact.motion import move
-from kineta.kernels.language import fabs, kernel
+from kineta.integration.contact_records import FLAGS
+from kineta.integration.loop_abi import AT_ONCE, RunData
+from kineta.kernels.language import kernel
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.standalone.contact_changes import SWITCHES, TIED, ContactChanges, put_change, release
+from kineta.kernels.standalone.contact_changes import (
+    CHANGED,
+    ENDLESS,
+    SWITCHES,
+    UNSETTABLE,
+    ContactChanges,
+    is_chatter,
+    put_change,
+    tell,
+)
+from kineta.kernels.switching import is_switched_after, look_at, mark_hearing, mark_zeros
 from kineta.kernels.transition import first_change, keep_zeros
 from kineta.kernels.vectors import copy
-from kineta.memory import Integers, Reals, Record
 
 #: What is ahead where a switch, or a guard beside it, has a zero.
-ZERO_AHEAD = TIED + 1
-
-
-class SwitchTable(Record, partial=True):
-    """Switches of a run, whose events follow those of the caller.
-
-    count : number of switches; fired : the one at the zero ahead, -1 for none
-    values : as a rate, what all switches set; first : (count + 1,) the values of each; targets : (values,) their places in the
-        state, or -1 - k for the parameter k; found : (values,)
-    state : (n,) at the zero ahead; before, after : (events,) values of events
-    """
-
-    count: int
-    fired: int
-    values: Function
-    first: Integers
-    targets: Integers
-    found: Reals
-    state: Reals
-    before: Reals
-    after: Reals
+ZERO_AHEAD = UNSETTABLE + 1
 
 
 @kernel
-def find_switch(method: LoopMethod, run: RunData, x: ContactChanges, s: SwitchTable) -> None:
+def find_switch(method: LoopMethod, run: RunData, x: ContactChanges) -> None:
     """Put the first zero of switches and guards in the step that was made ahead of the run, where the loop has left it."""
-    e, c, row = run.events, run.contacts, first_change(run, 0)
+    e, row = run.events, first_change(run, 0)
     if method.touching:
-        row = -1 if c.transitions.status != 0 else row
+        row = -1 if run.contacts.transitions.status != 0 else row
     if row >= 0:
-        t, behind = e.times[row], c.watched + s.count
-        moment = tolerances.EVENT_TOLERANCE * max(x.span, fabs(t))
-        copy(e.states[row * run.n :], s.state, run.n)
-        x.ahead, x.at, s.fired = ZERO_AHEAD, t, -1
-        for k in range(e.found):
-            i = e.which[k] - c.watched
-            if i >= 0 and i < s.count and e.times[k] <= t + moment:
-                x.ahead = TIED if s.fired >= 0 and s.fired != i else x.ahead
-                s.fired = i
-        if method.touching:
-            release(run)
-            for k in range(e.found):
-                if e.which[k] >= behind and e.times[k] <= t + moment:
-                    mark_guard(run, e.which[k] - behind)
-        keep_zeros(run, x.span, t, 0)
+        x.ahead, x.at = ZERO_AHEAD, e.times[row]
+        copy(e.states[row * run.n :], x.state, run.n)
+        mark_zeros(method, run, x.at, 0)
+        keep_zeros(run, x.span, x.at, 0)
 
 
 @kernel
-def mark_guard(run: RunData, guard: int) -> None:
-    """Mark the contact of a *guard* at zero, where it is closed or sticks."""
-    c = run.contacts
-    k = c.guard_contacts[guard]
-    if c.guard_rows[guard] == NORMAL and c.motion.flags[FLAGS * k + CLOSED] > 0.0:
-        c.transitions.loose[k] = 1
-    if c.guard_rows[guard] == TANGENTS and c.motion.flags[FLAGS * k + STUCK] > 0.0:
-        c.transitions.exhausted[k] = 1
+def is_heard(run: RunData) -> bool:
+    """Mark the switches that hear the impacts of the first mode; whether there are any."""
+    s, heard = run.switches, False
+    for k in range(s.count):
+        s.next[k] = 0
+        mark_hearing(run, k, 0)
+        s.fired[k] = s.next[k]
+        heard = heard or s.next[k] != 0
+    return heard
 
 
 @kernel
-def set_values(method: LoopMethod, run: RunData, x: ContactChanges, s: SwitchTable, given: Reals) -> None:
-    """Set what the switch ahead sets, in the state and in what is *given*."""
-    run.time[0] = x.at
-    own = s.fired
+def act(method: LoopMethod, run: RunData, x: ContactChanges, t: float) -> int:
+    """Let the switches that are marked act at the time t in the ``state`` ahead, and list what changes; 0, or why the run cannot
+    go on.
+    """
+    look_at(run, t, x.state, run.switches.old)
+    x.found = 0
+    return act_after(method, run, x, t)
+
+
+@kernel
+def act_after(method: LoopMethod, run: RunData, x: ContactChanges, t: float) -> int:
+    """:func:`act` after a mode whose conditions are known, and list what changes behind what is listed."""
+    c, s = run.contacts, run.switches
+    chatters = is_chatter(x, t)
+    c.made = 0
     if method.touching:
-        motion = run.contacts.motion
-        move(motion, run.time, run.y)
-        s.values(run.time, motion.extended, motion.block, s.found)
-        own += motion.problem.contacts
-    else:
-        s.values(run.time, run.y, run.block, s.found)
-    for k in range(s.first[s.fired], s.first[s.fired + 1]):
-        if s.targets[k] < 0:
-            given[-1 - s.targets[k]] = s.found[k]
-        else:
-            run.y[s.targets[k]] = s.found[k]
-    put_change(x, float(own), SWITCHES)
+        copy(c.motion.flags, x.flags, c.n_flags)
+        c.transitions.made, c.transitions.status = 0, 0
+    able = is_switched_after(method, run, t, x.state)
+    tell_all(method, run, x)
+    status = 0
+    if not able:
+        status = UNSETTABLE
+        if s.at_once > AT_ONCE or c.made >= c.rows:
+            status = ENDLESS
+        if method.touching and c.transitions.status != 0:
+            status = CHANGED + c.transitions.status
+    elif chatters:
+        status = ENDLESS
+    if status == 0:
+        copy(run.between, run.y, run.n)
+        if method.touching:
+            run.size = min(run.size, c.transitions.flight)
+            if c.transitions.made > 0:
+                x.calm = 0
+    return status
 
 
 @kernel
-def loosen(run: RunData, x: ContactChanges) -> None:
-    """Project the state onto constraints with all contacts open."""
-    c, flags = run.constraints, run.contacts.motion.flags
-    copy(flags, x.flags, run.contacts.n_flags)
-    for k in range(run.contacts.n_flags):
-        flags[k] = 0.0
-    run.time[0] = x.at
-    c.position(run.time, run.y, run.block, c.after)
-    c.position(run.time, c.after, run.block, c.before)
-    c.velocity(run.time, c.before, run.block, run.y)
-    copy(x.flags, flags, run.contacts.n_flags)
-
-
-@kernel
-def is_tied(run: RunData, s: SwitchTable) -> bool:
-    """Whether another switch may have become true by the one that switched, or the same once more."""
-    tied = False
-    for j in range(s.count):
-        i = run.contacts.watched + j
-        tied = tied or (s.before[i] < 0.0 and s.after[i] >= 0.0)
-        tied = tied or (j != s.fired and fabs(s.after[i]) <= run.events.errors[i])
-    return tied
+def tell_all(method: LoopMethod, run: RunData, x: ContactChanges) -> None:
+    """List what switches and contacts have done, one after the other, from the mode that was kept aside on."""
+    c, first = run.contacts, 0
+    if method.touching:
+        first = c.motion.problem.contacts
+    for k in range(c.made):
+        if c.what[k] >= 0:
+            put_change(x, float(first + c.what[k]), SWITCHES)
+        elif method.touching:
+            own = c.flags[k * FLAGS * first :]
+            tell(run, x, x.flags, own, k)
+            copy(own, x.flags, c.n_flags)

@@ -93,7 +93,7 @@ def export_run(
     method : ``dop853`` or ``dopri5``
 
     Raises :class:`ModelError` for a model with programs of motion, friction limits that vary along the motion, or switches that
-    hear impacts, end the run, have conditions, or stand beside constraints.
+    stand beside constraints or set inertia.
     """
     equations = given_equations(system)
     check_exported(equations.system)

@@ -19,7 +19,7 @@ from kineta.kernels.standalone.contact_changes import (
     STICKS,
     STRIKES,
     SWITCHES,
-    TIED,
+    UNSETTABLE,
 )
 from kineta.kernels.standalone.standalone_run import ENDED, INCONSISTENT, REACHED
 from kineta.model import units
@@ -67,7 +67,7 @@ CONTACT_OUTCOMES = OUTCOMES | {
     ),
     "ENDLESS": (ENDLESS, "One change follows another without end."),
     "BACKWARDS": (BACKWARDS, "Contacts, limits, friction and switches work forwards in time only."),
-    "TIED": (TIED, "A switch may set off another one at the same time, which is not exported."),
+    "UNSETTABLE": (UNSETTABLE, "A switch sets what is no finite number, or is out of its bounds."),
 }
 #: What a contact does in a change, by number.
 CHANGES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,17 +12,17 @@ from kineta.codegen.kernels.straight_line import room, straight_line
 from kineta.codegen.kernels.tree import KernelTree, callees_first, records
 from kineta.consistency.consistent_start import refusal
 from kineta.errors import ModelError, SimulationError, excerpt
+from kineta.hybrid.switches import is_settable, loop_switches
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
-from kineta.integration.loop_abi import CHATTER
+from kineta.integration.loop_abi import AHEAD, CHATTER
 from kineta.integration.problem import Contacts, Manifold, Problem
-from kineta.integration.run_memory import run_data, set_contacts
+from kineta.integration.run_memory import run_data, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.stage_evaluation import LoopMethod
 from kineta.kernels.standalone.contact_changes import ContactChanges
 from kineta.kernels.standalone.sincos import sine_and_cosine
 from kineta.kernels.standalone.standalone_run import RunMethod, StandaloneRun, advance, begin, change, observe
-from kineta.kernels.standalone.switches import SwitchTable
 from kineta.kernels.translation import translate_unit
 from kineta.memory import CompiledFunction
 from kineta.model.system import System
@@ -91,11 +91,9 @@ def run_code(task: SimulationProblem) -> RunCode:
 
 def check_exported(system: System) -> None:
     """Raise :class:`ModelError` for a model whose motion is changed by more than its contacts."""
-    switches = system.expanded.switches
-    _refuse(system, "switches that hear impacts", [s.name for s in switches if s.strikes])
-    _refuse(system, "switches that end it", [s.name for s in switches if s.stop])
-    _refuse(system, "switches under conditions", [s.name for s in switches if s.guards])
-    _refuse(system, "switches beside constraints", [s.name for s in switches if system.constraints])
+    names = [s.name for s in system.switches]
+    _refuse(system, "switches beside constraints", names if system.constraints else [])
+    _refuse(system, "switches that set inertia or directions", [] if is_settable(system) else names)
     _refuse(system, "programs", [p.name for p in system.programs])
 
 
@@ -159,26 +157,27 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
     control = task.control
     tolerances = {"rtol": control.rtol, "atol": control.atol}
     run = run_data(TABLEAUX[task.method], problem, 1, **tolerances, max_step=control.max_step, dense=True, zeros=0)
-    changes, touches = ContactChanges(), len(code.layout.touches)
-    changes.update(since=np.zeros(CHATTER), told=np.zeros(2))
+    changes, touches, rows = ContactChanges(), len(code.layout.touches), 1
+    if system.switches:
+        rows += AHEAD * (len(system.switches) + AHEAD)
+    impacts = 0 if contacts is None else contacts.transitions.room
+    changes.update(since=np.zeros(CHATTER), told=np.zeros(2 * (impacts + rows * (1 + 3 * touches))))
+    given = np.concatenate([task.made.p, task.made.forces.constant])
     if contacts is not None:
         run.block = contacts.motion.words()
-        set_contacts(run, contacts, 1)
-        told = np.zeros(2 * (1 + contacts.transitions.room + 3 * touches))
-        changes.update(flags=np.zeros(code.layout.flags), told=told)
-    elif system.switches:
-        run.contacts.update(
-            observed=CompiledFunction(numbers["observed"]),
-            watched=len(task.watched),
-            work=task.states,
-            energies=np.zeros(code.programs["observed"].n_outputs),
-        )
+        set_contacts(run, contacts, rows)
+        changes.update(flags=np.zeros(code.layout.flags))
+    if system.switches:
+        switching = loop_switches(task, numbers[SWITCHES], numbers[SETUP], numbers["observed"])
+        set_switches(run, replace(problem, switching=switching, contacts=contacts), rows)
+        run.switches.update(given=given)
+        changes.update(state=np.zeros(len(y0)))
     wanted = np.empty(0, dtype=np.int64) if problem.events is None else problem.events.left.copy()
     return StandaloneRun(
         run=run,
         setup=CompiledFunction(numbers[SETUP]),
         observed=CompiledFunction(numbers[f"{above}observed"]),
-        given=np.concatenate([task.made.p, task.made.forces.constant]),
+        given=given,
         start=y0.copy(),
         t0=task.t0,
         **tolerances,
@@ -195,26 +194,6 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         wanted=wanted,
         values=np.zeros(code.programs["observed"].n_outputs),
         changes=changes,
-        switches=_switches(task, numbers, len(wanted)) if system.switches else SwitchTable(),
-    )
-
-
-def _switches(task: SimulationProblem, numbers: Mapping[str, int], events: int) -> SwitchTable:
-    """The switches of *task*."""
-    system, states = task.system, (*task.system.q_names, *task.system.v_names)
-    names = [[name for name, _ in switch.sets] for switch in system.switches]
-    targets = [
-        states.index(n) if n in states else -1 - list(system.parameter_names).index(n) for own in names for n in own
-    ]
-    return SwitchTable(
-        count=len(names),
-        values=CompiledFunction(numbers[SWITCHES]),
-        first=np.cumsum([0, *map(len, names)]),
-        targets=np.array(targets, dtype=np.int64),
-        found=np.zeros(task.made.code.programs[SWITCHES].n_outputs),
-        state=np.zeros(len(task.y0)),
-        before=np.zeros(events),
-        after=np.zeros(events),
     )
 
 
