@@ -11,7 +11,7 @@ from kineta.arrays import IntArray
 from kineta.equations.equations import Equations, part_of
 from kineta.model.transformations.alike import alike
 from kineta.model.transformations.components import Components
-from kineta.results.outcomes import DONE
+from kineta.results.outcomes import DONE, INTERRUPTED
 from kineta.runtime.applied_forces import AppliedForces
 from kineta.runtime.problem import SimulationProblem
 from kineta.simulation.inputs import RunInputs
@@ -93,7 +93,7 @@ def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[t
     """The solutions of *tasks*, each with the task as it was integrated: up to the time at which the first of them ends.
 
     A part that an event, a failure or an interruption ends ends all; those that have passed that time are integrated once
-    more, up to it.
+    more, up to it. Raises :class:`KeyboardInterrupt` where that is interrupted, too.
     """
     ends: dict[int, tuple[SimulationProblem, Solution]] = {}
     end = tasks[0].t1
@@ -103,6 +103,8 @@ def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[t
         own = _until(tasks[k], end)
         found = integrate(own, bar)
         assert found.record is not None
+        if found.status[0] == INTERRUPTED and any(one.status[0] == INTERRUPTED for _, one in ends.values()):
+            raise KeyboardInterrupt
         ends[k] = own, found
         if end == own.t0:
             found.status[0] = DONE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import kineta as kn
 from kineta.results.result import Result
 from kineta.simulation.apart import apart, together
 from kineta.simulation.inputs import run_inputs
+from kineta.simulation.progress import Progress
 
 A = "A | Ry(a), Sz(-l) = m; damper g = 0.1 on a'; point Tip on A = (0, 0, -0.3);"
 B = "B | Ry(b), Sz(-1) = 2*m; C ~ B | Ry(c), Sz(-1) = 1;"
@@ -169,6 +171,24 @@ def test_out_of_steps() -> None:
     assert run.status == 4
     assert "out of steps" in run.message
     assert 0 < run.t[-1] < 2
+
+
+def test_an_interruption_ends_all_and_a_second_one_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, at = iter(range(10**6)), [0]
+
+    def interrupted(self: Progress, *reached: float) -> None:
+        if next(calls) in at:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Progress, "at", interrupted)
+    run = kn.simulate(TWO, 200.0, samples=21)
+    assert (run.status, run.success) == (2, False)
+    assert f"interrupted at t = {run.t[-1]:.6g} s" in run.message
+    assert 0 < run.t[-1] < 200
+    assert np.isfinite(run.y).all()
+    at += range(next(calls) + 1, 10**4)
+    with pytest.raises(KeyboardInterrupt):
+        kn.simulate(TWO, 200.0, samples=21)
 
 
 def test_a_run_goes_on_from_its_last_state() -> None:
