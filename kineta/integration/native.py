@@ -11,7 +11,6 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
-from kineta.integration.error_control import first_steps
 from kineta.integration.loop_abi import RunData
 from kineta.integration.problem import Problem
 from kineta.integration.run_memory import run_data, set_contacts, set_functions
@@ -31,7 +30,8 @@ FAILURES = {loop_abi.STEP_TOO_SMALL: STEP_UNDERFLOW, loop_abi.NOT_FINITE: NOT_FI
 class NativeRun:
     """A native method applied to a problem; iterate over it for its segments, from one pause of the loop to the next.
 
-    *integrate* is the compiled loop of the method *tableau*, a function of the record of a run, for at most *max_steps* steps.
+    *integrate* is the compiled loop of the method *tableau*, a function of the record of a run, for at most *max_steps* steps;
+    a *first_step* of zero is found from the rates.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class NativeRun:
         rtol: float,
         atol: float,
         max_step: float = np.inf,
-        first_step: float | None = None,
+        first_step: float = 0.0,
         max_steps: int = sys.maxsize,
         dense: bool = False,
     ) -> None:
@@ -56,38 +56,18 @@ class NativeRun:
         per_step = 8 * self.n * (1 + tableau.coefficients * self._dense) + 8
         self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // max(per_step, 1))))
         self._data = run_data(tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense)
-        self._start(first_step)
+        began = time.perf_counter()
+        self._evaluate(problem.t0, problem.y0)
+        self._pace(1, tableau.stages * (time.perf_counter() - began))
+        self._data.size, self._data.fresh, self._data.anew = first_step, True, problem.contacts is not None
+        if problem.events is not None:
+            self._data.events.array("values")[: problem.events.n] = problem.event_values(problem.t0, problem.y0)
+        self._let_change(problem)
 
-    def _rate(self, t: float, y: FloatArray) -> FloatArray:
+    def _evaluate(self, t: float, y: FloatArray) -> None:
+        """Evaluate the rate at the start of the next step."""
+        self._data.array("k")[: self.n] = self.problem.rate(t, y)
         self._data.evaluations += 1
-        return self.problem.rate(t, y)
-
-    def _rates(self, t: FloatArray, y: FloatArray) -> FloatArray:
-        return np.array([self._rate(float(t[0]), y[0])])
-
-    def _start(self, first_step: float | None) -> None:
-        """Evaluate the first derivative, the first event values, and the initial step size."""
-        p, data, began = self.problem, self._data, time.perf_counter()
-        f0 = self._rate(p.t0, p.y0)
-        self._pace(1, self.tableau.stages * (time.perf_counter() - began))
-        data.array("k")[: self.n] = f0
-        data.constraints.low = self._low(f0)
-        if first_step is None:
-            steered, order = data.array("tolerances").reshape(2, self.n)[:, : p.steering], self.tableau.error_order
-            (first_step,) = first_steps(self._rates, p.t0, p.t1, p.y0[None], f0[None], steered, order)
-        data.size = first_step
-        if p.events is not None:
-            data.events.array("values")[: p.events.n] = p.event_values(p.t0, p.y0)
-        self._let_change(p)
-        data.anew = p.contacts is not None
-
-    def _low(self, rate: FloatArray) -> float:
-        """The smallest pivot of a constraint, relative to its largest value so far."""
-        largest = self._data.constraints.array("largest")
-        if largest is None or not len(largest):
-            return 1.0
-        sizes = np.abs(rate[self.n - len(largest) :])
-        return float(np.min(np.divide(sizes, largest, out=np.ones_like(sizes), where=largest > 0), initial=1.0))
 
     def go_on(self, t1: float, h: FloatArray, y: FloatArray | None = None) -> None:
         """Continue to the time *t1* with another block *h*, optionally from another state *y*; the rate is evaluated anew,
@@ -100,7 +80,7 @@ class NativeRun:
         self.problem = replace(self.problem, h=h, t0=t, t1=t1, y0=y)
         data.array("block")[:] = h
         data.t_end = t1
-        data.array("k")[: self.n] = self._rate(t, y)
+        self._evaluate(t, y)
 
     def restart(self, problem: Problem, longest: float) -> None:
         """Continue with another problem of the same size, with a next step of at most *longest*. Events at zero at its start

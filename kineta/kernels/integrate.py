@@ -19,6 +19,7 @@ from kineta.kernels.machine_code import machine_code
 from kineta.kernels.projection import hops, projected_step, watch_pivots
 from kineta.kernels.runge_kutta import (
     error_norm,
+    first_step,
     grow,
     inner_stages,
     interpolant,
@@ -59,6 +60,8 @@ def is_fused() -> bool:
 @kernel
 def integrate(method: LoopMethod, run: RunData) -> int:
     """Make steps until the run pauses or ends."""
+    if run.fresh:
+        begin(method, run)
     if run.anew:
         begin_anew(method, run)
     status = GOES_ON
@@ -67,6 +70,16 @@ def integrate(method: LoopMethod, run: RunData) -> int:
             return PAUSED
         status = step(method, run)
     return status
+
+
+@kernel
+def begin(method: LoopMethod, run: RunData) -> None:
+    """Find the pivots of the rate at the start, and the first step where none is given."""
+    if method.projecting:
+        run.constraints.low = lowest_pivot(run, run.k)
+    if run.size == 0.0:
+        run.size = first_step(method, run)
+    run.fresh = False
 
 
 @kernel

@@ -176,7 +176,7 @@ def shrink(method: LoopMethod, run: RunData, h: float, error: float) -> bool:
 def scaled_norm(run: RunData, x: Reals, y: Reals) -> float:
     """The root mean square of x - y in units of the tolerance in the initial state."""
     total = 0.0
-    for i in range(run.steered):
+    for i in range(min(run.steered, run.n)):
         d = (x[i] - y[i]) / (run.tolerances[i] + run.tolerances[run.n + i] * fabs(run.y[i]))
         total += d * d
     return sqrt(total / float(run.steered))

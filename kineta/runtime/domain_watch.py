@@ -21,8 +21,9 @@ class DomainWatch:
         self.conditions = equations.bounded_memo(
             (DomainWatch, acting), lambda: domain_conditions(equations.system, acting)
         )
-        if self.conditions:
-            self._operands = operand_values(equations, tuple(n.operand for n in self.conditions))
+        if not self.conditions:
+            return
+        self._operands = operand_values(equations, tuple(n.operand for n in self.conditions))
         self._p, self._states = run.p, equations.system.nq + equations.system.nv
         m = len(self.conditions)
         self._farthest = np.zeros(m)
@@ -50,9 +51,11 @@ class DomainWatch:
         """Sentence on the operand that reached the edge of its domain, with time and value: at the *last* of the times, or at
         any. ``""`` for none.
         """
+        if not self.conditions:
+            return ""
         distances, values, times = self._last if last else self._nearest
         relative = distances / np.maximum(self._farthest, tolerances.LEAST_DIVISOR)
-        if not len(relative) or relative.min() > tolerances.STALL_TOLERANCE:
+        if relative.min() > tolerances.STALL_TOLERANCE:
             return ""
         i = int(relative.argmin())
         return self.conditions[i].sentence(float(values[i]), float(times[i]))
