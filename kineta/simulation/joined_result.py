@@ -57,6 +57,7 @@ def joined_result(
     )
     return replace(
         worst,
+        system=system,
         t=t,
         y=series.y,
         q_names=system.q_names,

@@ -57,6 +57,7 @@ def test_all_series_are_those_of_a_common_run(given: dict[str, Any]) -> None:
     assert_same(run, other)
     assert run.parameters == other.parameters
     assert run.units == other.units
+    assert run.system is TWO
     assert run.message.split(";")[0] == "reached t = 2 s"
     assert run.energy_balance < 1e-8
 
