@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kineta.integration import loop_abi
@@ -76,19 +78,10 @@ def set_contacts(data: RunData, contacts: Contacts, rows: int) -> None:
         motion=contacts.motion,
         transitions=contacts.transitions,
         transit=CompiledFunction(contacts.transit),
-        observed=CompiledFunction(contacts.observed),
-        watched=contacts.watched,
         first=contacts.first,
-        work=contacts.work,
-        n_flags=flags,
         guard_contacts=contacts.guard_contacts,
         guard_rows=contacts.guard_rows,
-        energies=np.empty(contacts.size),
-        rows=rows,
-        changed_rows=np.empty(rows, dtype=np.int64),
-        what=np.empty(rows, dtype=np.int64),
-        times=np.empty(rows),
-        flags=np.empty(rows * flags),
+        **_change_log(contacts, rows, flags),
     )
 
 
@@ -98,19 +91,7 @@ def set_switches(data: RunData, problem: Problem, rows: int) -> None:
     assert s is not None
     count, contacts = len(s.stops), s.hears.shape[1]
     if problem.contacts is None:
-        data.contacts.update(
-            observed=CompiledFunction(s.observed),
-            watched=s.watched,
-            first=s.watched + count,
-            work=s.work,
-            n_flags=0,
-            energies=np.zeros(s.size),
-            rows=rows,
-            changed_rows=np.zeros(rows, dtype=np.int64),
-            what=np.zeros(rows, dtype=np.int64),
-            times=np.zeros(rows),
-            flags=np.zeros(0),
-        )
+        data.contacts.update(first=s.watched + count, **_change_log(s, rows, 0))
     else:
         problem.contacts.transitions.array("heard")[:] = s.hears.any(axis=0)
     data.switches.update(
@@ -176,3 +157,19 @@ def _constraint_data(problem: Problem) -> ConstraintData:
         after=np.zeros(n),
         low=1.0,
     )
+
+
+def _change_log(of: Contacts | Switching, rows: int, flags: int) -> dict[str, Any]:
+    """Fields in which the loop keeps so many changes, with *flags* each, and the work that they do."""
+    return {
+        "observed": CompiledFunction(of.observed),
+        "watched": of.watched,
+        "work": of.work,
+        "n_flags": flags,
+        "energies": np.zeros(of.size),
+        "rows": rows,
+        "changed_rows": np.zeros(rows, dtype=np.int64),
+        "what": np.zeros(rows, dtype=np.int64),
+        "times": np.zeros(rows),
+        "flags": np.zeros(rows * flags),
+    }

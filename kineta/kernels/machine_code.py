@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, lru_cache, wraps
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -28,6 +28,8 @@ _NUMBERS: dict[MemoryType, Any] = {
     BOOLEAN: ctypes.c_bool,
     NOTHING: None,
 }
+
+R = TypeVar("R")
 
 #: Static values whose texts are known, those last used: the text of a tableau takes longer than a short run.
 TEXTS = 64
@@ -57,12 +59,31 @@ def _text(static: _Itself) -> str:
     return static_text(static.value)
 
 
-def _once(make: Callable[..., Callable[..., Any]]) -> Callable[..., Callable[..., Any]]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class CompiledKernel:
+    """A compiled *kernel*: a function of its parameters, at an *address* in loaded *code*, which it keeps alive.
+
+    known : types of the parameters, and what Python may give for them; function : of the C library
+    """
+
+    kernel: Callable[..., Any]
+    code: Any
+    known: Sequence[tuple[MemoryType, str]]
+    function: Callable[..., Any]
+    address: int
+
+    def __call__(self, *arguments: Any) -> Any:
+        """The result in machine code."""
+        _check_count(self.kernel, self.known, arguments)
+        return self.function(*(_given(x, *kind) for x, kind in zip(arguments, self.known, strict=True)))
+
+
+def _once(make: Callable[..., R]) -> Callable[..., R]:
     """*make*, a function of kernels and static values, called once for values of the same texts."""
-    made: dict[tuple[Any, ...], Callable[..., Any]] = {}
+    made: dict[tuple[Any, ...], R] = {}
 
     @wraps(make)
-    def known(*values: Any) -> Callable[..., Any]:
+    def known(*values: Any) -> R:
         key = tuple(x if isinstance(x, Kernel) else _text(_Itself(x)) for x in values)
         return made.get(key) or made.setdefault(key, make(*values))
 
@@ -70,13 +91,13 @@ def _once(make: Callable[..., Callable[..., Any]]) -> Callable[..., Callable[...
 
 
 @_once
-def machine_code(kernel: Callable[..., Any], *static: Hashable) -> Callable[..., Any]:
+def machine_code(kernel: Callable[..., Any], *static: Hashable) -> CompiledKernel:
     """The *kernel* compiled for values of its *static* parameters: a function of the others, as in Python."""
     return _function(_loaded([(kernel, *static)], 1), kernel)
 
 
 @cache
-def machine_unit(*kernels: Callable[..., Any]) -> Mapping[str, Callable[..., Any]]:
+def machine_unit(*kernels: Callable[..., Any]) -> Mapping[str, CompiledKernel]:
     """Several *kernels* without static parameters, compiled together, so that what they share is compiled once: as
     :func:`machine_code`, by name.
     """
@@ -84,23 +105,17 @@ def machine_unit(*kernels: Callable[..., Any]) -> Mapping[str, Callable[..., Any
     return {kernel.__name__: _function(code, kernel) for kernel in kernels}
 
 
-def _function(code: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The *kernel* of loaded *code* as a function, with its ``address``."""
+def _function(code: Any, kernel: Callable[..., Any]) -> CompiledKernel:
+    """The *kernel* of loaded *code* as a function."""
     known, result = _signature(kernel)
     types = [_NUMBERS.get(t, ctypes.c_void_p) for t, _ in known]
-    function = ctypes.CFUNCTYPE(_NUMBERS[result], *types)(code[_name(kernel)])
-
-    def call(*arguments: Any, code: Any = code) -> Any:  # keeps the code alive
-        _check_count(kernel, known, arguments)
-        return function(*(_given(x, *kind) for x, kind in zip(arguments, known, strict=True)))
-
-    call.address = int(code[_name(kernel)])  # type: ignore[attr-defined]
-    return call
+    address = int(code[_name(kernel)])
+    return CompiledKernel(kernel, code, known, ctypes.CFUNCTYPE(_NUMBERS[result], *types)(address), address)
 
 
 def machine_address(kernel: Callable[..., Any], *static: Hashable) -> int:
     """The address of the compiled *kernel*, whose code stays loaded."""
-    return int(machine_code(kernel, *static).address)  # type: ignore[attr-defined]
+    return machine_code(kernel, *static).address
 
 
 @_once

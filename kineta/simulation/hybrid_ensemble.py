@@ -25,11 +25,10 @@ from kineta.numerics.tableaux import TABLEAUX
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EVENT, INTERRUPTED
 from kineta.runtime.constraint_treatment import FREE
-from kineta.runtime.events import event_record
 from kineta.runtime.problem import SimulationProblem
-from kineta.runtime.projection import Projection, manifold
+from kineta.runtime.projection import Projection
 from kineta.simulation.progress import Progress
-from kineta.simulation.run import start_refusal
+from kineta.simulation.run import problem_of, start_refusal
 from kineta.simulation.solution import Solution
 from kineta.threads import once
 
@@ -95,18 +94,7 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     code, made, first, watched = task.made.code, task.made, task.case(0), len(task.watched)
     contacts, until = code.contacts, max(abs(task.t0), abs(task.t1))
 
-    def problem() -> Problem:
-        return Problem(
-            rhs=code.rate.address,
-            h=first.made.h,
-            t0=task.t0,
-            t1=task.t1,
-            y0=first.y0,
-            quaternions=task.quaternions,
-            integrals=code.layout.integrals,
-            events=event_record(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
-            manifold=manifold(first, first.made, first.y0),
-        )
+    problem = partial(problem_of, first, code, first.made.h)
 
     @contextmanager
     def memory() -> Iterator[Problem]:

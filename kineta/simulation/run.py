@@ -23,7 +23,7 @@ from kineta.integration.solver import Solver, start
 from kineta.kernels.integrate import integration_loop
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EARLY, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
-from kineta.runtime.compiled import BoundSystem
+from kineta.runtime.compiled import BoundSystem, CompiledSystem
 from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.domain_watch import DomainWatch
 from kineta.runtime.events import EventWatch, event_record
@@ -69,18 +69,9 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         task, contacts = start_automaton(task, control)
         code, made = control.made.code, control.made
         settled = Projection(task.quaternions, made)
-    problem = Problem(
-        rhs=code.rate.address,
-        h=made.h if contacts is None else contacts.motion.words(),
-        t0=task.t0,
-        t1=task.t1,
-        y0=task.y0,
-        quaternions=task.quaternions,
-        integrals=code.layout.integrals,
-        events=event_record(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
-        manifold=manifold(task, task.made, task.y0),
-        contacts=None if contacts is None else contacts.data,
-    )
+    problem = problem_of(task, code, made.h)
+    if contacts is not None:
+        problem = replace(problem, h=contacts.motion.words(), contacts=contacts.data)
     functions = MethodFunctions(
         loop=partial(integration_loop, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),
         rate=lambda h: code.bound_rate(h),
@@ -185,6 +176,21 @@ def singular_mass_matrix_text(task: SimulationProblem, t: float, y: FloatArray) 
     start, end = ((time, state[:nq], state[nq:n]) for time, state in ((task.t0, task.y0), (t, y)))
     motion = vanished_inertia(task.equations, task.made.p, start, end)
     return f"the mass matrix becomes singular there: {motion}" if motion else ""
+
+
+def problem_of(task: SimulationProblem, code: CompiledSystem, h: FloatArray) -> Problem:
+    """The initial value problem of a single motion with its *code* and block *h*, without transitions of contacts."""
+    return Problem(
+        rhs=code.rate.address,
+        h=h,
+        t0=task.t0,
+        t1=task.t1,
+        y0=task.y0,
+        quaternions=task.quaternions,
+        integrals=code.layout.integrals,
+        events=event_record(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
+        manifold=manifold(task, task.made, task.y0),
+    )
 
 
 def _integrate(

@@ -66,7 +66,7 @@ def interrupted(arguments: list[str], moment: float, folder: Path) -> tuple[int,
             before = worked(process.pid) if process.returncode is None else before
         if process.returncode is not None:
             return process.returncode, said.read_text(), 0.0
-        process.send_signal(signal.SIGINT)
+        os.kill(process.pid, signal.SIGINT)  # not send_signal, which reaps a process that has just ended
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return process.returncode, said.read_text(), usage.ru_utime + usage.ru_stime - before

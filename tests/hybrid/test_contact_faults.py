@@ -287,6 +287,16 @@ force push on Body = (0, f*t, 0);""",
 )
 
 
+def body_and_springs(rng: np.random.Generator) -> dict[str, float]:
+    """Parameters at random of what stands on sprung feet."""
+    return {
+        "m": rounded(rng, 50, 400),
+        "h": rounded(rng, 0.1, 0.5),
+        "c": rounded(rng, 1e4, 4e4),
+        "d": rounded(rng, 500, 3e3),
+    }
+
+
 def test_a_table_on_sprung_feet_is_pushed_aside() -> None:
     result = run(TABLE, 4.0, samples=401)
     judge(TABLE, result)
@@ -297,13 +307,7 @@ def test_a_table_on_sprung_feet_is_pushed_aside() -> None:
 @pytest.mark.parametrize("seed", quick_but([1, 2, 3], [4, 5, 7, 8, 10, 11, 14, 15, 16, 17, 19]))
 def test_tables_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    p = {
-        "m": rounded(rng, 50, 400),
-        "h": rounded(rng, 0.1, 0.5),
-        "c": rounded(rng, 1e4, 4e4),
-        "d": rounded(rng, 500, 3e3),
-    }
-    p |= {"mu": rounded(rng, 0.2, 1), "f": rounded(rng, -600, 600)}
+    p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "f": rounded(rng, -600, 600)}
     judge(TABLE, run(TABLE, 2.0, p=p, samples=201, v={"x'": float(rng.choice([0.0, rounded(rng, -1, 1)]))}))
 
 
@@ -326,13 +330,7 @@ def test_a_cart_brakes_with_one_side_on_ice() -> None:
 @pytest.mark.parametrize("seed", quick_but([k for k in range(20) if k != 7], [2, 5, 6, *range(8, 20)]))
 def test_carts_on_ice_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    p = {
-        "m": rounded(rng, 50, 400),
-        "h": rounded(rng, 0.1, 0.5),
-        "c": rounded(rng, 1e4, 4e4),
-        "d": rounded(rng, 500, 3e3),
-    }
-    p |= {"mu": rounded(rng, 0.2, 1), "ice": rounded(rng, 0, 0.1)}
+    p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "ice": rounded(rng, 0, 0.1)}
     v = {"x'": rounded(rng, 0, 6), "y'": rounded(rng, -1, 1), "psi'": rounded(rng, -1, 1)}
     judge(CART, run(CART, 1.0, 30.0, p=p, samples=101, v=v))
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
-from kineta.kernels.contact.block_inertia import push, rate_along
+from kineta.kernels.contact.block_inertia import acceleration_along, push
 from kineta.kernels.contact.friction_cone import kinetic_friction, static_friction
 from kineta.kernels.contact.gauss_seidel import relax
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, slip_direction
 from kineta.kernels.contact.mode_search import (
     agrees,
+    begin_candidates,
     closed_candidates,
     pivot_modes,
-    reset,
     search_modes,
-    start_forces,
 )
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, maximum
@@ -73,7 +72,7 @@ def relax_slipping(
     change = 0.0
     if problem.has_normal[c] != 0 and D[0] > 0.0:
         stiffness = max(D[0] + u * D[1] + w * D[2], tolerances.FORCE_TOLERANCE * D[0])
-        now = max(0.0, x[0] - (rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]) / stiffness)
+        now = max(0.0, x[0] - acceleration_along(problem, terms, c, 0, a) / stiffness)
         change = now - x[0]
         x[0], x[1], x[2] = now, u * now, w * now
         push(problem, solution, c, change, u * change, w * change, a)
@@ -121,9 +120,9 @@ def mode_of_forces(
     and begins to slip where it accelerates along its tangents.
     """
     x = solution.impulse[3 * c :]
-    normal = rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]
-    u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
-    w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
+    normal = acceleration_along(problem, terms, c, 0, a)
+    u = acceleration_along(problem, terms, c, 1, a)
+    w = acceleration_along(problem, terms, c, 2, a)
     size = sqrt(u * u + w * w)
     if problem.has_normal[c] != 0 and x[0] <= 0.0 and normal > least:
         contacts.mode[c] = OPEN
@@ -164,7 +163,7 @@ def balance_islands(
 
 @kernel
 def release(
-    terms: ContactTerms, problem: ContactProblem, solution: ContactSolution, contacts: ContactMode, count: int, a: Reals
+    problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, count: int, a: Reals
 ) -> bool:
     """Give kinetic friction to those of the active contacts that begin to slip most, by their power; whether there are any with
     more static friction. The modes are the candidates again.
@@ -172,14 +171,13 @@ def release(
     most, more = 0.0, False
     for k in range(count):
         c = solution.active[k]
-        held = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
-        if held and solution.friction[c] > kinetic_friction(terms, c):
+        gives = gives_way(terms, solution, contacts, c)
+        if gives:
             most = maximum(most, slip_power(problem, terms, solution, c, a))
     for k in range(count):
         c = solution.active[k]
-        held = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
-        held = held and solution.friction[c] > kinetic_friction(terms, c)
-        if held and slip_power(problem, terms, solution, c, a) >= TOGETHER * most:
+        gives = gives_way(terms, solution, contacts, c)
+        if gives and slip_power(problem, terms, solution, c, a) >= TOGETHER * most:
             solution.friction[c] = kinetic_friction(terms, c)
             more = True
         contacts.mode[c] = contacts.candidate[c]
@@ -187,10 +185,17 @@ def release(
 
 
 @kernel
+def gives_way(terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, c: int) -> bool:
+    """Whether a contact at rest begins to slip in a balance with more friction than it has when it slips."""
+    begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
+    return begins and solution.friction[c] > kinetic_friction(terms, c)
+
+
+@kernel
 def slip_power(problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, c: int, a: Reals) -> float:
     """The rate of the power of friction as slip begins."""
-    u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
-    w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
+    u = acceleration_along(problem, terms, c, 1, a)
+    w = acceleration_along(problem, terms, c, 2, a)
     x = solution.impulse[3 * c :]
     return fabs(x[1] * u + x[2] * w)
 
@@ -212,17 +217,15 @@ def balanced_mode(
     its own forces and accelerations a. With all of static friction contacts may begin to slip: then their friction is kinetic,
     so that directions of slip are those of the accelerations.
     """
-    reset(problem, near, count, free, a)
+    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
     found = closed_candidates(contacts, near, count, solution.active)
-    largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
     for k in range(found):
         solution.friction[solution.active[k]] = share * static_friction(terms, solution.active[k])
         begin_evenly(problem, terms, solution, contacts, solution.active[k], a)
     slips = balance_islands(problem, terms, solution, contacts, found, largest, a)
-    if slips and share == 1.0:
-        while slips:
-            slips = release(terms, problem, solution, contacts, found, a)
-            balance_islands(problem, terms, solution, contacts, found, largest, a)
+    while slips and share == 1.0:
+        slips = release(problem, terms, solution, contacts, found, a)
+        balance_islands(problem, terms, solution, contacts, found, largest, a)
     agreed = False
     if not slips:
         for k in range(count):
@@ -247,9 +250,7 @@ def even_mode(
     """The candidate modes under the least forces, shared by what friction can bear; whether they agree. The forces, even where
     they are not admissible, remain in ``compression``: balances begin with them.
     """
-    reset(problem, near, count, free, a)
-    found = closed_candidates(contacts, near, count, solution.active)
-    largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
+    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
     for k in range(count):
         for i in range(3):
             contacts.reference[3 * near[k] + i] = 0.0

@@ -157,6 +157,12 @@ def rates_along(problem: ContactProblem, terms: ContactTerms, c: int, v: Reals, 
 
 
 @kernel
+def acceleration_along(problem: ContactProblem, terms: ContactTerms, c: int, i: int, a: Reals) -> float:
+    """The acceleration along the row i of the contact c under the accelerations a: W a and what is there without them."""
+    return rate_along(problem, terms, c, i, a) + terms.bias[3 * c + i]
+
+
+@kernel
 def push(
     problem: ContactProblem,
     solution: ContactSolution,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMotion, TransitionWork
-from kineta.kernels.contact.block_inertia import accelerations, rate_along
+from kineta.kernels.contact.block_inertia import acceleration_along, accelerations, rate_along
 from kineta.kernels.contact.motion import contact_position, contact_velocity
 from kineta.kernels.contact.state_terms import CHANGED, HELD, NO_SLOPE, prepare
 from kineta.kernels.language import copysign, fabs, kernel
@@ -52,7 +52,7 @@ def find_slopes(motion: ContactMotion, work: TransitionWork, time: Reals, y: Rea
         moved = tolerances.FORCE_TOLERANCE * largest(work.free, motion.speeds)
         for c in range(problem.contacts):
             slip = motion.terms.velocity[3 * c + 1 :]
-            drift = rate_along(problem, motion.terms, c, 1, work.free) + motion.terms.bias[3 * c + 1]
+            drift = acceleration_along(problem, motion.terms, c, 1, work.free)
             still = fabs(slip[0]) <= work.still and fabs(drift) <= moved
             if work.leaving[c] != 0 and problem.has_normal[c] == 0 and still and work.gaps[c] != 0.0:
                 slip[0] = 2.0 * copysign(work.still, work.gaps[c])

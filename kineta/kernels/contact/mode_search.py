@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kineta import tolerances
 from kineta.integration.contact_records import ContactMode, ContactProblem, ContactSolution, ContactTerms, ModeWork
-from kineta.kernels.contact.block_inertia import rate_along
+from kineta.kernels.contact.block_inertia import acceleration_along
 from kineta.kernels.contact.friction_cone import kinetic_friction, largest_step, static_friction
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, forces_of_active, rub
 from kineta.kernels.language import fabs, kernel, sqrt
@@ -66,7 +66,7 @@ def start_forces(
         for i in range(3):
             solution.impulse[3 * c + i] = 0.0
             solution.target[3 * c + i] = terms.bias[3 * c + i]
-            largest = maximum(largest, fabs(rate_along(problem, terms, c, i, free) + terms.bias[3 * c + i]))
+            largest = maximum(largest, fabs(acceleration_along(problem, terms, c, i, free)))
         solution.least[c] = 0.0
         if contacts.mode[c] == SLIPPING and problem.has_normal[c] == 0:
             work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
@@ -74,8 +74,26 @@ def start_forces(
     for k in range(count):
         c = solution.active[k]
         for i in range(3):
-            largest = maximum(largest, fabs(rate_along(problem, terms, c, i, a) + terms.bias[3 * c + i]))
+            largest = maximum(largest, fabs(acceleration_along(problem, terms, c, i, a)))
     return largest
+
+
+@kernel
+def begin_candidates(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> float:
+    """The candidate modes of the contacts *near* without forces, as :func:`start_forces`, which gives the result."""
+    reset(problem, near, count, free, a)
+    found = closed_candidates(contacts, near, count, solution.active)
+    return start_forces(problem, terms, solution, contacts, work, found, free, a)
 
 
 @kernel
@@ -108,9 +126,9 @@ def worst_contact(
             largest = maximum(largest, fabs(work.force[3 * near[k] + i]))
     for k in range(count):
         c = near[k]
-        normal = rate_along(problem, terms, c, 0, a) + terms.bias[3 * c]
-        u = rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1]
-        w = rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2]
+        normal = acceleration_along(problem, terms, c, 0, a)
+        u = acceleration_along(problem, terms, c, 1, a)
+        w = acceleration_along(problem, terms, c, 2, a)
         off, mode = 0.0, OPEN
         if contacts.mode[c] == OPEN:
             if contacts.candidate[c] != OPEN and normal < -least:
@@ -169,8 +187,8 @@ def align_slip(
         begins = contacts.mode[c] == SLIPPING and contacts.candidate[c] == STICKING
         if begins and D[4] > 0.0 and D[8] > 0.0 and friction * work.force[3 * c] > 0.0:
             step = part * largest_step(D) / (friction * work.force[3 * c])
-            u = d[0] + step * (rate_along(problem, terms, c, 1, a) + terms.bias[3 * c + 1])
-            w = d[1] + step * (rate_along(problem, terms, c, 2, a) + terms.bias[3 * c + 2])
+            u = d[0] + step * acceleration_along(problem, terms, c, 1, a)
+            w = d[1] + step * acceleration_along(problem, terms, c, 2, a)
             size = sqrt(u * u + w * w) + tolerances.LEAST_DIVISOR
             most = maximum(most, maximum(fabs(u / size - d[0]), fabs(w / size - d[1])))
             d[0], d[1] = u / size, w / size
@@ -227,9 +245,7 @@ def pivot_modes(
     a: Reals,
 ) -> bool:
     """A mode that agrees with its forces, from the candidates, by changes of the worst contact; whether there is one."""
-    reset(problem, near, count, free, a)
-    found = closed_candidates(contacts, near, count, solution.active)
-    largest = start_forces(problem, terms, solution, contacts, work, found, free, a)
+    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
     turns, right = 0, False
     while turns < 6 * count + 6 and not right:
         right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
@@ -274,9 +290,7 @@ def search_modes(
     a: Reals,
 ) -> bool:
     """A mode of an island of few contacts that agrees with its forces, among all; whether there is one."""
-    reset(problem, near, count, free, a)
-    active = closed_candidates(contacts, near, count, solution.active)
-    largest = start_forces(problem, terms, solution, contacts, work, active, free, a)
+    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
     codes, code, found = 1 if count <= SEARCHED else 0, 0, False
     for _ in range(count):
         codes *= 4

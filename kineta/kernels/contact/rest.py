@@ -5,7 +5,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.contact_records import ALONG, ALONG_W, BEGINS, FLAGS, SLIPS, ContactMotion, TransitionWork
 from kineta.kernels.contact.active_set import solve_active_set
-from kineta.kernels.contact.block_inertia import accelerations, rate_along
+from kineta.kernels.contact.block_inertia import acceleration_along, accelerations
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING
 from kineta.kernels.contact.mode_search import agrees, friction_room
 from kineta.kernels.contact.motion import LACK, contact_rate, contact_velocity, move, write_mode
@@ -21,6 +21,8 @@ TRIED, RESOLVED = 8, 10.0
 LATE = 8 * tolerances.EPS
 #: Slip, in slips of what may stick, that the stop of other contacts may turn; and the turn [rad] that counts.
 SLOW, TURNED = 1e3, 1e-6
+#: Acceleration against a contact let loose, relative to that which is there without speeds, from which it is pressed again.
+PRESSED = 1e-6
 #: Time of a look-ahead, relative to the largest time.
 AHEAD = 1e-7
 #: Fastest separation of a contact at rest: none, since separating contacts are left out.
@@ -55,8 +57,8 @@ def hold(motion: ContactMotion, work: TransitionWork) -> bool:
     pressed = False
     for c in range(motion.problem.contacts):
         if work.loose[c] != 0 and work.near[c] != 0 and work.leaving[c] == 0:
-            normal = rate_along(motion.problem, motion.terms, c, 0, work.a) + motion.terms.bias[3 * c]
-            pressed = pressed or normal < -1e-6 * fabs(motion.terms.bias[3 * c]) - tolerances.ROUNDING_TOLERANCE
+            normal = acceleration_along(motion.problem, motion.terms, c, 0, work.a)
+            pressed = pressed or normal < -PRESSED * fabs(motion.terms.bias[3 * c]) - tolerances.ROUNDING_TOLERANCE
     without = not pressed and found
     if not without:
         found = hold_without(motion, work, False)
@@ -118,7 +120,7 @@ def grow_tired(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
     for c in range(problem.contacts):
         work.noise[c] = 0.0
         if work.leaving[c] != 0:
-            fall = -(rate_along(problem, terms, c, 0, work.a) + terms.bias[3 * c])
+            fall = -acceleration_along(problem, terms, c, 0, work.a)
             low = low or height(terms.velocity[3 * c], fall) <= work.same
     if low:
         low = False
@@ -131,7 +133,7 @@ def grow_tired(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
         for c in range(problem.contacts):
             if work.leaving[c] != 0:
                 speed = terms.velocity[3 * c]
-                fall = -(rate_along(problem, terms, c, 0, work.a) + terms.bias[3 * c])
+                fall = -acceleration_along(problem, terms, c, 0, work.a)
                 high, e = height(speed, fall), work.restitution[c]
                 lost = (1.0 / e - 1.0) * speed if e > 0.0 else 0.0
                 spent = lost > 0.0 and lost <= LATE * fabs(time[0]) * fall and high < work.same
@@ -177,12 +179,12 @@ def slip_of(motion: ContactMotion, c: int) -> float:
 
 
 @kernel
-def let_go(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, struck: bool) -> None:
+def let_go(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, struck: bool) -> bool:
     """Let loose the contacts whose normal force is zero, and becomes negative with the motion of the mode found, or for those
-    open before does not become positive; then the active set without them, where there is one.
+    open before does not become positive; whether there is an active set without them.
     """
     problem, modes, force = motion.problem, motion.contacts, motion.work.force
-    zero, weak = tolerances.FORCE_TOLERANCE * largest(force, 3 * problem.contacts), False
+    zero, weak, held = tolerances.FORCE_TOLERANCE * largest(force, 3 * problem.contacts), False, True
     for c in range(problem.contacts):
         weak = weak or (problem.has_normal[c] != 0 and modes.mode[c] != OPEN and force[3 * c] <= zero)
     if weak:
@@ -203,7 +205,8 @@ def let_go(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, s
             if problem.has_normal[c] != 0 and modes.mode[c] != OPEN and work.gaps[c] <= zero and ends:
                 work.loose[c] = 1
         prepare(motion, work, time, y)
-        settle(motion, work, time, y, struck)
+        held = settle(motion, work, time, y, struck)
+    return held
 
 
 @kernel
@@ -215,7 +218,7 @@ def begin_mode(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
         begins = modes.mode[c] == SLIPPING and modes.candidate[c] == STICKING and problem.tangents[c] > 1
         modes.begins[c] = 1 if begins else 0
         if work.leaving[c] != 0:
-            fall = -(rate_along(problem, motion.terms, c, 0, work.a) + motion.terms.bias[3 * c])
+            fall = -acceleration_along(problem, motion.terms, c, 0, work.a)
             if fall > 0.0:
                 work.flight = min(work.flight, motion.terms.velocity[3 * c] / fall)
     write_mode(motion, largest(motion.work.force, 3 * problem.contacts))

@@ -90,7 +90,10 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
         if not held:
             status = NO_FORCES
     if status == CHANGED:
-        let_go(motion, work, time, y, settled)
+        held = let_go(motion, work, time, y, settled)
+        if not held:
+            status = NO_FORCES
+    if status == CHANGED:
         begin_mode(motion, work, time, y)
         turn, going = 0, True
         while going and turn < problem.contacts:
