@@ -126,6 +126,7 @@ class ModeWork(Record):
     speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (18 contacts^2,), factors behind it
     right, found, centre, proximity : (3 contacts,), the last the diagonal of R; order : (6 contacts,)
     ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
+    weight : (contacts,) its multiple where the load of friction is levelled; else 1
     """
 
     force: Reals
@@ -139,6 +140,7 @@ class ModeWork(Record):
     proximity: Reals
     order: Integers
     ease: Reals
+    weight: Reals
 
 
 class IslandWork(Record):

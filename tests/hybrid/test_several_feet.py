@@ -76,7 +76,7 @@ def test_a_force_beside_the_centre_turns_the_body_at_its_plastic_limit() -> None
     run = kn.simulate(pulled(BOX, "t", 0.0, arm=arm), least.fun + 0.1, samples=2001)
     assert times(run, "slips") == pytest.approx([least.fun] * 4, abs=1e-6)
     assert -run["b.vx"][-1] / run["b.wz"][-1] == pytest.approx(-least.x, rel=0.02)
-    after = run.t > least.fun + 1e-3
+    after = run.t > least.fun + 6e-3  # slip is fast beside that with which it begins
     for i, foot in enumerate(BOX):
         n, u, w = forces(run, i)
         slipping = foot - [0, least.x]

@@ -31,7 +31,11 @@ TOGETHER = 0.5
 #: Largest number of sweeps.
 SWEEPS = 2000
 #: Parts of static friction that are tried one after the other.
-SHARES = (0.01, 0.3, 0.6, 0.9, 0.98, 0.996, 1.0)
+SHARES = (0.01, 0.3, 0.6, 0.9, 0.98, 0.996)
+#: Largest number of turns in which loads of friction are levelled, and the part of the room left that a turn has to win.
+LEVELLINGS, WON = 100, 1e-4
+#: Least part of its weight that a contact keeps in a turn.
+LEAST_LOAD = 0.1
 
 
 @kernel
@@ -262,6 +266,71 @@ def even_mode(
 
 
 @kernel
+def level_mode(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> bool:
+    """The candidate modes under forces whose largest part of static friction is least (Lawson's iteration: least squares whose
+    weights are multiplied by these parts); whether they agree. A load that grows uses up all of undetermined friction with them.
+    """
+    largest, turn, last, agreed = (
+        begin_candidates(problem, terms, solution, contacts, work, near, count, free, a),
+        0,
+        2.0,
+        False,
+    )
+    going = True
+    for k in range(count):
+        for i in range(3):
+            contacts.reference[3 * near[k] + i] = 0.0
+    while going:
+        agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        most = largest_load(problem, terms, contacts, work, near, count)
+        going = turn < LEVELLINGS and most > 0.0 and last - most > WON * fabs(1.0 - most)
+        if going:
+            for k in range(count):
+                c = near[k]
+                if work.ease[c] > 0.0 and contacts.mode[c] == STICKING:
+                    work.weight[c] *= max(friction_load(problem, terms, work, c) / most, LEAST_LOAD)
+        last = most
+        turn += 1
+    for k in range(count):
+        c = near[k]
+        work.weight[c] = 1.0
+        for i in range(3):
+            contacts.reference[3 * c + i] = work.force[3 * c + i]
+    return agreed
+
+
+@kernel
+def friction_load(problem: ContactProblem, terms: ContactTerms, work: ModeWork, c: int) -> float:
+    """The part of its static friction that a contact bears."""
+    x = work.force[3 * c :]
+    pressed = x[0] if problem.has_normal[c] != 0 else 1.0
+    return sqrt(x[1] * x[1] + x[2] * x[2]) / maximum(static_friction(terms, c) * pressed, tolerances.LEAST_DIVISOR)
+
+
+@kernel
+def largest_load(
+    problem: ContactProblem, terms: ContactTerms, contacts: ContactMode, work: ModeWork, near: Integers, count: int
+) -> float:
+    """The largest part of its static friction that a contact with undetermined forces bears at rest; zero without any."""
+    most = 0.0
+    for k in range(count):
+        c = near[k]
+        if work.ease[c] > 0.0 and contacts.mode[c] == STICKING:
+            most = maximum(most, friction_load(problem, terms, work, c))
+    return most
+
+
+@kernel
 def begin_evenly(
     problem: ContactProblem, terms: ContactTerms, solution: ContactSolution, contacts: ContactMode, c: int, a: Reals
 ) -> None:
@@ -296,6 +365,10 @@ def mode_of_island(
     for share in SHARES:
         if not found:
             found = balanced_mode(problem, terms, solution, contacts, work, near, count, share, free, a)
+    if not found:
+        found = level_mode(problem, terms, solution, contacts, work, near, count, free, a)
+    if not found:
+        found = balanced_mode(problem, terms, solution, contacts, work, near, count, 1.0, free, a)
     if not found:
         found = pivot_modes(problem, terms, solution, contacts, work, near, count, free, a)
     if not found:

@@ -288,6 +288,7 @@ def ease_tangents(
             ease = JOINT_EASE * loosest
         elif most > 0.0:
             ease = loosest * most / max(bears[c], LEAST_SHARE * most)
+        ease *= work.weight[c]
         changed = changed or fabs(ease - work.ease[c]) > tolerances.FORCE_TOLERANCE * ease
         work.ease[c] = ease
     return changed

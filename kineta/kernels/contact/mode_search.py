@@ -21,7 +21,10 @@ SEARCHED = 4
 #: Misfit of a contact that slips backwards, larger than all others.
 REVERSED = 1e9
 #: Largest number of times that directions of slip are aligned with accelerations, and of those by whole steps.
-ALIGNMENTS, QUICK = 100, 5
+ALIGNMENTS, QUICK = 200, 5
+#: The turn that leaps to the directions of the accelerations themselves, and its step: where contacts at rest bear most of the
+#: motion, steps by the operator of a contact alone are too short.
+LEAP_TURN, LEAP = 100, 1e12
 #: Change of a direction of slip that begins [rad] under which it is that of the acceleration: from then on it follows the slip.
 ALIGNED = 1e-6
 
@@ -225,6 +228,8 @@ def agrees(
                 found += 1
         forces_of_active(problem, terms, solution, contacts, work, found, a)
         part = 1.0 if turns < QUICK else 1.0 / (1.0 + begun_slips(contacts, near, count))
+        if turns == LEAP_TURN:
+            part = LEAP
         turned = align_slip(problem, terms, solution, contacts, work, near, count, part, a)
         turns += 1
     least = tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR

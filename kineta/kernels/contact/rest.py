@@ -25,6 +25,8 @@ SLOW, TURNED = 1e3, 1e-6
 PRESSED = 1e-6
 #: Time of a look-ahead, relative to the largest time.
 AHEAD = 1e-7
+#: Mark of contacts that the look-ahead lets loose.
+AHEAD_LOOSE = 2
 #: Fastest separation of a contact at rest: none, since separating contacts are left out.
 NO_LIMIT = 1e300
 
@@ -181,7 +183,7 @@ def slip_of(motion: ContactMotion, c: int) -> float:
 @kernel
 def let_go(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, struck: bool) -> bool:
     """Let loose the contacts whose normal force is zero, and becomes negative with the motion of the mode found, or for those
-    open before does not become positive; whether there is an active set without them.
+    open before does not become positive, where the others bear the load; whether there is an active set.
     """
     problem, modes, force = motion.problem, motion.contacts, motion.work.force
     zero, weak, held = tolerances.FORCE_TOLERANCE * largest(force, 3 * problem.contacts), False, True
@@ -203,9 +205,14 @@ def let_go(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals, s
             falls = force[3 * c] - work.gaps[c] < -tolerances.ROUNDING_TOLERANCE * zero
             ends = falls if work.closed[c] != 0 or struck else force[3 * c] <= zero
             if problem.has_normal[c] != 0 and modes.mode[c] != OPEN and work.gaps[c] <= zero and ends:
-                work.loose[c] = 1
+                work.loose[c] = AHEAD_LOOSE if work.loose[c] == 0 else 1
         prepare(motion, work, time, y)
         held = settle(motion, work, time, y, struck)
+        if not held:
+            for c in range(problem.contacts):
+                work.loose[c] = 0 if work.loose[c] == AHEAD_LOOSE else work.loose[c]
+            prepare(motion, work, time, y)
+            held = settle(motion, work, time, y, struck)
     return held
 
 

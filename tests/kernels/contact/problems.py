@@ -173,6 +173,7 @@ def mode_memory(
         **{name: np.zeros(3 * m) for name in ("right", "found", "centre", "proximity")},
         order=np.zeros(6 * m, dtype=np.int64),
         ease=np.zeros(m),
+        weight=np.ones(m),
     )
     return mode, work
 
