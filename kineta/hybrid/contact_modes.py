@@ -186,7 +186,7 @@ def loop_contacts(
     return Contacts(
         motion,
         work,
-        contact_kernel("transit").address,  # type: ignore[attr-defined]
+        contact_kernel("transit").address,
         made.code.observed.address,
         made.code.observed_size,
         watched,

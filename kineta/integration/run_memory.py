@@ -9,7 +9,7 @@ import numpy as np
 from kineta.integration import loop_abi
 from kineta.integration.error_control import error_tolerances
 from kineta.integration.loop_abi import ConstraintData, ContactData, EventData, RunData, SwitchData
-from kineta.integration.problem import Contacts, Problem, perturbation_signs
+from kineta.integration.problem import Contacts, Problem, Switching, perturbation_signs
 from kineta.memory import CompiledFunction
 from kineta.numerics.roots import MOST
 from kineta.numerics.tableaux import Tableau

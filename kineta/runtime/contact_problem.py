@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
@@ -39,7 +38,7 @@ from kineta.kernels.contact.motion import (
 )
 from kineta.kernels.contact.rest import TRIED
 from kineta.kernels.contact.transition import transit
-from kineta.kernels.machine_code import machine_unit
+from kineta.kernels.machine_code import CompiledKernel, machine_unit
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.memory import CompiledFunction
@@ -48,8 +47,8 @@ from kineta.memory import CompiledFunction
 IMPACTS = 4096
 
 
-def contact_kernel(name: str) -> Callable[..., Any]:
-    """The compiled kernel *name* of motions with contacts, with its ``address``; all are compiled together."""
+def contact_kernel(name: str) -> CompiledKernel:
+    """The compiled kernel *name* of motions with contacts; all are compiled together."""
     return machine_unit(
         contact_rate,
         contact_events,
@@ -67,7 +66,7 @@ class ContactFunction:
 
     def __init__(self, contacts: CompiledContacts, kernel: str, size: int) -> None:
         self._contacts, self._size = contacts, size
-        self.address = int(contact_kernel(f"contact_{kernel}").address)  # type: ignore[attr-defined]
+        self.address = contact_kernel(f"contact_{kernel}").address
 
     def __call__(
         self, t: FloatArray | float, y: FloatArray, h: FloatArray, out: FloatArray | None = None
