@@ -31,6 +31,9 @@ from kineta.runtime.contact_problem import CompiledContacts, contact_kernel
 #: Time of a look-ahead at a vanishing friction limit, relative to the largest time; and limit, relative to its fall over the
 #: look-ahead, that counts as zero.
 AHEAD, AT_ZERO = 1e-9, 1e-4
+#: What is wrong with a contact or limit that is passed, also where no more is known of it.
+GAP, LIMIT = "contact; expected a gap of zero or more", "limit; expected a value within it"
+WHILE = " while its conditions hold"
 
 
 class ContactModes:
@@ -106,7 +109,9 @@ class ContactModes:
         self.work.made, self.work.row = 0, 0
         after = np.array(y)
         contact_kernel("transit")(self.motion, self.work, np.array([t]), after)
-        status = self.work.status
+        while (status := self.work.status) == kernels.FULL:
+            self.work.update(room=2 * self.work.room, impacts=np.zeros(2 * IMPACT_NUMBERS * self.work.room))
+            contact_kernel("transit")(self.motion, self.work, np.array([t]), after)
         if status != kernels.CHANGED:
             raise self._refusal(status, t, y)
         self._check_bounds(t, after, made, fired or ())
@@ -150,11 +155,9 @@ class ContactModes:
         if status == kernels.INADMISSIBLE:
             return SimulationError(f"at t = {t:g} s '{touch.name}' has {_wrong(gap, *law)}")
         if status == kernels.PENETRATES:
-            what = "limit; expected a value within it" if touch.limit else "contact; expected a gap of zero or more"
-            what += " while its conditions hold" * (touch.active != ONE)
-            return SimulationError(
-                f"at t = {t:g} s '{touch.name}' is {f'{-gap:.3g} {touch.unit}'.rstrip()} beyond its {what}"
-            )
+            by, acting = f"{-gap:.3g} {touch.unit}".rstrip(), WHILE * (touch.active != ONE)
+            own = LIMIT if touch.limit else GAP
+            return SimulationError(f"at t = {t:g} s '{touch.name}' is {by} beyond its {own}{acting}")
         if status == kernels.HELD:
             what = excerpt(f"'{name}'" for name in self.constraints)
             return SimulationError(

@@ -97,10 +97,11 @@ class SampledRun:
     """Integration under a *control*, from sample to sample; iterable over its segments.
 
     The method restarts at every sample, a native one with its last step size. ``ended`` is the reason why the motion ended
-    before its time, None where it did not.
+    before its time, None where it did not; ``changes`` are those of modes, with their times.
     """
 
     ended: str | None = None
+    changes: Sequence[tuple[float, str]] = ()
 
     def __init__(self, problem: Problem, run: Solver, control: SampledControl) -> None:
         self.problem, self.control = problem, control

@@ -234,6 +234,7 @@ class TransitionWork(Record):
     kept : (contacts, FLAGS) the mode before
     signs : (TRIED, n) directions of rounding
     impacts : (room, IMPACT_NUMBERS) impacts since they were last read, ``made`` of them; row : of the state after them
+    full : the last transition has more than that
     """
 
     status: int
@@ -247,6 +248,7 @@ class TransitionWork(Record):
     row: int
     culprit: int
     alarms: int
+    full: bool
     loose: Integers
     exhausted: Integers
     near: Integers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,3 +38,9 @@ class Bound:
             else f"from 0 to {self.most:g}"
         )
         return f"expected {self.what} {bounds}, found {found:g}.{self.advice}"
+
+
+def broken_constant(bounds: Iterable[Bound]) -> str:
+    """The sentence on the first of the *bounds* that a number breaks; ``''`` for none, and for values with names in them."""
+    found = ((bound, bound.value.value) for bound in bounds)
+    return next((bound.broken(value) for bound, value in found if value is not None and not bound.kept(value)), "")

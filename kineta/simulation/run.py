@@ -16,6 +16,7 @@ from kineta.consistency.redundancy import singular_configuration
 from kineta.errors import SimulationError, reworded
 from kineta.hybrid.sampling import SampledControl, SampledRun
 from kineta.integration.external import MethodFunctions
+from kineta.integration.loop_abi import BRIEF, CHATTER
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import EventZeros, Segment
@@ -222,8 +223,8 @@ def _integrate(
                 record.segment(segment, end)
                 bar.at(record.reached, record.steps, record.last_step)
                 if left := pace.steps_left(record.reached, record.steps):
-                    made = record.steps, record.last_step
-                    return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, *made, domain.edge(last=True), left)
+                    made, edge = (record.steps, record.last_step), _crowd(task, run) or domain.edge(last=True)
+                    return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, *made, edge, left)
             if end is not None:
                 return EVENT, outcomes.stopped(end[0], watch.ended or "")
             if segment.end:
@@ -237,9 +238,20 @@ def _integrate(
     if isinstance(run, SampledRun) and run.ended is not None:
         return EVENT, outcomes.stopped(record.reached, run.ended)
     if record.reached != problem.t1:
-        edge = domain.edge(last=True)
+        edge = _crowd(task, run) or domain.edge(last=True)
         return OUT_OF_STEPS, outcomes.out_of_steps(record.reached, record.steps, record.last_step, edge)
     return DONE, outcomes.done(problem.t1)
+
+
+def _crowd(task: SimulationProblem, run: Solver | SampledRun) -> str:
+    """The sentence on changes that follow each other ever faster at the end of a *run*; ``''`` for none."""
+    told = run.changes if isinstance(run, SampledRun) else ()
+    if len(told) < CHATTER or told[-1][0] - told[-CHATTER][0] > BRIEF * abs(task.t1 - task.t0):
+        return ""
+    last = "; ".join(dict.fromkeys(what for _, what in told[-4:]))
+    return (
+        f"one change follows another ever faster there ({last}), as where elastic impacts squeeze what is between them"
+    )
 
 
 @cache

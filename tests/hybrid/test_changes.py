@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.simulation import run as simulation_run
 from tests.support import hand_back_transitions
 
 SAMPLES, END = 8001, 4.0
@@ -147,3 +148,14 @@ def test_reversals_are_those_of_the_closed_form() -> None:
     turns = [t for t, what in run.changes if what == "f reverses"]
     assert np.diff(turns)[-1] == pytest.approx(np.pi, abs=1e-3)
     assert {what for _, what in run.changes} <= {"f reverses", "f sticks", "f slips"}
+
+
+def test_elastic_walls_that_close_on_a_body_are_said_to_squeeze_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its speed grows as the gap shrinks, and infinitely many impacts come before t = 1 s."""
+    monkeypatch.setattr(simulation_run, "CHECK_INTERVAL", 5000)
+    monkeypatch.setattr(simulation_run, "MAX_STEPS_LEFT", 1e8)
+    text = "B | Sx(x) = 1; coordinates x; limit w : 0 <= x <= 1 - t, restitution = 1; initial x = 0.3, x' = 1;"
+    run = kn.simulate(kn.loads(text), 3.0)
+    assert "one change follows another ever faster there (w.lower strikes; w.upper strikes)" in run.message
+    assert "as where elastic impacts squeeze what is between them" in run.message
+    assert run["x'"][-1] ** 2 > 1e8

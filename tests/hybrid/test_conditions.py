@@ -9,6 +9,7 @@ import pytest
 
 import kineta as kn
 from kineta.runtime import compiled
+from kineta.tasks.export.run_names import CONTACT_OUTCOMES
 
 G = 9.81
 SLED = """
@@ -44,6 +45,15 @@ def test_a_floor_that_is_switched_on_beneath_its_load_is_refused_by_how_much() -
         "conditions hold"
     )
     assert run["z"][-1] == pytest.approx(-G * 0.4**2 / 2, abs=1e-12)
+
+
+def test_exported_runs_say_so_in_the_same_words() -> None:
+    _, said = CONTACT_OUTCOMES["PENETRATES"]
+    run = kn.simulate(kn.loads(SLED + "when on : t >= 0.6 : armed = 1;"), 1.0)
+    words = run.message.partition(" m beyond its ")[2].partition(" while")[0]
+    assert words == "contact; expected a gap of zero or more"
+    assert words in said
+    assert said.endswith("beyond its limit; expected a value within it while its conditions hold.")
 
 
 def test_a_start_below_a_floor_that_is_off_is_none_below_it() -> None:

@@ -12,6 +12,7 @@ from kineta.hybrid.automaton import HybridRun
 from kineta.integration.native import NativeRun
 from kineta.integration.segment import Segment
 from kineta.model.reserved_symbols import MULTIPLIER
+from kineta.runtime import contact_problem
 from tests.support import hand_back_transitions
 
 MODELS = {
@@ -75,3 +76,19 @@ def test_where_the_loop_pauses_makes_no_difference(name: str, monkeypatch: pytes
         assert np.array_equal(pieces.y, whole.y)
         for row in (n for n in whole.series if n.startswith(MULTIPLIER)):
             assert pieces[row] == pytest.approx(whole[row], rel=1e-12, abs=1e-12), row
+
+
+def test_impacts_of_one_transition_are_all_kept_however_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body that falls flat on twenty points, with room for three impacts: alone, and as a case."""
+    points = "".join(f"point P{k} on B = ({k}/20 - 0.5, 0, 0);" for k in range(20))
+    names = ", ".join(f"P{k}" for k in range(20))
+    text = f"""gravity 9.81; B | Sx(x), Sz(z), Ry(q) = 1, 0.1, 0.1, 0.1; coordinates x, z, q; {points} initial z = 1;
+    contact f : point between {names} and ground axis (0, 0, 1), restitution = 0.5;"""
+    system = kn.loads(text)
+    whole = kn.simulate(system, 1.2)
+    monkeypatch.setattr(contact_problem, "IMPACTS", 3)
+    narrow = kn.simulate(system, 1.2)
+    assert len(whole.impacts) >= 40
+    assert narrow.impacts == whole.impacts
+    assert np.array_equal(narrow.y, whole.y)
+    assert kn.simulate(system, 1.2, q=[[0, 1, 0]], samples=3).case(0).impacts == whole.impacts

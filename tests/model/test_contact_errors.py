@@ -91,8 +91,7 @@ BAD = [
     ),
     (
         "contact c : point between Foot and ground axis (0, 0, 1), restitution = 0.5 m;",
-        "touch:14:73: the restitution of contact 'c' must be an angle or a number without dimension, found a "
-        "length [m].",
+        "touch:14:73: the restitution of contact 'c' must be a number without a unit, found a length [m].",
     ),
     (
         "contact c : point between Foot and ground axis (0, 0, 1), restitution = 0.5 poison;",
@@ -458,3 +457,32 @@ def test_names_that_were_taken_for_parameters_are_told() -> None:
         kn.loads(text)
     with pytest.raises(kn.ModelError, match=r"no motion changes 'x1 - x0'; expected"):
         kn.loads(text + " parameters x0 = 1, x1 = 1; coordinates y; C | Sx(y) = 1;")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"friction": -1}, "Contact 'f': expected a coefficient of friction of zero or more, found -1."),
+        ({"restitution": 1.5}, "Contact 'f': expected a restitution from 0 to 1, found 1.5."),
+        ({"friction": 1, "smooth": 0}, "Contact 'f': expected 'smooth' above zero, found 0."),
+    ],
+)
+def test_coefficients_are_checked_where_a_contact_is_made(given: dict[str, float], message: str) -> None:
+    """In the words of the text, but for its place."""
+    with pytest.raises(kn.ModelError) as raised:
+        kn.contact("f", "point", "B", "ground", normal=(0, 0, 1), **given)  # type: ignore[arg-type]
+    assert str(raised.value) == message
+    options = ", ".join(f"{name} = {value}" for name, value in given.items())
+    with pytest.raises(kn.ModelError) as told:
+        kn.loads(f"B | Sz(z) = 1; coordinates z; contact f : point between B and ground axis (0, 0, 1), {options};")
+    assert str(told.value).partition(": ")[2] == message.partition(": ")[2]
+
+
+@pytest.mark.parametrize("option", ["friction", "static", "restitution"])
+def test_a_coefficient_with_a_unit_is_refused_as_one(option: str) -> None:
+    more = "friction = 0.1, " * (option == "static")
+    text = (
+        f"B | Sz(z) = 1; coordinates z; contact f : point between B and ground axis (0, 0, 1), {more}{option} = 0.3 m;"
+    )
+    with pytest.raises(kn.ModelError, match="must be a number without a unit, found a length"):
+        kn.loads(text)

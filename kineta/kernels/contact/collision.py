@@ -101,7 +101,10 @@ def note_impacts(motion: ContactMotion, work: TransitionWork) -> None:
         if work.hit[c] != 0 and work.heard[c] != 0:
             work.alarms += 1
         pushed = maximum(fabs(x[0]), maximum(fabs(x[1]), fabs(x[2]))) > tolerances.ROUNDING_TOLERANCE * most
-        if work.taking[c] != 0 and (work.hit[c] != 0 or pushed) and work.made < work.room:
+        noted = work.taking[c] != 0 and (work.hit[c] != 0 or pushed)
+        if noted and work.made >= work.room:
+            work.full = True
+        elif noted:
             number = work.impacts[IMPACT_NUMBERS * work.made :]
             energy = 0.0
             for i in range(3):

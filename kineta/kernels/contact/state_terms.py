@@ -9,8 +9,8 @@ from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import maximum
 from kineta.memory import Reals
 
-#: What a transition returns: a mode, or why there is none.
-CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD = range(7)
+#: What a transition returns: a mode, or why there is none; FULL where its impacts have no room.
+CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD, FULL = range(8)
 #: Part of the friction of a contact whose friction is exhausted that counts, so that what gives way is told from what does not.
 EXHAUSTED = 1.0 - 1e-6
 

@@ -14,7 +14,7 @@ from kineta.kernels.contact.dead_centre import find_slopes
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING
 from kineta.kernels.contact.motion import contact_position, contact_velocity, evaluate_terms, write_mode
 from kineta.kernels.contact.rest import NO_LIMIT, begin_mode, give_way, is_turned, let_go, settle
-from kineta.kernels.contact.state_terms import CHANGED, INADMISSIBLE, NO_FORCES, PENETRATES, prepare
+from kineta.kernels.contact.state_terms import CHANGED, FULL, INADMISSIBLE, NO_FORCES, PENETRATES, prepare
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy
 from kineta.memory import Reals
@@ -65,6 +65,7 @@ def close_near(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
 def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> None:
     """The state y after a transition, and the flags of the next mode; nothing where its status is that there is none."""
     problem, made = motion.problem, work.made
+    work.full = False
     copy(motion.flags, work.kept, FLAGS * problem.contacts)
     copy(y, work.start, motion.n)
     for c in range(problem.contacts):
@@ -89,6 +90,8 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
         held = settle(motion, work, time, y, False)
         if not held:
             status = NO_FORCES
+    if status == CHANGED and work.full:
+        status = FULL
     if status == CHANGED:
         held = let_go(motion, work, time, y, settled)
         if not held:

@@ -17,7 +17,7 @@ from kineta.memory import Reals, Record
 #: What a run returns where contacts change; the status of a transition that is none is added to it. After these come an endless
 #: sequence of changes, a run backwards, and a switch that sets what is no number or out of bounds.
 CHANGED = 8
-ENDLESS, BACKWARDS, UNSETTABLE = range(CHANGED + 7, CHANGED + 10)
+ENDLESS, BACKWARDS, UNSETTABLE = range(CHANGED + 8, CHANGED + 11)
 #: What a contact does in a transition.
 STRIKES, RESTS, LEAVES, STICKS, SLIPS_NOW, REVERSES, SWITCHES = range(7)
 

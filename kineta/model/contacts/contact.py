@@ -11,8 +11,9 @@ from kineta.errors import ArgumentError, Location, ModelError, did_you_mean, sho
 from kineta.model import units
 from kineta.model.axis import Axis
 from kineta.model.body import GROUND, Station, station
-from kineta.model.bounds import Bound
+from kineta.model.bounds import Bound, broken_constant
 from kineta.model.checks import contact_checks
+from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import COERCIONS, entries
 from kineta.model.constraints import placement, rolling
 from kineta.model.constraints.rolling import Shape
@@ -136,7 +137,10 @@ def contact(
     """
     shape, poisson = word(shape, "a shape"), options.poisson(law)
     given = (name, shape, sizes, starts, end, normal, axis, height, restitution, poisson, friction, static, smooth)
-    return Contact(*given, conditions=conditions or {})  # type: ignore[arg-type]  # a record takes what it is given
+    found = Contact(*given, conditions=conditions or {})  # type: ignore[arg-type]  # a record takes what it is given
+    if text := broken_constant(_coefficients(found)):
+        raise CheckError("Contact", name, None, text)
+    return found
 
 
 def names(system: Scope, contact: Contact) -> tuple[str, ...]:
@@ -176,11 +180,11 @@ def _read(
     chosen, conditions = parameter_condition.split(given)
     found = options.option_nodes(source, chosen, ("restitution", "friction", "static", "smooth"))
 
-    def quantity(option: str, dimension: units.Dimension, what: str) -> Expr | None:
+    def coefficient(option: str, what: str) -> Expr | None:
         value = found.get(option)
-        return None if value is None else source.expression(value, dimension, f"{what} of contact '{name}'")
+        return None if value is None else source.coefficient(value, f"{what} of contact '{name}'")
 
-    friction = quantity("friction", units.NUMBER, "the friction")
+    friction, speed = coefficient("friction", "the friction"), found.get("smooth")
     measures = [] if sizes is None else sizes.children
     return Contact(
         str(name),
@@ -193,8 +197,8 @@ def _read(
         None if height is None else source.expression(height, units.LENGTH, f"the height of contact '{name}'"),
         *options.restitution(source, found, f"contact '{name}'"),
         _NONE if friction is None else friction,
-        quantity("static", units.NUMBER, "the static friction"),
-        quantity("smooth", units.VELOCITY, "the speed smooth"),
+        coefficient("static", "the static friction"),
+        None if speed is None else source.expression(speed, units.VELOCITY, f"the speed smooth of contact '{name}'"),
         source.location(name),
         parameter_condition.read(source, conditions, "condition"),
     )
@@ -234,14 +238,13 @@ def _fault(system: Scope, contact: Contact) -> tuple[str, str] | None:
 
 
 def _bounds(contact: Contact) -> tuple[Bound, ...]:
+    return (*rolling.positive_sizes(contact.shape, SHAPES[contact.shape], contact.sizes), *_coefficients(contact))
+
+
+def _coefficients(contact: Contact) -> tuple[Bound, ...]:
+    """The ranges of the restitution, the friction, and its speed."""
     smooth = () if contact.smooth is None else (Bound(contact.smooth, "'smooth'", positive=True),)
-    friction = Bound(contact.friction, "a coefficient of friction")
-    return (
-        *rolling.positive_sizes(contact.shape, SHAPES[contact.shape], contact.sizes),
-        Bound(contact.restitution, "a restitution", 1),
-        friction,
-        *smooth,
-    )
+    return Bound(contact.restitution, "a restitution", 1), Bound(contact.friction, "a coefficient of friction"), *smooth
 
 
 def _of_height(system: Scope, contact: Contact) -> tuple[str, str] | None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kineta.algebra.expression import Expr, expr
 from kineta.errors import ModelError, did_you_mean, one_of
-from kineta.model import units
 
 if TYPE_CHECKING:
     from kineta.model.io.kin_source import Node, Source
@@ -47,7 +46,7 @@ def restitution(source: Source, options: dict[str, Node], what: str) -> tuple[Ex
     value = options.get("restitution")
     if value is None:
         return expr(0), False
-    return source.expression(value, units.NUMBER, f"the restitution of {what}"), options.get("law") == "poisson"
+    return source.coefficient(value, f"the restitution of {what}"), options.get("law") == "poisson"
 
 
 def restitution_clause(restitution: Expr, poisson: bool) -> str:

@@ -70,16 +70,28 @@ class Reader:
             self.expect(node, quantity, expected, what)
         return quantity.value
 
+    def coefficient(self, node: Tree[Token], what: str) -> Expr:
+        """Expression of *node* without a unit; *what* is its name in errors."""
+        quantity = self.quantity(node)
+        if quantity.shown:
+            self.expect(node, quantity, units.NUMBER, what, "a number without a unit")
+        return quantity.value
+
     def vector(self, node: Node, expected: Dimension | None, what: str) -> Vector3:
         """The three expressions of *node*, each as :meth:`expression` reads it."""
         x, y, z = (self.expression(c, expected, what) for c in node.children)
         return x, y, z
 
-    def expect(self, node: Tree[Token], quantity: DimensionedExpr, expected: Dimension | None, what: str) -> None:
-        """Raise where the known dimension of *quantity*, read from *node*, is not *expected*; *what* is its name in errors."""
+    def expect(
+        self, node: Tree[Token], quantity: DimensionedExpr, expected: Dimension | None, what: str, words: str = ""
+    ) -> None:
+        """Raise where the known dimension of *quantity*, read from *node*, is not *expected*, in *words*; *what* is its name in
+        errors.
+        """
         found = quantity.dimension
         if expected is not None and found is not None and not quantity.plain and found != expected:
-            raise ModelError(f"{what} must be {units.name(expected)}, found {units.name(found)}.", self.location(node))
+            text = f"{what} must be {words or units.name(expected)}, found {units.name(found)}."
+            raise ModelError(text, self.location(node))
 
     def quantity(self, node: Tree[Token]) -> DimensionedExpr:
         """The expression *node* with its dimension. Parts come before wholes, so that no depth of brackets is too deep."""

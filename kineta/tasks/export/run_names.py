@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kineta.arrays import FloatArray
+from kineta.hybrid.contact_modes import GAP, LIMIT, WHILE
 from kineta.integration.loop_abi import EVENT, GIVEN_UP, NOT_FINITE, OUT_OF_STEPS, STEP_TOO_SMALL
 from kineta.kernels.contact import state_terms
 from kineta.kernels.standalone.contact_changes import (
@@ -43,7 +44,7 @@ CONTACT_OUTCOMES = OUTCOMES | {
     "CHANGED": (CHANGED, "Contacts change, or a switch switches, before the time."),
     "PENETRATES": (
         CHANGED + state_terms.PENETRATES,
-        "A contact or limit is passed; expected a start on its free side.",
+        f"A state is beyond its {GAP}, or beyond its {LIMIT}{WHILE}.",
     ),
     "NO_IMPULSES": (
         CHANGED + state_terms.NO_IMPULSES,
@@ -65,6 +66,7 @@ CONTACT_OUTCOMES = OUTCOMES | {
         CHANGED + state_terms.HELD,
         "A contact acts along what constraints hold already; leave out the one or the other.",
     ),
+    "FULL": (CHANGED + state_terms.FULL, "There are more impacts at one time than room for them."),
     "ENDLESS": (ENDLESS, "One change follows another without end."),
     "BACKWARDS": (BACKWARDS, "Contacts, limits, friction and switches work forwards in time only."),
     "UNSETTABLE": (UNSETTABLE, "A switch sets what is no finite number, or is out of its bounds."),

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import kineta as kn
+from kineta.tasks.export.run_names import CONTACT_OUTCOMES
 from tests.kernels.wasm_machine import Instance
 from tests.support import EXAMPLES, slow
 from tests.tasks.export.unfused import unfused
@@ -108,7 +109,7 @@ def test_the_loader_tells_changes_and_impacts(tmp_path: Path) -> None:
     np.testing.assert_allclose([i["impulse"][0] for i in found["impacts"]], [i.impulse_n for i in result.impacts])
     np.testing.assert_allclose([i["energyLost"] for i in found["impacts"]], [i.energy_lost for i in result.impacts])
     np.testing.assert_allclose(found["z"], result["z"], rtol=1e-8)
-    assert found["said"] == "'floor': A contact or limit is passed; expected a start on its free side."
+    assert found["said"] == f"'floor': {CONTACT_OUTCOMES['PENETRATES'][1]}"
 
 
 PROGRAM = """
