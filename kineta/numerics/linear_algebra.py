@@ -149,9 +149,9 @@ def svdvals(A: ArrayLike, *, what: str) -> Any:
     return _guarded(what, lambda A: np.linalg.svd(A, compute_uv=False), A)
 
 
-def matrix_rank(A: ArrayLike, rcond: float, *, what: str) -> int:
-    """The number of singular values above *rcond*, relative to the largest."""
-    return int(_guarded(what, lambda A: np.linalg.matrix_rank(A, rcond), A))
+def matrix_rank(A: ArrayLike, least: float, *, what: str) -> int:
+    """The number of singular values above *least*."""
+    return int(_guarded(what, lambda A: np.linalg.matrix_rank(A, least), A))
 
 
 def null_space(A: ArrayLike, *, what: str, rcond: float | None = None) -> FloatArray:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.numerics.linear_algebra import det, eigh, matrix_rank, norm
 from kineta.scene import surfaces
 from kineta.scene.machine import MANY, Machine, Pose
 from kineta.scene.scene import BODY, Solid
@@ -70,7 +71,7 @@ def _at(surface: Surface, at: FloatArray) -> Surface:
 
 def _rod(m: Machine, s: Solid) -> Dressed:
     a, b = m.value(s, "start"), m.value(s, "end")
-    if np.linalg.norm(b - a) > 1e-9 * m.size:
+    if norm(b - a) > 1e-9 * m.size:
         yield surfaces.rod(a, b, m.radius), ""
 
 
@@ -112,17 +113,17 @@ def _beside(m: Machine, s: Solid, place: FloatArray) -> Dressed:
             a, b = m.value(other, "start"), m.value(other, "end")
             d = b - a
             foot = a + d * np.clip((place - a) @ d / max(float(d @ d), 1e-300), 0, 1)
-            if (own := float(np.linalg.norm(place - foot))) < least:
+            if (own := float(norm(place - foot))) < least:
                 best, least = foot, own
     if best is None:
-        best, least = np.zeros(3), float(np.linalg.norm(place))
+        best, least = np.zeros(3), float(norm(place))
     if least > 1.2 * m.radius:
         yield surfaces.bar(best, place, 0.5 * m.radius), ""
 
 
 def _rail(m: Machine, s: Solid) -> Dressed:
     at, axis = m.value(s, "at"), m.value(s, "axis")
-    axis = axis / max(float(np.linalg.norm(axis)), 1e-300)
+    axis = axis / max(float(norm(axis)), 1e-300)
     reach = 0.75 * m.size + 8 * m.radius
     yield surfaces.bar(at - reach * axis, at + reach * axis, 0.4 * m.radius), COLOURS["element"]
 
@@ -130,7 +131,9 @@ def _rail(m: Machine, s: Solid) -> Dressed:
 def _hull(m: Machine, s: Solid) -> Dressed:
     """The hull of corners; where they lie in a plane or line also of their mirror images about the centre of mass."""
     points, com = m.value(s, "points").reshape(-1, 3), m.value(s, "com")
-    if np.linalg.matrix_rank(points - points[0], 1e-9 * m.size) < (2 if m.scene.normal is not None else 3):
+    if matrix_rank(points - points[0], 1e-9 * m.size, what="the plane of the places") < (
+        2 if m.scene.normal is not None else 3
+    ):
         points = np.concatenate([points, 2 * com - points])
     if m.scene.normal is not None and not np.ptp(points[:, m.scene.normal]) > 0:
         thick = 0.25 * float(np.ptp(points, axis=0).max()) * np.eye(3)[m.scene.normal]
@@ -151,7 +154,7 @@ def _plane(m: Machine, s: Solid) -> Dressed:
         return
     R, r = m.first.frame(s.frame)
     at, axis = m.value(s, "at"), m.value(s, "axis")
-    reach = np.linalg.norm(m.box - (R @ at + r), axis=1).max() + 2 * m.radius
+    reach = norm(m.box - (R @ at + r), axis=1).max() + 2 * m.radius
     thick = 0.6 * m.radius
     yield surfaces.disk(float(reach), thick).placed(along(axis), at - thick / 2 * axis), ""
 
@@ -169,10 +172,10 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
     if not mass > 0:
         return
     a, b, c, ab, ac, bc = m.value(s, "tensor")
-    moments, axes = np.linalg.eigh(np.array([[a, ab, ac], [ab, b, bc], [ac, bc, c]]))
-    if np.linalg.det(axes) < 0:
+    moments, axes = eigh(np.array([[a, ab, ac], [ab, b, bc], [ac, bc, c]]), what="the axes of inertia")
+    if det(axes) < 0:
         axes[:, 2] = -axes[:, 2]
-    big, rods, far = float(moments.max()), m.rods.get(s.owner, 0), float(np.linalg.norm(com))
+    big, rods, far = float(moments.max()), m.rods.get(s.owner, 0), float(norm(com))
     slides = [x for x in m.scene.solids if x.kind in ("rail", "slide") and x.owner == s.owner and x.to == s.frame]
     many = len(m.scene.bodies) > MANY
     if slides and not rods:
@@ -205,7 +208,7 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
 def _axial(moments: FloatArray, axes: FloatArray, com: FloatArray) -> float | None:
     """The moment about the line from the origin to the centre of mass, where those about all lines across it are equal."""
     for i, j, k in ((0, 1, 2), (1, 2, 0)):
-        if abs(moments[i] - moments[j]) < 0.004 * moments[2] and np.linalg.norm(np.cross(axes[:, k], com)) < 1e-9:
+        if abs(moments[i] - moments[j]) < 0.004 * moments[2] and norm(np.cross(axes[:, k], com)) < 1e-9:
             return float(moments[k]) if com.any() else None
     return None
 
@@ -244,7 +247,7 @@ def _sized(m: Machine, s: Solid) -> Dressed:
         R = m.value(s, "axes").reshape(3, 3) @ R
     if "start" in s.numbers:
         start, end = m.value(s, "start"), m.value(s, "end")
-        length = float(np.linalg.norm(end - start))
+        length = float(norm(end - start))
         yield surfaces.SOLIDS[s.kind](float(sizes[0]), length).placed(along(end - start), (start + end) / 2), ""
         return
     at = m.value(s, "at")
@@ -281,7 +284,7 @@ def _between(m: Machine, s: Solid, pose: Pose) -> Iterator[Surface]:
         axis = R @ m.value(s, "axis")
         start = start - (0.4 * m.size) * axis
         yield surfaces.box(np.array([5 * w, 5 * w, 0.8 * w])).placed(along(axis), start - 0.4 * w * axis)
-    if not np.linalg.norm(end - start) > 1e-9 * m.size:
+    if not norm(end - start) > 1e-9 * m.size:
         return
     kind = s.kind.removesuffix("_on_rail")
     if kind == "spring":

@@ -9,6 +9,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.codegen import numpy as interpreter
+from kineta.numerics.linear_algebra import norm
 from kineta.scene.scene import BODY, Scene, Solid
 from kineta.threads import once
 
@@ -112,7 +113,7 @@ class Machine:
     @once
     def size(self) -> float:
         """The diagonal of the box [m]."""
-        return float(np.linalg.norm(np.ptp(self.box, axis=0))) or 1.0
+        return float(norm(np.ptp(self.box, axis=0))) or 1.0
 
     @once
     def radius(self) -> float:

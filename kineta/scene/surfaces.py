@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
+from kineta.numerics.linear_algebra import norm, svd
 
 #: Corners around a round solid, and along a ball from pole to pole.
 AROUND, ALONG = 24, 12
@@ -134,7 +135,7 @@ def hull(points: FloatArray) -> Surface:
         found = ConvexHull(points)
     except QhullError:
         centre = points.mean(axis=0)
-        normal = np.linalg.svd(points - centre)[2][-1]
+        normal = svd(points - centre, what="the plane of a polygon")[2][-1]
         thin = 0.01 * float(np.ptp(points, axis=0).max()) * normal
         if not thin.any():
             return sphere(0.0)
@@ -177,9 +178,9 @@ def coil(start: FloatArray, end: FloatArray, radius: float, wire: float) -> Surf
 def _tube(line: FloatArray, radius: float, around: int) -> Surface:
     """A tube about a *line* (n, 3), open at its ends."""
     ahead = np.gradient(line, axis=0)
-    ahead /= np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-300)
+    ahead /= np.maximum(norm(ahead, axis=1, keepdims=True), 1e-300)
     u = np.cross(ahead, np.eye(3)[int(np.argmin(np.abs(ahead).mean(axis=0)))])
-    u /= np.maximum(np.linalg.norm(u, axis=1, keepdims=True), 1e-300)
+    u /= np.maximum(norm(u, axis=1, keepdims=True), 1e-300)
     w = np.cross(ahead, u)
     a = 2 * np.pi * np.arange(around) / around
     vertices = line[:, None] + radius * (np.cos(a)[:, None] * u[:, None] + np.sin(a)[:, None] * w[:, None])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.numerics.linear_algebra import norm
 from kineta.scene import surfaces
 from kineta.scene.construction import PALETTE, Piece
 from kineta.scene.machine import Machine, Pose
@@ -41,14 +42,14 @@ def loads(machine: Machine, pose: Pose) -> list[Load]:
 
 def largest(found: Iterable[Load]) -> float:
     """The largest force [N]; zero without any."""
-    return max((float(np.linalg.norm(x.force)) for x in found if np.isfinite(x.force).all()), default=0.0)
+    return max((float(norm(x.force)) for x in found if np.isfinite(x.force).all()), default=0.0)
 
 
 def arrows(machine: Machine, found: Sequence[Load], most: float) -> Iterator[Piece]:
     """Surfaces of arrows that end at the places of forces or start there, *most* being the force of the longest."""
     w = 0.5 * machine.radius
     for load in found:
-        size = float(np.linalg.norm(load.force))
+        size = float(norm(load.force))
         if not size > LEAST * most:
             continue
         length = LONGEST * machine.size * size / most
@@ -62,7 +63,7 @@ def label(ax: Any, machine: Machine, found: Sequence[Load], most: float, view: C
     """Write the size of every force beside its arrow, once for forces of one name and size."""
     seen: set[str] = set()
     for load in found:
-        size = float(np.linalg.norm(load.force))
+        size = float(norm(load.force))
         text = f"{load.name} {size:.3g} N"
         if size > LEAST * most and text not in seen:
             seen.add(text)

@@ -12,6 +12,7 @@ from matplotlib.colors import to_rgb
 
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, shown
+from kineta.numerics.linear_algebra import norm
 from kineta.scene.construction import Piece, pieces
 from kineta.scene.machine import Machine, Pose
 from kineta.scene.surfaces import along
@@ -62,21 +63,21 @@ def camera(machine: Machine, box: FloatArray, towards: Sequence[float] | None = 
     if towards is None:
         right = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
         right = right - (right @ up) * up
-        right /= np.linalg.norm(right)
+        right /= norm(right)
         e = TOWARDS[0] * right + TOWARDS[1] * np.cross(up, right) + TOWARDS[2] * up
     else:
         e = np.asarray(towards, float)
-    e = e / np.linalg.norm(e)
+    e = e / norm(e)
     across = np.cross(up, e)
-    if np.linalg.norm(across) < 1e-6:
+    if norm(across) < 1e-6:
         across = R[:, 0]
-    across /= np.linalg.norm(across)
-    distance = EYE * float(np.linalg.norm(np.ptp(box, axis=0)))
+    across /= norm(across)
+    distance = EYE * float(norm(np.ptp(box, axis=0)))
     return Camera(np.array([across, np.cross(e, across), e]), centre, distance)
 
 
 def _unit(v: FloatArray) -> FloatArray:
-    return np.asarray(v / np.linalg.norm(v))
+    return np.asarray(v / norm(v))
 
 
 def rgb(colour: str) -> FloatArray:
@@ -107,7 +108,7 @@ def drawn(solid: Iterable[Piece], view: Camera, *, pale: float = 0.0) -> Drawn:
             continue
         faces, flat, depth = faces[seen], flat[seen], depth[seen]
         normal = np.cross(faces[:, 2] - faces[:, 0], faces[:, 3] - faces[:, 1]) @ view.axes.T
-        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
+        normal /= np.maximum(norm(normal, axis=1, keepdims=True), 1e-300)
         normal *= np.where(normal[:, 2:] < 0, -1.0, 1.0)
         bright = np.clip(normal @ light, 0, 1)
         glint = np.clip(normal @ half, 0, 1) ** 24
@@ -134,10 +135,10 @@ def spread(machine: Machine, poses: Sequence[Pose], paths: Sequence[Pose] = ()) 
     for s in machine.scene.solids:  # the ground near it
         if s.kind == "plane" and s.frame == 0 and poses:
             at, n = machine.value(s, "at"), machine.value(s, "axis")
-            n = n / np.linalg.norm(n)
+            n = n / norm(n)
             corners = np.array([low, (low + high) / 2])
             feet = corners - ((corners - at) @ n)[:, None] * n
-            if np.linalg.norm(feet[1] - corners[1]) < NEAR * np.linalg.norm(high - low):
+            if norm(feet[1] - corners[1]) < NEAR * norm(high - low):
                 low, high = np.minimum(low, feet[1]), np.maximum(high, feet[1])
     return np.array([low, high])
 
@@ -203,14 +204,14 @@ def ground(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose)
 
 def _lines(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose) -> None:
     """The planes on which a machine in a plane rolls or lies."""
-    reach = 4 * float(np.linalg.norm(np.ptp(box, axis=0)))
+    reach = 4 * float(norm(np.ptp(box, axis=0)))
     for s in (x for x in machine.scene.solids if x.kind == "plane"):
         R, r = pose.frame(s.frame)
         place, _ = view.project(R @ machine.value(s, "at") + r)
         n = view.axes[:2] @ R @ machine.value(s, "axis")
-        if np.linalg.norm(n) < 0.5:
+        if norm(n) < 0.5:
             continue
-        n /= np.linalg.norm(n)
+        n /= norm(n)
         across = reach * np.array([-n[1], n[0]])
         a, b = place - across, place + across
         ax.fill(*np.array([a, b, b - reach * n, a - reach * n]).T, color="#eef0f3", zorder=0.6, linewidth=0)
@@ -229,7 +230,7 @@ def _floor(ax: Any, machine: Machine, view: Camera, box: FloatArray, pose: Pose)
     if view.axes[2] @ n < 0.05:
         return
     R = along(n)
-    size = float(np.linalg.norm(np.ptp(box, axis=0)))
+    size = float(norm(np.ptp(box, axis=0)))
     step = 10 ** np.floor(np.log10(size / 6))
     step *= next(k for k in (1, 2, 5, 10) if k * step > size / 6)
     middle = np.round((R.T @ (box.mean(axis=0) - at))[:2] / step) * step
