@@ -60,8 +60,6 @@ def together(equations: Equations, given: RunInputs) -> str:
         return "cases are integrated side by side, each as a whole"
     if system.programs:
         return "controls are distributed over all actuators"
-    if system.switches:
-        return "switches set parameters and states of any component"
     if given.forces.sampled:
         return "samples are taken of the whole state"
     return ""
@@ -97,7 +95,7 @@ def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[t
     """
     ends: dict[int, tuple[SimulationProblem, Solution]] = {}
     end = tasks[0].t1
-    left = sorted(range(len(tasks)), key=lambda k: any(e.terminal for e in tasks[k].watched))
+    left = sorted(range(len(tasks)), key=lambda k: _may_stop(tasks[k]))
     while left:
         k = left.pop()
         own = _until(tasks[k], end)
@@ -112,6 +110,11 @@ def integrate_apart(tasks: Sequence[SimulationProblem], bar: Progress) -> list[t
             end = found.record.reached
             left += [i for i in ends if i not in (k, *left)]
     return [ends[k] for k in range(len(tasks))]
+
+
+def _may_stop(task: SimulationProblem) -> bool:
+    """Whether an event or a switch may end the motion."""
+    return any(e.terminal for e in task.watched) or any(switch.stop for switch in task.system.switches)
 
 
 def _until(task: SimulationProblem, end: float) -> SimulationProblem:

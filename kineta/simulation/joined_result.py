@@ -207,11 +207,11 @@ _ENERGIES = ("kinetic_energy", "potential_energy", "work")
 
 
 def _ordered(system: System, given: RunInputs, names: Iterable[str]) -> list[str]:
-    """*names* of outputs in the order of a run in one piece, without what parts contribute to outputs over several: outputs,
-    forces given as expressions, multipliers, forces given as numbers.
+    """*names* of outputs in the order of a run in one piece, without what parts contribute to outputs over several: parameters
+    that switches set, outputs, forces given as expressions, multipliers, forces given as numbers.
     """
     records = (f"{MULTIPLIER}{r.name}" for r in (*system.expanded.constraints, *system.expanded.contacts))
-    told, acting = system.outputs.keys(), map(force_name, given.forces.expressions)
+    told, acting = (*system.switched, *system.outputs.keys()), map(force_name, given.forces.expressions)
     places = {
         name: i for i, name in enumerate(dict.fromkeys((*told, *acting, *records, *map(force_name, system.v_names))))
     }

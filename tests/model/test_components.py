@@ -40,10 +40,21 @@ def test_what_one_body_carries_belongs_to_it_and_the_ground_carries_none() -> No
         ("contact touch : point between A and B axis (0, 0, 1);", [("b", "a"), ("c", "d")]),
         ("output turns = w(A in B).x;", [("b", "a"), ("c", "d")]),
         ("let both = a + b; spring k = 2 on both;", [("b", "a"), ("c", "d")]),
+        ("when up : a >= 1 : b' = 0;", [("b", "a"), ("c", "d")]),
+        ("when up : a >= 1 : m = 2;", [("b", "a"), ("c", "d")]),
+        ("when up : a >= 1 : l = 2; when down : D.z <= -1 and l == 2 : stop;", [("b", "a", "c", "d")]),
+        (
+            "contact foot : point between A and ground axis (0, 0, 1); when up : foot strikes : d' = 0;",
+            [("b",), ("a", "c", "d")],
+        ),
         # What all of them may know couples none.
         ("spring k = 2 between A and P; spring h = 2 between B and P;", [("b",), ("a",), ("c", "d")]),
         ("force f = sin(t) on a; force g = sin(t) on b;", [("b",), ("a",), ("c", "d")]),
         ("contact one : point between A and ground axis (0, 0, 1);", [("b",), ("a",), ("c", "d")]),
+        (
+            "when up : a >= 1 : stop; when down : c <= -1 : c' = 0; when late : t >= 1 : stop;",
+            [("b",), ("a",), ("c", "d")],
+        ),
         ("output sum = a + b, E = energy, far = A.x - P.x;", [("b",), ("a",), ("c", "d")]),
     ],
 )

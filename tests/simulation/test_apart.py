@@ -21,9 +21,15 @@ PARAMETERS = "gravity 9.81; parameters l = 0.7, m = 2;"
 START = "initial a = 1, b = 0.5, c' = 0.2;"
 OUTPUTS = "output s = a + b, E = energy, far = Tip.x - C.x, aa = a'', k = m;"
 TWO = kn.loads(f"{PARAMETERS} {A} {B} coordinates b, a, c; {START} {OUTPUTS}")
-#: The same in one run: it has a switch, which never switches.
-WATCH = kn.switch("never", kn.symbol("t") - 1e3, sets={"a": 0})
-COMMON = TWO.replace(switches=[WATCH])
+
+
+def in_one_run(system: kn.System) -> kn.System:
+    """*system* with a switch that watches all and never switches."""
+    far = sum(map(kn.symbol, system.coordinates)) - 1e6
+    return system.replace(switches=[*system.switches, kn.switch("never", far, sets={system.coordinates[0]: 0})])
+
+
+COMMON = in_one_run(TWO)
 BALLS = kn.loads(
     "gravity 9.81; A | Sz(a) = 1; contact floor : point between A and ground axis (0, 0, 1), restitution = 0.6;"
     "B | Sz(b) = 1; contact ground : point between B and ground axis (0, 0, 1), restitution = 0.5;"
@@ -92,7 +98,7 @@ def test_both_sides_of_impacts_of_all_parts_are_recorded() -> None:
     assert [t for t, _ in run.changes] == sorted(t for t, _ in run.changes)
     assert {what for _, what in run.changes} == {"floor strikes", "ground strikes"}
     assert [i.t for i in run.impacts] == sorted(i.t for i in run.impacts)
-    other = kn.simulate(BALLS.replace(switches=[WATCH]), 1.2, samples=9)
+    other = kn.simulate(in_one_run(BALLS), 1.2, samples=9)
     assert_same(kn.simulate(BALLS, 1.2, samples=9), other)
 
 
@@ -204,7 +210,6 @@ def test_what_acts_on_the_whole_keeps_it_in_one_run() -> None:
         return together(kn.derive(system), run_inputs(system, inputs, (), "dop853"))  # type: ignore[arg-type]
 
     assert reason() == ""
-    assert "switches" in reason(COMMON)
     assert "cases" in reason(p={"l": [1.0, 2.0]})
     assert "samples" in reason(tau=kn.sampled(lambda t, q, v: np.zeros(3), 10))
     run = kn.simulate(TWO, 1.0, p={"l": [0.7, 1.0]}, samples=3)
@@ -233,18 +238,18 @@ def test_parts_that_are_alike_have_one_code(other: str) -> None:
     parts = apart(equations := kn.derive(system), run_inputs(system, (None,) * 5, (), "dop853"))
     assert [own.like is None for own in parts.equations] == [True, False, *[True] * bool(other)]
     run = kn.simulate(equations, 1.5, samples=7)
-    common = kn.simulate(system.replace(switches=[WATCH]), 1.5, samples=7)
+    common = kn.simulate(in_one_run(system), 1.5, samples=7)
     assert_same(run, common)
     assert [what for _, what in run.changes] == [what for _, what in common.changes]
     assert [i.contact for i in run.impacts] == [i.contact for i in common.impacts]
     again = kn.simulate(equations, 1.5, p={"l_1": 0.5, "c": 0.3}, samples=7)
-    assert_same(again, kn.simulate(system.replace(switches=[WATCH]), 1.5, p={"l_1": 0.5, "c": 0.3}, samples=7))
+    assert_same(again, kn.simulate(in_one_run(system), 1.5, p={"l_1": 0.5, "c": 0.3}, samples=7))
 
 
 def test_parts_with_events_and_forces_of_their_own_have_their_own_code() -> None:
     system = kn.loads(re.sub("contact.*;", "", ALIKE))
     given: dict[str, Any] = {"tau": {"d'": kn.symbol("d") * 3}, "events": kn.event(kn.symbol("a"))}
-    run, common = (kn.simulate(s, 1.5, samples=7, **given) for s in (system, system.replace(switches=[WATCH])))
+    run, common = (kn.simulate(s, 1.5, samples=7, **given) for s in (system, in_one_run(system)))
     assert_same(run, common)
     np.testing.assert_allclose(run.t_events[0], common.t_events[0], atol=1e-8)
 
@@ -254,7 +259,7 @@ def test_parts_with_constraints_that_are_alike() -> None:
 constraint rod : a^2 + b^2 = 1; constraint bar : c^2 + d^2 = 4; constraint twice : 2*a^2 + 2*b^2 = 2; initial a = 1, c = 2;
 output pull = lambda.bar, push = lambda.rod;"""
     for system in (kn.loads(text), kn.loads(text.replace("constraint twice : 2*a^2 + 2*b^2 = 2;", ""))):
-        run, common = (kn.simulate(s, 1.5, samples=7) for s in (system, system.replace(switches=[WATCH])))
+        run, common = (kn.simulate(s, 1.5, samples=7) for s in (system, in_one_run(system)))
         assert run.success
         assert_same(run, common)
     assert len(system.outputs) == 2
@@ -265,3 +270,33 @@ def test_a_part_of_many_that_fails_says_its_own_name() -> None:
     run = kn.simulate(kn.loads(f"{text} initial x = 2.5, y = 3.5, x' = 1, y' = -3;"), 2.0)
     assert run.status == -1
     assert re.search(r"'1/\((3 - y|y - 3)\)\^2' needs", run.message)
+
+
+SWITCHED = """gravity 9.81; parameters k = 20, on = 0, c = 0.1, count = 0;
+A | Sz(a) = 1; contact floor : point between A and ground axis (0, 0, 1), restitution = 0.6; B | Sx(b) = 1; force pull = on on b;
+C | Sx(x) = 1; spring s = k on x; when strike : floor strikes : a' = 1.1*a', count = count + 1;
+when swing : x <= 0 : k = 40; when go : t >= 0.2 : on = 1;
+coordinates a, b, x; initial a = 1, x = 0.3; output both = count + b, E = energy;
+"""
+
+
+def test_switches_belong_to_what_they_watch_and_set() -> None:
+    system = kn.loads(SWITCHED)
+    parts = apart(kn.derive(system), run_inputs(system, (None,) * 5, (), "dop853"))
+    assert [[s.name for s in own.system.switches] for own in parts.equations] == [["strike"], ["go"], ["swing"]]
+    run, common = (kn.simulate(s, 1.5, samples=16) for s in (system, in_one_run(system)))
+    assert_same(run, common)
+    assert [what for _, what in run.changes] == [what for _, what in common.changes]
+    assert run["count"][-1] > 1
+    every = kn.simulate(system, 1.5)
+    assert every["on"][every.t == 0.2].tolist() == [0, 1]
+
+
+def test_a_switch_that_stops_one_part_stops_all() -> None:
+    system = kn.loads(f"{PARAMETERS} {A} {B} coordinates b, a, c; {START} {OUTPUTS} when home : a <= 0 : stop;")
+    for options in ({}, {"samples": 11}):
+        run, common = (kn.simulate(s, 2.0, **options) for s in (system, in_one_run(system)))
+        assert run.status == common.status == 1
+        assert run.message.split(";")[0] == common.message.split(";")[0]
+        np.testing.assert_allclose(run.t[-1], common.t[-1], atol=1e-9)
+        np.testing.assert_allclose(run.y[:, -1], common.y[:, -1], atol=1e-7)

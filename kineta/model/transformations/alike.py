@@ -20,7 +20,18 @@ from kineta.model.vectors import part
 from kineta.passes.substitute import substitute
 
 #: Fields of a system from which its equations follow.
-_DESCRIBED = ("coordinates", "gravity", "bodies", "points", "elements", "constraints", "quasi", "contacts", "outputs")
+_DESCRIBED = (
+    "coordinates",
+    "gravity",
+    "bodies",
+    "points",
+    "elements",
+    "constraints",
+    "quasi",
+    "contacts",
+    "switches",
+    "outputs",
+)
 #: Fields of records that hold names of the model; other texts are words of the language.
 _NAMED = ("name", "base", "body", "axes")
 #: Numbers by which expressions are simplified.
@@ -112,7 +123,7 @@ class _Shape:
         self.names: dict[str, int] = {}
         self.expressions: list[list[float]] = []
         records = (*system.bodies, *system.points, *system.elements, *system.constraints, *system.contacts)
-        named = (*records, *system.quasi, *system.outputs)
+        named = (*records, *system.quasi, *system.switches, *system.outputs)
         self._known = {*system.coordinates, *system.parameters.keys(), *(r.name for r in named)} - {GROUND}
         fixed = tuple((self._name(p.name), p.fixed and p.value) for p in system.parameters)
         self.key = fixed, tuple(self._of(getattr(system, name)) for name in _DESCRIBED)

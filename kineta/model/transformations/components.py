@@ -12,6 +12,7 @@ from kineta.model.joints.joint import Joint
 from kineta.model.named_expressions import Lets, Output, Outputs
 from kineta.model.parameters import Initial, Parameters
 from kineta.model.reserved_symbols import ENERGIES, MULTIPLIER, POINT_COMPONENTS, TIME
+from kineta.model.switch import Switch
 from kineta.model.system import System
 from kineta.model.vectors import part
 from kineta.threads import once
@@ -32,12 +33,19 @@ def names_in(value: Any) -> Iterator[str]:
                 yield from names_in(getattr(value, field.name))
 
 
+def _named(switch: Switch) -> Iterator[str]:
+    """All names in a switch, with that of the force of what strikes."""
+    yield from names_in(switch)
+    yield f"{MULTIPLIER}{switch.strikes}"
+
+
 class Components:
     """The components of *system*, in the order of their coordinates: ``systems``, the system alone where it is in one piece.
 
     Bodies belong together where one carries the other, and where an element, a constraint, a contact, or a motion depends on
-    both; so do quantities that the caller names in one of the *coupled* groups. Time, parameters, and bodies that no
-    coordinate moves couple nothing: components share them, and the inertia of such bodies belongs to the first.
+    both; so do quantities that the caller names in one of the *coupled* groups, and what a switch watches with all that depends
+    on what it sets. Time, other parameters, and bodies that no coordinate moves couple nothing: components share them, and the
+    inertia of such bodies belongs to the first.
 
     Outputs belong to the component of which they tell. Those that tell of several, ``over``, are in none; each component has,
     named as the symbol, what it contributes to them beside its states.
@@ -45,9 +53,10 @@ class Components:
 
     def __init__(self, system: System, coupled: Iterable[Iterable[str]] = ()) -> None:
         self._whole, self._system = system, system.expanded
-        self._above = {c: c for c in system.coordinates}
-        # The coordinate that owns a quantity or frame, one of its component; None where none moves it.
+        self._above = {name: name for name in (*system.coordinates, *system.switched)}
+        # The coordinate, or parameter of a switch, that owns a quantity or frame; None where none changes it.
         self._owner: dict[str, str | None] = dict.fromkeys((GROUND, TIME, *(p.name for p in system.parameters)))
+        self._owner |= {name: name for name in system.switched}
         for c in system.coordinates:
             joint = system.joints.get(c)
             block = (c, f"{c}'") if joint is None else (c, *joint.coordinates, *joint.speeds)
@@ -55,20 +64,27 @@ class Components:
         self._couple(self._system)
         for group in coupled:
             self._join(group)
+        for name in system.switched:  # one that nothing but the time sets, or that nothing but outputs knows
+            if self._root(name) not in map(self._root, system.coordinates):
+                self._join((name, *system.coordinates[:1]))
         self._roots = list(dict.fromkeys(map(self._root, system.coordinates)))
 
     def _couple(self, system: System) -> None:
         """Couple what the records of *system* couple."""
         for body in system.tree:
-            self._owner[body.name] = self._join([body.base, *names_in(body.motions)])
+            self._owner[body.name] = self._join([body.base, *names_in((body.motions, body.inertia))])
         for point in system.points:
-            self._owner.setdefault(point.name, self._owner.get(point.body))
+            self._owner.setdefault(point.name, self._join([point.body, *names_in(point.position)]))
         for place in (*(b.name for b in system.bodies), *(p.name for p in system.points)):
             self._owner |= dict.fromkeys((f"{place}.{c}" for c in POINT_COMPONENTS), self._owner[place])
         for quasi in system.quasi:
             self._owner[quasi.name] = self._join(names_in(quasi.value))
         for record in (*system.elements, *system.constraints, *system.contacts):
             self._owner[f"{MULTIPLIER}{record.name}"] = self._join(names_in(record))
+        for switch in system.switches:
+            self._join(_named(switch))
+        if not system.switched.keys().isdisjoint(names_in(system.gravity)):
+            self._join([*names_in(system.gravity), *system.coordinates])
         for output in system.outputs:  # parts of vectors in the axes of another body
             self._owners(output.value.symbols())
 
@@ -122,6 +138,7 @@ class Components:
             for name in ("elements", "points", "constraints", "contacts", "quasi")
         }
         every["bodies"] = [(b, self._owners([b.name])) for b in system.bodies]
+        every["switches"] = [(s, self._owners(_named(s))) for s in system.switches]
         every["coordinates"] = [(c, self._owners([c])) for c in system.coordinates]
         every["initial"] = [(pair, self._owners(pair[:1])) for pair in system.initial]
         told = [o for o in system.outputs if o not in self.over] + self._contributions()
