@@ -2,5 +2,5 @@
 
 ``scene`` has the records, ``assembly`` makes them from a description: ``stage`` with the walk along its motions, ``automatic``
 with the solids that nobody asked for, ``described`` with those of the model. ``machine`` poses the scene for numbers, and
-``construction`` makes the ``surfaces`` of its solids.
+``construction`` makes the ``surfaces`` of its solids, and reads ``meshes``.
 """

@@ -24,8 +24,7 @@ def scene(system: System | Equations) -> Scene:
 
 def _scene(d: Derivation) -> Scene:
     s, g = d.symbols, d.graph
-    looks = s.system.appearance
-    made = stage(d, described.clad(looks), described.clad(looks, masked=True))
+    made = stage(d, described.clad(s.system), described.clad(s.system, masked=True))
     for body in s.system.tree:
         walk(made, body)
     furnish(made)

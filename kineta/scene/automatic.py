@@ -18,8 +18,8 @@ from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.elements.spring import Spring
 from kineta.model.joints.motion import ElementaryMotion
 from kineta.model.system import System
-from kineta.scene.scene import BODY, ELEMENT, FIXED, JOINT
-from kineta.scene.stage import Stage
+from kineta.scene.scene import BODY, ELEMENT, FIXED, JOINT, Solid
+from kineta.scene.stage import Stage, mass
 
 #: Points in contact from which on a body is their convex hull.
 CORNERS = 4
@@ -41,9 +41,8 @@ def furnish(stage: Stage) -> None:
     _round_bodies(stage, system)
     _lines(stage, system)
     _planes(stage, system)
-    seen = {s.owner for s in stage.solids if s.part == BODY}
-    for body in system.tree:
-        if body.name not in seen | stage.tables and not any(other.base == body.name for other in system.tree):
+    if not any(s.part == BODY for s in stage.solids):
+        for body in system.tree:
             stage.solid("triad", stage.places[body.name], body.name, BODY)
 
 
@@ -100,18 +99,7 @@ def _body(stage: Stage, body: Body, held: Sequence[Anchor]) -> None:
         elif kind == "contact" and not hull:
             stage.solid("tip", frame, body.name, BODY, at=at)
     if own.mass.value != 0 and not hull:
-        stage.solid(
-            "inertia",
-            frame,
-            body.name,
-            BODY,
-            mass=stage.values([own.mass]),
-            com=stage.values(own.com),
-            tensor=stage.values([*own.moments, *own.products]),
-            complete=stage.number(
-                [stage.d.graph.const(float(all(x.value != 0 for x in own.moments)))],
-            ),
-        )
+        stage.add(Solid("inertia", frame, body.name, BODY, mass(stage, own)))
 
 
 def _standing(system: System, body: Body, held: Sequence[Anchor]) -> Axis | None:

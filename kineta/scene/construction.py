@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.errors import MissingPackageError, warn
 from kineta.numerics.linear_algebra import det, eigh, matrix_rank, norm
-from kineta.scene import surfaces
+from kineta.scene import meshes, surfaces
 from kineta.scene.machine import MANY, Machine, Pose
 from kineta.scene.scene import BODY, Solid
 from kineta.scene.surfaces import Surface, along
@@ -171,10 +173,7 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
     mass, com, r = float(m.value(s, "mass")[0]), m.value(s, "com"), m.radius
     if not mass > 0:
         return
-    a, b, c, ab, ac, bc = m.value(s, "tensor")
-    moments, axes = eigh(np.array([[a, ab, ac], [ab, b, bc], [ac, bc, c]]), what="the axes of inertia")
-    if det(axes) < 0:
-        axes[:, 2] = -axes[:, 2]
+    moments, axes = _principal(m, s)
     big, rods, far = float(moments.max()), m.rods.get(s.owner, 0), float(norm(com))
     slides = [x for x in m.scene.solids if x.kind in ("rail", "slide") and x.owner == s.owner and x.to == s.frame]
     many = len(m.scene.bodies) > MANY
@@ -203,6 +202,14 @@ def _inertia(m: Machine, s: Solid) -> Dressed:
         if far > 3 * r:
             yield surfaces.bar(np.zeros(3), com, 0.8 * r), ""
         yield from _equivalent(m, mass, moments, axes, com, many=many)
+
+
+def _principal(m: Machine, s: Solid) -> tuple[FloatArray, FloatArray]:
+    """Principal moments of inertia, rising, and right-handed axes (columns)."""
+    a, b, c, ab, ac, bc = m.value(s, "tensor")
+    moments, axes = eigh(np.array([[a, ab, ac], [ab, b, bc], [ac, bc, c]]), what="the axes of inertia")
+    axes[:, 2] *= np.sign(det(axes))
+    return moments, axes
 
 
 def _axial(moments: FloatArray, axes: FloatArray, com: FloatArray) -> float | None:
@@ -257,7 +264,26 @@ def _sized(m: Machine, s: Solid) -> Dressed:
         yield spot.placed(R, at + R @ np.array([0.62 * sizes[0], 0, 0])), COLOURS["joint"]
 
 
+def _mesh(m: Machine, s: Solid) -> Dressed:
+    """The mesh of a file; where it cannot be drawn, and a warning says why, the box of the inertia of its body."""
+    count = sum(x.kind == "mesh" for x in m.scene.solids)
+    scale, R, at = m.value(s, "scale"), m.value(s, "axes").reshape(3, 3), m.value(s, "at")
+    try:
+        found = meshes.mesh(Path(s.name).parent / s.file, max(meshes.LEAST, meshes.TRIANGLES // count))
+    except (meshes.MeshError, MissingPackageError) as error:
+        warn(f"Model '{m.scene.model}': a mesh of '{s.owner or 'ground'}' is drawn as a box: {error}")
+        mass = float(m.value(s, "mass")[0])
+        if mass > 0 and m.value(s, "complete")[0]:
+            yield from _equivalent(m, mass, *_principal(m, s), m.value(s, "com"), many=False)
+        else:
+            yield surfaces.box(np.full(3, 6 * m.radius)).placed(R, at), ""
+        return
+    faces = found.faces[:, [2, 1, 0, 0]] if np.prod(scale) < 0 else found.faces  # outside stays outside
+    yield Surface(found.vertices * scale, faces, found.closed).placed(R, at), ""
+
+
 _BUILD: Mapping[str, _Builder] = {
+    "mesh": _mesh,
     "rod": _rod,
     "hinge": _hinge,
     "ball": _ball,

@@ -9,23 +9,28 @@ from kineta.model.appearance.mark import Mark
 from kineta.model.appearance.shape import BodyShape
 from kineta.model.appearance.viewpoint import Viewpoint
 from kineta.model.axis import Z
-from kineta.model.body import GROUND, Station
+from kineta.model.body import GROUND, Inertia, Station
 from kineta.model.coercion import vector
+from kineta.model.constraints import placement
 from kineta.model.elements.damper import Damper
 from kineta.model.elements.force import Force
 from kineta.model.elements.generalized import GeneralizedForce
 from kineta.model.elements.spring import Spring
-from kineta.model.kind import Appearance
+from kineta.model.system import System
 from kineta.scene.scene import BODY, FIXED, Arrow, Solid, Trail
-from kineta.scene.stage import Stage
+from kineta.scene.stage import Stage, mass
 from kineta.spatial.rotation import rodrigues
 from kineta.spatial.vector import Vector, identity
 
 
-def clad(appearance: tuple[Appearance, ...], *, masked: bool = False) -> frozenset[str]:
-    """The bodies with shapes of their own, or *masked*: with a mesh, or with none."""
-    shapes = (x for x in appearance if isinstance(x, BodyShape))
-    return frozenset(x.name for x in shapes if not masked or x.solid in ("mesh", "none"))
+def clad(system: System, *, masked: bool = False) -> frozenset[str]:
+    """The bodies that are not drawn by what follows from the description: those with shapes of their own, of a machine with a
+    mesh all. *masked*: those of them in which joints are not seen, with a mesh or with nothing.
+    """
+    found = [x for x in system.appearance if isinstance(x, BodyShape)]
+    if any(x.solid == "mesh" for x in found):
+        return frozenset(b.name for b in system.bodies)
+    return frozenset(x.name for x in found if not masked or x.solid == "none")
 
 
 def shapes(stage: Stage) -> None:
@@ -43,8 +48,11 @@ def shapes(stage: Stage) -> None:
         else:
             numbers |= {"at": stage.values(own.at), "axis": stage.values(vector(Z if own.axis is None else own.axis))}
         if own.file:
-            numbers |= {"scale": stage.values(own.scale)}
-        owner, part = (own.name, BODY) if own.name != GROUND else ("", FIXED)
+            inertia = next((b.inertia for b in s.system.bodies if b.name == own.name), Inertia())
+            numbers |= {"scale": stage.values(own.scale), **mass(stage, inertia)}
+        # Links that are welded together are one body to the eye.
+        carrier = placement.carrier(s.system, own.name) if own.file else own.name
+        owner, part = (carrier, BODY) if carrier != GROUND else ("", FIXED)
         colour = colours.code(own.colour)
         frame = stage.places[own.name]
         folder = own.location.file if own.location else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from kineta.algebra.expression import Expr
 from kineta.expr.graph import Ref
 from kineta.mechanics.derivation import Derivation
-from kineta.model.body import GROUND, Body, Station
+from kineta.model.body import GROUND, Body, Inertia, Station
 from kineta.model.coercion import vector
 from kineta.model.constraints.rolling import Rolling
 from kineta.model.contacts.contact import Contact
@@ -64,12 +64,17 @@ class Stage:
     def solid(
         self, kind: str, frame: int, owner: str, part: str, *, to: int = -1, name: str = "", **numbers: tuple[int, ...]
     ) -> None:
-        """Add a solid, but for automatic ones of a body with solids of its own, and for joints inside of meshes."""
-        if part == BODY and owner in self.clad:
+        """Add a solid with these numbers, as :meth:`add` does."""
+        self.add(Solid(kind, frame, owner, part, numbers, to, name))
+
+    def add(self, solid: Solid) -> None:
+        """Add a *solid*, but for one of a body with solids of its own, and for a joint inside of a mesh."""
+        hidden = self.masked | self.tables
+        if solid.part == BODY and solid.owner in self.clad:
             return
-        if part == JOINT and (self.masked | self.tables) & {owner, self.owners[frame], name}:
+        if solid.part == JOINT and hidden & {solid.owner, self.owners[solid.frame], solid.name}:
             return
-        self.solids.append(Solid(kind, frame, owner, part, numbers, to, name))
+        self.solids.append(solid)
 
     def station(self, station: Station) -> tuple[int, tuple[int, ...]]:
         """The frame of a place, and the places of its position in it among the numbers."""
@@ -86,6 +91,17 @@ def stage(d: Derivation, clad: frozenset[str], masked: frozenset[str]) -> Stage:
     planes = {c.end.body for c in (*system.constraints, *system.contacts) if isinstance(c, Rolling | Contact)}
     tables = frozenset(b.name for b in system.bodies if b.name in planes and b.inertia.mass.value == 0)
     return Stage(d, [(identity(g), Vector(g))], [""], {GROUND: 0}, clad, masked, tables)
+
+
+def mass(stage: Stage, own: Inertia) -> dict[str, tuple[int, ...]]:
+    """The numbers of an inertia: mass, centre of mass, tensor, and whether it has all moments."""
+    complete = float(all(x.value != 0 for x in own.moments))
+    return {
+        "mass": stage.values([own.mass]),
+        "com": stage.values(own.com),
+        "tensor": stage.values([*own.moments, *own.products]),
+        "complete": stage.number([stage.d.graph.const(complete)]),
+    }
 
 
 def walk(stage: Stage, body: Body) -> None:

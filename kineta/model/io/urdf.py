@@ -24,6 +24,7 @@ from kineta.model.io.foreign_formats import root_element_advice
 from kineta.model.io.text_file import read_bytes
 from kineta.model.io.urdf_coverage import Note, grouped, note, survey
 from kineta.model.io.urdf_limits import JointRestriction, frictions, limits, start
+from kineta.model.io.urdf_visuals import visuals
 from kineta.model.io.xml import XMLElement, parse
 from kineta.model.joints.free import Free
 from kineta.model.joints.motion import Motion
@@ -245,6 +246,9 @@ class _Robot:
             elements=self._dampers(joints),
             initial=start(found, self.notes),
             contacts=(*found, *frictions(rubbed)),
+            appearance=[
+                own for link in order for own in visuals(self.links[link], self.bodies[link], self.root, self.notes)
+            ],
         )
 
     def _body(self, link: str) -> Body:

@@ -1,0 +1,49 @@
+"""Meshes from files, through trimesh: read, thinned, kept for further pictures."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kineta.errors import MissingPackageError
+from kineta.scene.surfaces import Surface
+
+#: Triangles of all meshes of a machine together, and of one of them at least.
+TRIANGLES, LEAST = 24_000, 150
+#: Meshes that are kept, the most recently used.
+KEPT = 512
+
+
+class MeshError(Exception):
+    """A mesh that cannot be drawn, with the reason."""
+
+
+@lru_cache(maxsize=KEPT)
+def mesh(path: Path, triangles: int) -> Surface:
+    """The surface in a file, with this number of *triangles* at most.
+
+    Raises :class:`MeshError` for a file that is not there or holds no triangles, :class:`MissingPackageError` without trimesh.
+    """
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingPackageError("trimesh", "show") from None
+    if not path.is_file():
+        raise MeshError(f"there is no file '{path}'")
+    try:
+        found: Any = trimesh.load(path, force="mesh")
+        found.merge_vertices(merge_tex=True, merge_norm=True)  # else thinning tears it along its seams
+        if len(found.faces) > triangles:
+            found = found.simplify_quadric_decimation(face_count=triangles)
+        vertices, faces = np.asarray(found.vertices, np.float64), np.asarray(found.faces, np.int64)
+        closed = bool(found.is_watertight and found.is_winding_consistent)
+    except Exception as error:  # whatever readers of foreign files raise
+        raise MeshError(f"'{path}' cannot be read ({type(error).__name__}: {error})") from None
+    if not len(faces) or not np.isfinite(vertices).all():
+        raise MeshError(f"'{path}' holds no triangles")
+    if closed and found.volume < 0:
+        faces = faces[:, ::-1]
+    return Surface(vertices, np.column_stack([faces, faces[:, 2]]), closed)

@@ -1,0 +1,98 @@
+"""Visuals of URDF files: shapes of bodies, where meshes are found, and what cannot be drawn."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.model.io import urdf
+from kineta.scene.construction import pieces
+from kineta.scene.machine import Machine
+from tests.support import reads_back
+
+ROBOT = """<robot name="r">
+  <material name="paint"><color rgba="1 0.5 0 1"/></material>
+  <link name="base">
+    <visual><origin xyz="0 0 0.1" rpy="0.1 0.2 0.3"/><geometry><box size="1 2 3"/></geometry><material name="paint"/></visual>
+    <visual><geometry><cylinder radius="0.1" length="2"/></geometry>
+      <material name="own"><color rgba="0 0 1 0.5"/></material></visual>
+  </link>
+  <link name="arm">
+    <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+    <visual><geometry><mesh filename="package://r_description/meshes/arm.stl" scale="-2 2 2"/></geometry></visual>
+    <visual><geometry><mesh filename="meshes/gone.stl"/></geometry></visual>
+    <visual><geometry><sphere radius="0"/></geometry></visual>
+    <visual><geometry><cone radius="1"/></geometry></visual>
+  </link>
+  <joint name="q" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint>
+</robot>
+"""
+#: A tetrahedron of volume 1/6.
+STL = (
+    "solid t\n"
+    + "".join(
+        f"facet normal 0 0 0\nouter loop\n{''.join(f'vertex {v}' + chr(10) for v in face)}endloop\nendfacet\n"
+        for face in (
+            ("0 0 0", "0 1 0", "1 0 0"),
+            ("0 0 0", "1 0 0", "0 0 1"),
+            ("0 0 0", "0 0 1", "0 1 0"),
+            ("1 0 0", "0 1 0", "0 0 1"),
+        )
+    )
+    + "endsolid t\n"
+)
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Path:
+    package = tmp_path / "r_description"
+    (package / "meshes").mkdir(parents=True)
+    (package / "meshes" / "arm.stl").write_text(STL)
+    (package / "urdf").mkdir()
+    path = package / "urdf" / "r.urdf"
+    path.write_text(ROBOT)
+    return path
+
+
+def test_visuals_are_shapes_of_the_bodies(robot: Path) -> None:
+    system, notes = urdf.read_with_report(robot)
+    box, cylinder, mesh, gone = system.appearance
+    assert (box.solid, cylinder.solid, mesh.solid) == ("box", "cylinder", "mesh")
+    assert [x.value for x in (*box.sizes, *box.at)] == [1, 2, 3, 0, 0, 0.1]
+    assert [turn.text for turn in box.turns] == ["Rz(0.3)", "Ry(0.2)", "Rx(0.1)"]
+    assert (box.colour, cylinder.colour, mesh.colour) == ("#ff8000", "#0000ff", "")
+    assert mesh.file == str(robot.parent.parent / "meshes" / "arm.stl")
+    assert gone.file == "meshes/gone.stl"
+    reads_back(system)
+    said = [str(n).partition(": ")[2] for n in notes if "drawn" in n.reason]
+    assert said == [
+        "<visual> left out: is not drawn: its sizes are not above zero",
+        "<visual> left out: is not drawn: it has no geometry of box, cylinder, capsule, sphere, mesh",
+    ]
+
+
+def test_meshes_are_drawn_and_missing_ones_are_boxes(robot: Path) -> None:
+    system = kn.load(robot)
+    found = kn.posture(system)
+    own = Machine(found.scene, found.p, found.t, found.q, found.v)
+    with pytest.warns(kn.KinetaWarning, match=r"a mesh of 'arm' is drawn as a box: there is no file '.*gone\.stl'"):
+        surfaces = {x.solid.file or x.solid.kind: x.surface for x in pieces(own, own.first)}
+    arm, boxed = surfaces[system.appearance[2].file], surfaces["meshes/gone.stl"]
+    a, b, c = (arm.vertices[arm.faces[:, k]] for k in range(3))
+    assert np.einsum("ij,ij->", a, np.cross(b, c)) / 6 == pytest.approx(8 / 6)  # outside is outside, though mirrored
+    np.testing.assert_allclose(
+        [arm.vertices.min(axis=0), arm.vertices.max(axis=0)], [[-2, 0, 0], [0, 2, 2]], atol=1e-12
+    )
+    half = math.sqrt(3 * (1.5 - 1) / 2)
+    np.testing.assert_allclose(np.abs(boxed.vertices).max(axis=0), [min(half, 0.5 * own.size)] * 3, rtol=1e-9)
+
+
+def test_a_broken_mesh_is_told(robot: Path) -> None:
+    (robot.parent.parent / "meshes" / "arm.stl").write_bytes(b"solid nonsense")
+    system = kn.load(robot)
+    with pytest.warns(kn.KinetaWarning, match=r"a mesh of 'arm' is drawn as a box"):
+        system.picture()
