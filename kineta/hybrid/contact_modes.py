@@ -28,9 +28,6 @@ from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.contact_problem import CompiledContacts, contact_kernel
 
-#: Time of a look-ahead at a vanishing friction limit, relative to the largest time; and limit, relative to its fall over the
-#: look-ahead, that counts as zero.
-AHEAD, AT_ZERO = 1e-9, 1e-4
 #: What is wrong with a contact or limit that is passed, also where no more is known of it.
 GAP, LIMIT = "contact; expected a gap of zero or more", "limit; expected a value within it"
 WHILE = " while its conditions hold"
@@ -65,7 +62,7 @@ class ContactModes:
         self._normals = self.compiled.guard_rows == NORMAL
         self._may_open = bool(self.compiled.problem.array("has_normal").all()) and BOUND not in self.compiled.guard_rows
         self.struck: frozenset[int] = frozenset()
-        self._ended = np.zeros((2, len(self.touches)), dtype=np.int64)
+        self._ended = np.zeros((3, len(self.touches)), dtype=np.int64)
 
     def set_block(self, h: FloatArray) -> None:
         """Give the motion a block h, with the flags of its mode behind it."""
@@ -98,14 +95,17 @@ class ContactModes:
         self.set_block(made.h)
         before = self.flags
         if fired is not None:
-            self._ended = np.zeros((2, len(self.touches)), dtype=np.int64)
+            self._ended = np.zeros((3, len(self.touches)), dtype=np.int64)
         for k in fired or ():
             i, what = int(self.compiled.guard_contacts[k]), self.compiled.guard_rows[k]
             if what == NORMAL and before[i, CLOSED] > 0:
                 self._ended[0, i] = 1
             if what == TANGENTS and before[i, STUCK] > 0:
                 self._ended[1, i] = 1
-        self.work.array("loose")[:], self.work.array("exhausted")[:] = self._ended
+            if what == BOUND:
+                self._ended[2, i] = 1
+        for name, marks in zip(("loose", "exhausted", "fallen"), self._ended, strict=True):
+            self.work.array(name)[:] = marks
         self.work.made, self.work.row = 0, 0
         after = np.array(y)
         contact_kernel("transit")(self.motion, self.work, np.array([t]), after)
@@ -114,28 +114,10 @@ class ContactModes:
             contact_kernel("transit")(self.motion, self.work, np.array([t]), after)
         if status != kernels.CHANGED:
             raise self._refusal(status, t, y)
-        self._check_bounds(t, after, made, fired or ())
         impacts = self.read_impacts()
         self.struck = frozenset(int(contact) for contact, *_, how, _ in impacts.tolist() if int(how) & HIT)
         self.log.note(t, before, self.flags, impacts, start=start)
         return after, made.with_flags(self.flags)
-
-    def _check_bounds(self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int]) -> None:
-        """Raise :class:`SimulationError` where a friction limit at zero, or whose guard *fired*, becomes negative."""
-        varying = [i for i, touch in enumerate(self.touches) if touch.varies]
-        if not varying:
-            return
-        guards = zip(self.compiled.guard_contacts, self.compiled.guard_rows, strict=True)
-        fallen = {int(i) for k, (i, what) in enumerate(guards) if what == BOUND and k in fired}
-        ahead, beyond, made = AHEAD * max(1.0, self.until), y, made.with_flags(self.flags)
-        now = self.compiled.laws(self.motion, t, y)[:, 0]
-        for k in range(2):  # a bound that depends on coordinates needs a second step to see what accelerations do
-            beyond = beyond + ahead * made.code.rate_call(t + k * ahead, beyond, made.h)
-        then = self.compiled.laws(self.motion, t + 2 * ahead, beyond)[:, 0]
-        for i in varying:
-            if then[i] < 0 and (i in fallen or now[i] <= -AT_ZERO * then[i]):
-                text = "has friction that falls below zero; expected zero or more"
-                raise SimulationError(f"at t = {t:g} s '{self.touches[i].name}' {text}")
 
     def read_impacts(self) -> FloatArray:
         """Impacts (k, IMPACT_NUMBERS) of transitions since they were last read."""
@@ -158,6 +140,10 @@ class ContactModes:
             by, acting = f"{-gap:.3g} {touch.unit}".rstrip(), WHILE * (touch.active != ONE)
             own = LIMIT if touch.limit else GAP
             return SimulationError(f"at t = {t:g} s '{touch.name}' is {by} beyond its {own}{acting}")
+        if status == kernels.NEGATIVE:
+            return SimulationError(
+                f"at t = {t:g} s '{touch.name}' has friction that falls below zero; expected zero or more"
+            )
         if status == kernels.HELD:
             what = excerpt(f"'{name}'" for name in self.constraints)
             return SimulationError(

@@ -224,7 +224,10 @@ class TransitionWork(Record):
     same : contact tolerance of gaps; still : slip below which a contact may stick [m/s]
     until : largest time of the motion; fastest : largest approach so far
     flight : time until the first separating contact may return
-    loose, exhausted : (contacts,) 1 for contacts whose normal force, or whose friction, has come to its end
+    loose, exhausted, fallen : (contacts,) 1 for contacts whose normal force, or whose friction, has come to its end, or whose
+        limit of friction is at zero
+    varying : number of contacts whose limit of friction varies along the motion; varies : (contacts,) 1 for these; limits :
+        (contacts,) these limits
     near, closed, hit, taking, tired, leaving : (contacts,) 1 for contacts near; closed before; that approach; that take part in
         an impact; that come to rest without restitution; that separate
     heard : (contacts,) 1 for contacts whose impacts a switch hears; alarms : number of such impacts in the transition
@@ -249,8 +252,11 @@ class TransitionWork(Record):
     culprit: int
     alarms: int
     full: bool
+    varying: int
     loose: Integers
     exhausted: Integers
+    fallen: Integers
+    varies: Integers
     near: Integers
     closed: Integers
     hit: Integers
@@ -260,6 +266,7 @@ class TransitionWork(Record):
     heard: Integers
     order: Integers
     restitution: Reals
+    limits: Reals
     gaps: Reals
     noise: Reals
     before: Reals

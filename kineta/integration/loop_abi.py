@@ -144,7 +144,7 @@ class SwitchData(Record, partial=True):
     setup : the block h of ``given``, parameters and constant forces, (n_given,)
     hears : (count, contacts) 1 where a switch hears the impacts of a contact; stops : (count,) 1 where it ends the run
     fired, next : (count,) 1 for the switches that act, and that follow them; since : (count,) times at which each acted last
-    loose, exhausted : (contacts,) 1 for contacts whose normal force, or whose friction, is at zero with them
+    loose, exhausted, fallen : (contacts,) 1 for contacts whose normal force, friction or limit of friction ends with them
     old, new : (GUARDS, count) conditions before and after, as in :mod:`kineta.kernels.switching`; rate, beside : (n,)
     last, at_once : time of the last transition, and the number of others at it; stopped : the switch that ended the run, or -1
     """
@@ -169,6 +169,7 @@ class SwitchData(Record, partial=True):
     since: Reals
     loose: Integers
     exhausted: Integers
+    fallen: Integers
     old: Reals
     new: Reals
     rate: Reals

@@ -109,7 +109,7 @@ def set_switches(data: RunData, problem: Problem, rows: int) -> None:
         hears=s.hears.reshape(-1),
         stops=s.stops,
         **{name: np.zeros(count, dtype=np.int64) for name in ("fired", "next")},
-        **{name: np.zeros(contacts, dtype=np.int64) for name in ("loose", "exhausted")},
+        **{name: np.zeros(contacts, dtype=np.int64) for name in ("loose", "exhausted", "fallen")},
         **{name: np.zeros(loop_abi.GUARDS * count) for name in ("old", "new")},
         **{name: np.zeros(n) for name in ("rate", "beside")},
         since=np.zeros(count),

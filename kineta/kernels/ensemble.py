@@ -132,6 +132,7 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
     for k in range(c.motion.problem.contacts):
         c.transitions.loose[k] = 0
         c.transitions.exhausted[k] = 0
+        c.transitions.fallen[k] = 0
     changed = is_carried_out(run, run.t, run.y, c.made)
     run.events.undefined = not changed
     if method.switching:

@@ -6,7 +6,7 @@ The state and the mode before come from the loop. A run whose switches do more t
 from __future__ import annotations
 
 from kineta import tolerances
-from kineta.integration.contact_records import CLOSED, FLAGS, IMPACT_NUMBERS, NORMAL, STUCK, TANGENTS
+from kineta.integration.contact_records import BOUND, CLOSED, FLAGS, IMPACT_NUMBERS, NORMAL, STUCK, TANGENTS
 from kineta.integration.loop_abi import AT_ONCE, DIRECTIONS, GUARDS, RunData
 from kineta.kernels.contact.motion import move
 from kineta.kernels.contact.state_terms import CHANGED
@@ -65,7 +65,7 @@ def begin_marks(method: LoopMethod, run: RunData) -> None:
         s.fired[j] = 0
     if method.touching:
         for k in range(run.contacts.motion.problem.contacts):
-            s.loose[k], s.exhausted[k] = 0, 0
+            s.loose[k], s.exhausted[k], s.fallen[k] = 0, 0, 0
 
 
 @kernel
@@ -77,6 +77,8 @@ def mark_guard(run: RunData, guard: int) -> None:
         s.loose[k] = 1
     if c.guard_rows[guard] == TANGENTS and c.motion.flags[FLAGS * k + STUCK] > 0.0:
         s.exhausted[k] = 1
+    if c.guard_rows[guard] == BOUND:
+        s.fallen[k] = 1
 
 
 @kernel
@@ -237,7 +239,7 @@ def has_mode(method: LoopMethod, run: RunData, t: float, y: Reals) -> bool:
     """Carry out the transition of contacts in the state y, and note it; whether there is one."""
     c, s, work = run.contacts, run.switches, run.contacts.transitions
     for k in range(c.motion.problem.contacts):
-        work.loose[k], work.exhausted[k] = s.loose[k], s.exhausted[k]
+        work.loose[k], work.exhausted[k], work.fallen[k] = s.loose[k], s.exhausted[k], s.fallen[k]
     work.row = c.made
     run.time[0] = t
     c.transit(c.motion, work, run.time, y)

@@ -89,14 +89,14 @@ def first_change(run: RunData, before: int) -> int:
 
 @kernel
 def is_alone(run: RunData, end: float, before: int) -> bool:
-    """Whether no switch and no friction limit has a zero in a step, and none up to the time *end* is the last wanted one."""
+    """Whether no switch has a zero in a step, and none up to the time *end* is the last wanted one."""
     c, e, alone = run.contacts, run.events, True
     for k in range(before, e.found):
         i = e.which[k]
         if i < c.watched:
             last = is_last_wanted(run, k)
             alone = alone and not (last and e.times[k] <= end)
-        elif i < c.first or c.guard_rows[i - c.first] == BOUND:
+        elif i < c.first:
             alone = False
     return alone
 
@@ -122,12 +122,13 @@ def keep_zeros(run: RunData, until: float, t: float, before: int) -> None:
 
 @kernel
 def mark_fired(run: RunData, t: float, before: int) -> None:
-    """Mark the contacts whose normal force vanishes at the time t."""
+    """Mark the contacts whose normal force, friction or limit of friction comes to its end at the time t."""
     c, e = run.contacts, run.events
     moment = ROUNDING * max(c.transitions.until, fabs(t))
     for k in range(c.motion.problem.contacts):
         c.transitions.loose[k] = 0
         c.transitions.exhausted[k] = 0
+        c.transitions.fallen[k] = 0
     for k in range(before, e.found):
         if e.which[k] >= c.first and e.times[k] <= t + moment:
             guard = e.which[k] - c.first
@@ -135,6 +136,8 @@ def mark_fired(run: RunData, t: float, before: int) -> None:
                 c.transitions.loose[c.guard_contacts[guard]] = 1
             if c.guard_rows[guard] == TANGENTS and c.motion.contacts.mode[c.guard_contacts[guard]] == STICKING:
                 c.transitions.exhausted[c.guard_contacts[guard]] = 1
+            if c.guard_rows[guard] == BOUND:
+                c.transitions.fallen[c.guard_contacts[guard]] = 1
 
 
 @kernel

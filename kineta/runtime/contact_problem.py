@@ -184,17 +184,22 @@ class CompiledContacts:
         gaps = function.batch(np.full((len(y), 1), t), states, np.ascontiguousarray(h[..., : self.block]))
         return np.where(self.problem.array("has_normal") > 0, gaps, np.inf)
 
-    def laws(self, motion: ContactMotion, t: float, y: FloatArray) -> FloatArray:
-        """Laws (contacts, 4) of all contacts in a state."""
-        extended = np.concatenate([y, np.zeros(motion.n_extended - self.n)])
-        found = self._functions["terms"](np.array([t]), extended, motion.array("block")[: self.block])
-        ends = np.cumsum([self._sizes[name] for name in TERMS])
-        return found[ends[TERMS.index("law") - 1] : ends[TERMS.index("law")]].reshape(-1, 4)
-
     def transitions(self, same: float, until: float) -> TransitionWork:
         """Memory of the transitions of a motion with the contact tolerance *same* and the largest time *until*."""
         m, n = len(self.touches), self.n
-        marks = ("loose", "exhausted", "near", "closed", "hit", "taking", "tired", "leaving", "heard", "order")
+        marks = (
+            "loose",
+            "exhausted",
+            "fallen",
+            "near",
+            "closed",
+            "hit",
+            "taking",
+            "tired",
+            "leaving",
+            "heard",
+            "order",
+        )
         states = ("start", "struck", "after", "beside")
         return TransitionWork(
             same=same,
@@ -202,7 +207,9 @@ class CompiledContacts:
             until=until,
             room=IMPACTS,
             **{name: np.zeros(m, dtype=np.int64) for name in marks},
-            **{name: np.zeros(m) for name in ("restitution", "gaps", "noise")},
+            varying=sum(touch.varies for touch in self.touches),
+            varies=_integers([int(touch.varies) for touch in self.touches]),
+            **{name: np.zeros(m) for name in ("restitution", "limits", "gaps", "noise")},
             **{name: np.zeros(3 * m) for name in ("before", "impulse")},
             **{name: np.zeros(n) for name in states},
             **{name: np.zeros(self.problem.speeds) for name in ("free", "a")},

@@ -43,8 +43,6 @@ def may_run_natively(task: SimulationProblem) -> bool:
     system, touches = task.system, task.made.code.layout.touches
     if task.made.forces.sampled or system.programs or task.method not in TABLEAUX or not task.t1 > task.t0:
         return False
-    if any(touch.varies for touch in touches):
-        return False
     if system.switches:
         return not system.constraints and (bool(touches) or task.made.code.treatment == FREE) and is_settable(system)
     return bool(touches)

@@ -156,6 +156,9 @@ def test_elastic_walls_that_close_on_a_body_are_said_to_squeeze_it(monkeypatch: 
     monkeypatch.setattr(simulation_run, "MAX_STEPS_LEFT", 1e8)
     text = "B | Sx(x) = 1; coordinates x; limit w : 0 <= x <= 1 - t, restitution = 1; initial x = 0.3, x' = 1;"
     run = kn.simulate(kn.loads(text), 3.0)
-    assert "one change follows another ever faster there (w.lower strikes; w.upper strikes)" in run.message
+    assert "one change follows another ever faster there (w." in run.message
+    assert {"w.lower strikes", "w.upper strikes"} == set(
+        run.message.partition("there (")[2].partition(")")[0].split("; ")
+    )
     assert "as where elastic impacts squeeze what is between them" in run.message
     assert run["x'"][-1] ** 2 > 1e8

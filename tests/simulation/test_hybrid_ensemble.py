@@ -63,6 +63,13 @@ RELAY = kn.loads("""
 parameters u = -1, n = 0; M | Sx(x) = 1; coordinates x; force f = u on x; initial x = 1; output n;
 when a : x >= 0.1 : u = -1, n = n + 1; when b : x <= -0.1 : u = 1; when c : x' >= 0.3 and u == 1 : x' = x'/2;
 """)
+#: Friction whose limit comes to zero and back.
+VARYING = kn.loads("""
+gravity 9.81; parameters c = 2; B | Sx(x), Sz(z) = 1; coordinates x, z; spring k = 4 on x; force f = 3*cos(5*t) on x;
+friction rub = max(c*sin(3*t), 0) on x;
+contact floor : point between B and ground axis (0, 0, 1), friction = max(0.2 - x, 0);
+initial x = 0.5, x' = 1;
+""")
 #: The model, its time, and what differs between the cases.
 MODELS: dict[str, tuple[kn.System, float, dict[str, Any]]] = {
     "ball": (BALL, 3.0, {"e": [0.0, 0.3, 0.62, 0.8, 1.0]}),
@@ -76,6 +83,7 @@ MODELS: dict[str, tuple[kn.System, float, dict[str, Any]]] = {
     "jumps": (JUMPS, 2.0, {"e": [0.1, 0.5, 0.6, 0.8, 1.0]}),
     "armed floor": (ARMED, 1.0, {}),
     "relay": (RELAY, 10.0, {}),
+    "varying friction": (VARYING, 3.0, {"c": [1.0, 1.5, 2.0, 2.5, 3.0]}),
 }
 CASES = 5
 
@@ -144,6 +152,10 @@ def test_switches_that_compiled_code_cannot_tell_are_left_to_python(left: list[i
     run = kn.simulate(slides, 9.0, q=[[1.0], [2.0]], samples=3)
     assert all("one change follows another without end" in run.case(i).message for i in range(2))
     assert left == [0, 0, 0, 0, 1]
+    pulled = kn.loads("B | Sx(x) = 1; coordinates x; friction rub = 1 - x on x; initial x' = 2;")
+    run = kn.simulate(pulled, 1.0, v=[[2.0], [0.5]], samples=3)
+    assert "'rub' has friction that falls below zero; expected zero or more" in run.case(0).message
+    assert left[5:] == [0]
 
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:

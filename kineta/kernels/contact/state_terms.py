@@ -10,7 +10,7 @@ from kineta.kernels.vectors import maximum
 from kineta.memory import Reals
 
 #: What a transition returns: a mode, or why there is none; FULL where its impacts have no room.
-CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD, FULL = range(8)
+CHANGED, PENETRATES, NO_IMPULSES, NO_FORCES, INADMISSIBLE, NO_SLOPE, HELD, NEGATIVE, FULL = range(9)
 #: Part of the friction of a contact whose friction is exhausted that counts, so that what gives way is told from what does not.
 EXHAUSTED = 1.0 - 1e-6
 

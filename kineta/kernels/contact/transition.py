@@ -12,15 +12,18 @@ from kineta.integration.contact_records import CLOSED, FLAGS, ContactMotion, Tra
 from kineta.kernels.contact.collision import CASCADE, strike, strikes
 from kineta.kernels.contact.dead_centre import find_slopes
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING
-from kineta.kernels.contact.motion import contact_position, contact_velocity, evaluate_terms, write_mode
+from kineta.kernels.contact.motion import contact_position, contact_rate, contact_velocity, evaluate_terms, write_mode
 from kineta.kernels.contact.rest import NO_LIMIT, begin_mode, give_way, is_turned, let_go, settle
-from kineta.kernels.contact.state_terms import CHANGED, FULL, INADMISSIBLE, NO_FORCES, PENETRATES, prepare
+from kineta.kernels.contact.state_terms import CHANGED, FULL, INADMISSIBLE, NEGATIVE, NO_FORCES, PENETRATES, prepare
 from kineta.kernels.language import fabs, kernel
-from kineta.kernels.vectors import copy
+from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Reals
 
 #: Penetration, in contact tolerances, of a closed contact.
 BEYOND = 100.0
+#: Time of a look-ahead at a limit of friction at zero, relative to the largest time; and limit, relative to its fall over the
+#: look-ahead, that counts as zero.
+AHEAD, AT_ZERO = 1e-9, 1e-4
 
 
 @kernel
@@ -59,6 +62,29 @@ def close_near(motion: ContactMotion, work: TransitionWork, time: Reals, y: Real
     if problem.multipliers > 0:
         contact_velocity(time, y, motion, work.after)
         copy(work.after, y, motion.n)
+
+
+@kernel
+def keeps_limits(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) -> bool:
+    """Whether no limit of friction that is at zero, or has fallen to it, becomes negative ahead of the state y."""
+    t, ahead, keeps, law = time[0], AHEAD * maximum(1.0, work.until), True, motion.terms.law
+    evaluate_terms(motion, time, y)
+    for c in range(motion.problem.contacts):
+        work.limits[c] = law[4 * c]
+    copy(y, work.beside, motion.n)
+    for k in range(2):  # a bound that depends on coordinates needs a second step to see what accelerations do
+        time[0] = t + float(k) * ahead
+        contact_rate(time, work.beside, motion, work.after)
+        for i in range(motion.n):
+            work.beside[i] = work.beside[i] + ahead * work.after[i]
+    time[0] = t + 2.0 * ahead
+    evaluate_terms(motion, time, work.beside)
+    time[0] = t
+    for c in range(motion.problem.contacts):
+        then = law[4 * c]
+        if work.varies[c] != 0 and then < 0.0 and (work.fallen[c] != 0 or work.limits[c] <= -AT_ZERO * then):
+            keeps, work.culprit = False, c
+    return keeps
 
 
 @kernel
@@ -107,7 +133,11 @@ def transit(motion: ContactMotion, work: TransitionWork, time: Reals, y: Reals) 
                 begin_mode(motion, work, time, y)
             turn += 1
         give_way(motion, work, time, y)
-    else:
+        if work.varying > 0:
+            fits = keeps_limits(motion, work, time, y)
+            if not fits:
+                status = NEGATIVE
+    if status != CHANGED:
         copy(work.kept, motion.flags, FLAGS * problem.contacts)
         copy(work.start, y, motion.n)
         work.made = made

@@ -17,7 +17,7 @@ from kineta.memory import Reals, Record
 #: What a run returns where contacts change; the status of a transition that is none is added to it. After these come an endless
 #: sequence of changes, a run backwards, and a switch that sets what is no number or out of bounds.
 CHANGED = 8
-ENDLESS, BACKWARDS, UNSETTABLE = range(CHANGED + 8, CHANGED + 11)
+ENDLESS, BACKWARDS, UNSETTABLE = range(CHANGED + 9, CHANGED + 12)
 #: What a contact does in a transition.
 STRIKES, RESTS, LEAVES, STICKS, SLIPS_NOW, REVERSES, SWITCHES = range(7)
 
@@ -74,6 +74,7 @@ def release(run: RunData) -> None:
     for k in range(run.contacts.motion.problem.contacts):
         run.contacts.transitions.loose[k] = 0
         run.contacts.transitions.exhausted[k] = 0
+        run.contacts.transitions.fallen[k] = 0
 
 
 @kernel

@@ -39,7 +39,7 @@ OUTCOMES = {
     "UNDEFINED_EVENT": (GIVEN_UP, "An event is undefined in a part of a step."),
     "INCONSISTENT": (INCONSISTENT, "No state near the start meets the constraints."),
 }
-#: Likewise of runs with contacts or switches. Those from PENETRATES to HELD are about the contact that is the culprit.
+#: Likewise of runs with contacts or switches. Those from PENETRATES to NEGATIVE are about the contact that is the culprit.
 CONTACT_OUTCOMES = OUTCOMES | {
     "CHANGED": (CHANGED, "Contacts change, or a switch switches, before the time."),
     "PENETRATES": (
@@ -66,6 +66,7 @@ CONTACT_OUTCOMES = OUTCOMES | {
         CHANGED + state_terms.HELD,
         "A contact acts along what constraints hold already; leave out the one or the other.",
     ),
+    "NEGATIVE": (CHANGED + state_terms.NEGATIVE, "Friction falls below zero; expected zero or more."),
     "FULL": (CHANGED + state_terms.FULL, "There are more impacts at one time than room for them."),
     "ENDLESS": (ENDLESS, "One change follows another without end."),
     "BACKWARDS": (BACKWARDS, "Contacts, limits, friction and switches work forwards in time only."),

@@ -74,7 +74,6 @@ def run_code(task: SimulationProblem) -> RunCode:
     """The code of the run of *task*, whose functions are numbered in the order of :data:`FUNCTIONS` and
     :data:`CONTACT_KERNELS`.
     """
-    check_friction(task)
     made = task.made.code.programs
     own, switching = [n for n in FUNCTIONS if n in made], [SWITCHES] * bool(task.system.switches)
     above = CONTACT_KERNELS if task.made.code.layout.touches else {}
@@ -95,12 +94,6 @@ def check_exported(system: System) -> None:
     _refuse(system, "switches beside constraints", names if system.constraints else [])
     _refuse(system, "switches that set inertia or directions", [] if is_settable(system) else names)
     _refuse(system, "programs", [p.name for p in system.programs])
-
-
-def check_friction(task: SimulationProblem) -> None:
-    """Raise :class:`ModelError` for contacts whose friction may become negative on the way."""
-    touches = task.made.code.layout.touches
-    _refuse(task.system, "friction limits that vary along the motion", [t.name for t in touches if t.varies])
 
 
 def _refuse(system: System, what: str, names: Sequence[str]) -> None:

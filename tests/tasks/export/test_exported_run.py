@@ -350,6 +350,12 @@ FOLLOWING = kn.loads("""model following; parameters u = -1, n = 0; M | Sx(x) = 1
 when a : x >= 0.1 : u = -1, n = n + 1; when b : x <= -0.1 : u = 1, x = 0.5; when c : x >= 0.4 : x' = x'/2;
 output n, u;""")
 
+#: Friction that is there for a part of the time, and grows with the place: its limit comes to zero and back.
+VARYING = kn.loads("""model varying; gravity 9.81; B | Sx(x), Sz(z) = 1; coordinates x, z; spring k = 4 on x;
+force f = 3*cos(5*t) on x; friction rub = max(2*sin(3*t), 0) on x;
+contact floor : point between B and ground axis (0, 0, 1), friction = max(0.2 - x, 0);
+initial x = 0.5, x' = 1;""")
+
 TOUCHING = [
     (example("bouncing_ball"), 3.0, [kn.symbol("x") - 0.3]),
     (example("rocking_block"), 1.5, []),
@@ -359,6 +365,7 @@ TOUCHING = [
     (COMPASS, 3.0, [kn.symbol("s")]),
     (SENSING, 4.0, [kn.symbol("z") - 0.2]),
     (FOLLOWING, 6.0, []),
+    (VARYING, 4.0, []),
     (lying_fourbar(), 2.0, []),
     (boxes(10), 0.35, [sum(map(kn.symbol, [f"b{k}.x" for k in range(10)])) - 1e3]),  # which keeps them in one run
 ]
@@ -418,7 +425,6 @@ def test_a_run_without_contacts_says_nothing_of_them() -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("friction rub = 1 - x on x;", "friction limits that vary along the motion ('rub')"),
         ("parameters a = 1; P | Sx(y) = a; coordinates x, y; when far : x >= 1 : a = 2;", "switches that set inertia"),
         (
             "parameters a = 1; constraint c : x - y = 0; M2 | Sx(y) = 1; coordinates x, y; when far : x >= 1 : a = 2;",

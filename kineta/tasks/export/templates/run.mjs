@@ -119,7 +119,7 @@ export class Model {
   }
 
   message(status) {
-    const culprit = status >= STATUS.PENETRATES && status <= STATUS.HELD ? `'${this.contacts[this.#integer("culprit")]}': ` : "";
+    const culprit = status >= STATUS.PENETRATES && status <= STATUS.NEGATIVE ? `'${this.contacts[this.#integer("culprit")]}': ` : "";
     return culprit + (MESSAGES[status] ?? "No status of a run.");
   }
 
