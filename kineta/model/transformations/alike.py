@@ -142,7 +142,7 @@ class _Shape:
         if is_dataclass(value):
             own = (f.name for f in fields(value) if f.compare)
             return type(value), tuple(self._of(getattr(value, name), name) for name in own)
-        return value  # type: ignore[no-any-return]  # numbers, truth values and None
+        return value if isinstance(value, Hashable) else id(value)  # a number, or what is like nothing else
 
     def _symbol(self, name: str) -> Hashable:
         """The shape of a symbol: ``A.x``, ``q1'``, ``lambda.foot.n``, ``a(Tip in Hand).x``."""

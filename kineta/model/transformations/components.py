@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -19,12 +19,14 @@ from kineta.threads import once
 
 
 def names_in(value: Any) -> Iterator[str]:
-    """All names in a record, or in a tuple of them, but its own: texts, and symbols of expressions."""
+    """All names in a record, or in a collection of them, but its own: texts, and symbols of expressions."""
     if isinstance(value, Expr):
         yield from value.symbols()
     elif isinstance(value, str):
         yield value
-    elif isinstance(value, tuple):
+    elif isinstance(value, Mapping):
+        yield from names_in(tuple(value.items()))
+    elif isinstance(value, tuple | list | set | frozenset):
         for entry in value:
             yield from names_in(entry)
     elif is_dataclass(value):
