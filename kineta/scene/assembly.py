@@ -9,6 +9,7 @@ from kineta.expr.graph import Ref, neg
 from kineta.expr.program import program
 from kineta.expr.walk import reachable
 from kineta.mechanics.derivation import Derivation
+from kineta.model.constraints import holding, place
 from kineta.model.system import System
 from kineta.scene import described
 from kineta.scene.automatic import furnish
@@ -30,6 +31,7 @@ def _scene(d: Derivation) -> Scene:
     furnish(made)
     described.shapes(made)
     trails, arrows, towards = described.trails(made), described.arrows(made), described.towards(made)
+    grips = {c.name: made.shown(d.kinematics.position(place(c)).refs) for c in holding(s.system.constraints)}
     up = made.number(neg(x) for x in s.expression(*s.system.gravity))
     frames = [x for R, r in made.frames for x in (*R.refs, *r.refs)]
     outputs = {
@@ -50,6 +52,8 @@ def _scene(d: Derivation) -> Scene:
         towards=towards,
         trails=trails,
         arrows=arrows,
+        hinges=made.hinges,
+        grips=grips,
     )
 
 

@@ -7,7 +7,7 @@ the program draws the same machine: a parameter that is changed changes its rod.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kineta.expr.program import StraightLineProgram
 
@@ -66,6 +66,8 @@ class Scene:
     up : against gravity, in ground axes: (3,) places among the numbers
     towards : the direction of sight, as up, where the model gives one
     trails, arrows : the paths and the forces that are shown
+    hinges : of each body, the frame at whose origin its joint acts on it
+    grips : of each loop or rolling, the place (3,) where it acts, among what moves
     """
 
     model: str
@@ -79,3 +81,5 @@ class Scene:
     towards: tuple[int, ...] = ()
     trails: tuple[Trail, ...] = ()
     arrows: tuple[Arrow, ...] = ()
+    hinges: Mapping[str, int] = field(default_factory=dict)
+    grips: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

@@ -40,6 +40,7 @@ class Stage:
     numbers: list[Ref] = field(default_factory=list)
     moving: list[Ref] = field(default_factory=list)
     solids: list[Solid] = field(default_factory=list)
+    hinges: dict[str, int] = field(default_factory=dict)
 
     def number(self, refs: Iterable[Ref]) -> tuple[int, ...]:
         """The places of *refs* among the numbers."""
@@ -130,10 +131,13 @@ class _Walk:
                 self._joint(motion)
             elif isinstance(motion, ElementaryMotion):
                 self._turn(motion) if motion.turns else self._shift(motion)
+        moved = any(m.moved_by((TIME, *self.stage.d.symbols.system.q_names)) for m in motions)
+        hinge = self.frame
         if not (self.R.is_identity and self.r.is_zero):
             own = self.body.name if self.stage.owners[self.frame] else ""
             self._advance(identity(self.graph), Vector(self.graph), own)
         self.stage.places[self.body.name] = self.frame
+        self.stage.hinges[self.body.name] = hinge if moved else self.frame
 
     def _joint(self, joint: Joint) -> None:
         Q, d = joint.frame(self.graph, self.stage.d.symbols.joint(joint)[0])

@@ -17,6 +17,7 @@ from kineta.tasks.assemble import Assembly
 from kineta.tasks.equilibria.branches import Family
 from kineta.tasks.equilibria.equilibrium import Equilibrium
 from kineta.tasks.equilibria.listing import Equilibria
+from kineta.tasks.forces.joint_reactions import Reactions
 from kineta.tasks.linear.linear_system import Linear
 from kineta.tasks.linear.modes import Modes
 from kineta.tasks.linear.response import Response
@@ -48,6 +49,8 @@ PICTURES.update(
         Result: machines.of_run,
         Assembly: machines.of_assembly,
         Equilibrium: machines.of_equilibrium,
+        Modes: machines.of_mode,
+        Reactions: machines.of_reactions,
     }
 )
 

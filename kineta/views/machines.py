@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from kineta.arrays import FloatArray
+from kineta.equations.equations import equations_of
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError, warn
+from kineta.model.body import GROUND
 from kineta.model.system import System
 from kineta.results.result import Result
 from kineta.scene.assembly import scene
@@ -18,6 +20,8 @@ from kineta.scene.machine import Machine, Pose
 from kineta.tasks.assemble import Assembly
 from kineta.tasks.equilibria.equilibrium import Equilibrium
 from kineta.tasks.equilibria.listing import Equilibria
+from kineta.tasks.forces.joint_reactions import Reactions
+from kineta.tasks.linear.modes import Modes
 from kineta.tasks.motions.inverse_kinematics import Placements
 from kineta.tasks.posture import Posture, direction, posture
 from kineta.values import finite, whole
@@ -27,6 +31,8 @@ from kineta.views.series import pyplot
 
 #: Most machines side by side.
 MOST = 6
+#: Largest motion in a picture of a mode, in sizes of the machine or radians, and its pictures.
+AMPLITUDE, GHOSTS = 0.2, 5
 #: Times on the path of a point.
 PATH = 400
 
@@ -109,6 +115,69 @@ def machine_of(run: Result, case: int) -> Machine:
     """The machine of a *case* of a run, sized by its start."""
     q, v = states(run, run.t[:1], case)
     return Machine(scene(system_of(run)), parameters_of(run, case), float(run.t[0]), q[0], v[0])
+
+
+def of_mode(found: Modes, i: int, *, towards: Any = None, ax: Any = None) -> Any:
+    """The machine in mode number *i*, with ghosts on the way from one end of its motion to the other; returns the axes."""
+    linear, names = found.linear, found.shape(i)
+    if linear is None or linear.system is None:
+        raise ArgumentError(f"Model '{found.model}': these modes know no model to draw; ask for them of the system.")
+    system = linear.system
+    p = parameter_values(system, {n: float(x) for n, x in linear.parameters.items()})
+    t = float(linear.t)
+    machine = Machine(scene(system), p, t, linear.q, linear.v)
+    shape = np.array(list(names.values()))
+    rates = equations_of(system).function("qdot", "numpy")
+    base = np.asarray(rates(t, linear.q, np.zeros(system.nv), p=p))
+    swing = AMPLITUDE * _reach(machine, system, t, linear.q, shape, p)
+    q = []
+    for phase in np.linspace(0.0, np.pi, GHOSTS):
+        change = (shape * np.exp(1j * phase)).real * swing
+        if len(change) == system.nv and not system.quasi:
+            q.append(linear.q + np.asarray(rates(t, linear.q, change, p=p)) - base)
+        else:
+            q.append(linear.q + change[: system.nq])
+    k = len(q)
+    first, *ghosts = machine.poses(np.full(k, t), np.array(q), np.zeros((k, system.nv)))
+    ax = _picture(machine, first, direction(towards), ghosts=ghosts, ax=ax)
+    value = found.eigenvalues[i]
+    told = f"{found.frequency[i]:.4g} Hz" if value.imag else f"{value.real:.4g} 1/s"
+    ax.set_title(f"{found.model}: mode {range(len(found))[i] + 1}, {told}", fontsize="medium")
+    return ax
+
+
+def _reach(machine: Machine, system: System, t: float, q: FloatArray, shape: FloatArray, p: FloatArray) -> float:
+    """The amplitude of a *shape* at which some frame moves by about the size of the machine, or turns by a radian."""
+    small = 1e-6
+    rates = equations_of(system).function("qdot", "numpy")
+    zero = np.zeros(system.nv)
+    size = len(shape) == system.nv and not system.quasi
+    moved = []
+    for part in (shape.real, shape.imag):
+        by = np.asarray(rates(t, q, part, p=p)) - np.asarray(rates(t, q, zero, p=p)) if size else part[: system.nq]
+        moved.append(q + small * by)
+    rest, *others = machine.poses(np.full(3, t), np.array([q, *moved]), np.zeros((3, system.nv)))
+    scale = np.concatenate([np.ones(9), np.full(3, machine.size)])
+    change = max(float(np.abs((x.frames - rest.frames) / scale).max()) for x in others)
+    return small / change if change > 0 else 1.0
+
+
+def of_reactions(found: Reactions, t: float | None = None, *, towards: Any = None, ax: Any = None) -> Any:
+    """The machine at the recorded time nearest to *t*, with the forces in its joints as arrows; returns the axes."""
+    path = found.trajectory
+    if found.frame != GROUND:
+        raise ArgumentError(
+            f"Model '{found.model}': expected reactions in the axes of the ground to draw, found '{found.frame}'."
+        )
+    k = len(found.t) - 1 if t is None else int(np.argmin(np.abs(found.t - finite("t", t))))
+    p = np.atleast_2d(path.p)
+    machine = Machine(scene(path.system), p[k if len(p) > 1 else 0], float(path.t[k]), path.q[k], path.v[k])
+    pose, known = machine.first, machine.scene
+    places = {n: pose.frame(j)[1] for n, j in known.hinges.items()} | {
+        n: pose.moving[list(j)] for n, j in known.grips.items()
+    }
+    loads = [Load(n, places[n], found.wrenches[k, i, :3]) for i, n in enumerate(found.names)]
+    return _picture(machine, pose, direction(towards), more=loads, ax=ax)
 
 
 def side_by_side(postures: Sequence[Posture], titles: Iterable[str]) -> Any:

@@ -20,8 +20,8 @@ from kineta.views.mechanism import Camera
 LONGEST = 0.28
 #: Part of the largest force below which a force is not drawn, and part of the picture below which two labels are one.
 LEAST, NEAR = 1e-3, 0.04
-#: The colour of forces.
-RED = "#c2323f"
+#: The colour of forces, and what lies under their labels.
+RED, PLATE = "#c2323f", {"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.75, "linewidth": 0}
 
 _ARROW = Solid("arrow", 0, "", ELEMENT, {})
 
@@ -69,7 +69,7 @@ def label(ax: Any, machine: Machine, found: Sequence[Load], most: float, view: C
             seen.add(text)
             tip = load.at + LONGEST * machine.size / most * load.force
             at, _ = view.project(tip)
-            ax.annotate(text, at, (5, 4), textcoords="offset points", fontsize="small", color=RED, zorder=6)
+            ax.annotate(text, at, (5, 4), textcoords="offset points", fontsize="small", color=RED, zorder=6, bbox=PLATE)
 
 
 def paths(ax: Any, machine: Machine, poses: Sequence[Pose], view: Camera) -> None:

@@ -151,7 +151,7 @@ def corners(box: FloatArray) -> FloatArray:
 def proportions(view: Camera, box: FloatArray) -> tuple[float, float]:
     """Width and height [in] of a picture of a *box*."""
     wide, high = np.ptp(view.project(corners(box))[0], axis=0).tolist()
-    ratio = min(max(wide / high if high > 0 else 2.5, 0.5), 2.5)
+    ratio = min(max(wide / high if high > 0 else 2.5, 0.7), 2.5)
     return (4.8 * ratio, 4.8) if ratio < 4 / 3 else (6.4, 6.4 / ratio)
 
 

@@ -75,6 +75,27 @@ def test_an_equilibrium_an_assembly_and_cases_are_drawn() -> None:
     assert abs(first[2] - second[2]) > 0.1
 
 
+def test_a_mode_has_ghosts_and_reactions_have_arrows() -> None:
+    modes = kn.modes(FOURBAR, kn.equilibrium(FOURBAR))
+    axes = modes.picture(0)
+    assert len([c for c in axes.collections if c.get_zorder() == 2]) == 4
+    assert axes.get_title() == f"fourbar: mode 1, {modes.eigenvalues[0].real:.4g} 1/s"
+    plt.close(axes.figure)
+    hung = kn.reactions(PENDULUM, kn.statics(PENDULUM, {"q": 0.0}))
+    axes = hung.picture()
+    assert [text.get_text() for text in axes.texts] == ["bob 9.81 N"]
+    plt.close(axes.figure)
+    with pytest.raises(kn.ArgumentError, match=r"expected reactions in the axes of the ground to draw, found 'bob'"):
+        kn.reactions(PENDULUM, kn.statics(PENDULUM, {"q": 0.0}), frame="bob").picture()
+
+
+def test_a_mode_turns_what_has_a_quaternion() -> None:
+    top = kn.loads("gravity 9.81; A | Ball(b) = 1, 1, 1, 1, com = (0, 0, -1);")
+    axes = kn.modes(top, kn.equilibrium(top)).picture(-1)
+    assert len([c for c in axes.collections if c.get_zorder() == 2]) == 4
+    plt.close(axes.figure)
+
+
 def test_what_cannot_be_drawn_is_said() -> None:
     run = kn.simulate(PENDULUM, 1.0)
     with pytest.raises(kn.ArgumentError, match=r"Run of 'pendulum': expected a time from 0 to 1 s, found 2 s\."):

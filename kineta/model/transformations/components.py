@@ -157,7 +157,7 @@ class Components:
             named = always.union(names_in(tuple(own.values())))
             own |= {"initial": Initial(own["initial"]), "outputs": Outputs(own["outputs"])}
             used = Parameters(p for p in system.parameters if p.name in named)
-            yield system.unchecked(**own, parameters=used, lets=Lets())
+            yield system.unchecked(**own, parameters=used, lets=Lets(), appearance=())
 
     def _contributions(self) -> list[Output]:
         """What components contribute, beside their states, to outputs over several."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
+from kineta.drawing import show
 from kineta.equations.equations import Equations
 from kineta.equations.formulas import simplified
 from kineta.errors import ArgumentError, did_you_mean, shown
@@ -82,6 +83,12 @@ class Reactions(Series):
             names = ", ".join(self.indeterminate)
             notes.append(f"in part indeterminate: {names}; others do the same as {', '.join(self.shared)}")
         return tuple(notes)
+
+    def picture(self, t: float | None = None, *, towards: Any = None, ax: Any = None) -> Any:
+        """Draw the machine at the recorded time nearest to *t* [s], by default the last, with the forces in its joints as arrows
+        on the bodies that they act on; returns the Matplotlib axes.
+        """
+        return show(self, t, towards=towards, ax=ax)
 
     def findings(self) -> dict[str, Any]:
         """Return names, frame, what is indeterminate, and the forces that produce the motion."""

@@ -15,6 +15,7 @@ from kineta.calls import public
 from kineta.drawing import draw
 from kineta.errors import ArgumentError, MissingPackageError, did_you_mean, warn
 from kineta.model.coercion import records
+from kineta.model.system import System
 from kineta.numerics.linear_algebra import eigvals
 from kineta.results.labelled_matrix import aligned
 from kineta.values import numbers, whole, word
@@ -33,6 +34,7 @@ class Linear:
     rate : (n,) rates of the states at the operating point: zero in an equilibrium
     all_states, Z : names of all states, dependent ones included, and their matrix: x_all = Z x
     units : of states, inputs and outputs by name, where known
+    system : the model, for pictures of it
     """
 
     model: str
@@ -51,6 +53,7 @@ class Linear:
     Z: FloatArray
     parameters: Mapping[str, Any] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    system: System | None = field(default=None, repr=False)
 
     @property
     def speeds(self) -> tuple[str, ...]:

@@ -94,6 +94,7 @@ def linearize(
         all_states=names,
         parameters=dict(zip(model.parameter_names, np.moveaxis(p_, -1, 0), strict=True)),
         units=varied_units(model) | expression_units(model, taken),
+        system=model,
     )
     return linear if states is None else linear.part(kept)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from kineta import tolerances
 from kineta.arrays import ComplexArray, FloatArray
 from kineta.calls import public
-from kineta.drawing import draw
+from kineta.drawing import draw, show
 from kineta.equations.equations import Equations
 from kineta.model.system import System
 from kineta.numerics.linear_algebra import eig
@@ -31,6 +31,7 @@ class Modes:
     shapes : (m, n) complex amplitudes of all states, normalised to 1 for the largest coordinate
     names : of the states, dependent ones included
     coordinates : number of leading states that are changes of coordinates
+    linear : the linearisation of which they are the modes
     """
 
     model: str
@@ -38,6 +39,7 @@ class Modes:
     shapes: ComplexArray
     names: tuple[str, ...]
     coordinates: int
+    linear: Linear | None = field(default=None, repr=False)
 
     @property
     def frequency(self) -> FloatArray:
@@ -107,6 +109,12 @@ class Modes:
         """Draw the eigenvalues, and the shape of every mode; returns the Matplotlib figure."""
         return draw(self)
 
+    def picture(self, i: int, *, towards: Any = None, ax: Any = None) -> Any:
+        """Draw the machine in mode number *i*, from 0: at the one end of its motion, and pale on the way to the other; returns
+        the Matplotlib axes. *towards* is the direction, three numbers, from which it is looked at.
+        """
+        return show(self, i, towards=towards, ax=ax)
+
 
 def _part(z: complex) -> str:
     """Return an amplitude in words: its size, and its phase where that is neither 0 nor 180 degrees."""
@@ -138,7 +146,7 @@ def modes(
 
 def _modes(linear: Linear) -> Modes:
     if not linear.states:
-        return Modes(linear.model, np.zeros(0, complex), np.zeros((0, 0), complex), (), 0)
+        return Modes(linear.model, np.zeros(0, complex), np.zeros((0, 0), complex), (), 0, linear)
     values, vectors = eig(linear.A, what="the modes")
     values = np.where(np.abs(values) > tolerances.EIGENVALUE_TOLERANCE * np.abs(values).max(), values, 0.0)
     real, imag = (
@@ -152,4 +160,4 @@ def _modes(linear: Linear) -> Modes:
     own = shapes[:, :n] if n else shapes
     largest = own[np.arange(len(own)), np.abs(own).argmax(axis=1)]
     shapes = shapes / np.where(np.abs(largest) > tolerances.ROUNDING_TOLERANCE, largest, 1.0)[:, None]
-    return Modes(linear.model, real[kept] + 1j * imag[kept], shapes, linear.all_states, n)
+    return Modes(linear.model, real[kept] + 1j * imag[kept], shapes, linear.all_states, n, linear)
