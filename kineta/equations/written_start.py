@@ -55,11 +55,11 @@ class WrittenStart:
             return found.ravel().tolist()  # type: ignore[no-any-return]  # of an array
 
 
-def written_start(system: System, missing: float = 1.0) -> WrittenStart:
-    """The start of *system*, with the value *missing* for parameters without one. Raises :class:`ArgumentError` as
+def written_start(system: System) -> WrittenStart:
+    """The start of *system*; parameters without a value are one. Raises :class:`ArgumentError` as
     :func:`~kineta.equations.initial_values.initial_state` does.
     """
-    p = {x.name: missing if x.value is None else x.value for x in system.parameters if not x.fixed}
+    p = {x.name: 1.0 if x.value is None else x.value for x in system.parameters if not x.fixed}
     known = p | constants(system.parameters)
     state = dict.fromkeys((*system.q_names, *system.v_names), 0.0)
     turned = set(system.quaternions)

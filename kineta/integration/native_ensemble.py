@@ -17,7 +17,6 @@ import numpy as np
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
 from kineta.integration.contact_records import IMPACT_NUMBERS
-from kineta.integration.error_control import error_tolerances, first_steps
 from kineta.integration.loop_abi import CaseData, EnsembleData, RunData
 from kineta.integration.problem import Problem
 from kineta.integration.run_memory import run_data, set_contacts, set_switches
@@ -105,7 +104,6 @@ class Ensemble:
 
     problem: Problem
     lanes: int
-    rates: Callable[[FloatArray, FloatArray], FloatArray]
     h: FloatArray
     y0: FloatArray
     rates0: FloatArray
@@ -153,13 +151,8 @@ class EnsembleRun:
         self.t, self.y = np.full(self.cases, float(p.t0)), np.array(e.y0)
         self.samples = np.full((self.cases, len(grid), self.n), np.nan)
         self.samples[:, :first] = e.y0[:, None]
-        contacts = e.hybrid
-        if contacts is None:
-            steered = error_tolerances(self.n, p.integrals, rtol, atol)[:, : p.steering]
-            self.size = first_steps(e.rates, p.t0, p.t1, e.y0, e.rates0, steered, tableau.error_order)
-            own = {}
-        else:
-            self.size = np.zeros(self.cases)
+        contacts, own, self.size = e.hybrid, dict[str, Any](), np.zeros(self.cases)
+        if contacts is not None:
             self.observed = np.full((self.cases, len(grid) + 1, contacts.observed), np.nan)
             own = {
                 "quaternions": len(p.quaternions),

@@ -92,7 +92,7 @@ def begin_next(method: LoopMethod, run: RunData) -> None:
         number = every.queue[place]
         c.number, c.recorded = number, every.first
         run.t, run.size, run.sizes[0] = every.t[number], every.size[number], 0.0
-        run.accepted, run.rejected, run.evaluations = 0, 0, 2
+        run.accepted, run.rejected = 0, 0
         run.just_rejected = False
         copy(every.y[number * n :], run.y, n)
         if e.n != 0:
@@ -110,7 +110,7 @@ def begin_next(method: LoopMethod, run: RunData) -> None:
 
 @kernel
 def begin_free(method: LoopMethod, run: RunData) -> None:
-    """Begin a case without contacts, whose rate and step size are known."""
+    """Begin a case without contacts, whose rate is known."""
     e, every, number, n = run.events, run.sampling.ensemble, run.sampling.number, run.n
     copy(every.rates[number * n :], run.k, n)
     copy(every.blocks[number * every.stride :], run.block, every.block)
@@ -121,6 +121,9 @@ def begin_free(method: LoopMethod, run: RunData) -> None:
         copy(every.largest[number * run.constraints.watched :], run.constraints.largest, run.constraints.watched)
         run.constraints.low = lowest_pivot(run, run.k)
         run.constraints.hops = 0
+    run.evaluations = 1
+    if run.size == 0.0:
+        run.size = first_step(method, run)
 
 
 @kernel

@@ -184,7 +184,7 @@ def scaled_norm(run: RunData, x: Reals, y: Reals) -> float:
 
 @kernel
 def first_step(method: LoopMethod, run: RunData) -> float:
-    """The initial step size; :func:`kineta.integration.error_control.first_steps` is the same in NumPy."""
+    """The initial step size (Hairer, II.4)."""
     n, y, k, new, second = run.n, run.y, run.k, run.new, run.between
     span = fabs(run.t_end - run.t)
     for i in range(n):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -72,7 +72,7 @@ def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[i
         projection(start, task.y0)
         rate0 = rates(start, task.y0)
     rate0[list(unable)] = np.nan
-    problem = _problem(task, rates, rate0)
+    problem = _problem(task, rate0)
     loop = ensemble_loop(TABLEAUX[task.method], problem.lanes, projecting=problem.problem.manifold is not None)
     runs = EnsembleRun(TABLEAUX[task.method], loop, problem, grid, **vars(task.control))
     with suppress(KeyboardInterrupt):
@@ -91,10 +91,8 @@ def _in_lanes(task: SimulationProblem, found: Solution, bar: Progress) -> list[i
     return [] if (runs.status == loop_abi.PAUSED).any() else given_up
 
 
-def _problem(
-    task: SimulationProblem, rates: Callable[[FloatArray, FloatArray], FloatArray], rate0: FloatArray
-) -> Ensemble:
-    """The initial value problems of all cases of *task*, with their *rates*, which are *rate0* at the start."""
+def _problem(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
+    """The initial value problems of all cases of *task*, with the rates *rate0* at the start."""
     code, h, y0, cases = task.made.code, task.made.h, task.y0, len(task.y0)
 
     def values(t: float, y: FloatArray) -> FloatArray:
@@ -123,7 +121,6 @@ def _problem(
             manifold=own,
         ),
         lanes=code.ensemble_rate.lanes,
-        rates=rates,
         h=np.atleast_2d(h),
         y0=y0,
         rates0=rate0,

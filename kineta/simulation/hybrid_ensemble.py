@@ -115,7 +115,6 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     return Ensemble(
         problem=problem(),
         lanes=1,
-        rates=lambda t, y: rate0,
         h=np.atleast_2d(made.h),
         y0=task.y0,
         rates0=rate0,

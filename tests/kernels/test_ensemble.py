@@ -70,7 +70,7 @@ def begun(f: Rates, t0: float, t1: float, y0: Any, h: Any = ((),), **more: Any) 
         in_lanes(f, *size, y0.shape[1]), h[0], t0, t1, y0[0], more.pop("quaternions", ()), more.pop("integrals", 0),
         watched if events else None,
     )  # fmt: skip
-    cases = Ensemble(first, lanes, rates, h, y0, rates(t0, y0), **found, largest=np.empty((len(y0), 0)))
+    cases = Ensemble(first, lanes, h, y0, rates(t0, y0), **found, largest=np.empty((len(y0), 0)))
     options = {"rtol": 1e-8, "atol": 1e-8, "max_step": np.inf, "max_steps": 10**9, **more}
     return EnsembleRun(tableau, ensemble_loop(tableau, lanes), cases, grid, **options)
 
