@@ -294,8 +294,8 @@ def test_every_example_is_certified_with_the_defaults(path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::kineta.errors.KinetaWarning")
-@pytest.mark.parametrize("seed", range(100))
-def test_a_hundred_sound_systems_are_certified(seed: int) -> None:
+@pytest.mark.parametrize("seed", range(0, 100, 3))
+def test_sound_systems_are_certified(seed: int) -> None:
     if seed % 4:
         system = random_system(seed, rheonomic=bool(seed % 2), elements=bool(seed % 3), n=2 + seed % 3)
     else:
