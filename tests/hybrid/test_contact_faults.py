@@ -327,7 +327,7 @@ def test_a_cart_brakes_with_one_side_on_ice() -> None:
     assert abs(result["psi"][-1]) > 0.05
 
 
-@pytest.mark.parametrize("seed", quick_but([k for k in range(20) if k != 7], [2, 5, 6, *range(8, 20)]))
+@pytest.mark.parametrize("seed", quick_but(range(20), [2, *range(5, 20)]))
 def test_carts_on_ice_at_random(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = body_and_springs(rng) | {"mu": rounded(rng, 0.2, 1), "ice": rounded(rng, 0, 0.1)}

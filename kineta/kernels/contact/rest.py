@@ -64,9 +64,9 @@ def hold(motion: ContactMotion, work: TransitionWork) -> bool:
     without = not pressed and found
     if not without:
         found = hold_without(motion, work, False)
-    if found and number_of(work.exhausted, motion.problem.contacts) > 0:
+    if number_of(work.exhausted, motion.problem.contacts) > 0:
         overloaded = overloads(motion, work)
-        if overloaded:
+        if overloaded or not found:
             for c in range(motion.problem.contacts):
                 work.exhausted[c] = 0
             found = hold_without(motion, work, without)
