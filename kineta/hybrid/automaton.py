@@ -87,7 +87,7 @@ class HybridRun(SampledRun):
                     return
                 end = following
                 if self._is_free():
-                    self._loop.go_on(end, self._posed(t, y, end).h)
+                    self._loop.go_on(end, self._block())
                     continue
             yield from self._transition(t, y, fired or [], end, before)
             jumped = True
@@ -110,11 +110,14 @@ class HybridRun(SampledRun):
 
     def _posed(self, t0: float, y0: FloatArray, t1: float) -> Problem:
         """Problem of the present mode from *t0*, *y0* to *t1*."""
-        h = self.control.made.h
-        if self.contacts is not None:
-            self.contacts.set_block(h)
-            h = self.contacts.motion.words()
-        return replace(self.problem, h=h, t0=t0, y0=y0, t1=t1)
+        return replace(self.problem, h=self._block(), t0=t0, y0=y0, t1=t1)
+
+    def _block(self) -> FloatArray:
+        """Block of the present mode for the loop: h, or the record of the motion with contacts in which it stands."""
+        if self.contacts is None:
+            return self.control.made.h
+        self.contacts.set_block(self.control.made.h)
+        return self.contacts.motion.words()
 
     def _noted(self, segment: Segment, jumped: bool) -> Segment:
         """*segment* with its modes; records the transitions made within the loop."""
