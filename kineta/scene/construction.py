@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -233,7 +233,8 @@ def _equivalent(
         if radius > 0.03 * height:
             R = along(axes[:, k])
             yield surfaces.cylinder(radius, height, 2 * surfaces.AROUND).placed(R, com), ""
-            spot = surfaces.cylinder(0.12 * radius, height * 1.01 + 0.02 * radius)
+            lift = 0.7 * radius if height < 0.3 * radius else 0.0  # through a long one it would shine
+            spot = replace(surfaces.cylinder(0.12 * radius, height * 1.01 + 0.02 * radius), lift=lift)
             yield spot.placed(R, com + 0.66 * radius * axes[:, i]), COLOURS["joint"]
             return
     halves = np.sqrt(np.maximum((total - moments) * (3.4 if many else 3.0) / mass, thin**2))
@@ -260,7 +261,7 @@ def _sized(m: Machine, s: Solid) -> Dressed:
     at = m.value(s, "at")
     yield surfaces.SOLIDS[s.kind](*sizes.tolist()).placed(R, at), ""
     if s.kind == "disk" and len(sizes) == 1:
-        spot = surfaces.cylinder(0.1 * sizes[0], 0.075 * sizes[0])
+        spot = replace(surfaces.cylinder(0.1 * sizes[0], 0.075 * sizes[0]), lift=0.7 * float(sizes[0]))
         yield spot.placed(R, at + R @ np.array([0.62 * sizes[0], 0, 0])), COLOURS["joint"]
 
 

@@ -21,15 +21,19 @@ TURNS = 8
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """``vertices`` (n, 3) [m] and ``faces`` (m, 4), counterclockwise seen from outside where the surface is *closed*."""
+    """``vertices`` (n, 3) [m] and ``faces`` (m, 4), counterclockwise seen from outside where the surface is *closed*.
+
+    lift : by how much it comes before what is farther away [m]: a spot on a face lies before all of the face
+    """
 
     vertices: FloatArray
     faces: IntArray
     closed: bool = True
+    lift: float = 0.0
 
     def placed(self, axes: FloatArray, origin: FloatArray) -> Surface:
         """The surface with its *axes*, columns (3, 3), at an *origin*."""
-        return Surface(self.vertices @ axes.T + origin, self.faces, self.closed)
+        return Surface(self.vertices @ axes.T + origin, self.faces, self.closed, self.lift)
 
 
 def together(*surfaces: Surface) -> Surface:

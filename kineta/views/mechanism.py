@@ -115,7 +115,7 @@ def drawn(solid: Iterable[Piece], view: Camera, *, pale: float = 0.0) -> Drawn:
         colour = rgb(piece.colour) * (0.52 + 0.52 * bright)[:, None] + 0.16 * glint[:, None]
         colour = np.clip(colour, 0, 1)
         polygons.append(flat)
-        depths.append(depth.mean(axis=1))
+        depths.append(depth.mean(axis=1) + piece.surface.lift)
         colours.append(colour + pale * (1 - colour))
     order = np.argsort(np.concatenate(depths), kind="stable")
     return Drawn(np.concatenate(polygons)[order], np.concatenate(colours)[order])
@@ -191,7 +191,9 @@ def prepare(ax: Any, view: Camera, box: FloatArray) -> None:
             name(f"{'-' if row[k] < 0 else ''}{'xyz'[k]} [m]")
     ax.grid(color=LINES, linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.locator_params(nbins=6)
+    wide, high = high - low
+    for axis, part in (("x", wide / high if high > 0 else 1.0), ("y", high / wide if wide > 0 else 1.0)):
+        ax.locator_params(axis=axis, nbins=int(min(max(7 * part, 2), 6)))
     for spine in ax.spines.values():
         spine.set_color("#b8bfc8")
     ax.tick_params(color="#b8bfc8", labelcolor="#4a525c", labelsize="small")

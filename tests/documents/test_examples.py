@@ -24,6 +24,20 @@ def test_the_demo_derives_checks_moves_and_draws(tmp_path: Path) -> None:
     assert written == {"equations.tex", "hopping_robot.c", "hopping_robot.h", "leg.png", "puma560.png"}
 
 
+def test_the_pictures_of_machines_are_small_and_shown() -> None:
+    page = (ROOT / "docs" / "pictures.md").read_text(encoding="utf-8")
+    pictures = sorted((ROOT / "docs" / "images" / "machines").glob("*.png"))
+    assert all(p.stat().st_size < 60_000 for p in pictures)
+    assert [p.stem for p in pictures if f"machines/{p.name}" not in page] == ["several"]
+
+
+@pytest.mark.slow
+def test_the_machines_of_the_gallery_are_drawn(tmp_path: Path) -> None:
+    run("machines.py", str(tmp_path / "machines"), cwd=tmp_path)
+    kept = {p.name for p in (ROOT / "docs" / "images" / "machines").iterdir()}
+    assert {p.name for p in (tmp_path / "machines").iterdir()} == kept
+
+
 @pytest.mark.slow
 def test_the_gallery_has_a_picture_of_every_example(tmp_path: Path) -> None:
     run("gallery.py", str(tmp_path / "pictures"), cwd=tmp_path)
