@@ -18,6 +18,7 @@ import kineta as kn
 from kineta.tasks.export.run_names import CONTACT_OUTCOMES
 from tests.kernels.wasm_machine import Instance
 from tests.support import EXAMPLES, slow
+from tests.tasks.export.test_exported_run import SENSING
 from tests.tasks.export.unfused import unfused
 
 REACHED, EVENT, CHANGED = 0, 2, 8
@@ -66,9 +67,9 @@ def test_a_run_is_that_of_simulate_to_the_last_bit(name: str, end: float, events
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "end"), [("bouncing_ball", 2.0), ("thrown_box", 0.5)])
+@pytest.mark.parametrize(("name", "end"), [("bouncing_ball", 2.0), ("thrown_box", 0.5), ("sensing", 2.0)])
 def test_contacts_are_those_of_simulate_to_the_last_bit(name: str, end: float) -> None:
-    equations = kn.derive(kn.load(EXAMPLES / f"{name}.kin"))
+    equations = kn.derive(SENSING if name == "sensing" else kn.load(EXAMPLES / f"{name}.kin"))
     with unfused():
         result = kn.simulate(equations, end, samples=11)
     run = kn.export_run(equations, end, language="wasm")
