@@ -76,7 +76,7 @@ def loop_switches(task: SimulationProblem, values: int, setup: int, observed: in
         values=values,
         setup=setup,
         given=made.p.shape[-1] + made.forces.constant.shape[-1],
-        found=code.programs[SWITCHES].n_outputs,
+        found=code.programs[SWITCHES].n_outputs if names else 0,
         first=np.cumsum([0, *map(len, names)]),
         held=sum(map(len, names)) + np.cumsum([0, *conditions]),
         targets=_integers(states.index(n) if n in states else -1 - parameters.index(n) for own in names for n in own),

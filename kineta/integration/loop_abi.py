@@ -192,7 +192,8 @@ class EnsembleData(Record, shared=True, partial=True):
         counts
     Of motions with contacts, whose samples and zeros are on their constraints: quaternions : their number; same : (cases,)
     contact tolerance; regular : (n_regular, n) states with independent constraints; brief : time of a chatter; observed :
-    (cases, times + 1, n_observed) quantities at the samples and at the end; given : (cases, n_given) of switches
+    (cases, times + 1, n_observed) quantities at the samples and at the end; given : (cases, n_given) of switches; held :
+    (segments, n_held) sampled forces, each up to the time in ``ends``, with their ``places`` in ``given``
     """
 
     next: Integers
@@ -229,18 +230,24 @@ class EnsembleData(Record, shared=True, partial=True):
     n_observed: int
     observed: Reals
     given: Reals
+    segments: int
+    ends: Reals
+    held: Reals
+    n_held: int
+    places: Integers
 
 
 class CaseData(Record, partial=True):
-    """A case of an ensemble in a run: its *number*, -1 for none; the samples *recorded*; the event that *ended* it; and for
-    every zero found since the last pause the number in ``cases``; the number of transitions since the last impact, ``calm``, and
-    the times of the last, ``since`` (CHATTER,).
+    """A case of an ensemble in a run: its *number*, -1 for none; the samples *recorded*; the event that *ended* it; the *segment*
+    of sampled forces; for every zero found since the last pause the number in ``cases``; the number of transitions since the
+    last impact, ``calm``, and the times of the last, ``since`` (CHATTER,).
     """
 
     ensemble: EnsembleData
     number: int
     recorded: int
     ended: int
+    segment: int
     cases: Integers
     calm: int
     since: Reals

@@ -40,6 +40,7 @@ class HybridCases:
 
     memory : of a motion; same : (cases,) contact tolerances; regular : (k, n) states with independent constraints
     flags, observed : numbers of flags of a mode, and of observed quantities; given : (cases, k) parameters and constant forces
+    ends, held, places : (m,), (m, j), (j,) sampled forces, the times up to which they are held, and their places in ``given``
     """
 
     memory: MotionMemory
@@ -48,6 +49,9 @@ class HybridCases:
     flags: int
     observed: int
     given: FloatArray
+    ends: FloatArray
+    held: FloatArray
+    places: IntArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +167,11 @@ class EnsembleRun:
                 "n_observed": contacts.observed,
                 "observed": self.observed.reshape(-1),
                 "given": _flat(contacts.given),
+                "segments": len(contacts.ends),
+                "ends": contacts.ends,
+                "held": _flat(contacts.held),
+                "n_held": len(contacts.places),
+                "places": contacts.places,
             }
         self._zeros: list[EventZeros] = []
         self.transitions: list[tuple[IntArray, FloatArray, IntArray, FloatArray, FloatArray]] = []

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kineta.integration.contact_records import BOUND, NORMAL
 from kineta.integration.loop_abi import AHEAD, DONE, EVENT, GIVEN_UP, OUT_OF_STEPS, PAUSED, RunData
 from kineta.kernels.integrate import GOES_ON, begin_anew, is_fused, step
 from kineta.kernels.language import fabs, kernel, take
@@ -13,8 +14,8 @@ from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
 from kineta.kernels.runge_kutta import first_step
 from kineta.kernels.sampling import note_case, observe
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot, measure_pivots
-from kineta.kernels.switching import begin_marks, begin_switches
-from kineta.kernels.transition import is_carried_out, keep_mode
+from kineta.kernels.switching import begin_marks, begin_switches, look_at, set_block
+from kineta.kernels.transition import carry_over, is_carried_out, keep_mode
 from kineta.kernels.vectors import copy
 from kineta.memory import LaneRecord
 from kineta.numerics.tableaux import Tableau
@@ -53,6 +54,8 @@ def integrate_cases(method: LoopMethod, run: RunData) -> int:
             status = GIVEN_UP
         elif run.events.ended:
             status = EVENT if is_end(method, run, run.sampling.ended) else GIVEN_UP
+        if (method.touching or method.switching) and status == DONE and has_samples(run):
+            status = take_sample(method, run)
         if status == GOES_ON and run.accepted >= run.sampling.ensemble.max_steps:
             status = OUT_OF_STEPS
         if status != GOES_ON:
@@ -131,6 +134,8 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
     """Begin the case of an ensemble: its first mode, its rate and its step size; a case without one is given up."""
     c, case, every = run.contacts, run.sampling, run.sampling.ensemble
     copy(every.blocks[case.number * every.stride :], c.motion.block, every.block)
+    if method.switching:
+        begin_given(method, run)
     c.transitions.same, c.transitions.fastest = every.same[case.number], 0.0
     for k in range(c.motion.problem.contacts):
         c.transitions.loose[k] = 0
@@ -139,9 +144,6 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
     changed = is_carried_out(run, run.t, run.y, c.made)
     run.events.undefined = not changed
     if method.switching:
-        begin_switches(run)
-        begin_marks(method, run)
-        copy(every.given[case.number * run.switches.n_given :], run.switches.given, run.switches.n_given)
         run.events.undefined = not changed or c.transitions.alarms > 0
     if changed:
         note_case(method, run, run.t)
@@ -153,12 +155,79 @@ def begin_case(method: LoopMethod, run: RunData) -> None:
 
 
 @kernel
+def begin_given(method: LoopMethod, run: RunData) -> None:
+    """The parameters and forces of a case, its switches before any has acted, and its first sample."""
+    case, every, s = run.sampling, run.sampling.ensemble, run.switches
+    copy(every.given[case.number * s.n_given :], s.given, s.n_given)
+    case.segment = 0
+    if every.segments > 0:
+        run.t_end = every.ends[every.segments - 1]
+    begin_switches(run)
+    begin_marks(method, run)
+    if every.segments > 0:
+        hold(method, run)
+
+
+@kernel
+def hold(method: LoopMethod, run: RunData) -> None:
+    """Hold the sampled forces of the present segment, up to its end."""
+    case, every = run.sampling, run.sampling.ensemble
+    for k in range(every.n_held):
+        run.switches.given[every.places[k]] = every.held[case.segment * every.n_held + k]
+    set_block(method, run)
+    run.t_end = every.ends[case.segment]
+
+
+@kernel
+def has_samples(run: RunData) -> bool:
+    """Whether there are sampled forces behind the present ones."""
+    return run.sampling.segment + 1 < run.sampling.ensemble.segments
+
+
+@kernel
+def take_sample(method: LoopMethod, run: RunData) -> int:
+    """Go on with the next sampled forces; the status of the case."""
+    run.sampling.segment += 1
+    free = is_free(method, run)
+    if free:
+        hold(method, run)
+        run.time[0] = run.t
+        run.rate(run.time, run.y, run.block, run.k)
+        run.evaluations += 1
+        return GOES_ON
+    look_at(run, run.t, run.y, run.switches.old)
+    begin_marks(method, run)
+    hold(method, run)
+    copy(run.y, run.new, run.n)
+    carry_over(method, run, True)
+    if run.events.undefined:
+        return GIVEN_UP
+    return EVENT if run.switches.stopped >= 0 else GOES_ON
+
+
+@kernel
+def is_free(method: LoopMethod, run: RunData) -> bool:
+    """Whether forces alone change at a sample: there are no switches, and no contact is closed or near."""
+    c, free = run.contacts, run.switches.count == 0
+    if method.touching:
+        for k in range(c.n_flags):
+            free = free and c.motion.flags[k] == 0.0
+        for k in range(c.motion.problem.contacts):
+            free = free and c.motion.problem.has_normal[k] != 0
+        for i in range(c.first, run.events.n):
+            if c.guard_rows[i - c.first] == BOUND:
+                free = False
+            elif c.guard_rows[i - c.first] == NORMAL:
+                free = free and run.events.values[i] > c.transitions.same
+    return free and method.touching
+
+
+@kernel
 def begin_switching(method: LoopMethod, run: RunData) -> None:
     """Begin a case with switches and no contacts."""
-    case, every, s = run.sampling, run.sampling.ensemble, run.switches
+    case, every = run.sampling, run.sampling.ensemble
     copy(every.blocks[case.number * every.stride :], run.block, every.block)
-    copy(every.given[case.number * s.n_given :], s.given, s.n_given)
-    begin_switches(run)
+    begin_given(method, run)
     case.calm = 0
     begin_motion(method, run)
 

@@ -84,15 +84,8 @@ def mark_guard(run: RunData, guard: int) -> None:
 @kernel
 def is_switched(method: LoopMethod, run: RunData, t: float, state: Reals) -> bool:
     """Whether the switches that are marked act at the time t in a *state*, and those that follow them, until none does; the state
-    after them is then ``between``. False where compiled code cannot tell.
+    after them is then ``between``. Conditions before it are the old ones. False where compiled code cannot tell.
     """
-    look_at(run, t, state, run.switches.old)
-    return is_switched_after(method, run, t, state)
-
-
-@kernel
-def is_switched_after(method: LoopMethod, run: RunData, t: float, state: Reals) -> bool:
-    """:func:`is_switched` after a mode whose conditions are known."""
     c, s, y, turn = run.contacts, run.switches, run.between, 0
     copy(state, y, run.n)
     s.at_once = s.at_once + 1 if fabs(t - s.last) <= tolerances.EVENT_TOLERANCE * fabs(t) else 0

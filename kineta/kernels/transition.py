@@ -13,7 +13,7 @@ from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import record
 from kineta.kernels.sampling import end_calm, is_last_wanted, note_case, note_step
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
-from kineta.kernels.switching import energy, is_switched, mark_zeros
+from kineta.kernels.switching import energy, is_switched, look_at, mark_zeros
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
 
@@ -58,13 +58,17 @@ def switch(method: LoopMethod, run: RunData, dense: Reals, start: float, h: floa
         mark_zeros(method, run, run.t, before)
         keep_zeros(run, run.switches.span, run.t, before)
         note_step(method, run, dense, start, h, before)
-        carry_over(method, run)
+        carry_over(method, run, False)
 
 
 @kernel
-def carry_over(method: LoopMethod, run: RunData) -> None:
-    """Go on after the switches and guards marked, in the new state of the run at its time."""
+def carry_over(method: LoopMethod, run: RunData, known: bool) -> None:
+    """Go on after the switches and guards marked, in the new state of the run at its time; after a mode whose conditions are
+    *known*, or the present one.
+    """
     s = run.switches
+    if not known:
+        look_at(run, run.t, run.new, s.old)
     able = is_switched(method, run, run.t, run.new)
     if method.touching:
         end_calm(run)
@@ -159,7 +163,7 @@ def change_mode(
         if changed:
             note_case(method, run, t)
         elif method.switching:
-            carry_over(method, run)
+            carry_over(method, run, False)
         else:
             e.undefined = True
     else:

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from kineta.arrays import FloatArray
+from kineta.arrays import FloatArray, IntArray, Mask
 from kineta.hybrid.automaton import contact_tolerance, penetration_notes
 from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import loop_contacts
+from kineta.hybrid.sampling import SampledControl
 from kineta.hybrid.switches import is_settable, loop_switches
 from kineta.integration import loop_abi
 from kineta.integration.contact_records import FLAGS
@@ -41,7 +42,9 @@ def may_run_natively(task: SimulationProblem) -> bool:
     where laws of contact do not hold, or a switch leaves what constraints allow.
     """
     system, touches = task.system, task.made.code.layout.touches
-    if task.made.forces.sampled or system.programs or task.method not in TABLEAUX or not task.t1 > task.t0:
+    if not all(isinstance(one.value, np.ndarray) for one, _ in task.made.forces.sampled):
+        return False
+    if system.programs or task.method not in TABLEAUX or not task.t1 > task.t0:
         return False
     if system.switches:
         return not system.constraints and (bool(touches) or task.made.code.treatment == FREE) and is_settable(system)
@@ -61,7 +64,8 @@ def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> lis
     rate0[refused] = np.nan
     ensemble = _ensemble(task, rate0)
     tableau = TABLEAUX[task.method]
-    loop = hybrid_ensemble_loop(tableau, touching=code.contacts is not None, switching=bool(task.system.switches))
+    switching = bool(task.system.switches or task.made.forces.sampled)
+    loop = hybrid_ensemble_loop(tableau, touching=code.contacts is not None, switching=switching)
     runs = EnsembleRun(tableau, loop, ensemble, grid, **vars(task.control))
     with suppress(KeyboardInterrupt):
         runs.run(min(cores(), cases), lambda ended: bar.ended(ended, cases))
@@ -75,6 +79,8 @@ def run_natively(task: SimulationProblem, found: Solution, bar: Progress) -> lis
     found.values[begun] = runs.observed[begun]
     for i in np.flatnonzero(stays).tolist():
         found.status[i], found.messages[i] = _STATUS[int(runs.status[i])], _message(task, runs, i)
+    if found.forces is not None:
+        _hold(task, found, stays)
     transitions = partial(CaseTransitions.ordered, runs.transitions, cases, code.layout.flags)
     brought = [""] * cases if code.contacts is None else penetration_notes(code.contacts, task)
     histories = Histories(code.layout.touches, [s.name for s in task.system.switches], transitions, brought)
@@ -97,9 +103,9 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     @contextmanager
     def memory() -> Iterator[Problem]:
         switching = None
-        if task.system.switches:
-            addresses = code.switch_address, code.setup_function.address, code.observed.address
-            switching = loop_switches(task, *addresses)
+        if task.system.switches or task.made.forces.sampled:
+            values = code.switch_address if task.system.switches else 0
+            switching = loop_switches(task, values, code.setup_function.address, code.observed.address)
         if contacts is None:
             yield replace(problem(), switching=switching)
         else:
@@ -111,7 +117,7 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     cases, n = task.y0.shape
     regular = [np.concatenate([q, v, np.zeros(n - len(q) - len(v))]) for q, v in task.regular]
     given = [np.broadcast_to(x, (cases, x.shape[-1])) for x in (made.p, made.forces.constant)]
-    empty = np.empty((cases, 0))
+    empty, held = np.empty((cases, 0)), _held(task)
     return Ensemble(
         problem=problem(),
         lanes=1,
@@ -128,8 +134,32 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
             code.layout.flags,
             code.observed_size,
             np.concatenate(given, axis=-1),
+            *held,
         ),
     )
+
+
+def _held(task: SimulationProblem) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Times up to which sampled forces are held, the forces, and their places among parameters and forces."""
+    control, ends = SampledControl(one := task.case(0)), list[float]()
+    while (end := control.take(one.y0)) is not None:
+        ends.append(end)
+    v_names, size = task.system.v_names, task.made.p.shape[-1]
+    driven = [v_names.index(name) for _, speeds in task.made.forces.sampled for name in speeds]
+    forces = np.array(control.forces).reshape(len(ends), len(v_names))[:, driven]
+    return np.array(ends), forces, size + np.array(driven, dtype=np.int64)
+
+
+def _hold(task: SimulationProblem, found: Solution, which: Mask) -> None:
+    """Put what was held at the times of the cases *which*."""
+    ends, forces, places = _held(task)
+    assert found.forces is not None
+    for i in np.flatnonzero(which).tolist():
+        k = found.recorded[i]
+        rows = np.searchsorted(ends[:-1], found.t[i], side="right")
+        found.forces[i] = task.case(i).made.forces.constant
+        found.forces[i][:, places - task.made.p.shape[-1]] = forces[rows]
+        found.forces[i, k:-1] = np.nan
 
 
 def _message(task: SimulationProblem, runs: EnsembleRun, i: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -89,9 +89,11 @@ CASES = 5
 
 
 @pytest.fixture
-def left(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Cases that compiled code has left to Python, filled by runs."""
+def left(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Cases that compiled code has left to Python, filled by runs; no others are run there."""
     found: list[int] = []
+    alone: list[Any] = []
+    integrate = ensemble.integrate
     run: Callable[..., list[int]] = hybrid_ensemble.run_natively
 
     def noted(*given: Any) -> list[int]:
@@ -100,7 +102,9 @@ def left(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return some
 
     monkeypatch.setattr(ensemble, "run_natively", noted)
-    return found
+    monkeypatch.setattr(ensemble, "integrate", lambda *given: alone.append(given) or integrate(*given))
+    yield found
+    assert len(alone) == len(found)
 
 
 def started(system: kn.System, seed: int) -> np.ndarray:
@@ -134,6 +138,20 @@ def test_every_case_has_the_bits_of_its_own_run(name: str, left: list[int], *, w
     for i in range(CASES):
         p = {n: values[i] for n, values in more.items()}
         check_same(run.case(i), kn.simulate(system, t, v=v[i], p=p, events=events, samples=7))
+
+
+@pytest.mark.parametrize("name", ["ball", "limits", "jumps", "relay", "varying friction"])
+def test_tables_of_samples_are_held_in_every_case(name: str, left: list[int]) -> None:
+    system, t, more = MODELS[name]
+    rows = np.random.default_rng(4).uniform(-2, 2, 9)
+    tau = {system.v_names[0]: kn.sampled(rows, 6 / t)}
+    tau |= {n: kn.sampled([0.0, 0.7 * t], [[1.0], [-1.0]]) for n in system.v_names[1:2]}
+    v = started(system, seed=len(name))
+    run = kn.simulate(system, t, v=v, p=more, tau=tau, samples=7)
+    assert left == []
+    for i in range(CASES):
+        p = {n: values[i] for n, values in more.items()}
+        check_same(run.case(i), kn.simulate(system, t, v=v[i], p=p, tau=tau, samples=7))
 
 
 def test_switches_that_compiled_code_cannot_tell_are_left_to_python(left: list[int]) -> None:

@@ -20,7 +20,7 @@ from kineta.kernels.standalone.contact_changes import (
     put_change,
     tell,
 )
-from kineta.kernels.switching import is_switched_after, look_at, mark_hearing, mark_zeros
+from kineta.kernels.switching import is_switched, look_at, mark_hearing, mark_zeros
 from kineta.kernels.transition import first_change, keep_zeros
 from kineta.kernels.vectors import copy
 
@@ -72,7 +72,7 @@ def act_after(method: LoopMethod, run: RunData, x: ContactChanges, t: float) -> 
     if method.touching:
         copy(c.motion.flags, x.flags, c.n_flags)
         c.transitions.made, c.transitions.status = 0, 0
-    able = is_switched_after(method, run, t, x.state)
+    able = is_switched(method, run, t, x.state)
     tell_all(method, run, x)
     status = 0
     if not able:
