@@ -117,7 +117,8 @@ class HybridRun(SampledRun):
         if self.contacts is None:
             return self.control.made.h
         self.contacts.set_block(self.control.made.h)
-        return self.contacts.motion.words()
+        block: FloatArray = self.contacts.motion.words()
+        return block
 
     def _noted(self, segment: Segment, jumped: bool) -> Segment:
         """*segment* with its modes; records the transitions made within the loop."""
