@@ -67,9 +67,13 @@ def collection_extent(axes: Any) -> list[float]:
     return [*points.min(axis=0), *points.max(axis=0)]
 
 
-def test_an_equilibrium_an_assembly_and_cases_are_drawn() -> None:
+def test_an_equilibrium_and_an_assembly_are_drawn() -> None:
     assert colours(kn.equilibrium(FOURBAR).picture()) > 40
     assert colours(kn.assemble(FOURBAR).picture()) > 40
+
+
+@pytest.mark.slow
+def test_cases_are_drawn() -> None:
     many = kn.simulate(PENDULUM, 1.0, q=[[0.1], [1.0]])
     first, second = (collection_extent(many.picture(0.0, case=k)) for k in (0, 1))
     assert abs(first[2] - second[2]) > 0.1
