@@ -186,8 +186,7 @@ class EnsembleData(Record, shared=True, partial=True):
     grid : (times,) times to record, from number ``first`` on; direction : 1, or -1 backwards; max_steps : of a case
     block, stride : size of a block h, and of a row of ``blocks``, 0 where all share one
     size : the size of the first step, 0 for one that the loop finds, and later of the last
-    values, left, noise, largest : as in :class:`EventData` and
-        :class:`ConstraintData`; samples : (cases, times, n)
+    values, left, noise, largest : as in :class:`EventData` and :class:`ConstraintData`; samples : (cases, times, n)
     status : as the return values of the loop; ended : the event that ended the case; accepted, rejected, evaluations, recorded :
         counts
     Of motions with contacts, whose samples and zeros are on their constraints: quaternions : their number; same : (cases,)

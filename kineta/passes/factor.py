@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from kineta.expr.graph import ONE, Graph, Ref
-from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.op import Op
 from kineta.expr.walk import reachable, users
 from kineta.passes.linear_forms import Constants
 from kineta.passes.substitute import signed
@@ -34,40 +34,29 @@ def factor(source: Graph, roots: Sequence[Ref], parameters: Collection[str], tar
 
 
 class _Factoring:
-    """The state of the sweep: copies of nodes, products and sums nested in another one, and constant nodes."""
+    """The state of the sweep: copies of nodes, products and sums nested in another one, and constants."""
 
     def __init__(self, source: Graph, target: Graph, user: dict[int, int], parameters: Collection[str]) -> None:
         self.source = source
         self.target = target
         self.user = user
-        self.parameters = parameters
-        self.constant: set[int] = set()
-        self.constants = Constants(target)
-        self.copy: dict[int, Ref] = {}
+        self.constants = Constants(source, target, parameters)
+        self.copy = self.constants.copy
         self.products: dict[int, _Product] = {}
         self.sums: dict[int, list[_Product]] = {}
 
     def visit(self, i: int) -> None:
         """Process node *i*, after its operands."""
-        source, target, copy, constant = self.source, self.target, self.copy, self.constant
+        if self.constants.copied(i):
+            return
+        source, copy = self.source, self.copy
         op, a, b = source.op[i], source.lhs[i], source.rhs[i]
-        if op in LEAVES:
-            copy[i], known = self.constants.leaf(source, i, self.parameters)
-            if known:
-                constant.add(i)
-        elif op in UNARY:
-            copy[i] = target.call(op, signed(copy[a >> 1], a))
-            if a >> 1 in constant:
-                constant.add(i)
-        elif a >> 1 in constant and b >> 1 in constant:
-            copy[i] = self.constants.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
-            constant.add(i)
-        elif op == _MUL:
+        if op == _MUL:
             self._visit_product(i, a, b)
         elif op == _ADD:
             self._visit_sum(i, a, b)
         else:
-            copy[i] = target.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
+            copy[i] = self.target.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
 
     def _visit_product(self, i: int, a: Ref, b: Ref) -> None:
         (c, x), (d, y) = self._product(a, _MUL), self._product(b, _MUL)
@@ -97,7 +86,7 @@ class _Factoring:
     def _product(self, ref: Ref, user: int) -> _Product:
         """*ref*, an operand of a *user*, as a product."""
         i = ref >> 1
-        if i in self.constant:
+        if i in self.constants.nodes:
             return signed(self.copy[i], ref), []
         if self.user[i] == user and i in self.products:
             c, x = self.products.pop(i)

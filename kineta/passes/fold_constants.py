@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
-from kineta.expr.op import LEAVES, UNARY, Op
+from kineta.expr.op import Op
 from kineta.expr.walk import reachable, users
 from kineta.passes.linear_forms import Constants
 from kineta.passes.substitute import signed
@@ -21,26 +21,16 @@ def fold_constants(source: Graph, roots: Sequence[Ref], parameters: Collection[s
     """The *roots* of *source* rebuilt in *target* with the same values and no more operations on variables."""
     order = reachable(source, roots)
     user = users(source, order, roots)
-    constant: set[int] = set()
-    constants = Constants(target)
-    copy: dict[int, Ref] = {}
+    constants = Constants(source, target, parameters)
+    copy = constants.copy
     parts: dict[int, tuple[Ref, Ref]] = {}  # of a nested sum or product: its constant part and the rest
     for i in order:
+        if constants.copied(i):
+            continue
         op, a, b = source.op[i], source.lhs[i], source.rhs[i]
-        if op in LEAVES:
-            copy[i], known = constants.leaf(source, i, parameters)
-            if known:
-                constant.add(i)
-        elif op in UNARY:
-            copy[i] = target.call(op, signed(copy[a >> 1], a))
-            if a >> 1 in constant:
-                constant.add(i)
-        elif a >> 1 in constant and b >> 1 in constant:
-            copy[i] = constants.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b))
-            constant.add(i)
-        elif op in _NEUTRAL:
+        if op in _NEUTRAL:
             neutral = _NEUTRAL[op]
-            (c, x), (d, y) = (_split(r, op, neutral, copy, parts, constant) for r in (a, b))
+            (c, x), (d, y) = (_split(r, op, neutral, constants, parts) for r in (a, b))
             together = constants.call(op, c, d), target.call(op, x, y)
             if user[i] == op:
                 parts[i] = together
@@ -51,14 +41,12 @@ def fold_constants(source: Graph, roots: Sequence[Ref], parameters: Collection[s
     return [signed(copy[r >> 1], r) for r in roots]
 
 
-def _split(
-    ref: Ref, op: int, neutral: Ref, copy: dict[int, Ref], parts: dict[int, tuple[Ref, Ref]], constant: set[int]
-) -> tuple[Ref, Ref]:
+def _split(ref: Ref, op: int, neutral: Ref, constants: Constants, parts: dict[int, tuple[Ref, Ref]]) -> tuple[Ref, Ref]:
     """The constant part of a term (or factor), and the rest."""
     i = ref >> 1
-    if i in constant:
-        return signed(copy[i], ref), neutral
+    if i in constants.nodes:
+        return signed(constants.copy[i], ref), neutral
     if i in parts:
         c, x = parts[i]
         return (signed(c, ref), signed(x, ref)) if op == Op.ADD else (c, signed(x, ref))
-    return neutral, signed(copy[i], ref)
+    return neutral, signed(constants.copy[i], ref)

@@ -9,7 +9,8 @@ from collections.abc import Collection
 from fractions import Fraction
 
 from kineta.expr.graph import ONE, ZERO, Graph, Ref
-from kineta.expr.op import Op
+from kineta.expr.op import UNARY, Op
+from kineta.passes.substitute import signed
 
 #: Neutral elements.
 _NEUTRAL = {int(Op.ADD): ZERO, int(Op.MUL): ONE}
@@ -30,18 +31,35 @@ LinearForm = dict[Ref, Exact]
 
 
 class Constants:
-    """Constant expressions of a graph, built in linear form."""
+    """Constant expressions, of numbers and *parameters* alone, in a copy *graph* of the nodes of *source*, built in linear form.
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    copy : nodes of the copy by those of the source
+    nodes : constant nodes of the source
+    """
+
+    def __init__(self, source: Graph, graph: Graph, parameters: Collection[str]) -> None:
+        self.source, self.graph, self.parameters = source, graph, parameters
+        self.copy: dict[int, Ref] = {}
+        self.nodes: set[int] = set()
         self._forms: dict[int, LinearForm] = {}
 
-    def leaf(self, source: Graph, i: int, parameters: Collection[str]) -> tuple[Ref, bool]:
-        """The copy of a number or symbol of *source*, and whether it is constant."""
-        if source.op[i] == Op.CONST:
-            return self.graph.const(source.constants[source.lhs[i]]), True
-        name = source.names[source.lhs[i]]
-        return self.graph.symbol(name), name in parameters
+    def copied(self, i: int) -> bool:
+        """Copy node *i*, whose operands are copied, if it is a leaf, a function of one operand, or constant; whether it is."""
+        source, copy = self.source, self.copy
+        op, a, b = source.op[i], source.lhs[i], source.rhs[i]
+        if op == Op.CONST:
+            copy[i], constant = self.graph.const(source.constants[a]), True
+        elif op == Op.SYMBOL:
+            copy[i], constant = self.graph.symbol(source.names[a]), source.names[a] in self.parameters
+        elif op in UNARY:
+            copy[i], constant = self.graph.call(op, signed(copy[a >> 1], a)), a >> 1 in self.nodes
+        elif a >> 1 in self.nodes and b >> 1 in self.nodes:
+            copy[i], constant = self.call(op, signed(copy[a >> 1], a), signed(copy[b >> 1], b)), True
+        else:
+            return False
+        if constant:
+            self.nodes.add(i)
+        return True
 
     def call(self, op: int, a: Ref, b: Ref) -> Ref:
         """The operation *op* of two constant expressions."""
