@@ -16,7 +16,7 @@ from typing import Annotated, Any, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 
-from kineta.arrays import address
+from kineta.arrays import FloatArray, address
 from kineta.errors import ArgumentError, excerpt, shown
 
 
@@ -196,7 +196,7 @@ class Record:
                 "Give them."
             )
 
-    def words(self) -> Any:
+    def words(self) -> FloatArray:
         """The memory of the record as an array of numbers of eight bytes."""
         return np.frombuffer(self._reals, dtype=np.float64)
 
