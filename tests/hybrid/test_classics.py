@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import quad, solve_ivp
 
 import kineta as kn
+from tests.models import COMPASS
 from tests.support import EXAMPLES
 
 G = 9.81
@@ -164,25 +165,6 @@ def test_a_rod_with_too_much_friction_ends_in_a_sentence_that_names_it() -> None
     assert "friction" in said
 
 
-#: The compass gait of Goswami, Thuilot and Espiau: legs of a + b = 1 m with 5 kg each, 10 kg at the hip, no scuffing of the swing
-#: foot. Q+ v+ = Q- v-: angular momenta about the foot that strikes, and of the other leg about the hip.
-COMPASS = f"""
-gravity {G};
-parameters a = 0.5, b = 0.5, l = 1, m = 5, h = 10, slope = 0.05;
-Stance | Ry(s), Sz(a) = m(m); Hip | Ry(s), Sz(l) = m(h); Swing ~ Hip | Ry(n - s), Sz(-b) = m(m);
-coordinates s, n;
-let c = cos(s - n);
-let before_1 = -m*a*b*n' + (-m*a*b + (h*l^2 + 2*m*a*l)*c)*s';
-let before_2 = -m*a*b*s';
-let n_1 = m*b^2 - m*b*l*c; let s_1 = m*l^2 - m*b*l*c + m*a^2 + h*l^2;
-let n_2 = m*b^2; let s_2 = -m*b*l*c;
-let det = n_1*s_2 - s_1*n_2;
-when strike : min(s + n - 2*slope, s - n - 0.2) >= 0 :
-    s = n, n = s, s' = (n_1*before_2 - n_2*before_1)/det, n' = (s_2*before_1 - s_1*before_2)/det;
-initial s = -0.2187, n = 0.3234, s' = 1.0918, n' = 0.3772;
-"""
-
-
 def steps_of_the_compass(slope: float, y: np.ndarray, count: int) -> tuple[list[float], np.ndarray]:
     """Times of the impacts, and the last state (s, n, s', n'), from point masses: momenta are summed up as they are."""
     a = b = 0.5
@@ -244,10 +226,9 @@ def steps_of_the_compass(slope: float, y: np.ndarray, count: int) -> tuple[list[
 
 def test_the_compass_gait_walks_as_point_masses_do() -> None:
     slope = math.radians(3)
-    system = kn.loads(COMPASS)
     start = np.array([-0.2187, 0.3234, 1.0918, 0.3772])
     times, last = steps_of_the_compass(slope, start, 8)
-    run = kn.simulate(system, times[-1] + 1e-9, p={"slope": slope}, rtol=1e-11, atol=1e-12)
+    run = kn.simulate(COMPASS, times[-1] + 1e-9, p={"slope": slope}, rtol=1e-11, atol=1e-12)
     found = [t for t, what in run.changes if "strike" in what]
     assert found == pytest.approx(times, rel=1e-8)
     assert [*run.q[-1], *run.v[-1]] == pytest.approx(last, abs=1e-6)
@@ -255,11 +236,10 @@ def test_the_compass_gait_walks_as_point_masses_do() -> None:
 
 def test_the_gait_of_the_compass_doubles_its_period_on_steeper_slopes() -> None:
     """One period of 0.734 s at 3 degrees, two from 4.37 degrees on, four at 5. Each gait begins where the one before ended."""
-    system = kn.loads(COMPASS)
     state: dict[str, Any] = {}
     kinds = []
     for degrees in (3.0, 3.6, 4.2, 4.45, 4.7, 4.9, 5.0):
-        run = kn.simulate(system, 60.0, p={"slope": math.radians(degrees)}, **state)
+        run = kn.simulate(COMPASS, 60.0, p={"slope": math.radians(degrees)}, **state)
         periods = np.diff([t for t, _ in run.changes])[-16:]
         kinds.append(next(k for k in (1, 2, 4, 16) if np.abs(periods[k:] - periods[:-k]).max(initial=0) < 2e-3))
         if degrees == 3.0:

@@ -10,6 +10,7 @@ import pytest
 
 import kineta as kn
 from kineta.simulation import ensemble, hybrid_ensemble
+from tests.models import COMPASS
 from tests.support import EXAMPLES
 
 BALL = kn.load(EXAMPLES / "bouncing_ball.kin")
@@ -23,22 +24,6 @@ spring s = k on x;
 friction brake = 4*c on x;
 limit stops : -0.3 <= x <= 0.4, restitution = e;
 initial x = 0.35, x' = 2;
-""")
-#: A compass gait, with its impact as a switch.
-COMPASS = kn.loads("""
-gravity 9.81;
-parameters a = 0.5, b = 0.5, l = 1, m = 5, h = 10, slope = 0.0523598775598;
-Stance | Ry(s), Sz(a) = m(m); Hip | Ry(s), Sz(l) = m(h); Swing ~ Hip | Ry(n - s), Sz(-b) = m(m);
-coordinates s, n;
-let c = cos(s - n);
-let before_1 = -m*a*b*n' + (-m*a*b + (h*l^2 + 2*m*a*l)*c)*s';
-let before_2 = -m*a*b*s';
-let n_1 = m*b^2 - m*b*l*c; let s_1 = m*l^2 - m*b*l*c + m*a^2 + h*l^2;
-let n_2 = m*b^2; let s_2 = -m*b*l*c;
-let det = n_1*s_2 - s_1*n_2;
-when strike : min(s + n - 2*slope, s - n - 0.2) >= 0 :
-    s = n, n = s, s' = (n_1*before_2 - n_2*before_1)/det, n' = (s_2*before_1 - s_1*before_2)/det;
-initial s = -0.2187, n = 0.3234, s' = 1.0918, n' = 0.3772;
 """)
 BALL_AND_SWITCHES = """
 gravity 9.81; parameters e = 0.8, n = 0, last = 0; B | Sx(x), Sz(z) = 2; coordinates x, z;

@@ -15,6 +15,7 @@ import pytest
 
 import kineta as kn
 from kineta.tasks.export.run_names import CONTACT_OUTCOMES
+from tests.models import COMPASS
 from tests.support import EXAMPLES, slow
 from tests.tasks.export.unfused import unfused
 
@@ -304,17 +305,6 @@ contact floor{k} : point between A{k}, B{k}, C{k}, D{k}, E{k}, F{k}, G{k}, H{k} 
 initial b{k}.x = 2*{k}, b{k}.z = 0.5 + 0.05*{k}, b{k}.qw = 0.9, b{k}.qx = 0.3, b{k}.qy = 0.2, b{k}.qz = sqrt(0.06),
     b{k}.vx = 1.5, b{k}.wx = 2 + 0.2*{k}, b{k}.wy = 3, b{k}.wz = 1;
 """
-
-
-#: The compass gait, with its impact as a switch.
-COMPASS = kn.loads("""model compass; gravity 9.81; parameters a = 0.5, b = 0.5, l = 1, m = 5, h = 10, slope = 0.05;
-Stance | Ry(s), Sz(a) = m(m); Hip | Ry(s), Sz(l) = m(h); Swing ~ Hip | Ry(n - s), Sz(-b) = m(m);
-coordinates s, n;
-let c = cos(s - n), before_1 = -m*a*b*n' + (-m*a*b + (h*l^2 + 2*m*a*l)*c)*s', before_2 = -m*a*b*s',
-    n_1 = m*b^2 - m*b*l*c, s_1 = m*l^2 - m*b*l*c + m*a^2 + h*l^2, n_2 = m*b^2, s_2 = -m*b*l*c, det = n_1*s_2 - s_1*n_2;
-when strike : min(s + n - 2*slope, s - n - 0.2) >= 0 :
-    s = n, n = s, s' = (n_1*before_2 - n_2*before_1)/det, n' = (s_2*before_1 - s_1*before_2)/det;
-initial s = -0.2187, n = 0.3234, s' = 1.0918, n' = 0.3772;""")
 
 
 def boxes(count: int) -> kn.System:
