@@ -38,8 +38,8 @@ ARM = kn.loads("gravity (0, -9.81, 0); A | Rz(a), Sx(1) = 2; coordinates a; poin
 STOPPED = kn.loads("gravity 9.81; A | Ry(q), Sx(1) = 1; coordinates q; limit stop : q <= 0.5; output q'';")
 TIMES = np.linspace(0, 2, 41)
 
-#: The compass gait of Goswami, Thuilot and Espiau, with its impact as a switch: legs of a + b = 1 m with 5 kg each, 10 kg at the hip,
-#: no scuffing of the swing foot. Q+ v+ = Q- v-: angular momenta about the foot that strikes, and of the other leg about the hip.
+#: The compass gait of Goswami, Thuilot and Espiau, with its impact as a switch: legs of a + b = 1 m with 5 kg each, 10 kg at the
+#: hip, no scuffing of the swing foot. Q+ v+ = Q- v-: momenta about the foot that strikes, and of the other leg about the hip.
 COMPASS = kn.loads("""
 model compass;
 gravity 9.81;
