@@ -18,8 +18,8 @@ from kineta.views.mechanism import Camera
 
 #: Length of the longest arrow, in sizes of the machine.
 LONGEST = 0.28
-#: Part of the largest force below which a force is not drawn, and part of the picture below which two labels are one.
-LEAST, NEAR = 1e-3, 0.04
+#: Part of the largest force below which a force is not drawn.
+LEAST = 1e-3
 #: The colour of forces, and what lies under their labels.
 RED, PLATE = "#c2323f", {"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.75, "linewidth": 0}
 
