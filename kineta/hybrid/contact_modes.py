@@ -158,12 +158,15 @@ class ContactModes:
         near = self.work.array("near")
         names = ", ".join(f"'{touch.name}'" for touch, own in zip(self.touches, near, strict=True) if own)
         why = (
-            "with so much friction rigid bodies may jam (Painleve). Use less friction, or a law that is smooth"
+            "with so much friction rigid bodies may jam (Painleve), or the bounds of many contacts are reached at once. Use less "
+            "friction, or a law that is smooth"
             if any(touch.tangents for touch in self.touches)
             else "they are squeezed together and nothing gives way"
         )
         what = "impulses" if status == kernels.NO_IMPULSES else "forces"
-        return SimulationError(f"at t = {t:g} s no {what} of {names} keep to the laws of contact and friction: {why}")
+        return SimulationError(
+            f"at t = {t:g} s no {what} of {names} were found that keep to the laws of contact and friction: {why}"
+        )
 
 
 def loop_contacts(

@@ -48,11 +48,11 @@ CONTACT_OUTCOMES = OUTCOMES | {
     ),
     "NO_IMPULSES": (
         CHANGED + state_terms.NO_IMPULSES,
-        "No impulses keep to the laws of contact and friction; use less friction.",
+        "No impulses were found that keep to the laws of contact and friction; use less friction.",
     ),
     "NO_FORCES": (
         CHANGED + state_terms.NO_FORCES,
-        "No forces keep to the laws of contact and friction; use less friction.",
+        "No forces were found that keep to the laws of contact and friction; use less friction.",
     ),
     "INADMISSIBLE": (
         CHANGED + state_terms.INADMISSIBLE,
