@@ -13,6 +13,7 @@ from kineta.cli.readers import GROUPS, READERS
 from kineta.cli.task_verbs import TARGETS
 from kineta.tasks.table import TASKS
 from kineta.tasks.task import Option, Task
+from kineta.views import FIGURES
 
 VERBS = [task for task in TASKS if task.verb]
 
@@ -63,4 +64,4 @@ def test_results_say_themselves(task: Task) -> None:
         assert callable(kind.lines)
         assert callable(kind.as_dict)
         if any(x.kind == "plot" and not x.needs[0] for x in task.flat):
-            assert callable(kind.plot)
+            assert issubclass(kind, tuple(FIGURES))
