@@ -1,6 +1,6 @@
 """The main job on real machines: a model file in; equations, machine code and motion out.
 
-Run by ``make demo``. Reads the two machines of Andreev's paper as printed there and the PUMA 560, and leaves pictures,
+Run by ``make demo``. Reads the two machines of Andreev's paper as printed there, the PUMA 560 and others, and leaves pictures,
 equations and C source in the folder ``demo``.
 """
 
@@ -21,6 +21,7 @@ from rich.table import Table
 import kineta as kn
 from kineta.codegen import c
 from kineta.notation import text
+from kineta.views import save
 from kineta.views.series import figure
 
 mpl.use("agg")
@@ -49,6 +50,7 @@ def main() -> None:
     count("hopping_robot", "puma_andreev", "puma560")
     check("hopping_robot_stance", "puma_andreev", "puma560", "branched")
     speed("puma560")
+    look("puma560", "flyball_governor")
     move("hopping_robot_stance", 10.0, "leg")
     move("puma560", 10.0, "puma560")
     export("hopping_robot")
@@ -148,6 +150,13 @@ def move(name: str, seconds: float, picture: str) -> None:
     result = kn.simulate(kn.load(MODELS / f"{name}.kin"), seconds, samples=1001)
     figure(result, OUT / f"{picture}.png")
     say(f"{name}: {result.message}, {result.steps} steps in {1e3 * result.seconds:.1f} ms -> {OUT}/{picture}.png")
+
+
+def look(*names: str) -> None:
+    """Pictures of machines where they stand."""
+    for name in names:
+        save(kn.posture(kn.load(MODELS / f"{name}.kin")), OUT / f"{name}_machine.png")
+    say(f"What they look like: {', '.join(f'{OUT}/{name}_machine.png' for name in names)}\n")
 
 
 def export(name: str) -> None:

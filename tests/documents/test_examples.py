@@ -21,7 +21,8 @@ def test_the_demo_derives_checks_moves_and_draws(tmp_path: Path) -> None:
     assert "Нога | Rx(q1), Ry(q2), Sz(q3), Rz(q4) = m_n, J_nx, J_ny, J_nz ;" in said
     assert "1903+3708" in said
     written = {p.name for p in (tmp_path / "demo").iterdir()}
-    assert written == {"equations.tex", "hopping_robot.c", "hopping_robot.h", "leg.png", "puma560.png"}
+    machines = {"puma560_machine.png", "flyball_governor_machine.png"}
+    assert written == {"equations.tex", "hopping_robot.c", "hopping_robot.h", "leg.png", "puma560.png"} | machines
 
 
 def test_the_pictures_of_machines_are_small_and_shown() -> None:
