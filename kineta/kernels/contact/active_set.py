@@ -34,6 +34,9 @@ SWEEPS = 2000
 SHARES = (0.01, 0.3, 0.6, 0.9, 0.98, 0.996)
 #: Largest number of turns in which loads of friction are levelled, and the part of the room left that a turn has to win.
 LEVELLINGS, WON = 100, 1e-4
+#: Change of levelled forces, relative to the largest, from which on they are not undetermined: rows that nearly depend on each
+#: other lead them away.
+MOVED = 1e-6
 #: Least part of its weight that a contact keeps in a turn.
 LEAST_LOAD = 0.1
 
@@ -278,7 +281,8 @@ def level_mode(
     a: Reals,
 ) -> bool:
     """The candidate modes under forces whose largest part of static friction is least (Lawson's iteration: least squares whose
-    weights are multiplied by these parts); whether they agree. A load that grows uses up all of undetermined friction with them.
+    weights are multiplied by these parts); whether they agree, and remain with
+    weights that are equal. A load that grows uses up all of undetermined friction with them.
     """
     largest, turn, last, agreed = (
         begin_candidates(problem, terms, solution, contacts, work, near, count, free, a),
@@ -306,6 +310,14 @@ def level_mode(
         work.weight[c] = 1.0
         for i in range(3):
             contacts.reference[3 * c + i] = work.force[3 * c + i]
+    if agreed:
+        agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        moved, most = 0.0, 0.0
+        for k in range(count):
+            for i in range(3):
+                x = work.force[3 * near[k] + i]
+                moved, most = maximum(moved, fabs(x - contacts.reference[3 * near[k] + i])), maximum(most, fabs(x))
+        agreed = agreed and moved <= MOVED * most
     return agreed
 
 

@@ -8,7 +8,7 @@ from kineta.kernels.contact.block_inertia import acceleration_along
 from kineta.kernels.contact.friction_cone import kinetic_friction, largest_step, static_friction
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, forces_of_active, rub
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.kernels.vectors import maximum
+from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
 
 #: Friction, relative to the largest force, that contacts which share undetermined forces may lack: half of what guards bear.
@@ -21,10 +21,10 @@ SEARCHED = 4
 #: Misfit of a contact that slips backwards, larger than all others.
 REVERSED = 1e9
 #: Largest number of times that directions of slip are aligned with accelerations, and of those by whole steps.
-ALIGNMENTS, QUICK = 200, 5
-#: The turn that leaps to the directions of the accelerations themselves, and its step: where contacts at rest bear most of the
-#: motion, steps by the operator of a contact alone are too short.
-LEAP_TURN, LEAP = 100, 1e12
+ALIGNMENTS, QUICK = 100, 5
+#: Step that leaps to the directions of the accelerations themselves: where contacts at rest bear most of the motion, steps by the
+#: operator of a contact alone are too short.
+LEAP = 1e12
 #: Change of a direction of slip that begins [rad] under which it is that of the acceleration: from then on it follows the slip.
 ALIGNED = 1e-6
 
@@ -199,6 +199,59 @@ def align_slip(
 
 
 @kernel
+def forces_along(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    part: float,
+    free: Reals,
+    a: Reals,
+) -> float:
+    """The forces and accelerations a of the mode and the directions of slip that stand, which :func:`align_slip` then turns by a
+    *part* of its step; the largest change of one.
+    """
+    found = 0
+    reset(problem, near, count, free, a)
+    for k in range(count):
+        c = near[k]
+        for i in range(3):
+            work.force[3 * c + i] = 0.0
+        work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
+        if contacts.mode[c] != OPEN:
+            solution.active[found] = c
+            found += 1
+    forces_of_active(problem, terms, solution, contacts, work, found, a)
+    return align_slip(problem, terms, solution, contacts, work, near, count, part, a)
+
+
+@kernel
+def align_slips(
+    problem: ContactProblem,
+    terms: ContactTerms,
+    solution: ContactSolution,
+    contacts: ContactMode,
+    work: ModeWork,
+    near: Integers,
+    count: int,
+    free: Reals,
+    a: Reals,
+) -> float:
+    """The forces and accelerations a of the mode that stands, with directions of slip that begins by a fixed-point iteration; the
+    last change of one.
+    """
+    turns, turned = 0, 1.0
+    while turns < ALIGNMENTS and turned > tolerances.FORCE_TOLERANCE:
+        part = 1.0 if turns < QUICK else 1.0 / (1.0 + begun_slips(contacts, near, count))
+        turned = forces_along(problem, terms, solution, contacts, work, near, count, part, free, a)
+        turns += 1
+    return turned
+
+
+@kernel
 def agrees(
     problem: ContactProblem,
     terms: ContactTerms,
@@ -214,24 +267,16 @@ def agrees(
     """The forces of the mode that stands and its accelerations a, with those *free* of contact forces; whether it agrees with
     them, up to a part of the *largest* acceleration. Else ``work.order`` begins with the worst contact and its mode instead.
     """
-    turns, turned = 0, 1.0
-    while turns < ALIGNMENTS and turned > tolerances.FORCE_TOLERANCE:
-        found = 0
-        reset(problem, near, count, free, a)
-        for k in range(count):
-            c = near[k]
-            for i in range(3):
-                work.force[3 * c + i] = 0.0
-            work.toward[2 * c], work.toward[2 * c + 1] = contacts.direction[2 * c], contacts.direction[2 * c + 1]
-            if contacts.mode[c] != OPEN:
-                solution.active[found] = c
-                found += 1
-        forces_of_active(problem, terms, solution, contacts, work, found, a)
-        part = 1.0 if turns < QUICK else 1.0 / (1.0 + begun_slips(contacts, near, count))
-        if turns == LEAP_TURN:
-            part = LEAP
-        turned = align_slip(problem, terms, solution, contacts, work, near, count, part, a)
-        turns += 1
+    turned = align_slips(problem, terms, solution, contacts, work, near, count, free, a)
+    if turned > ALIGNED:
+        last = turned
+        copy(contacts.direction, work.kept, 2 * problem.contacts)
+        forces_along(problem, terms, solution, contacts, work, near, count, LEAP, free, a)
+        turned = align_slips(problem, terms, solution, contacts, work, near, count, free, a)
+        if turned > ALIGNED:
+            turned = last
+            copy(work.kept, contacts.direction, 2 * problem.contacts)
+            forces_along(problem, terms, solution, contacts, work, near, count, 0.0, free, a)
     least = tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR
     wrong = worst_contact(problem, terms, contacts, work, near, count, least, a, work.order)
     return not wrong and turned <= ALIGNED
