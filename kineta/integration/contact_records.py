@@ -122,7 +122,7 @@ class ContactMode(Record):
 class ModeWork(Record):
     """Working memory of the forces of a mode.
 
-    force : (3 contacts,) forces along the rows; toward, kept : (2 contacts,) directions of slip, and others to return to
+    force : (3 contacts,) forces along the rows; toward : (2 contacts,) directions of slip
     speeds : (2 speeds,); rows : (6 contacts,) contact and row of each equation; matrix : (18 contacts^2,), factors behind it
     right, found, centre, proximity : (3 contacts,), the last the diagonal of R; order : (6 contacts,)
     ease : (contacts,) R of the tangents without its factor, where forces are undetermined; else 0
@@ -141,7 +141,6 @@ class ModeWork(Record):
     order: Integers
     ease: Reals
     weight: Reals
-    kept: Reals
 
 
 class IslandWork(Record):

@@ -382,9 +382,11 @@ def mode_of_island(
     if not found:
         found = balanced_mode(problem, terms, solution, contacts, work, near, count, 1.0, free, a)
     if not found:
-        found = pivot_modes(problem, terms, solution, contacts, work, near, count, free, a)
+        found = pivot_modes(problem, terms, solution, contacts, work, near, count, False, free, a)
     if not found:
         found = search_modes(problem, terms, solution, contacts, work, near, count, free, a)
+    if not found:
+        found = pivot_modes(problem, terms, solution, contacts, work, near, count, True, free, a)
     return found
 
 

@@ -8,7 +8,7 @@ from kineta.kernels.contact.block_inertia import acceleration_along
 from kineta.kernels.contact.friction_cone import kinetic_friction, largest_step, static_friction
 from kineta.kernels.contact.mode_forces import OPEN, SLIPPING, STICKING, forces_of_active, rub
 from kineta.kernels.language import fabs, kernel, sqrt
-from kineta.kernels.vectors import copy, maximum
+from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
 
 #: Friction, relative to the largest force, that contacts which share undetermined forces may lack: half of what guards bear.
@@ -268,15 +268,6 @@ def agrees(
     them, up to a part of the *largest* acceleration. Else ``work.order`` begins with the worst contact and its mode instead.
     """
     turned = align_slips(problem, terms, solution, contacts, work, near, count, free, a)
-    if turned > ALIGNED:
-        last = turned
-        copy(contacts.direction, work.kept, 2 * problem.contacts)
-        forces_along(problem, terms, solution, contacts, work, near, count, LEAP, free, a)
-        turned = align_slips(problem, terms, solution, contacts, work, near, count, free, a)
-        if turned > ALIGNED:
-            turned = last
-            copy(work.kept, contacts.direction, 2 * problem.contacts)
-            forces_along(problem, terms, solution, contacts, work, near, count, 0.0, free, a)
     least = tolerances.FORCE_TOLERANCE * largest + tolerances.LEAST_DIVISOR
     wrong = worst_contact(problem, terms, contacts, work, near, count, least, a, work.order)
     return not wrong and turned <= ALIGNED
@@ -291,14 +282,20 @@ def pivot_modes(
     work: ModeWork,
     near: Integers,
     count: int,
+    leaps: bool,
     free: Reals,
     a: Reals,
 ) -> bool:
-    """A mode that agrees with its forces, from the candidates, by changes of the worst contact; whether there is one."""
+    """A mode that agrees with its forces, from the candidates, by changes of the worst contact; whether there is one. With
+    *leaps* slip may begin along its acceleration where that is not found step by step.
+    """
     largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
     turns, right = 0, False
     while turns < 6 * count + 6 and not right:
         right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
+        if leaps and not right:
+            forces_along(problem, terms, solution, contacts, work, near, count, LEAP, free, a)
+            right = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
         if not right:
             c, sticks = work.order[0], contacts.mode[work.order[0]] == STICKING
             contacts.mode[c] = work.order[1]

@@ -174,7 +174,6 @@ def mode_memory(
         order=np.zeros(6 * m, dtype=np.int64),
         ease=np.zeros(m),
         weight=np.ones(m),
-        kept=np.zeros(2 * m),
     )
     return mode, work
 
