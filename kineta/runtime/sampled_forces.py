@@ -14,6 +14,7 @@ from kineta import tolerances
 from kineta.algebra.expression import Expr
 from kineta.arrays import FloatArray
 from kineta.errors import ArgumentError, SimulationError, did_you_mean, excerpt, shown
+from kineta.model.coercion import entries
 from kineta.values import check_rising, numbers
 
 #: A control: forces from the time, the coordinates (nq,), the speeds (nv,), and what it reads, if anything.
@@ -80,7 +81,9 @@ def sampled(values: Function | ArrayLike, rate: float | ArrayLike, *, reads: str
         ``f(t, q, v, y)`` takes their values y (k,). They are those under the forces held until then, one sample late; at the
         start those without sampled forces
     """
-    names = (reads,) if isinstance(reads, str) else tuple(reads)
+    names = (reads,) if isinstance(reads, str) else entries(reads)
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise ArgumentError(f"Expected names of outputs and forces that the control reads, found {shown(reads)}.")
     if callable(values) and not isinstance(values, Expr):
         return SampledForces(values, _rate(rate), None, names)
     if names:

@@ -173,7 +173,8 @@ def _written(own: BodyShape) -> str:
     text += f' "{own.file}"' if own.file else ""
     if any(x.value != 1 for x in own.scale):
         x, y, z = own.scale
-        text += f" scale {x if x == y == z else components(own.scale)}"
+        even = x == y == z and x.value is not None and x.value > 0  # else it is no single factor
+        text += f" scale {x if even else components(own.scale)}"
     if own.start is not None and own.end is not None:
         text += f" from {components(own.start)} to {components(own.end)}"
     text += f" at {components(own.at)}" if any(x.value != 0 for x in own.at) else ""
