@@ -22,7 +22,7 @@ CHATTER, BRIEF = 200, 1e-6
 #: Largest number of transitions at one time.
 AT_ONCE = 60
 #: Changes that a step may need room for: so many for each switch, and for so many more.
-AHEAD = 4
+SPARE = 4
 #: Number of perturbation directions at the start of a mode.
 DIRECTIONS = 4
 #: Rows of event values in a step.

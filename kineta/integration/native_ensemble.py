@@ -243,7 +243,7 @@ class EnsembleRun:
             with contacts.memory() as problem:
                 data = self._run_data(problem)
                 switching = problem.switching
-                ahead = 0 if switching is None else loop_abi.AHEAD * (len(switching.stops) + loop_abi.AHEAD)
+                ahead = 0 if switching is None else loop_abi.SPARE * (len(switching.stops) + loop_abi.SPARE)
                 if problem.contacts is not None:
                     set_contacts(data, problem.contacts, CHANGES + ahead)
                 if switching is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kineta.integration.contact_records import BOUND, NORMAL
-from kineta.integration.loop_abi import AHEAD, DONE, EVENT, GIVEN_UP, OUT_OF_STEPS, PAUSED, RunData
+from kineta.integration.loop_abi import DONE, EVENT, GIVEN_UP, OUT_OF_STEPS, PAUSED, SPARE, RunData
 from kineta.kernels.integrate import GOES_ON, begin_anew, is_fused, step
 from kineta.kernels.language import fabs, kernel, take
 from kineta.kernels.machine_code import machine_code, machine_code_in_lanes
@@ -82,7 +82,7 @@ def is_full(method: LoopMethod, run: RunData) -> bool:
     if method.touching and 2 * c.transitions.made > c.transitions.room:
         return True
     if method.switching:
-        return c.made + AHEAD * (run.switches.count + AHEAD) > c.rows
+        return c.made + SPARE * (run.switches.count + SPARE) > c.rows
     return c.made + 2 > c.rows
 
 

@@ -235,9 +235,7 @@ def balanced_mode(
         balance_islands(problem, terms, solution, contacts, found, largest, a)
     agreed = False
     if not slips:
-        for k in range(count):
-            for i in range(3):
-                contacts.reference[3 * near[k] + i] = solution.impulse[3 * near[k] + i]
+        remember(contacts, near, count, solution.impulse)
         agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
     return agreed
 
@@ -258,9 +256,7 @@ def even_mode(
     they are not admissible, remain in ``compression``: balances begin with them.
     """
     largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
-    for k in range(count):
-        for i in range(3):
-            contacts.reference[3 * near[k] + i] = 0.0
+    forget(contacts, near, count)
     agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
     for k in range(count):
         for i in range(3):
@@ -281,19 +277,12 @@ def level_mode(
     a: Reals,
 ) -> bool:
     """The candidate modes under forces whose largest part of static friction is least (Lawson's iteration: least squares whose
-    weights are multiplied by these parts); whether they agree, and remain with
-    weights that are equal. A load that grows uses up all of undetermined friction with them.
+    weights are multiplied by these parts); whether they agree, and remain with weights that are equal. A load that grows uses up
+    all of undetermined friction with them.
     """
-    largest, turn, last, agreed = (
-        begin_candidates(problem, terms, solution, contacts, work, near, count, free, a),
-        0,
-        2.0,
-        False,
-    )
-    going = True
-    for k in range(count):
-        for i in range(3):
-            contacts.reference[3 * near[k] + i] = 0.0
+    largest = begin_candidates(problem, terms, solution, contacts, work, near, count, free, a)
+    turn, last, agreed, going = 0, 2.0, False, True
+    forget(contacts, near, count)
     while going:
         agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
         most = largest_load(problem, terms, contacts, work, near, count)
@@ -306,19 +295,40 @@ def level_mode(
         last = most
         turn += 1
     for k in range(count):
-        c = near[k]
-        work.weight[c] = 1.0
-        for i in range(3):
-            contacts.reference[3 * c + i] = work.force[3 * c + i]
+        work.weight[near[k]] = 1.0
+    remember(contacts, near, count, work.force)
     if agreed:
         agreed = agrees(problem, terms, solution, contacts, work, near, count, largest, free, a)
-        moved, most = 0.0, 0.0
-        for k in range(count):
-            for i in range(3):
-                x = work.force[3 * near[k] + i]
-                moved, most = maximum(moved, fabs(x - contacts.reference[3 * near[k] + i])), maximum(most, fabs(x))
-        agreed = agreed and moved <= MOVED * most
+        stays = is_kept(contacts, work, near, count)
+        agreed = agreed and stays
     return agreed
+
+
+@kernel
+def remember(contacts: ContactMode, near: Integers, count: int, forces: Reals) -> None:
+    """The *forces* (3 contacts,) of the contacts near become those of reference."""
+    for k in range(count):
+        for i in range(3):
+            contacts.reference[3 * near[k] + i] = forces[3 * near[k] + i]
+
+
+@kernel
+def forget(contacts: ContactMode, near: Integers, count: int) -> None:
+    """No forces of the contacts near are those of reference."""
+    for k in range(count):
+        for i in range(3):
+            contacts.reference[3 * near[k] + i] = 0.0
+
+
+@kernel
+def is_kept(contacts: ContactMode, work: ModeWork, near: Integers, count: int) -> bool:
+    """Whether the forces found are those of reference."""
+    moved, most = 0.0, 0.0
+    for k in range(count):
+        for i in range(3):
+            x = work.force[3 * near[k] + i]
+            moved, most = maximum(moved, fabs(x - contacts.reference[3 * near[k] + i])), maximum(most, fabs(x))
+    return moved <= MOVED * most
 
 
 @kernel

@@ -102,7 +102,7 @@ def shape(
     first, last = (x.position if isinstance(x, Point) else x for x in (start, end))
     factors = scale if isinstance(scale, Sequence) else (scale,) * 3
     along = None if axis is None else direction(axis)
-    return BodyShape(name, solid, sizes, file, factors, first, last, at, along, turns, colour)  # type: ignore[arg-type]
+    return BodyShape(name, solid, sizes, file, factors, first, last, at, along, turns, colour)  # type: ignore[arg-type]  # a record takes what it is given
 
 
 def _read(

@@ -14,7 +14,7 @@ from kineta.consistency.consistent_start import refusal
 from kineta.errors import ModelError, SimulationError, excerpt
 from kineta.hybrid.switches import is_settable, loop_switches
 from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
-from kineta.integration.loop_abi import AHEAD, CHATTER
+from kineta.integration.loop_abi import CHATTER, SPARE
 from kineta.integration.problem import Contacts, Manifold, Problem
 from kineta.integration.run_memory import run_data, set_contacts, set_switches
 from kineta.kernels.contact import motion as contact_motion
@@ -152,7 +152,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
     run = run_data(TABLEAUX[task.method], problem, 1, **tolerances, max_step=control.max_step, dense=True, zeros=0)
     changes, touches, rows = ContactChanges(), len(code.layout.touches), 1
     if system.switches:
-        rows += AHEAD * (len(system.switches) + AHEAD)
+        rows += SPARE * (len(system.switches) + SPARE)
     impacts = 0 if contacts is None else contacts.transitions.room
     changes.update(since=np.zeros(CHATTER), told=np.zeros(2 * (impacts + rows * (1 + 3 * touches))))
     given = np.concatenate([task.made.p, task.made.forces.constant])
