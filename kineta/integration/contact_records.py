@@ -212,6 +212,53 @@ class ContactMotion(Record):
     force_rows: Integers
 
 
+class SteppingData(Record):
+    """Time stepping of a motion, whose states have all that is given behind them.
+
+    slopes : derivatives of the forces by the speeds, then by displacements along the speeds, each in the layout of the inertia,
+        into ``slope``; coordinate_rate : rates of the coordinates
+    n_quaternions, quaternions : offsets of the unit quaternions; work : offset of the work done, -1 for none
+    begin, end, size : start, end and size of the steps [s]; steps : their number, of which ``made`` are made; allowed : number at
+        which to pause
+    time : (1,); y, middle, rate : (n_extended,) state after the last step, amidst a step, and a rate
+    free, tried : (speeds and multipliers,) speeds without contact impulses, and with them
+    plain : (contacts,) normal velocities added where there is no restitution; stuck : (contacts,) 1 for what stuck in the last step
+    near : (contacts,) indices of contacts that take part; gaps : (contacts,)
+    times, states, middles : rows (steps,), (steps, n_extended) and (steps, coordinates) of the steps since the last pause
+    deepest : largest penetration; plainly, unsolved : numbers of islands solved without restitution only, and not at all
+    """
+
+    motion: ContactMotion
+    slopes: Function
+    coordinate_rate: Function
+    n_quaternions: int
+    quaternions: Integers
+    work: int
+    begin: float
+    end: float
+    size: float
+    steps: int
+    made: int
+    allowed: int
+    time: Reals
+    y: Reals
+    middle: Reals
+    rate: Reals
+    slope: Reals
+    free: Reals
+    tried: Reals
+    plain: Reals
+    stuck: Integers
+    near: Integers
+    gaps: Reals
+    times: Reals
+    states: Reals
+    middles: Reals
+    deepest: float
+    plainly: int
+    unsolved: int
+
+
 #: Numbers of an impact: contact, impulses along n, u, w, normal velocities before and after, energy lost, 1 for what comes to
 #: rest; and the row of the state after it.
 IMPACT_NUMBERS = 9

@@ -14,6 +14,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray
 from kineta.errors import KinetaError, MissingPackageError
+from kineta.integration.contact_records import SteppingData
 from kineta.integration.error_control import StepControl, error_tolerances
 from kineta.integration.problem import Problem
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, failed
@@ -59,13 +60,14 @@ class MethodFunctions:
 
     loop : the compiled loop of a tableau; rate : with the memory of a block h, the rate as a function of t and y, and of an
     array ``out`` that receives it; jacobian : of the rate, (n, n), a function of t and y; implicit : the differential-algebraic
-    form
+    form; stepping : memory of time stepping, and its compiled loop
     """
 
     loop: Callable[[Tableau], Callable[..., int]]
     rate: Callable[[FloatArray], Rate]
     jacobian: Callable[[], Jacobian]
     implicit: Callable[[], Implicit]
+    stepping: Callable[[], tuple[SteppingData, Callable[[SteppingData], int]]]
 
 
 class ExternalRun:

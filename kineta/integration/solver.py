@@ -1,4 +1,4 @@
-"""The interface of all solvers, and their choice: the native loop, SciPy's methods, CVODE and IDA of SUNDIALS."""
+"""The interface of all solvers, and their choice: the native loop, time stepping, SciPy's methods, CVODE and IDA of SUNDIALS."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from kineta.integration.external import CVODE, IDA, SCIPY, ExternalRun, MethodFu
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
+from kineta.integration.stepping import MOREAU, SteppingRun
 from kineta.numerics.tableaux import TABLEAUX
 
-METHODS = (*TABLEAUX, *SCIPY, *CVODE, IDA)
+METHODS = (*TABLEAUX, *SCIPY, *CVODE, IDA, MOREAU)
 
 
 class Solver(Protocol):
@@ -50,4 +51,6 @@ def start(
     if method in TABLEAUX:
         tableau = TABLEAUX[method]
         return NativeRun(tableau, functions.loop(tableau), problem, **vars(control), dense=dense)
+    if method == MOREAU:
+        return SteppingRun(problem, *functions.stepping(), control)
     return ExternalRun(method, problem, functions, control, dense=dense, kept=kept)

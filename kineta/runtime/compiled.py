@@ -19,14 +19,16 @@ from kineta.equations.equations import Equations
 from kineta.equations.function import parameter_values
 from kineta.errors import ArgumentError
 from kineta.expr.program import StraightLineProgram
+from kineta.integration.contact_records import SteppingData
 from kineta.model.system import System
 from kineta.model.transformations.alike import named_as
 from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
-from kineta.runtime.constraint_treatment import PROJECTED, run_derivation
+from kineta.runtime.constraint_treatment import PROJECTED, STEPPED, run_derivation
 from kineta.runtime.contact_problem import CompiledContacts, ContactFunction
 from kineta.runtime.functions import SWITCHES, StateLayout, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
+from kineta.runtime.stepping_memory import stepping_data
 from kineta.threads import memo, once
 
 #: Machine code called with arrays.
@@ -99,6 +101,13 @@ class CompiledSystem:
         """Compiled block h, for repeated calls during a run."""
         return state_wrapper(self.setup_function)
 
+    def stepping(self, h: FloatArray, quaternions: Sequence[int]) -> SteppingData:
+        """Memory of time stepping with the block h; *quaternions* are their offsets in the state."""
+        assert self.contacts is not None
+        work = sum(self.layout.sizes[1:]) if self.layout.works else -1
+        own = {name: self._functions[name] for name in ("slopes", "coordinate_rate")}
+        return stepping_data(self.contacts, h, own, quaternions, work)
+
     @once
     def contacts(self) -> CompiledContacts | None:
         """The contacts; None without any."""
@@ -107,13 +116,15 @@ class CompiledSystem:
             return None
         n, coordinates, speeds = layout.sizes
         names = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
-        functions = {name: self._functions[name] for name in names}
+        functions = {name: self._functions[name] for name in names if name in self.programs}
         block = self._functions.programs[self._setup].n_outputs
         return CompiledContacts(layout.touches, layout.contact_terms, n, (coordinates, speeds), functions, block)
 
     def _function(self, name: str, size: int = 0) -> NativeFunction | ContactFunction:
         """The function *name*, in a system with contacts of the mode in the block h, with results of this *size*."""
-        return self._functions[name] if self.contacts is None else ContactFunction(self.contacts, name, size)
+        if self.contacts is None or self.treatment == STEPPED:
+            return self._functions[name]
+        return ContactFunction(self.contacts, name, size)
 
     @once
     def rate(self) -> NativeFunction | ContactFunction:
@@ -320,7 +331,7 @@ def _run_programs(
 ) -> tuple[StraightLineProgram, dict[str, StraightLineProgram], StateLayout]:
     """Setup program, programs by name, and state layout."""
     d = run_derivation(equations, kept)
-    found, layout = run_functions(d, forces, watched)
+    found, layout = run_functions(d, forces, watched, stepped=kept == STEPPED)
     return *lowered(d, found, layout), layout
 
 

@@ -37,6 +37,7 @@ from kineta.kernels.contact.motion import (
     evaluate_rows,
 )
 from kineta.kernels.contact.rest import TRIED
+from kineta.kernels.contact.time_step import march
 from kineta.kernels.contact.transition import transit
 from kineta.kernels.machine_code import CompiledKernel, machine_unit
 from kineta.mechanics.contact.contact_terms import TERMS, ContactTermsArrays
@@ -58,6 +59,7 @@ def contact_kernel(name: str) -> CompiledKernel:
         contact_velocity,
         evaluate_rows,
         transit,
+        march,
     )[name]
 
 
@@ -147,7 +149,8 @@ class CompiledContacts:
         p, m = self.problem, len(self.touches)
         own = ("terms", "gaps", "free", "residuals", "retraction", "rate", "events", "observed")
         named = {"terms": "terms_of", "gaps": "gaps_of"}
-        functions = {named.get(name, name): CompiledFunction(self._functions[name].address) for name in own}
+        known = {name: function.address for name, function in self._functions.items()}
+        functions = {named.get(name, name): CompiledFunction(known.get(name, 0)) for name in own}
         rows = [
             3 * i + k
             for i, touch in enumerate(self.touches)

@@ -16,6 +16,7 @@ from kineta.mechanics.constraints import projection
 from kineta.mechanics.constraints.rows import Row
 from kineta.mechanics.contact import mode_dynamics
 from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_terms
+from kineta.mechanics.contact.step_terms import step_terms
 from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.mechanics.derivation import Derivation, vector
 from kineta.mechanics.programs import dynamics
@@ -46,6 +47,8 @@ class StateLayout:
     gradients : numbers of programs and speeds
     edges, kinks : program of each quantity that vanishes where its gradient is undefined; number of quantities that change
         sign at a kink or step of a program
+    carried : of time stepping, number of quantities of the last step behind all of these: accelerations, multipliers, contact
+        forces, flags
     touches : all contacts; contact_terms : the terms of their contact problem, None without contacts
     sizes : numbers of states with quadratures, of coordinates, of speeds
     """
@@ -62,6 +65,7 @@ class StateLayout:
     edges: tuple[int, ...] = ()
     kinks: int = 0
     programs: tuple[int, ...] = ()
+    carried: int = 0
     touches: tuple[UnilateralConstraint, ...] = ()
     contact_terms: ContactTermsArrays | None = None
     sizes: tuple[int, int, int] = (0, 0, 0)
@@ -72,8 +76,8 @@ class StateLayout:
 
     @property
     def flags(self) -> int:
-        """Number of flags of all contacts."""
-        return sum(len(touch.flags) for touch in self.touches)
+        """Number of flags of all contacts behind the block h."""
+        return 0 if self.carried else sum(len(touch.flags) for touch in self.touches)
 
     @property
     def touch_events(self) -> int:
@@ -83,15 +87,17 @@ class StateLayout:
     @property
     def integrals(self) -> int:
         """Number of quadratures at the end of the state."""
-        return self.works + self.controls + len(self.guards) + self.loads + self.pivots
+        return self.works + self.controls + len(self.guards) + self.loads + self.pivots + self.carried
 
 
 def run_functions(
-    d: Derivation, forces: AppliedForces, watched: Sequence[Expr]
+    d: Derivation, forces: AppliedForces, watched: Sequence[Expr], *, stepped: bool = False
 ) -> tuple[dict[str, Sequence[Ref]], StateLayout]:
-    """Functions of every stage, of every record, and between steps; and the state layout."""
+    """Functions of every stage, of every record, and between steps; and the state layout. For time stepping without error
+    control and guards, with what the last step has found in the state.
+    """
     free, d = d, mode_dynamics.under_given_forces(d)
-    system, power, shown = d.symbols.system, _power(d, forces), _guard_rates(d)
+    system, power, shown = d.symbols.system, _power(d, forces), [] if stepped else _guard_rates(d)
     pivots = (mode_dynamics if d.contacts else projection).pivots(d) if d.watched else []
     multipliers, labels = _multipliers(d)
     levels: Sequence[Ref] = (
@@ -106,8 +112,10 @@ def run_functions(
     outputs = d.expression(*map(symbol, system.switched), *(o.value for o in system.outputs))
     observed: Sequence[Ref] = [d["kinetic_energy"].refs[0], d["potential_energy"].refs[0], *outputs]
     acting = {f"tau.{n}": d.expression(e)[0] for n, e in forces.expressions.items()}
-    loaded = _monitored_loads(free, acting)
+    loaded = [] if stepped else _monitored_loads(free, acting)
     rate: Sequence[Ref] = (*states, *loaded, *pivots)
+    carried = len(mode_dynamics.given(d)) if stepped else 0
+    terms, slopes = step_terms(free, acting) if stepped else (contact_terms(free) if d.contacts else None, [])
     layout = StateLayout(
         works=works,
         controls=int(bool(system.programs)),
@@ -122,20 +130,23 @@ def run_functions(
         kinks=len(kinks),
         programs=_program_rows(d.programs.rows),
         touches=d.contacts,
-        contact_terms=contact_terms(free) if d.contacts else None,
+        carried=carried,
+        contact_terms=terms,
         sizes=(len(rate), len(d.symbols.q), len(d.symbols.v)),
     )
-    found: dict[str, Sequence[Ref]] = {"rate": rate}
+    found: dict[str, Sequence[Ref]] = {"rate": (*rate, *[ZERO] * carried)}
     found["observed"] = [*observed, *acting.values(), *multipliers, *levels]
-    found |= _event_functions(d, watched)
+    found |= _event_functions(d, watched, guarded=not stepped)
+    if stepped:
+        found |= {"slopes": slopes, "coordinate_rate": list(d.symbols.qdot)}
     if layout.contact_terms is not None:
         found |= {
             "terms": layout.contact_terms.refs,
             "gaps": layout.contact_terms.gap,
-            "free": mode_dynamics.free_motion(free),
             "residuals": [r.levels[k] if k or not r.order else ZERO for k in (0, -1) for r in free.rows],
             "retraction": mode_dynamics.retraction(d),
         }
+        found |= {} if stepped else {"free": mode_dynamics.free_motion(free)}
     elif d.watched:
         found |= _projections(d, layout)
     if acting:
@@ -169,8 +180,8 @@ def _multipliers(d: Derivation) -> tuple[Sequence[Ref], Sequence[str]]:
     return refs, labels
 
 
-def _event_functions(d: Derivation, watched: Sequence[Expr]) -> dict[str, Sequence[Ref]]:
-    """Functions of switches and events."""
+def _event_functions(d: Derivation, watched: Sequence[Expr], *, guarded: bool) -> dict[str, Sequence[Ref]]:
+    """Functions of switches and events, of these also the guards of contacts where contacts are *guarded*."""
     system = d.symbols.system
     switches = system.switches
     found: dict[str, Sequence[Ref]] = {}
@@ -181,7 +192,7 @@ def _event_functions(d: Derivation, watched: Sequence[Expr]) -> dict[str, Sequen
         )
     events = [
         *d.expression(*watched, *(s.watched for s in switches)),
-        *(d["contact_guards"].refs if d.contacts else ()),
+        *(d["contact_guards"].refs if d.contacts and guarded else ()),
     ]
     return found | ({"events": events} if events else {})
 

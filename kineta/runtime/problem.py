@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from kineta.arrays import FloatArray
 from kineta.equations.equations import Equations
 from kineta.integration.error_control import StepControl, error_controlled
+from kineta.integration.stepping import MOREAU
 from kineta.model.system import System
 from kineta.runtime.compiled import BoundSystem
 from kineta.runtime.events import Event
@@ -66,7 +67,7 @@ class SimulationProblem:
     @property
     def has_modes(self) -> bool:
         """True where the motion is a hybrid automaton."""
-        return bool(self.system.contacts or self.system.switches)
+        return self.method != MOREAU and bool(self.system.contacts or self.system.switches)
 
     @property
     def quaternions(self) -> list[int]:

@@ -11,6 +11,7 @@ from kineta.arrays import FloatArray
 from kineta.equations import case_arguments
 from kineta.equations.initial_values import initial_state
 from kineta.errors import ArgumentError
+from kineta.integration.stepping import MOREAU
 from kineta.model.system import System
 from kineta.runtime import run_arguments
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
@@ -37,6 +38,19 @@ class RunInputs:
         return self.q.ndim == self.v.ndim == self.p.ndim == self.forces.constant.ndim == 1
 
 
+def unsteppable(model: System) -> str:
+    """Why time stepping does not apply to *model*, as the end of a sentence; ``''`` where it does."""
+    if not model.contacts:
+        return "is for models with contacts, limits or dry friction, found none"
+    if model.switches:
+        return "has no switches, found some"
+    if model.programs:
+        return "has no programs of motion, found some"
+    if any(getattr(contact, "smooth", None) is not None for contact in model.contacts):
+        return "has Coulomb's friction, found smooth friction"
+    return ""
+
+
 def run_inputs(
     model: System,
     given: tuple[Any, Any, Any, Any, Any],
@@ -45,6 +59,8 @@ def run_inputs(
 ) -> RunInputs:
     """The inputs of a run of *model* by *method*; *given* are q, v, p, tau, levels."""
     q, v, p, tau, levels = given
+    if method == MOREAU and (why := unsteppable(model)):
+        raise ArgumentError(f"Model '{model.name}': method '{MOREAU}' {why}. Use another method.")
     if model.programs:
         from kineta.programs.start_arguments import check_compatible
 

@@ -21,11 +21,13 @@ from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import EventZeros, Segment
 from kineta.integration.solver import Solver, start
+from kineta.integration.stepping import SteppingRun
 from kineta.kernels.integrate import integration_loop
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EARLY, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
 from kineta.runtime.compiled import BoundSystem, CompiledSystem
 from kineta.runtime.constraint_treatment import PROJECTED
+from kineta.runtime.contact_problem import contact_kernel
 from kineta.runtime.domain_watch import DomainWatch
 from kineta.runtime.events import EventWatch, event_record
 from kineta.runtime.implicit_methods import dae_residual, jacobian
@@ -78,6 +80,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         rate=lambda h: code.bound_rate(h),
         jacobian=lambda: jacobian(task.equations, control.made),
         implicit=lambda: dae_residual(task.equations, control.made),
+        stepping=lambda: (code.stepping(problem.h, task.quaternions), contact_kernel("march")),
     )
     run = start(
         task.method,
@@ -95,7 +98,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     record = Recorder(task.grid, forwards, task.states, settled, keep=task.dense_output, worked=worked)
     watch, domain = EventWatch(task.watched, problem, settled), DomainWatch(task.equations, task.made)
     whole: Solver | SampledRun = run if first is None else SampledRun(problem, run, control)
-    hybrid = None
+    hybrid, stepped = None, run if isinstance(run, SteppingRun) else None
     if task.has_modes:
         assert isinstance(run, NativeRun)
         whole = hybrid = HybridRun(task, problem, run, control, contacts)
@@ -122,7 +125,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         zeros=EventZeros.listed(zeros, len(task.y0)),
         changes=[tuple(hybrid.changes) if hybrid else ()],
         impacts=[tuple(contacts.log.impacts) if contacts else ()],
-        notes=[contacts.notes() if contacts else ()],
+        notes=[contacts.notes() if contacts else stepped.notes() if stepped else ()],
         domains={0: domain},
         record=record,
         control=whole.control if isinstance(whole, SampledRun) else None,
@@ -181,6 +184,7 @@ def singular_mass_matrix_text(task: SimulationProblem, t: float, y: FloatArray) 
 
 def problem_of(task: SimulationProblem, code: CompiledSystem, h: FloatArray) -> Problem:
     """The initial value problem of a single motion with its *code* and block *h*, without transitions of contacts."""
+    touches = code.layout.touch_events if task.has_modes else 0
     return Problem(
         rhs=code.rate.address,
         h=h,
@@ -189,7 +193,7 @@ def problem_of(task: SimulationProblem, code: CompiledSystem, h: FloatArray) -> 
         y0=task.y0,
         quaternions=task.quaternions,
         integrals=code.layout.integrals,
-        events=event_record(task.watched, code.event_address, len(task.system.switches), code.layout.touch_events),
+        events=event_record(task.watched, code.event_address, len(task.system.switches), touches),
         manifold=manifold(task, task.made, task.y0),
     )
 

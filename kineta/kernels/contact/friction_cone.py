@@ -48,6 +48,16 @@ def joint_impulse(D: Reals, u: float, most: float, x: Reals) -> None:
 
 
 @kernel
+def project_onto_interval(u: float, most: float, x: Reals, G: Reals) -> None:
+    """The friction x (3,) of a joint nearest to u, of the size *most* at most, and its derivatives G (3, 3) by rows."""
+    for i in range(9):
+        G[i] = 0.0
+    x[0], x[1], x[2] = 0.0, min(max(u, -most), most), 0.0
+    if fabs(u) < most:
+        G[4] = 1.0
+
+
+@kernel
 def project_onto_cone(n: float, u: float, w: float, mu: float, x: Reals, G: Reals) -> None:
     """The point x (3,) of the cone sqrt(u^2 + w^2) <= mu n nearest to (n, u, w), and its derivatives G (3, 3) by rows."""
     t = sqrt(u * u + w * w)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from kineta import tolerances
 from kineta.integration.contact_records import ContactProblem, ContactSolution, ContactTerms, IslandWork
 from kineta.kernels.contact.block_inertia import factor, push, rate_along, substitute
-from kineta.kernels.contact.friction_cone import kinetic_friction, project_onto_cone
+from kineta.kernels.contact.friction_cone import kinetic_friction, project_onto_cone, project_onto_interval
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import maximum
 from kineta.memory import Integers, Reals
@@ -54,14 +54,18 @@ def contact_energy(
     for a in range(count):
         c = active[a]
         b, f, x, R = solution.target[3 * c :], work.force[3 * c :], work.projected[3 * c :], compliance(solution, c)
-        project_onto_cone(
-            f[0] - (rate_along(problem, terms, c, 0, v) + b[0] + work.lift[c]) / R,
-            f[1] - (rate_along(problem, terms, c, 1, v) + b[1]) / R,
-            f[2] - (rate_along(problem, terms, c, 2, v) + b[2]) / R,
-            kinetic_friction(terms, c),
-            x,
-            work.cones[9 * c :],
-        )
+        u = f[1] - (rate_along(problem, terms, c, 1, v) + b[1]) / R
+        if problem.has_normal[c] == 0:
+            project_onto_interval(u, kinetic_friction(terms, c), x, work.cones[9 * c :])
+        else:
+            project_onto_cone(
+                f[0] - (rate_along(problem, terms, c, 0, v) + b[0] + work.lift[c]) / R,
+                u,
+                f[2] - (rate_along(problem, terms, c, 2, v) + b[2]) / R,
+                kinetic_friction(terms, c),
+                x,
+                work.cones[9 * c :],
+            )
         energy += 0.5 * R * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
     return energy
 
@@ -82,7 +86,7 @@ def lift_normals(
         c = active[a]
         du = rate_along(problem, terms, c, 1, v) + solution.target[3 * c + 1]
         dw = rate_along(problem, terms, c, 2, v) + solution.target[3 * c + 2]
-        s = kinetic_friction(terms, c) * sqrt(du * du + dw * dw)
+        s = kinetic_friction(terms, c) * sqrt(du * du + dw * dw) if problem.has_normal[c] != 0 else 0.0
         most = maximum(most, fabs(s - work.lift[c]))
         work.lift[c] = s
     return most

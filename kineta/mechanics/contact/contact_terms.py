@@ -49,11 +49,11 @@ class ContactTermsArrays:
         return [k for b in self.coupled[contact] for k in self.blocks[b]]
 
 
-def contact_terms(d: Derivation) -> ContactTermsArrays:
-    """Terms of all contacts of a derivation."""
+def contact_terms(d: Derivation, beside: Iterable[tuple[int, int]] = ()) -> ContactTermsArrays:
+    """Terms of all contacts of a derivation. Speeds of the pairs *beside* are in one block, too."""
     g, nv, bound = d.graph, len(d.symbols.v), d.rows
     M = _inertia(d)
-    blocks = _blocks(nv + len(bound), M)
+    blocks = _blocks(nv + len(bound), (*M, *beside))
     home = {k: b for b, block in enumerate(blocks) for k in block}
     coupled, jacobian, velocity, bias, law, gap = [], list[Ref](), list[Ref](), list[Ref](), list[Ref](), list[Ref]()
     for contact in d.contacts:
@@ -76,9 +76,13 @@ def contact_terms(d: Derivation) -> ContactTermsArrays:
             *(ZERO for _ in block),
         )
     ]
-    net = [g.sub(tau, b) for tau, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
-    force = [*net, *(row.rest for row in bound)]
+    force = [*net_forces(d), *(row.rest for row in bound)]
     return ContactTermsArrays(blocks, tuple(coupled), inertia, force, jacobian, velocity, bias, law, gap)
+
+
+def net_forces(d: Derivation) -> list[Ref]:
+    """Generalised forces on the speeds, with those of inertia, (nv,)."""
+    return [d.graph.sub(tau, b) for tau, b in zip(d.symbols.tau, d["bias"].refs, strict=True)]
 
 
 def _inertia(d: Derivation) -> dict[tuple[int, int], Ref]:

@@ -1,0 +1,120 @@
+"""Runs by time stepping: steps of one size between pauses, and what is between the ends of steps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from math import ceil, isinf
+
+import numpy as np
+
+from kineta.arrays import FloatArray
+from kineta.integration.contact_records import SteppingData
+from kineta.integration.error_control import StepControl
+from kineta.integration.problem import Problem
+from kineta.integration.segment import NOT_FINITE, Segment
+
+#: The method of Moreau and Jean, and the size of its steps [s] where none is given.
+MOREAU, STEP = "moreau", 1e-3
+#: Largest number of steps between two pauses.
+CHUNK = 1024
+#: Target duration between two pauses [s].
+PAUSE = 0.1
+#: Part of a step by which a span may be longer than a number of steps.
+_WHOLE = 1e-9
+
+
+class SteppingRun:
+    """Time stepping of a *problem* in the memory *data* by the compiled kernel *march*; iterate over it for its segments.
+
+    Steps have the size ``max_step`` of the *control*, or the largest below it of which a whole number are the span.
+    """
+
+    rejected = 0
+
+    def __init__(
+        self, problem: Problem, data: SteppingData, march: Callable[[SteppingData], int], control: StepControl
+    ) -> None:
+        self.problem, self.data, self.evaluations, self.left = problem, data, 0, control.max_steps
+        self._march, self._largest, self._pace = march, STEP if isinf(control.max_step) else control.max_step, 1
+        data.array("y")[:] = problem.y0
+        data.array("time")[0] = problem.t0
+        self._set_span(problem.t0, problem.t1)
+
+    def _set_span(self, t0: float, t1: float) -> None:
+        steps = max(1, ceil((t1 - t0) / self._largest - _WHOLE))
+        self.data.update(begin=t0, end=t1, steps=steps, made=0, size=(t1 - t0) / steps)
+
+    def go_on(self, t1: float, h: FloatArray) -> None:
+        """Continue to the time *t1* with another block *h* of the problem; iterate again for the segments."""
+        t0, y0 = float(self.data.array("time")[0]), self.data.array("y").copy()
+        self.problem = replace(self.problem, h=h, t0=t0, t1=t1, y0=y0)
+        self.data.motion.array("block")[:] = h
+        self._set_span(t0, t1)
+
+    def __iter__(self) -> Iterator[Segment]:
+        """Segments up to the end, a failure, or the last allowed step; with events of one step each."""
+        while self.left:
+            segment = self._segment(1 if self.problem.events is not None else min(self._pace, CHUNK))
+            yield segment
+            if segment.end is not None:
+                return
+
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what steps average, on the largest penetration, and on impulses that do not obey all laws."""
+        data = self.data
+        said = [
+            f"'{MOREAU}': {self._largest:g} s is the largest step; contact forces, reactions and accelerations are averages over"
+            f" steps, and the largest penetration is {max(0.0, data.deepest):.1e}."
+        ]
+        if data.plainly:
+            said.append(f"In {data.plainly} steps Newton's restitution has no solution, and none was used.")
+        if data.unsolved:
+            said.append(f"In {data.unsolved} steps impulses obey the laws of contact and friction approximately only.")
+        return tuple(said)
+
+    def _segment(self, steps: int) -> Segment:
+        data = self.data
+        t0, y0, n = float(data.array("time")[0]), data.array("y").copy(), len(data.array("y"))
+        steps = min(steps, self.left, data.steps - data.made)
+        data.allowed = data.made + steps
+        began = time.perf_counter()
+        made = self._march(data)
+        self._pace = max(16, int(PAUSE * steps / max(time.perf_counter() - began, 1e-9)))
+        k, coordinates = made if made >= 0 else -1 - made, data.motion.coordinates
+        self.evaluations += steps
+        self.left -= k
+        t, y = data.array("times")[:k].copy(), data.array("states")[: k * n].reshape(k, n).copy()
+        middles = data.array("middles")[: k * coordinates].reshape(k, coordinates).copy()
+        between = StepInterpolant(np.append(t0, t), np.vstack([y0, y]), middles, data.motion.n)
+        end = NOT_FINITE if made < 0 else "" if data.made == data.steps else None
+        return Segment(t0, y0, t, y, between, end, problem=self.problem)
+
+
+@dataclass(frozen=True, slots=True)
+class StepInterpolant:
+    """The motion between the ends *t* (k + 1,) of steps with states *y* (k + 1, n): a function t -> (n,) or (n, len(t)).
+
+    Coordinates follow the parabola with the speeds at both ends, through which a step goes by its *middles* (k, coordinates); the
+    rest of the first *states* entries is linear, and what is behind them that of the step.
+    """
+
+    t: FloatArray
+    y: FloatArray
+    middles: FloatArray
+    states: int
+
+    def __call__(self, t: FloatArray | float) -> FloatArray:
+        """States at *t*."""
+        times = np.atleast_1d(t)
+        i = np.searchsorted(self.t[1:-1], times, side="left")
+        x = ((times - self.t[i]) / (self.t[i + 1] - self.t[i]))[:, None]
+        before, after, nq = self.y[i], self.y[i + 1], self.middles.shape[1]
+        found = after.copy()
+        found[:, nq : self.states] = before[:, nq : self.states] + x * (after - before)[:, nq : self.states]
+        slope = 2.0 * (self.middles[i] - before[:, :nq])
+        found[:, :nq] = before[:, :nq] + x * (slope + x * (after[:, :nq] - before[:, :nq] - slope))
+        ends = times == self.t[i + 1]
+        found[ends] = after[ends]
+        return found[0] if np.ndim(t) == 0 else found.T

@@ -1,0 +1,34 @@
+"""Terms of implicit time steps: derivatives of the generalised forces, in the blocks of the inertia."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kineta.expr.graph import ONE, ZERO, Ref
+from kineta.mechanics.contact.contact_terms import ContactTermsArrays, contact_terms, net_forces
+from kineta.mechanics.derivation import Derivation
+from kineta.passes.differentiate import forward
+from kineta.passes.substitute import substitute
+
+
+def step_terms(d: Derivation, acting: Mapping[str, Ref]) -> tuple[ContactTermsArrays, list[Ref]]:
+    """Terms of all contacts under the forces *acting*, and derivatives of the forces: by the speeds, then by displacements along
+    the speeds, each with as many numbers as the inertia. What forces couple is in one block.
+    """
+    s, nv = d.symbols, len(d.symbols.v)
+    forces = substitute(d.graph, net_forces(d), acting)
+    displaced = [
+        {q: x for q, x in zip(s.q, forward(d.graph, s.qdot, {v: ONE}), strict=True) if x != ZERO} for v in s.v
+    ]
+    slopes = []
+    for directions in ([{v: ONE} for v in s.v], displaced):
+        columns = [forward(d.graph, forces, x) for x in directions]
+        slopes.append({(i, j): columns[j][i] for i in range(nv) for j in range(nv) if columns[j][i] != ZERO})
+    terms = contact_terms(d, [*slopes[0], *slopes[1]])
+    dense = [
+        x
+        for own in slopes
+        for block in terms.blocks
+        for x in (*(own.get((i, j), ZERO) for i in block for j in block), *[ZERO] * (2 * len(block)))
+    ]
+    return terms, dense
