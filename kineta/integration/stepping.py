@@ -82,12 +82,12 @@ class SteppingRun:
         began = time.perf_counter()
         made = self._march(data)
         self._pace = max(16, int(PAUSE * steps / max(time.perf_counter() - began, 1e-9)))
-        k, coordinates = made if made >= 0 else -1 - made, data.motion.coordinates
+        k, own = made if made >= 0 else -1 - made, data.motion.n
         self.evaluations += steps
         self.left -= k
         t, y = data.array("times")[:k].copy(), data.array("states")[: k * n].reshape(k, n).copy()
-        middles = data.array("middles")[: k * coordinates].reshape(k, coordinates).copy()
-        between = StepInterpolant(np.append(t0, t), np.vstack([y0, y]), middles, data.motion.n)
+        middles = data.array("middles")[: k * own].reshape(k, own).copy()
+        between = StepInterpolant(np.append(t0, t), np.vstack([y0, y]), middles, data.motion.coordinates, data.motion.speeds)
         end = NOT_FINITE if made < 0 else "" if data.made == data.steps else None
         return Segment(t0, y0, t, y, between, end, problem=self.problem)
 
@@ -96,25 +96,26 @@ class SteppingRun:
 class StepInterpolant:
     """The motion between the ends *t* (k + 1,) of steps with states *y* (k + 1, n): a function t -> (n,) or (n, len(t)).
 
-    Coordinates follow the parabola with the speeds at both ends, through which a step goes by its *middles* (k, coordinates); the
-    rest of the first *states* entries is linear, and what is behind them that of the step.
+    Coordinates, and the work, follow the parabola with the rate with which a step begins towards its *middle* (k, states); the
+    *speeds* behind the *coordinates* are linear, and what is behind the states is that of the step.
     """
 
     t: FloatArray
     y: FloatArray
     middles: FloatArray
-    states: int
+    coordinates: int
+    speeds: int
 
     def __call__(self, t: FloatArray | float) -> FloatArray:
         """States at *t*."""
         times = np.atleast_1d(t)
         i = np.searchsorted(self.t[1:-1], times, side="left")
         x = ((times - self.t[i]) / (self.t[i + 1] - self.t[i]))[:, None]
-        before, after, nq = self.y[i], self.y[i + 1], self.middles.shape[1]
-        found = after.copy()
-        found[:, nq : self.states] = before[:, nq : self.states] + x * (after - before)[:, nq : self.states]
-        slope = 2.0 * (self.middles[i] - before[:, :nq])
-        found[:, :nq] = before[:, :nq] + x * (slope + x * (after[:, :nq] - before[:, :nq] - slope))
+        before, after, n = self.y[i], self.y[i + 1], self.middles.shape[1]
+        found, slope = after.copy(), 2.0 * (self.middles[i] - before[:, :n])
+        own = slice(self.coordinates, self.coordinates + self.speeds)
+        slope[:, own] = (after - before)[:, own]
+        found[:, :n] = before[:, :n] + x * (slope + x * (after[:, :n] - before[:, :n] - slope))
         ends = times == self.t[i + 1]
         found[ends] = after[ends]
         return found[0] if np.ndim(t) == 0 else found.T

@@ -39,5 +39,5 @@ def stepping_data(
         slope=np.zeros(2 * len(motion.terms.array("inertia"))),
         times=np.zeros(CHUNK),
         states=np.zeros(CHUNK * n),
-        middles=np.zeros(CHUNK * motion.coordinates),
+        middles=np.zeros(CHUNK * motion.n),
     )

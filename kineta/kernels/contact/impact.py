@@ -13,7 +13,7 @@ from kineta.integration.contact_records import ContactProblem, ContactSolution, 
 from kineta.kernels.contact.block_inertia import rate_along
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands, move_forward
-from kineta.kernels.contact.newton_over_speeds import ACCEPTED, solve_island
+from kineta.kernels.contact.newton_over_speeds import ACCEPTED, REPETITIONS, solve_island
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.vectors import copy, maximum
 from kineta.memory import Integers, Reals
@@ -65,7 +65,7 @@ def complement(
         change = sweep(problem, terms, solution, active, count, v)
         sweeps += 1
     if change > tolerance and not bounded:
-        steps = solve_island(problem, terms, solution, work, active, count, v, tolerance)
+        steps = solve_island(problem, terms, solution, work, active, count, v, tolerance, REPETITIONS)
         change = 0.0 if steps > 0 else change
     return change <= (ACCEPTED * tolerance if bounded else tolerance)
 

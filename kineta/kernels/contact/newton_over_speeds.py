@@ -265,9 +265,10 @@ def solve_island(
     count: int,
     v: Reals,
     tolerance: float,
+    repetitions: int,
 ) -> int:
-    """Speeds v after the impulses of the *active* contacts of an island, from speeds after those so far; the number of Newton
-    steps, negative without a solution.
+    """Speeds v after the impulses of the *active* contacts of an island, from speeds after those so far, by at most so many
+    *repetitions* of the forces; the number of Newton steps, negative without a solution.
     """
     n = 0
     blocks = collect_island(problem, work, active, count, v)
@@ -282,7 +283,7 @@ def solve_island(
         work.lift[c] = 0.0
     lift_normals(problem, terms, solution, work, active, count, v)
     steps, turns, moved, failed = 0, 0, 2.0 * tolerance, False
-    while turns < REPETITIONS and moved > tolerance and not failed:
+    while turns < repetitions and moved > tolerance and not failed:
         more = minimise(problem, terms, solution, work, active, count, blocks, n, v, tolerance)
         moved = lift_normals(problem, terms, solution, work, active, count, v)
         for a in range(count):

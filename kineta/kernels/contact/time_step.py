@@ -20,7 +20,7 @@ from kineta.kernels.contact.block_inertia import (
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
-from kineta.kernels.contact.newton_over_speeds import solve_island
+from kineta.kernels.contact.newton_over_speeds import ACCEPTED, REPETITIONS, solve_island
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, maximum, normalise
 from kineta.memory import Integers, Reals
@@ -32,7 +32,11 @@ TAKEN_BACK = 0.2
 #: Sweeps before Newton's method takes over, and those in which it fails.
 SWEEPS, LAST_SWEEPS = 5, 200
 #: Change of a velocity at which impulses are found, relative to the largest velocity [m/s], at least 1.
-FOUND = 1e-10
+FOUND = 1e-7
+#: Repetitions of forces from those of the last step on, which change little.
+FEW = 12
+#: Velocity at which penetrations are taken back, below which they are not.
+LEAST = 1e-6
 #: Part of the impulses of the last step with which those of contacts whose rows are one freedom begin: what is undetermined fades;
 #: and the part of their Delassus operator that tells them.
 KEPT, ONE_FREEDOM = 0.9, 1e-4
@@ -128,7 +132,7 @@ def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
         run.plain[c] = drift + max(0.0, -wanted)
         if wanted > 0.0:
             wanted *= TAKEN_BACK
-            wanted = wanted if wanted > FOUND else 0.0
+            wanted = wanted if wanted > LEAST else 0.0
         solution.target[3 * c] = drift - max(rebound, wanted)
         if gap > 0.0 and rebound <= 0.0:
             solution.target[3 * c] = drift + gap / h
@@ -183,7 +187,15 @@ def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: f
             for a in range(count):
                 motion.solution.target[3 * active[a]] = run.plain[active[a]]
         made = solve_island(
-            motion.problem, motion.terms, motion.solution, motion.island, active, count, run.tried, tolerance
+            motion.problem,
+            motion.terms,
+            motion.solution,
+            motion.island,
+            active,
+            count,
+            run.tried,
+            tolerance / ACCEPTED,
+            FEW if turn == 0 else REPETITIONS,
         )
         found = made > 0
         turn += 1
@@ -241,13 +253,15 @@ def note_means(run: SteppingData, h: float) -> None:
     given, v, first = run.middle[motion.n :], run.y[motion.coordinates :], motion.coordinates
     for k in range(motion.problem.speeds):
         given[k] = (run.tried[k] - v[k] if k < motion.speeds else run.tried[k]) / h
-    for k in range(motion.speeds):
-        run.middle[first + k] = 0.5 * (v[k] + run.tried[k])
     forces = given[motion.problem.speeds + motion.problem.multipliers :]
     for k in range(motion.n_forces):
         forces[k] = motion.solution.impulse[motion.force_rows[k]] / h
     copy(given, run.y[motion.n :], motion.n_extended - motion.n)
     if run.work >= 0:
+        motion.rate(run.time, run.middle, motion.block, run.rate)
+        run.middle[run.work] += 0.5 * h * run.rate[run.work]
+        for k in range(motion.speeds):
+            run.middle[first + k] = 0.5 * (v[k] + run.tried[k])
         motion.rate(run.time, run.middle, motion.block, run.rate)
         run.y[run.work] += h * run.rate[run.work]
 
@@ -302,6 +316,6 @@ def march(run: SteppingData) -> int:
             run.made += 1
             run.times[row] = end
             copy(run.y, run.states[row * motion.n_extended :], motion.n_extended)
-            copy(run.middle, run.middles[row * motion.coordinates :], motion.coordinates)
+            copy(run.middle, run.middles[row * motion.n :], motion.n)
             row += 1
     return row if finite else -1 - row
