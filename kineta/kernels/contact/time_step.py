@@ -20,7 +20,7 @@ from kineta.kernels.contact.block_inertia import (
 from kineta.kernels.contact.gauss_seidel import sweep
 from kineta.kernels.contact.islands import gather_island, label_islands
 from kineta.kernels.contact.motion import evaluate_terms
-from kineta.kernels.contact.newton_over_speeds import ACCEPTED, REPETITIONS, solve_island
+from kineta.kernels.contact.newton_over_speeds import REPETITIONS, solve_island
 from kineta.kernels.language import fabs, kernel, sqrt
 from kineta.kernels.vectors import copy, maximum, normalise
 from kineta.memory import Integers, Reals
@@ -32,7 +32,9 @@ TAKEN_BACK = 0.2
 #: Sweeps before Newton's method takes over, and those in which it fails.
 SWEEPS, LAST_SWEEPS = 5, 200
 #: Change of a velocity at which impulses are found, relative to the largest velocity [m/s], at least 1.
-FOUND = 1e-7
+FOUND = 1e-8
+#: Part of it to which Newton's method goes on: errors of speeds are errors of forces in the next step.
+FINER = 1e-3
 #: Repetitions of forces from those of the last step on, which change little.
 FEW = 12
 #: Velocity at which penetrations are taken back, below which they are not.
@@ -194,7 +196,7 @@ def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: f
             active,
             count,
             run.tried,
-            tolerance / ACCEPTED,
+            FINER * tolerance,
             FEW if turn == 0 else REPETITIONS,
         )
         found = made > 0
