@@ -87,7 +87,9 @@ class SteppingRun:
         self.left -= k
         t, y = data.array("times")[:k].copy(), data.array("states")[: k * n].reshape(k, n).copy()
         middles = data.array("middles")[: k * own].reshape(k, own).copy()
-        between = StepInterpolant(np.append(t0, t), np.vstack([y0, y]), middles, data.motion.coordinates, data.motion.speeds)
+        between = StepInterpolant(
+            np.append(t0, t), np.vstack([y0, y]), middles, data.motion.coordinates, data.motion.speeds
+        )
         end = NOT_FINITE if made < 0 else "" if data.made == data.steps else None
         return Segment(t0, y0, t, y, between, end, problem=self.problem)
 

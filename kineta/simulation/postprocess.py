@@ -217,9 +217,8 @@ def _judged(
     held = e if kept.all() else Energies(*(_held(x, kept) for x in (e.kinetic, e.potential, e.work)))
     balances, codes, messages = held.balance.copy(), solution.status.copy(), list(solution.messages)
     succeeded = (codes == DONE) | (codes == EVENT)
+    succeeded &= task.method != MOREAU  # without error control there is no tolerance
     doubtful = succeeded & ~within_tolerance(held.balance, solution.steps, task.control.rtol)
-    if task.method == MOREAU:  # without error control there is no tolerance
-        doubtful[:] = False
     # Residuals that rounding explains in any state are not looked at by case; programs are scaled by their gradients.
     astray = dict[int, str]()
     near = not task.made.code.layout.programs and found.off.max(initial=0.0) <= tolerances.STATE_TOLERANCE

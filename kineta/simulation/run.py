@@ -21,7 +21,7 @@ from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import EventZeros, Segment
 from kineta.integration.solver import Solver, start
-from kineta.integration.stepping import SteppingRun
+from kineta.integration.stepping import MOREAU, SteppingRun
 from kineta.kernels.integrate import integration_loop
 from kineta.results import outcomes
 from kineta.results.outcomes import DONE, EARLY, EVENT, FAILED, INTERRUPTED, OUT_OF_STEPS
@@ -48,6 +48,10 @@ CHECK_INTERVAL, MAX_STEPS_LEFT = 100_000, 1e11
 
 def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     """The solution of *task*, one motion. Raises :class:`SimulationError` where it cannot start."""
+    if task.method == MOREAU and task.t1 < task.t0:
+        raise SimulationError(
+            f"Model '{task.system.name}': '{MOREAU}' works forwards in time only; t falls from {task.t0:g} s."
+        )
     control, seen = SampledControl(task), None
     if control.reads and task.has_modes:
         from kineta.hybrid.automaton import sensed_start

@@ -8,8 +8,7 @@ Restitution is Newton's.
 
 from __future__ import annotations
 
-from kineta import tolerances
-from kineta.integration.contact_records import ContactMotion, SteppingData
+from kineta.integration.contact_records import SteppingData
 from kineta.kernels.contact.block_inertia import (
     accelerations,
     copy_blocks,

@@ -1,0 +1,180 @@
+"""Time stepping beside closed forms and the event-driven method."""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+import numpy as np
+import pytest
+
+import kineta as kn
+from kineta.errors import ArgumentError, SimulationError
+
+BALL = """gravity 9.81;
+Ball | Sx(x), Sz(z) = 1;
+coordinates x, z;
+contact floor : point between Ball and ground axis (0, 0, 1), restitution = 0.8;
+initial z = 1;
+"""
+INCLINE = """gravity 9.81;
+parameters a = 0.5;
+B | Sx(x), Sz(z) = 1;
+coordinates x, z;
+contact floor : point between B and ground axis (sin(a), 0, cos(a)), friction = 0.3;
+"""
+ROCKING = """gravity 9.81;
+parameters b = 10 cm, h = 30 cm, tilt = 0.1;
+Block | Sx(x), Sz(z), Ry(q) = m(1), Jy((b^2 + h^2)/3);
+coordinates x, z, q;
+point Left on Block = (-b, 0, -h); point Right on Block = (b, 0, -h);
+contact floor : point between Left, Right and ground axis (0, 0, 1), friction = 0.8;
+initial q = tilt, x = h*sin(tilt) - b*cos(tilt), z = b*sin(tilt) + h*cos(tilt);
+"""
+SPRUNG_BAR = """gravity 9.81;
+Bar | Sx(x), Sz(z), Ry(th) = 10, 1, 1, 1;
+F1 ~ Bar | Sx(-0.5), Sz(u1 - 0.5) = 1;
+F2 ~ Bar | Sx(0.5), Sz(u2 - 0.5) = 1;
+coordinates x, z, th, u1, u2;
+spring c1 = 2e3 on u1; spring c2 = 2e3 on u2; damper d1 = 50 on u1'; damper d2 = 50 on u2';
+contact g : point between F1, F2 and ground axis (0, 0, 1), friction = 0.8;
+initial z = 0.55, th = 0.02, x' = 0.3;
+"""
+PENDULUM = """gravity 9.81;
+P | Ry(a) = m(1), Jy(0.1), com = (0, 0, -0.5);
+coordinates a;
+limit stop : -0.3 <= a <= 0.5, restitution = 0.5;
+friction f = 0.05 on a;
+initial a = 0.4;
+"""
+FOUR_BAR = """gravity (0, -9.81, 0);
+Crank | Rz(theta) = m(1.1), Jz(0.02), com = (0.15, 0, 0);
+Coupler ~ Crank | Sx(0.3), Rz(beta - theta) = m(2.3), Jz(0.21), com = (0.4, 0.15, 0);
+Rocker | Sx(0.8), Rz(gamma) = m(1.7), Jz(0.09), com = (0.35, 0, 0);
+coordinates theta, beta, gamma;
+loop pin : revolute between Rocker at (0.7, 0, 0) axis (0, 0, 1) and Coupler at (0.9, 0, 0);
+point Tip on Coupler = (0.45, -0.1, 0);
+contact g : point between Tip and ground at (0, 0.16981, 0) axis (0, 1, 0), friction = 0.4;
+initial theta = 0.8, beta = 0.5373459551871638, gamma = 1.3075149269961162,
+    theta' = 9, beta' = -2.094085512590407, gamma' = 1.4383863170941085;
+"""
+
+
+def stack(count: int, growing: float) -> str:
+    """Cubes dropped on each other, each so many times as heavy as the one below."""
+    a, text = 0.1, "gravity 9.81;\n"
+    for k in range(count):
+        J = growing**k * 2 * a * a / 3
+        text += f"B{k} | Free(b{k}) = {growing**k}, {J}, {J}, {J};\n"
+        corners = [(i, j) for i in (1, -1) for j in (1, -1)]
+        text += "".join(f"point B{k}{c} on B{k} = ({i * a}, {j * a}, {-a});\n" for c, (i, j) in enumerate(corners))
+        below = "ground" if k == 0 else f"B{k - 1} at (0, 0, {a})"
+        names = ", ".join(f"B{k}{c}" for c in range(4))
+        text += f"contact c{k} : point between {names} and {below} axis (0, 0, 1), friction = 0.5;\n"
+        text += f"initial b{k}.z = {a * (2 * k + 1) + 0.01 * (k + 1)}, b{k}.x = {0.02 * k}, b{k}.qw = 1;\n"
+    return text
+
+
+def off(model: kn.System, t: float, steps: tuple[float, ...]) -> list[float]:
+    """The largest distances of coordinates from the event-driven motion, for several steps."""
+    exact, found = kn.simulate(model, t, samples=51), []
+    for step in steps:
+        run = kn.simulate(model, t, method="moreau", max_step=step, samples=51)
+        assert run.status == 0
+        found.append(float(np.abs(run.q - exact.q).max()))
+    return found
+
+
+def test_a_ball_bounces() -> None:
+    coarse, fine = off(kn.loads(BALL), 4.0, (2e-3, 2.5e-4))
+    assert fine < 2e-3 < coarse < 8e-3
+    assert kn.simulate(kn.loads(BALL), 4.0, method="moreau").energy_balance < 1e-13
+
+
+def test_a_block_slides_down_an_incline() -> None:
+    run = kn.simulate(kn.loads(INCLINE), 1.0, method="moreau")
+    assert np.hypot(*run.q[-1]) == pytest.approx(9.81 * (sin(0.5) - 0.3 * cos(0.5)) / 2, rel=1e-12)
+    assert run.outputs["lambda.floor.n"][1:] == pytest.approx(9.81 * cos(0.5), rel=1e-9)
+    assert np.abs(run.outputs["lambda.floor.w"][1:]) == pytest.approx(0.3 * 9.81 * cos(0.5), rel=1e-9)
+    assert run.energy_balance < 1e-12
+
+
+def test_friction_of_a_joint_stops_a_slider() -> None:
+    slider = kn.loads("Slider | Sx(x) = 1; coordinates x; friction f = 2 on x; initial x' = 3;")
+    run = kn.simulate(slider, 2.0, method="moreau")
+    assert run.y[:, -1] == pytest.approx([9 / 4, 0.0], abs=1e-12)
+
+
+def test_a_block_rocks() -> None:
+    coarse, fine = off(kn.loads(ROCKING), 3.0, (2e-3, 2.5e-4))
+    assert fine < 7e-3 < coarse < 3e-2
+
+
+def test_stiff_springs_are_implicit() -> None:
+    errors = off(kn.loads(SPRUNG_BAR), 1.0, (2e-3, 1e-3, 5e-4))
+    assert np.all(np.array(errors) < (4e-4, 8e-5, 2e-5))
+    stiff = kn.loads(SPRUNG_BAR.replace("2e3", "2e9").replace("50", "1e6"))
+    assert np.isfinite(kn.simulate(stiff, 0.2, method="moreau").y).all()
+
+
+def test_loops_are_of_second_order_where_nothing_strikes() -> None:
+    free = kn.loads(FOUR_BAR.replace("0.16981", "-10"))
+    coarse, fine = off(free, 0.5, (2e-3, 1e-3))
+    assert coarse / fine == pytest.approx(4.0, rel=0.1)
+
+
+def test_a_closed_mechanism_comes_to_rest_on_the_ground() -> None:
+    model = kn.loads(FOUR_BAR)
+    exact = kn.simulate(model, 2.0, samples=21)
+    run = kn.simulate(model, 2.0, method="moreau", max_step=5e-4, samples=21)
+    assert run.q[-1] == pytest.approx(exact.q[-1], abs=1e-6)
+
+
+def test_limits_and_friction_of_joints_converge() -> None:
+    coarse, middle, fine = off(kn.loads(PENDULUM), 3.0, (2e-3, 1e-3, 5e-4))
+    assert fine < 0.7 * middle < 0.5 * coarse < 2e-3
+
+
+@pytest.mark.parametrize("growing", [1.0, 3.0])
+def test_stacks_stand(growing: float) -> None:
+    run = kn.simulate(kn.loads(stack(5, growing)), (0.0, 1.2), method="moreau", max_step=2e-3, samples=41)
+    late = run.q[run.t > 0.7]
+    assert np.abs(late - late[-1]).max() < 1e-8
+    weight = 9.81 * sum(growing**k for k in range(5))
+    assert sum(run.outputs[f"lambda.c0.B0{c}.n"][-1] for c in range(4)) == pytest.approx(weight, rel=1e-5)
+
+
+def test_events_are_located_between_steps() -> None:
+    z = kn.symbol("z")
+    model = kn.loads(BALL)
+    run = kn.simulate(model, 0.4, method="moreau", events=kn.event(z - 0.5))
+    assert run.t_events[0] == pytest.approx([(2 * 0.5 / 9.81) ** 0.5], abs=1e-9)
+    ended = kn.simulate(model, 1.0, method="moreau", events=kn.event(z - 0.5, terminal=True))
+    assert ended.t[-1] == run.t_events[0][0]
+
+
+def test_samples_hold_forces() -> None:
+    model, control = kn.loads(BALL), kn.sampled(lambda t, q, v: [np.sin(t) - v[0], 0.0], 70.0)
+    exact = kn.simulate(model, 0.4, tau=control)
+    run = kn.simulate(model, 0.4, tau=control, method="moreau")
+    assert run.y[:, -1] == pytest.approx(exact.y[:, -1], abs=1e-7)
+
+
+def test_cases_are_those_alone() -> None:
+    model = kn.loads(BALL)
+    both = kn.simulate(model, 1.0, method="moreau", q=np.array([[0.0, 1.0], [0.0, 0.5]]), samples=11)
+    for i, z in enumerate((1.0, 0.5)):
+        alone = kn.simulate(model, 1.0, method="moreau", q=[0.0, z], samples=11)
+        assert (both.y[i] == alone.y).all()
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(SimulationError, match="forwards in time only"):
+        kn.simulate(kn.loads(BALL), (1.0, 0.0), method="moreau")
+    with pytest.raises(ArgumentError, match="is for models with contacts, limits or dry friction"):
+        kn.simulate(kn.loads("B | Sx(x) = 1; coordinates x;"), 1.0, method="moreau")
+
+
+def test_a_short_allowance_of_steps() -> None:
+    run = kn.simulate(kn.loads(BALL), 1.0, method="moreau", max_steps=100)
+    assert run.t[-1] == pytest.approx(0.1)
+    assert "out of steps" in run.message
