@@ -222,7 +222,8 @@ class SteppingData(Record):
         which to pause
     time : (1,); y, middle, rate : (n_extended,) state after the last step, amidst a step, and a rate
     free, tried : (speeds and multipliers,) speeds without contact impulses, and with them
-    plain : (contacts,) normal velocities added where there is no restitution; stuck : (contacts,) 1 for what stuck in the last step
+    plain : (contacts,) normal velocities added where there is no restitution; stuck : (contacts,) 1 for what stuck in the last
+        step
     near : (contacts,) indices of contacts that take part; gaps : (contacts,)
     times, states, middles : rows (steps,), (steps, n_extended) and (steps, n) of the steps since the last pause
     deepest : largest penetration; plainly, unsolved : numbers of islands solved without restitution only, and not at all

@@ -25,10 +25,9 @@ from kineta.model.transformations.alike import named_as
 from kineta.results.result import force_name
 from kineta.runtime.applied_forces import AppliedForces, applied_forces
 from kineta.runtime.constraint_treatment import PROJECTED, STEPPED, run_derivation
-from kineta.runtime.contact_problem import CompiledContacts, ContactFunction
+from kineta.runtime.contact_problem import CompiledContacts, ContactFunction, stepping_data
 from kineta.runtime.functions import SWITCHES, StateLayout, lowered, run_functions
 from kineta.runtime.parameter_checks import check_parameters
-from kineta.runtime.stepping_memory import stepping_data
 from kineta.threads import memo, once
 
 #: Machine code called with arrays.

@@ -24,9 +24,11 @@ from kineta.integration.contact_records import (
     ContactTerms,
     IslandWork,
     ModeWork,
+    SteppingData,
     TransitionWork,
 )
 from kineta.integration.problem import perturbation_signs
+from kineta.integration.stepping import CHUNK
 from kineta.kernels.contact.motion import (
     contact_events,
     contact_given,
@@ -220,6 +222,35 @@ class CompiledContacts:
             signs=perturbation_signs(TRIED, n).reshape(-1),
             impacts=np.zeros(IMPACT_NUMBERS * IMPACTS),
         )
+
+
+def stepping_data(
+    contacts: CompiledContacts,
+    h: FloatArray,
+    functions: Mapping[str, NativeFunction],
+    quaternions: Sequence[int],
+    work: int,
+) -> SteppingData:
+    """Memory of steps with *contacts* and the block h; *work* is the offset of the work in the state, -1 for none."""
+    motion, problem = contacts.motion(h), contacts.problem
+    n, m = motion.n_extended, problem.contacts
+    return SteppingData(
+        motion=motion,
+        slopes=CompiledFunction(functions["slopes"].address),
+        coordinate_rate=CompiledFunction(functions["coordinate_rate"].address),
+        n_quaternions=len(quaternions),
+        quaternions=np.array([*quaternions], dtype=np.int64),
+        work=work,
+        time=np.zeros(1),
+        **{name: np.zeros(n) for name in ("y", "middle", "rate")},
+        **{name: np.zeros(problem.speeds) for name in ("free", "tried")},
+        **{name: np.zeros(m) for name in ("plain", "gaps")},
+        **{name: np.zeros(m, dtype=np.int64) for name in ("stuck", "near")},
+        slope=np.zeros(2 * len(motion.terms.array("inertia"))),
+        times=np.zeros(CHUNK),
+        states=np.zeros(CHUNK * n),
+        middles=np.zeros(CHUNK * motion.n),
+    )
 
 
 def _solution(p: ContactProblem, entries: int) -> ContactSolution:

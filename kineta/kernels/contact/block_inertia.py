@@ -118,10 +118,12 @@ def respond(problem: ContactProblem, terms: ContactTerms, solution: ContactSolut
         for j in range(problem.coupled_start[c], problem.coupled_start[c + 1]):
             b = problem.coupled_blocks[j]
             size = problem.block_start[b + 1] - problem.block_start[b]
-            A = terms.inertia[problem.inertia_start[b] :]
+            A, square = terms.inertia[problem.inertia_start[b] :], 0.0
             for k in range(size):
+                square += W[at + k] * W[at + k]
                 loose[0] += W[at + k] * W[at + k] * max(0.0, A[k * size + k])
-            solve(A, size, Y[at:], work)
+            if square != 0.0:
+                solve(A, size, Y[at:], work)
             at += size
     for i in range(3):
         for j in range(3):

@@ -57,6 +57,7 @@ def contact_energy(
         u = f[1] - (rate_along(problem, terms, c, 1, v) + b[1]) / R
         if problem.has_normal[c] == 0:
             project_onto_interval(u, kinetic_friction(terms, c), x, work.cones[9 * c :])
+            energy += R * x[1] * (u - x[1])  # an interval is no cone
         else:
             project_onto_cone(
                 f[0] - (rate_along(problem, terms, c, 0, v) + b[0] + work.lift[c]) / R,
@@ -170,8 +171,9 @@ def assemble_island(
             a0 = R * (G[0] * w0 + G[1] * w1 + G[2] * w2)
             a1 = R * (G[3] * w0 + G[4] * w1 + G[5] * w2)
             a2 = R * (G[6] * w0 + G[7] * w1 + G[8] * w2)
-            for i in range(size):
-                H[place[speeds[i]] * n + column] += W[i] * a0 + W[size + i] * a1 + W[2 * size + i] * a2
+            if a0 != 0.0 or a1 != 0.0 or a2 != 0.0:
+                for i in range(size):
+                    H[place[speeds[i]] * n + column] += W[i] * a0 + W[size + i] * a1 + W[2 * size + i] * a2
 
 
 @kernel

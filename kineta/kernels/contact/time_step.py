@@ -38,8 +38,8 @@ FINER = 1e-3
 FEW = 12
 #: Velocity at which penetrations are taken back, below which they are not.
 LEAST = 1e-6
-#: Part of the impulses of the last step with which those of contacts whose rows are one freedom begin: what is undetermined fades;
-#: and the part of their Delassus operator that tells them.
+#: Part of the impulses of the last step with which those of contacts whose rows are one freedom begin: what is undetermined
+#: fades; and the part of their Delassus operator that tells them.
 KEPT, ONE_FREEDOM = 0.9, 1e-4
 #: Slip below which a contact sticks, relative to the largest velocity.
 STUCK = 1e-6
@@ -62,15 +62,57 @@ def advance(run: SteppingData, at: Reals, start: Reals, size: float, y: Reals) -
 
 
 @kernel
+def make_implicit(run: SteppingData, h: float) -> None:
+    """The inertia of implicit forces in a step of size h: with the symmetric part of their derivatives, for which Newton's method
+    has an energy. The other part, of gyroscopic forces, stays as ``slope``.
+    """
+    problem, A, E = run.motion.problem, run.motion.terms.inertia, run.slope
+    entries = problem.inertia_start[problem.blocks]
+    for k in range(entries):
+        E[k] = 0.5 * h * E[k] + 0.25 * h * h * E[entries + k]
+    for b in range(problem.blocks):
+        n, at = problem.block_start[b + 1] - problem.block_start[b], problem.inertia_start[b]
+        for i in range(n):
+            A[at + i * n + i] -= E[at + i * n + i]
+            E[at + i * n + i] = 0.0
+            for j in range(i):
+                mean = 0.5 * (E[at + i * n + j] + E[at + j * n + i])
+                A[at + i * n + j] -= mean
+                A[at + j * n + i] -= mean
+                E[at + i * n + j] -= mean
+                E[at + j * n + i] -= mean
+
+
+@kernel
+def turn(run: SteppingData) -> None:
+    """Add to the speeds without contacts what gyroscopic forces change by the change of the speeds in the step, as it would be
+    with the impulses of the last one.
+    """
+    motion = run.motion
+    problem, force, v = motion.problem, motion.solution.before, run.y[motion.coordinates :]
+    for b in range(problem.blocks):
+        first, at = problem.block_start[b], problem.inertia_start[b]
+        n = problem.block_start[b + 1] - first
+        for i in range(n):
+            s = 0.0
+            for j in range(n):
+                speed = problem.block_speeds[first + j]
+                if speed < motion.speeds:
+                    s += run.slope[at + i * n + j] * (run.tried[speed] - v[speed])
+            force[problem.block_speeds[first + i]] = s
+    accelerations(problem, motion.terms.inertia, force, motion.work.speeds, motion.found)
+    for k in range(problem.speeds):
+        run.free[k] += motion.found[k]
+
+
+@kernel
 def evaluate_middle(run: SteppingData, h: float) -> None:
     """Terms amidst a step of size h, with the inertia of implicit forces, and its factors; the speeds without contacts."""
     motion = run.motion
     problem, terms = motion.problem, motion.terms
     evaluate_terms(motion, run.time, run.middle)
     run.slopes(run.time, run.middle, motion.block, run.slope)
-    entries = problem.inertia_start[problem.blocks]
-    for k in range(entries):
-        terms.inertia[k] -= 0.5 * h * run.slope[k] + 0.25 * h * h * run.slope[entries + k]
+    make_implicit(run, h)
     motion.residuals(run.time, run.middle, motion.block, motion.residual)
     for j in range(problem.multipliers):
         force = terms.force[motion.speeds + j]
@@ -117,8 +159,8 @@ def take_part(run: SteppingData, h: float) -> int:
 
 @kernel
 def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
-    """The friction of a contact in a step of size h, and its normal velocity after it, whose gap without impulse would be *ahead*:
-    ``target`` with restitution and with what takes a penetration back, ``plain`` without.
+    """The friction of a contact in a step of size h, and its normal velocity after it, whose gap without impulse would be
+    *ahead*: ``target`` with restitution and with what takes a penetration back, ``plain`` without.
     """
     terms, solution = run.motion.terms, run.motion.solution
     law, gap, drift = terms.law[4 * c :], terms.gap[c], solution.target[3 * c]
@@ -140,8 +182,8 @@ def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
 
 
 @kernel
-def begin_warm(run: SteppingData, count: int) -> None:
-    """Begin with the impulses of the last step at all *count* contacts near."""
+def begin_warm(run: SteppingData, count: int, kept: float) -> None:
+    """Begin with the impulses of the last step at all *count* contacts near, of those whose rows are one freedom with a part."""
     problem, solution = run.motion.problem, run.motion.solution
     copy(run.free, run.tried, problem.speeds)
     for a in range(count):
@@ -149,7 +191,7 @@ def begin_warm(run: SteppingData, count: int) -> None:
         D, r = solution.delassus[9 * c :], solution.impulse[3 * c :]
         if D[0] * D[4] - D[1] * D[3] < ONE_FREEDOM * D[0] * D[4]:
             for i in range(3):
-                r[i] *= KEPT
+                r[i] *= kept
         push(problem, solution, c, r[0], r[1], r[2], run.tried)
 
 
@@ -176,15 +218,15 @@ def sweeps(run: SteppingData, active: Integers, count: int, most: int, tolerance
 
 @kernel
 def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: float) -> None:
-    """Impulses of an island, and its speeds: by sweeps, else by Newton's method, at first from the impulses so far, then from none,
-    at last without restitution and without taking penetrations back.
+    """Impulses of an island, and its speeds: by sweeps, else by Newton's method, at first from the impulses so far, then from
+    none, at last without restitution and without taking penetrations back.
     """
     motion = run.motion
-    turn, found = 0, sweeps(run, active, count, SWEEPS, tolerance)
-    while turn < 3 and not found:
-        if turn > 0:
+    tries, found = 0, sweeps(run, active, count, SWEEPS, tolerance)
+    while tries < 3 and not found:
+        if tries > 0:
             begin_cold(run, active, count)
-        if turn > 1:
+        if tries > 1:
             for a in range(count):
                 motion.solution.target[3 * active[a]] = run.plain[active[a]]
         made = solve_island(
@@ -196,11 +238,11 @@ def solve_contacts(run: SteppingData, active: Integers, count: int, tolerance: f
             count,
             run.tried,
             FINER * tolerance,
-            FEW if turn == 0 else REPETITIONS,
+            FEW if tries == 0 else REPETITIONS,
         )
         found = made > 0
-        turn += 1
-    if turn == 3 and found:
+        tries += 1
+    if tries == 3 and found:
         run.plainly += 1
     if not found:
         begin_cold(run, active, count)
@@ -216,7 +258,9 @@ def solve_step(run: SteppingData, count: int) -> None:
     for a in range(count):
         for i in range(3):
             quick = maximum(quick, fabs(terms.velocity[3 * run.near[a] + i]))
-    begin_warm(run, count)
+    begin_warm(run, count, KEPT)
+    turn(run)
+    begin_warm(run, count, 1.0)
     label_islands(problem, run.near, count, solution.label)
     while first < count:
         own = run.near[first:]

@@ -12,7 +12,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from kineta.kernels.contact import block_inertia, friction_cone, gauss_seidel, islands
-from kineta.kernels.contact.newton_over_speeds import solve_island
+from kineta.kernels.contact.newton_over_speeds import REPETITIONS, solve_island
 from kineta.kernels.machine_code import machine_code
 from tests.kernels.contact.problems import RandomProblem, island_work, problem_of, random_problem
 from tests.kernels.test_language import in_c
@@ -172,7 +172,7 @@ def test_newton_over_speeds_finds_the_laws_of_all_contacts(seed: int) -> None:
     while first < m:
         active = p.solution.active[first:]
         count = machine_code(islands.gather_island)(p.problem, active, m - first, p.solution.label)
-        steps = machine_code(solve_island)(p.problem, p.terms, p.solution, work, active, count, v, 1e-12)
+        steps = machine_code(solve_island)(p.problem, p.terms, p.solution, work, active, count, v, 1e-12, REPETITIONS)
         assert 0 < steps < 200
         first += count
     r, u = p.solution.impulse, p.W @ v + p.solution.target
@@ -192,7 +192,12 @@ def test_a_step_that_does_not_decrease_the_energy_is_not_made() -> None:
     work.array("inertia")[:] *= -1.0  # an energy that has no minimum
     p.solution.impulse[:], p.solution.target[0] = 1.0, 1e3
     after = v.copy()
-    assert machine_code(solve_island)(p.problem, p.terms, p.solution, work, p.solution.active, 1, after, 1e-12) < 0
+    assert (
+        machine_code(solve_island)(
+            p.problem, p.terms, p.solution, work, p.solution.active, 1, after, 1e-12, REPETITIONS
+        )
+        < 0
+    )
     assert np.array_equal(after, v)
 
 
@@ -209,6 +214,6 @@ def test_all_back_ends_make_the_same_bits(tmp_path: Path) -> None:
             way(gauss_seidel.sweep)(p.problem, p.terms, p.solution, p.solution.active, 3, v)
         way(islands.label_islands)(p.problem, p.solution.active, 3, p.solution.label)
         count = way(islands.gather_island)(p.problem, p.solution.active, 3, p.solution.label)
-        steps = way(solve_island)(p.problem, p.terms, p.solution, work, p.solution.active, count, v, 1e-10)
+        steps = way(solve_island)(p.problem, p.terms, p.solution, work, p.solution.active, count, v, 1e-10, REPETITIONS)
         ends.append((steps, v.tobytes(), p.solution.impulse.tobytes()))
     assert ends[0] == ends[1] == ends[2]
