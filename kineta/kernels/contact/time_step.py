@@ -62,57 +62,15 @@ def advance(run: SteppingData, at: Reals, start: Reals, size: float, y: Reals) -
 
 
 @kernel
-def make_implicit(run: SteppingData, h: float) -> None:
-    """The inertia of implicit forces in a step of size h: with the symmetric part of their derivatives, for which Newton's method
-    has an energy. The other part, of gyroscopic forces, stays as ``slope``.
-    """
-    problem, A, E = run.motion.problem, run.motion.terms.inertia, run.slope
-    entries = problem.inertia_start[problem.blocks]
-    for k in range(entries):
-        E[k] = 0.5 * h * E[k] + 0.25 * h * h * E[entries + k]
-    for b in range(problem.blocks):
-        n, at = problem.block_start[b + 1] - problem.block_start[b], problem.inertia_start[b]
-        for i in range(n):
-            A[at + i * n + i] -= E[at + i * n + i]
-            E[at + i * n + i] = 0.0
-            for j in range(i):
-                mean = 0.5 * (E[at + i * n + j] + E[at + j * n + i])
-                A[at + i * n + j] -= mean
-                A[at + j * n + i] -= mean
-                E[at + i * n + j] -= mean
-                E[at + j * n + i] -= mean
-
-
-@kernel
-def turn(run: SteppingData) -> None:
-    """Add to the speeds without contacts what gyroscopic forces change by the change of the speeds in the step, as it would be
-    with the impulses of the last one.
-    """
-    motion = run.motion
-    problem, force, v = motion.problem, motion.solution.before, run.y[motion.coordinates :]
-    for b in range(problem.blocks):
-        first, at = problem.block_start[b], problem.inertia_start[b]
-        n = problem.block_start[b + 1] - first
-        for i in range(n):
-            s = 0.0
-            for j in range(n):
-                speed = problem.block_speeds[first + j]
-                if speed < motion.speeds:
-                    s += run.slope[at + i * n + j] * (run.tried[speed] - v[speed])
-            force[problem.block_speeds[first + i]] = s
-    accelerations(problem, motion.terms.inertia, force, motion.work.speeds, motion.found)
-    for k in range(problem.speeds):
-        run.free[k] += motion.found[k]
-
-
-@kernel
 def evaluate_middle(run: SteppingData, h: float) -> None:
     """Terms amidst a step of size h, with the inertia of implicit forces, and its factors; the speeds without contacts."""
     motion = run.motion
     problem, terms = motion.problem, motion.terms
     evaluate_terms(motion, run.time, run.middle)
     run.slopes(run.time, run.middle, motion.block, run.slope)
-    make_implicit(run, h)
+    entries = problem.inertia_start[problem.blocks]
+    for k in range(entries):
+        terms.inertia[k] -= 0.5 * h * run.slope[k] + 0.25 * h * h * run.slope[entries + k]
     motion.residuals(run.time, run.middle, motion.block, motion.residual)
     for j in range(problem.multipliers):
         force = terms.force[motion.speeds + j]
@@ -182,7 +140,7 @@ def aim(run: SteppingData, c: int, ahead: float, h: float) -> None:
 
 
 @kernel
-def begin_warm(run: SteppingData, count: int, kept: float) -> None:
+def begin_warm(run: SteppingData, count: int) -> None:
     """Begin with the impulses of the last step at all *count* contacts near, of those whose rows are one freedom with a part."""
     problem, solution = run.motion.problem, run.motion.solution
     copy(run.free, run.tried, problem.speeds)
@@ -191,7 +149,7 @@ def begin_warm(run: SteppingData, count: int, kept: float) -> None:
         D, r = solution.delassus[9 * c :], solution.impulse[3 * c :]
         if D[0] * D[4] - D[1] * D[3] < ONE_FREEDOM * D[0] * D[4]:
             for i in range(3):
-                r[i] *= kept
+                r[i] *= KEPT
         push(problem, solution, c, r[0], r[1], r[2], run.tried)
 
 
@@ -258,9 +216,7 @@ def solve_step(run: SteppingData, count: int) -> None:
     for a in range(count):
         for i in range(3):
             quick = maximum(quick, fabs(terms.velocity[3 * run.near[a] + i]))
-    begin_warm(run, count, KEPT)
-    turn(run)
-    begin_warm(run, count, 1.0)
+    begin_warm(run, count)
     label_islands(problem, run.near, count, solution.label)
     while first < count:
         own = run.near[first:]
