@@ -68,6 +68,8 @@ class SteppingRun:
             f"'{MOREAU}': {self._largest:g} s is the largest step; contact forces, reactions and accelerations are averages over"
             f" steps, and the largest penetration is {max(0.0, data.deepest):.1e}."
         ]
+        if data.motion.problem.array("poisson").any():
+            said.append(f"'{MOREAU}' takes Poisson's law of restitution as Newton's.")
         if data.plainly:
             said.append(f"In {data.plainly} steps Newton's restitution has no solution, and none was used.")
         if data.unsolved:

@@ -69,12 +69,13 @@ def simulate(
     levels : under programs of motion of the third order and higher, derivatives of the speeds at the start: a mapping of names,
         ``{"x''": 0.3}``, or (s - 2, nv). What is not given is that of a motion without control, as far as programs allow
     method : ``dop853`` (default) or ``dopri5``, run natively; SciPy's RK23, RK45, DOP853, Radau, BDF, LSODA; CVODE (BDF) or
-        CVODE_ADAMS of SUNDIALS, for stiff systems, and IDA, for comparison under constraints (extra ``sundae``)
+        CVODE_ADAMS of SUNDIALS, for stiff systems, and IDA, for comparison under constraints (extra ``sundae``); ``moreau``, time
+        stepping for any number of contacts, which looks for no impact: of first order through impacts, of second between them
     rtol, atol : relative and absolute tolerance of every state
     t_eval : times at which to record; or ``samples`` equidistant ones. Neither: every step of the method; with cases, 101 times
     dense_output : keep the solution as a function, ``result.sol``
     events : expressions, or :func:`~kineta.runtime.events.event` records, whose zeros are looked for
-    max_step : largest step [s]
+    max_step : largest step [s]; of ``moreau`` the step, 1 ms if not given
     max_steps : steps at most; ten million, if not given, or as many as half a gigabyte holds where every step is kept
     progress : show the time, the steps and their size on standard error
 

@@ -96,7 +96,7 @@ STRATEGY = choice(
 METHOD = choice(
     "method",
     "dop853",
-    "dop853, dopri5, CVODE, CVODE_ADAMS, IDA, or a method of SciPy.",
+    "dop853, dopri5, moreau, CVODE, CVODE_ADAMS, IDA, or a method of SciPy.",
     "kineta.integration.solver:METHODS",
 )
 START = (state("q", "Initial coordinates"), state("v", "Initial speeds"))
