@@ -14,7 +14,9 @@ from kineta.integration.segment import Segment
 from kineta.integration.stepping import MOREAU, SteppingRun
 from kineta.numerics.tableaux import TABLEAUX
 
-METHODS = (*TABLEAUX, *SCIPY, *CVODE, IDA, MOREAU)
+#: Methods that control the error of their steps; and all.
+ADAPTIVE = (*TABLEAUX, *SCIPY, *CVODE, IDA)
+METHODS = (*ADAPTIVE, MOREAU)
 
 
 class Solver(Protocol):

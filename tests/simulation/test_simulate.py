@@ -16,7 +16,7 @@ import kineta as kn
 from kineta.arrays import FloatArray
 from kineta.equations.equations import equations_of
 from kineta.errors import MissingPackageError
-from kineta.integration.solver import METHODS
+from kineta.integration.solver import ADAPTIVE
 from kineta.runtime.compiled import CompiledSystem, bind_system, parameters
 from kineta.runtime.constraint_treatment import FREE
 from kineta.runtime.implicit_methods import jacobian
@@ -31,7 +31,7 @@ x = kn.symbol("x")
 # -- methods -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ADAPTIVE)
 def test_every_method_meets_the_closed_form(method: str) -> None:
     times = np.linspace(0, 3, 17)
     result = kn.simulate(OSCILLATOR, 3.0, method=method, t_eval=times, dense_output=True, rtol=1e-8, atol=1e-10)
@@ -85,7 +85,7 @@ def test_the_work_of_an_easy_motion_is_as_exact_as_the_motion(method: str) -> No
     assert run.work[-1] == pytest.approx(1.5 * (0.45 - 0.45**2) ** 2, rel=1e-6)
 
 
-@pytest.mark.parametrize("method", [method for method in METHODS if method not in SEVERAL])
+@pytest.mark.parametrize("method", [method for method in ADAPTIVE if method not in SEVERAL])
 def test_the_work_does_not_steer_the_steps(method: str) -> None:
     """The same spring as an element with a potential, and as a force that does work."""
     forced = kn.loads("model f; coordinates x; block | Sx(x) = 1; force s = -4*x on x; initial x = 1;")
@@ -297,7 +297,7 @@ def test_a_motion_without_bound_ends_with_time_and_reason(method: str) -> None:
     assert case.t[-1] == pytest.approx(sampled.t[-1], rel=1e-6)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ADAPTIVE)
 @pytest.mark.parametrize("force", ["1e200*x", "exp(700*x)", "-1 - sqrt(x)"])
 def test_a_wild_motion_ends_without_a_word_of_numpy(method: str, force: str) -> None:
     with warnings.catch_warnings(action="ignore"):
@@ -335,7 +335,7 @@ def test_an_error_of_a_method_keeps_what_was_computed(method: str, monkeypatch: 
     assert f": {method} cannot go on (OverflowError: too large); " in result.message
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ADAPTIVE)
 def test_every_method_counts_its_evaluations(method: str) -> None:
     result = kn.simulate(OSCILLATOR, 10.0, method=method)
     assert result.nfev > result.steps
@@ -402,7 +402,7 @@ def test_a_solver_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ADAPTIVE)
 def test_a_model_that_only_the_time_moves_runs_by_every_method(method: str) -> None:
     rotor = kn.loads("parameters m = 1; A | Rz(3*t), Sx(1) = m; output A.x;")
     result = kn.simulate(rotor, 1.0, method=method, samples=5, events=kn.symbol("t") - 0.25)
