@@ -13,7 +13,7 @@ import pytest
 
 import kineta as kn
 from kineta.integration.native import NativeRun
-from kineta.integration.problem import Problem
+from kineta.integration.segment import Segment
 from kineta.mechanics.formalisms.table import FORMALISMS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -72,10 +72,13 @@ def reference() -> ModuleType:
 
 def hand_back_transitions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Transitions of contacts are carried out between two runs of the loop, none within it."""
-    begin = NativeRun._let_change
+    segment = NativeRun._segment
 
-    def without(self: NativeRun, problem: Problem) -> None:
-        begin(self, problem)
-        self._data.contacts.rows = 0
+    def without(self: NativeRun) -> Segment:
+        contacts = self._data.contacts
+        rows, contacts.rows = contacts.rows, 0
+        found = segment(self)
+        contacts.rows = rows
+        return found
 
-    monkeypatch.setattr(NativeRun, "_let_change", without)
+    monkeypatch.setattr(NativeRun, "_segment", without)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -11,24 +11,22 @@ import numpy as np
 
 from kineta import tolerances
 from kineta.arrays import FloatArray
-from kineta.consistency.consistent_start import largest_violation
-from kineta.consistency.constraints import NumericConstraints
-from kineta.errors import ModelError, SimulationError, reworded
+from kineta.errors import SimulationError, reworded
+from kineta.hybrid.contact_log import ContactLog
 from kineta.hybrid.contact_modes import ContactModes
 from kineta.hybrid.sampling import SampledControl, SampledRun
-from kineta.hybrid.switches import SwitchGuards, guard_cascade, switch_guards
-from kineta.integration.contact_records import FLAGS
-from kineta.integration.loop_abi import AT_ONCE, BRIEF, CHATTER
+from kineta.hybrid.switches import check_settings, is_settable, thrown_off
+from kineta.integration.contact_records import FLAGS, IMPACT_NUMBERS
+from kineta.integration.loop_abi import BRIEF, CHATTER, RunData
 from kineta.integration.native import NativeRun
 from kineta.integration.problem import Problem
 from kineta.integration.segment import Segment
-from kineta.model.parameters import default_value, named_values
+from kineta.kernels.contact.state_terms import CHANGED, FULL
+from kineta.kernels.integrate import transition
 from kineta.numerics.tableaux import TABLEAUX
 from kineta.runtime.compiled import BoundSystem
-from kineta.runtime.constraint_treatment import PROJECTED
 from kineta.runtime.contact_problem import CompiledContacts
 from kineta.runtime.events import EventStep
-from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.problem import SimulationProblem
 
 
@@ -36,7 +34,7 @@ class HybridRun(SampledRun):
     """Integration from mode to mode, from the state and the code at the start of *task*; iterable over its segments.
 
     Events of the problem: the user's, then switches, then guards of contacts. ``made`` is the current code, ``changes`` are
-    the transitions so far: times and words, ``floor strikes``.
+    the transitions so far: times and words, ``floor strikes``; all of them, and impacts, are in the ``log``.
     """
 
     def __init__(
@@ -46,24 +44,23 @@ class HybridRun(SampledRun):
         run: NativeRun,
         control: SampledControl,
         contacts: ContactModes | None,
+        log: ContactLog,
     ) -> None:
         super().__init__(problem, run, control)
         self._loop = run
-        self.task, self.contacts = task, contacts
-        self.changes: list[tuple[float, str]] = [] if contacts is None else contacts.log.changes
-        self._at_once = 0
-        self._last = np.nan
-        self._until = max(abs(task.t0), abs(task.t1))
-        self._fired = np.full(len(task.system.switches), task.t0 - self._until)
-        self._hears = [task.system.impacts.get(switch.strikes, ()) for switch in task.system.switches]
-        if contacts is not None:
-            heard = {name for own in self._hears for name in own}
-            contacts.work.array("heard")[:] = [touch.name in heard for touch in contacts.touches]
+        self.task, self.contacts, self.log, self.changes = task, contacts, log, log.changes
+        touching = contacts is not None
+        projecting = touching or problem.manifold is not None
+        self._carry_out = transition(TABLEAUX[task.method], projecting=projecting, touching=touching)
+        self._settable = is_settable(task.system)
+        until = max(abs(task.t0), abs(task.t1))
+        run.switches.update(span=task.t1 - task.t0, until=until, last=-np.inf, stopped=-1, culprit=-1)
+        run.switches.array("since")[:] = task.t0 - until
         self._since: deque[float] = deque(maxlen=CHATTER)
 
     def __iter__(self) -> Iterator[Segment]:
         end, jumped = self._run.problem.t1, False
-        if heard := self._heard():
+        if self.contacts is not None and (heard := self._heard(self.contacts.struck)):
             yield from self._transition(self.task.t0, self.problem.y0, heard, end, self.control.made)
             jumped = True
         while self.ended is None:
@@ -91,6 +88,11 @@ class HybridRun(SampledRun):
                     continue
             yield from self._transition(t, y, fired or [], end, before)
             jumped = True
+
+    def _heard(self, struck: Collection[int]) -> list[int]:
+        """Switches that hear impacts of the contacts *struck*."""
+        hears, switches = self._loop.switches.array("hears"), len(self.task.system.switches)
+        return np.flatnonzero(hears.reshape(switches, -1)[:, [*struck]].any(axis=1)).tolist() if switches else []
 
     def _transition(self, t: float, y: FloatArray, fired: list[int], end: float, old: BoundSystem) -> Iterator[Segment]:
         """Change the mode after the *old* one and integrate on to the time *end*; the last segment where a switch ends the
@@ -128,7 +130,7 @@ class HybridRun(SampledRun):
             for row, flags in zip(changed.rows.tolist(), changed.flags, strict=True):
                 own, after = impacts[impacts[:, -1] == row], flags.reshape(-1, FLAGS)
                 at = float(segment.t[row - 1])
-                self.contacts.log.note(at, before, after, own)
+                self.log.note(at, before, after, own)
                 if len(own):
                     self._since.clear()
                 self._since.append(at)
@@ -187,121 +189,66 @@ class HybridRun(SampledRun):
 
     def _changed(self, t: float, y: FloatArray, fired: list[int], old: BoundSystem) -> FloatArray:
         """Initial state of the next mode, after the *old* one."""
-        self._at_once = self._at_once + 1 if abs(t - self._last) <= tolerances.EVENT_TOLERANCE * abs(t) else 0
-        self._last = t
         self._since.append(t)
         self._check_calm(t)
-        made, y = self.control.made, y.copy()
-        before = energy(t, y, made)
-        struck = 0 if self.contacts is None else len(self.contacts.log.impacts)
-        if made.code.treatment == PROJECTED and self.contacts is None:
-            position, velocity = made.code.projection_calls
-            y = velocity(t, position(t, y, made.h), made.h)
-        switches = len(self.task.system.switches)
-        ended: list[int] | None = [k - switches for k in fired if k >= switches]
-        for _ in range(AT_ONCE):
-            values = self._switches(t, y, old)
-            y, made = self._switched(t, y, made, fired)
-            if self.contacts is not None:
-                y, made = self.contacts.change(t, y, made, ended)
-            fired = [*self._following(t, y, made, values, [k for k in fired if k < switches]), *self._heard()]
-            old, ended = made, None
-            if not fired or self.ended is not None:
+        contacts, made, first = self.contacts, self.control.made, len(self.task.watched)
+        data = self._loop.set_change(t, y, [first + k for k in fired])
+        s, log = data.switches, data.contacts
+        known = s.array("since").copy(), s.last, s.at_once
+        while True:
+            s.array("given")[:] = np.concatenate([made.p, made.forces.constant])
+            s.array("since")[:], s.last, s.at_once, log.made = *known, 0
+            (data if contacts is None else contacts.motion).array("block")[:] = old.h
+            if contacts is not None:
+                contacts.work.made, contacts.work.status = 0, CHANGED
+            able = bool(self._carry_out(data, made is not old))
+            if able or contacts is None or contacts.work.status != FULL:
                 break
+            contacts.make_room()
+        self._note_all(t, old, data)
+        y, p = data.array("between").copy(), s.array("given")[: len(made.p)].copy()
+        if not able or not self._settable:
+            self._check_change(t, y, p, able, data)
+        if s.stopped >= 0:
+            self.ended = self.task.system.switches[s.stopped].name
+        if contacts is None:
+            self.control.made = replace(made, p=p, h=data.array("block").copy())
         else:
-            raise self._endless(t)
-        if self.contacts is not None and len(self.contacts.log.impacts) > struck:
-            self._since.clear()
-        self.control.made = made
-        y[self.task.states] += energy(t, y, made) - before
+            h, flags = (contacts.motion.array(name).copy() for name in ("block", "flags"))
+            self.control.made = replace(made, p=p, h=h, flags=flags)
         return y
+
+    def _note_all(self, t: float, old: BoundSystem, data: RunData) -> None:
+        """Record the transitions at *t* after the *old* mode."""
+        made, n = data.contacts.made, data.contacts.n_flags
+        modes = data.contacts.array("flags")[: made * n].reshape(made, n // FLAGS, FLAGS)
+        impacts = np.empty((0, IMPACT_NUMBERS)) if self.contacts is None else self.contacts.read_impacts()
+        what, struck = data.contacts.array("what")[:made].tolist(), len(self.log.impacts)
+        self.log.note_all([t] * made, what, modes, impacts, old.flags.reshape(-1, FLAGS))
+        if len(self.log.impacts) > struck:
+            self._since.clear()
+
+    def _check_change(self, t: float, y: FloatArray, p: FloatArray, able: bool, data: RunData) -> None:
+        """Raise :class:`SimulationError` where a change at *t* into the state y with the parameters p cannot be."""
+        acted = [k for k in data.contacts.array("what")[: data.contacts.made].tolist() if k >= 0]
+        for k in acted[-1:]:
+            check_settings(self.task, k, t, y, p)
+        if able:
+            return
+        if data.switches.culprit >= 0:
+            raise thrown_off(self.task, data.switches.culprit, t, y, p)
+        if self.contacts is not None and self.contacts.work.status != CHANGED:
+            raise self.contacts.refusal(t)
+        raise self._endless(t)
 
     def _check_calm(self, t: float) -> None:
         """Raise :class:`SimulationError` for an endless sequence of transitions."""
-        chatters = len(self._since) == CHATTER and t - self._since[0] < BRIEF * (self.task.t1 - self.task.t0)
-        if self._at_once > AT_ONCE or chatters:
+        if len(self._since) == CHATTER and t - self._since[0] < BRIEF * (self.task.t1 - self.task.t0):
             raise self._endless(t)
 
     def _endless(self, t: float) -> SimulationError:
         last = "; ".join(what for _, what in self.changes[-4:])
         return SimulationError(f"at t = {t:g} s one change follows another without end ({last})")
-
-    def _switches(self, t: float, y: FloatArray, made: BoundSystem) -> SwitchGuards | None:
-        """Guards of the switches at a state; None where all hear impacts."""
-        first, n = len(self.task.watched), len(self.task.system.switches)
-        return None if all(self._hears) else switch_guards(t, y, made, self._until, slice(first, first + n))
-
-    def _following(
-        self, t: float, y: FloatArray, made: BoundSystem, before: SwitchGuards | None, fired: list[int]
-    ) -> list[int]:
-        """Switches of a guard cascade after the ones *fired*."""
-        after = self._switches(t, y, made)
-        if before is None or after is None:
-            return []
-        self._fired[fired] = t
-        return guard_cascade(before, after, fired, t - self._fired)
-
-    def _heard(self) -> list[int]:
-        """Switches that hear the impacts of the last transition."""
-        if self.contacts is None:
-            return []
-        names = {self.contacts.touches[i].name for i in self.contacts.struck}
-        return [k for k, own in enumerate(self._hears) if not names.isdisjoint(own)]
-
-    def _switched(self, t: float, y: FloatArray, made: BoundSystem, fired: list[int]) -> tuple[FloatArray, BoundSystem]:
-        """State and code after the switches *fired*, one after the other."""
-        system = self.task.system
-        for k, switch in enumerate(system.switches):
-            p = named_values(system.parameters, made.p.tolist())
-            guards = system.expanded.switches[k].guards
-            if k not in fired or any(p[name] != default_value(x, p) for name, x in guards):
-                continue
-            self.changes.append((t, f"{switch.name} switches"))
-            if switch.stop:
-                self.ended = switch.name
-            first = sum(len(own.sets) for own in system.switches[:k])
-            settings = made.code.switch_values(t, y, made.h)[first:].tolist()
-            for (name, expression), value in zip(switch.sets, settings, strict=False):
-                if not np.isfinite(value):
-                    raise SimulationError(
-                        f"at t = {t:g} s, when '{switch.name}' switches: {name} = {expression!r} is {value}; expected a finite "
-                        "number"
-                    )
-                if name in p:
-                    p[name] = value
-                else:
-                    y[(*system.q_names, *system.v_names).index(name)] = value
-            values = np.array([*p.values()])
-            try:
-                check_parameters(system, values)
-            except ModelError as error:
-                told = SimulationError(f"at t = {t:g} s, when '{switch.name}' switches: {str(error).rstrip('.')}")
-                raise told.with_traceback(error.__traceback__) from None
-            made = made.with_parameters(values)
-            if made.code.treatment == PROJECTED:
-                y = self._loose(t, y, made)
-                if system.constraints:
-                    self._check_met(t, y, made, switch.name)
-        return y, made
-
-    def _loose(self, t: float, y: FloatArray, made: BoundSystem) -> FloatArray:
-        """State projected onto the constraints, without contacts."""
-        h = made.with_flags(np.zeros_like(made.flags)).h
-        position, velocity = made.code.projection_calls
-        return velocity(t, position(t, position(t, y, h), h), h)
-
-    def _check_met(self, t: float, y: FloatArray, made: BoundSystem, switch: str) -> None:
-        """Raise :class:`SimulationError` where a *switch* violates the constraints too much for a projection."""
-        (q, v), closing = (
-            np.split(y[: self.task.states], [self.task.system.nq]),
-            NumericConstraints(self.task.equations, made.p),
-        )
-        k, off = largest_violation(closing, t, q, v)
-        if not abs(off) <= tolerances.PRINTED_TOLERANCE * closing.scale(q, v):
-            raise SimulationError(
-                f"at t = {t:g} s, when '{switch}' switches, the motion is thrown off {closing.described(k)}; expected values "
-                "that meet it"
-            )
 
 
 def energy(t: float, y: FloatArray, made: BoundSystem) -> float:
@@ -310,8 +257,11 @@ def energy(t: float, y: FloatArray, made: BoundSystem) -> float:
     return float(kinetic + potential)
 
 
-def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[SimulationProblem, ContactModes | None]:
-    """*task* with the initial state of its first mode, under *control*, whose code is set; and its contacts, None without any.
+def start_automaton(
+    task: SimulationProblem, control: SampledControl, log: ContactLog
+) -> tuple[SimulationProblem, ContactModes | None]:
+    """*task* with the initial state of its first mode, under *control*, whose code is set; and its contacts, None without any,
+    with their *log*.
 
     Raises :class:`SimulationError` for penetration at the start, and for features that hybrid automata do not support.
     """
@@ -329,7 +279,7 @@ def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[S
     made = control.made
     if not made.code.layout.touches:
         return task, None
-    contacts, y, control.made = _first_mode(task, made)
+    contacts, y, control.made = _first_mode(task, made, log)
     (contacts.brought,) = penetration_notes(contacts.compiled, task)
     y[task.states] += energy(task.t0, y, made) - energy(task.t0, task.y0, made)
     return replace(task, y0=y, made=control.made), contacts
@@ -337,17 +287,20 @@ def start_automaton(task: SimulationProblem, control: SampledControl) -> tuple[S
 
 def sensed_start(task: SimulationProblem) -> tuple[FloatArray, BoundSystem] | None:
     """State and system in which sensors read at the start: the first mode without sampled forces; None without contacts."""
-    return _first_mode(task, task.made)[1:] if task.made.code.layout.touches else None
+    touches = task.made.code.layout.touches
+    return _first_mode(task, task.made, ContactLog(touches, ()))[1:] if touches else None
 
 
-def _first_mode(task: SimulationProblem, made: BoundSystem) -> tuple[ContactModes, FloatArray, BoundSystem]:
+def _first_mode(
+    task: SimulationProblem, made: BoundSystem, log: ContactLog
+) -> tuple[ContactModes, FloatArray, BoundSystem]:
     """Contacts of *task*, state and system in the first mode. Raises :class:`SimulationError` for penetration."""
     first = len(task.watched) + len(task.system.switches)
     until, same = max(abs(task.t0), abs(task.t1)), contact_tolerance(task)
     names = [c.name for c in task.system.constraints]
-    contacts = ContactModes(made, len(task.watched), first, task.states, float(same), until, names)
+    contacts = ContactModes(made, log, len(task.watched), first, task.states, float(same), until, names)
     try:
-        return contacts, *contacts.change(task.t0, task.y0.copy(), made, start=True)
+        return contacts, *contacts.begin(task.t0, task.y0.copy(), made)
     except SimulationError as error:
         raise reworded(error, f"Model '{task.system.name}': {error}.") from None
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from kineta.arrays import FloatArray
 from kineta.integration.contact_records import ALONG, CLOSED, SLIPS, STUCK
+from kineta.mechanics.contact.unilateral_rows import UnilateralConstraint
 from kineta.results.impacts import Impact
 
 #: Number of impacts before a rest that is reported.
@@ -15,15 +18,16 @@ HIT, TIRED = 1, 2
 
 
 class ContactLog:
-    """The log of contacts with *names* and numbers of *tangents*: ``changes`` are times and words of all transitions, ``impacts``
-    those of all contacts.
+    """The log of *touches* and *switches*, by name: ``changes`` are times and words of all transitions, ``impacts`` those of all
+    contacts.
     """
 
-    def __init__(self, names: Sequence[str], tangents: Sequence[int]) -> None:
-        self._names, self._tangents = names, tangents
+    def __init__(self, touches: Sequence[UnilateralConstraint], switches: Sequence[str]) -> None:
+        self._names, self._tangents = [t.name for t in touches], [len(t.tangents) for t in touches]
+        self._switches = switches
         self.changes: list[tuple[float, str]] = []
         self.impacts: list[Impact] = []
-        self._counts = [0] * len(names)
+        self._counts = [0] * len(touches)
         self._calm: dict[int, tuple[float, int]] = {}
 
     def note(
@@ -40,6 +44,29 @@ class ContactLog:
                 if int(how) & TIRED and self._counts[i] > FEW:
                     self._calm.setdefault(i, (t, self._counts[i]))
         self.changes += ((t, what) for what in (*said, *(() if start else self._words(before, after))))
+
+    def note_all(
+        self,
+        t: Sequence[float],
+        what: Sequence[int],
+        modes: FloatArray,
+        impacts: FloatArray,
+        before: FloatArray,
+        *,
+        begun: bool = False,
+    ) -> FloatArray:
+        """Record changes at times *t*, by the switches *what* or for -1 by contacts, to the *modes* (k, contacts, FLAGS) after
+        one *before*, with the *impacts* of each, whose last number is that of their change; the first is the start if the run has
+        just *begun*. Returns the last mode.
+        """
+        ends = np.searchsorted(impacts[:, -1], np.arange(len(t)), side="right").tolist()
+        for k, (own, switch, after, first, end) in enumerate(zip(t, what, modes, [0, *ends], ends, strict=False)):
+            if switch < 0:
+                self.note(own, before, after, impacts[first:end], start=begun and k == 0)
+                before = after
+            else:
+                self.changes.append((own, f"{self._switches[switch]} switches"))
+        return before
 
     def _words(self, before: FloatArray, after: FloatArray) -> Iterator[str]:
         """Changes of the mode in words."""

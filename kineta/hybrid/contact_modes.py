@@ -13,12 +13,9 @@ from kineta.expr.graph import ONE
 from kineta.hybrid.contact_log import HIT, ContactLog
 from kineta.integration.contact_records import (
     BOUND,
-    CLOSED,
     FLAGS,
     IMPACT_NUMBERS,
     NORMAL,
-    STUCK,
-    TANGENTS,
     ContactMotion,
     TransitionWork,
 )
@@ -38,12 +35,13 @@ class ContactModes:
 
     watched, first : number of the caller's events, and the first event of contacts; until : largest absolute time of the motion
         [s]; constraints : names of the constraints
-    log : what has happened; struck : indices of the contacts hit in the last :meth:`change`
+    log : what has happened; struck : indices of the contacts hit at the start
     """
 
     def __init__(
         self,
         made: BoundSystem,
+        log: ContactLog,
         watched: int,
         first: int,
         work: int,
@@ -57,12 +55,11 @@ class ContactModes:
         self.until, self.constraints = until, constraints
         self.motion, self.work = self.compiled.motion(made.h), self.compiled.transitions(same, until)
         self.data = loop_contacts(made, self.motion, self.work, watched, first, work)
-        self.log = ContactLog([t.name for t in self.touches], [len(t.tangents) for t in self.touches])
+        self.log = log
         self.brought = ""
         self._normals = self.compiled.guard_rows == NORMAL
         self._may_open = bool(self.compiled.problem.array("has_normal").all()) and BOUND not in self.compiled.guard_rows
         self.struck: frozenset[int] = frozenset()
-        self._ended = np.zeros((3, len(self.touches)), dtype=np.int64)
 
     def set_block(self, h: FloatArray) -> None:
         """Give the motion a block h, with the flags of its mode behind it."""
@@ -84,40 +81,28 @@ class ContactModes:
         """Time until the first contact that separated in the last transition may return."""
         return self.work.flight
 
-    def change(
-        self, t: float, y: FloatArray, made: BoundSystem, fired: Sequence[int] | None = (), *, start: bool = False
-    ) -> tuple[FloatArray, BoundSystem]:
-        """State after a transition at *t*, at which the guards *fired*, or the *start*, and the system in the next mode; None
-        for a switch that follows a transition: what has come to its end there stays at it.
+    def begin(self, t: float, y: FloatArray, made: BoundSystem) -> tuple[FloatArray, BoundSystem]:
+        """State after the transition into the first mode at *t*, and the system in it.
 
         Raises :class:`SimulationError` for penetration, and for a contact problem without a solution.
         """
         self.set_block(made.h)
-        before = self.flags
-        if fired is not None:
-            self._ended = np.zeros((3, len(self.touches)), dtype=np.int64)
-        for k in fired or ():
-            i, what = int(self.compiled.guard_contacts[k]), self.compiled.guard_rows[k]
-            if what == NORMAL and before[i, CLOSED] > 0:
-                self._ended[0, i] = 1
-            if what == TANGENTS and before[i, STUCK] > 0:
-                self._ended[1, i] = 1
-            if what == BOUND:
-                self._ended[2, i] = 1
-        for name, marks in zip(("loose", "exhausted", "fallen"), self._ended, strict=True):
-            self.work.array(name)[:] = marks
+        before, after = self.flags, np.array(y)
         self.work.made, self.work.row = 0, 0
-        after = np.array(y)
         contact_kernel("transit")(self.motion, self.work, np.array([t]), after)
-        while (status := self.work.status) == kernels.FULL:
-            self.work.update(room=2 * self.work.room, impacts=np.zeros(2 * IMPACT_NUMBERS * self.work.room))
+        while self.work.status == kernels.FULL:
+            self.make_room()
             contact_kernel("transit")(self.motion, self.work, np.array([t]), after)
-        if status != kernels.CHANGED:
-            raise self._refusal(status, t, y)
+        if self.work.status != kernels.CHANGED:
+            raise self.refusal(t)
         impacts = self.read_impacts()
         self.struck = frozenset(int(contact) for contact, *_, how, _ in impacts.tolist() if int(how) & HIT)
-        self.log.note(t, before, self.flags, impacts, start=start)
+        self.log.note(t, before, self.flags, impacts, start=True)
         return after, made.with_flags(self.flags)
+
+    def make_room(self) -> None:
+        """Make room for twice as many impacts."""
+        self.work.update(room=2 * self.work.room, impacts=np.zeros(2 * IMPACT_NUMBERS * self.work.room))
 
     def read_impacts(self) -> FloatArray:
         """Impacts (k, IMPACT_NUMBERS) of transitions since they were last read."""
@@ -129,8 +114,9 @@ class ContactModes:
         """Sentences on a projected start, and on contacts at rest after an accumulation of impacts."""
         return (*[self.brought] * bool(self.brought), *self.log.rests(self.flags))
 
-    def _refusal(self, status: int, t: float, y: FloatArray) -> SimulationError:
+    def refusal(self, t: float) -> SimulationError:
         """Why there is no next mode."""
+        status = self.work.status
         touch, terms = self.touches[self.work.culprit], self.motion.terms
         i = self.work.culprit
         law, gap = terms.array("law")[4 * i : 4 * i + 3].tolist(), float(terms.array("gap")[i])

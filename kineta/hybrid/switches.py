@@ -1,61 +1,21 @@
-"""Switches: discrete transitions of parameters and states, and their guard cascades."""
+"""Switches: discrete transitions of parameters and states, for compiled code; and why one cannot act."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
-from kineta.integration.problem import Switching, evaluation_errors, perturbed_starts
-from kineta.kernels.switching import AHEAD
+from kineta.consistency.consistent_start import largest_violation
+from kineta.consistency.constraints import NumericConstraints
+from kineta.errors import ModelError, SimulationError
+from kineta.integration.problem import Switching
 from kineta.model.system import System
-from kineta.runtime.compiled import BoundSystem
+from kineta.runtime.compiled import CompiledSystem
 from kineta.runtime.functions import SWITCHES, margins
+from kineta.runtime.parameter_checks import check_parameters
 from kineta.runtime.problem import SimulationProblem
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchGuards:
-    """Guards of the switches at one instant of a mode.
-
-    values : (n,) guards, zero or more where the condition is true
-    noise : (n,) evaluation errors of vanishing guards, -1 for all others
-    rises : (n,) increase over the time ``ahead`` [s]
-    """
-
-    values: FloatArray
-    noise: FloatArray
-    rises: FloatArray
-    ahead: float
-
-
-def switch_guards(t: float, y: FloatArray, made: BoundSystem, until: float, which: slice) -> SwitchGuards:
-    """Guards of the switches, *which* of all events, in the state *y* at *t* of the system *made*, whose largest time is
-    *until*.
-    """
-    ahead, rate = AHEAD * until, made.code.rate_call(t, y, made.h)
-    times, states = perturbed_starts(t, t + until, y, rate)
-    times, states = np.append(times, t + ahead), np.vstack([states, y + ahead * rate])
-    found = np.array([made.code.event_call(at, state, made.h)[which] for at, state in zip(times, states, strict=True)])
-    return SwitchGuards(found[0], evaluation_errors(found[:-1]), found[-1] - found[0], ahead)
-
-
-def guard_cascade(before: SwitchGuards, after: SwitchGuards, fired: Collection[int], since: FloatArray) -> list[int]:
-    """Conditions that become true by the transition of the switches *fired*: negative guards that are no longer negative, and
-    vanishing guards that rise, unless that rise has fired already. *since* (n,) is the time since each has fired [s].
-
-    A guard that vanished and rose before has fired if it vanished then, too; one that fell has not, if another switch turned
-    it.
-    """
-    n = len(after.values)
-    others = np.array([k not in fired for k in range(n)])
-    fresh = before.values - before.rises / before.ahead * since < -before.noise
-    rose, fell = before.rises > before.noise, before.rises < -before.noise
-    below = np.where(before.noise < 0, before.values < 0, (rose & fresh) | (fell & bool(fired)))
-    turned = others & below & (after.noise >= 0) & (after.rises > after.noise)
-    return np.flatnonzero(turned | ((before.values < 0) & (after.values >= 0))).tolist()
 
 
 def is_settable(system: System) -> bool:
@@ -64,8 +24,40 @@ def is_settable(system: System) -> bool:
     return system.switched.keys().isdisjoint(directed | system.weighed.keys())
 
 
-def loop_switches(task: SimulationProblem, values: int, setup: int, observed: int) -> Switching:
-    """The switches of *task* for the loop, with the addresses, or numbers, of its functions."""
+def check_settings(task: SimulationProblem, k: int, t: float, y: FloatArray, p: FloatArray) -> None:
+    """Raise :class:`SimulationError` where the switch number *k* of *task* has set at *t* what is no number, or out of bounds,
+    in the state y or the parameters p after it.
+    """
+    system, switch = task.system, task.system.switches[k]
+    names, parameters = (*system.q_names, *system.v_names), system.parameter_names
+    begins = f"at t = {t:g} s, when '{switch.name}' switches"
+    for name, expression in switch.sets:
+        value = p[parameters.index(name)] if name in parameters else y[names.index(name)]
+        if not np.isfinite(value):
+            raise SimulationError(f"{begins}: {name} = {expression!r} is {value}; expected a finite number")
+    try:
+        check_parameters(system, p)
+    except ModelError as error:
+        told = SimulationError(f"{begins}: {str(error).rstrip('.')}")
+        raise told.with_traceback(error.__traceback__) from None
+
+
+def thrown_off(task: SimulationProblem, k: int, t: float, y: FloatArray, p: FloatArray) -> SimulationError:
+    """The error of a switch number *k* of *task* after which the state y with the parameters p is far from the constraints."""
+    q, v = np.split(y[: task.states], [task.system.nq])
+    closing = NumericConstraints(task.equations, p)
+    what = closing.described(largest_violation(closing, t, q, v)[0])
+    return SimulationError(
+        f"at t = {t:g} s, when '{task.system.switches[k].name}' switches, the motion is thrown off {what}; expected values that "
+        "meet it"
+    )
+
+
+def loop_switches(task: SimulationProblem, numbers: tuple[int, int, int] | None = None) -> Switching:
+    """The switches of *task* for compiled code, with the addresses, or else the *numbers*, of what they set, of the block h, and
+    of what is observed.
+    """
+    values, setup, observed = numbers or _addresses(task.made.code, bool(task.system.switches))
     system, code, made = task.system, task.made.code, task.made
     states, parameters = (*system.q_names, *system.v_names), list(system.parameter_names)
     names = [[name for name, _ in switch.sets] for switch in system.switches]
@@ -83,11 +75,17 @@ def loop_switches(task: SimulationProblem, values: int, setup: int, observed: in
         positive=_integers(positive for _, positive in margins(system)),
         hears=_integers(touch.name in own for own in heard for touch in touches).reshape(len(names), len(touches)),
         stops=_integers(switch.stop for switch in system.switches),
+        residuals=code.observed_size - code.layout.levels,
+        misses=code.layout.misses,
         observed=observed,
         size=code.observed_size,
         watched=len(task.watched),
         work=task.states,
     )
+
+
+def _addresses(code: CompiledSystem, switching: bool) -> tuple[int, int, int]:
+    return code.switch_address if switching else 0, code.setup_function.address, code.observed.address
 
 
 def _integers(values: Iterable[int]) -> IntArray:

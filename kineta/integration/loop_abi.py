@@ -147,6 +147,8 @@ class SwitchData(Record, partial=True):
     loose, exhausted, fallen : (contacts,) 1 for contacts whose normal force, friction or limit of friction ends with them
     old, new : (GUARDS, count) conditions before and after, as in :mod:`kineta.kernels.switching`; rate, beside : (n,)
     last, at_once : time of the last transition, and the number of others at it; stopped : the switch that ended the run, or -1
+    culprit : the switch that set what cannot be, or -1
+    residuals, misses : the place of those of constraints among what is observed, and their number
     """
 
     count: int
@@ -177,6 +179,9 @@ class SwitchData(Record, partial=True):
     last: float
     at_once: int
     stopped: int
+    culprit: int
+    residuals: int
+    misses: int
 
 
 class EnsembleData(Record, shared=True, partial=True):

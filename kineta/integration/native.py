@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.integration import loop_abi
-from kineta.integration.loop_abi import RunData
+from kineta.integration.loop_abi import RunData, SwitchData
 from kineta.integration.problem import Problem
-from kineta.integration.run_memory import run_data, set_contacts, set_functions
+from kineta.integration.run_memory import run_data, set_contacts, set_functions, set_switches
 from kineta.integration.segment import NOT_FINITE, STEP_UNDERFLOW, Segment, Transitions
 from kineta.numerics.tableaux import Tableau
 
@@ -54,7 +54,10 @@ class NativeRun:
         events = 0 if problem.events is None else problem.events.n
         self._dense = dense or events > 0
         per_step = 8 * self.n * (1 + tableau.coefficients * self._dense) + 8
-        self.chunk = int(max(_FEW, min(CHUNK, CHUNK_BYTES // max(per_step, 1))))
+        few, switching = _FEW, problem.switching
+        if switching is not None:
+            few = 2 * loop_abi.AT_ONCE * (1 + len(switching.stops))
+        self.chunk = int(max(few, min(CHUNK, CHUNK_BYTES // max(per_step, 1))))
         self._data = run_data(tableau, problem, self.chunk, rtol=rtol, atol=atol, max_step=max_step, dense=self._dense)
         began = time.perf_counter()
         self._evaluate(problem.t0, problem.y0)
@@ -97,10 +100,26 @@ class NativeRun:
         self._let_change(problem)
 
     def _let_change(self, problem: Problem) -> None:
-        """Give the loop the contacts of the *problem*."""
-        contacts = problem.contacts
-        if contacts is not None and self._data.contacts.array("motion") is not contacts.motion:
-            set_contacts(self._data, contacts, self.chunk // 2)
+        """Give the loop the contacts and switches of the *problem*, before any has acted."""
+        contacts, data = problem.contacts, self._data
+        if contacts is not None and data.contacts.array("motion") is not contacts.motion:
+            set_contacts(data, contacts, self.chunk // 2)
+        if problem.switching is not None and data.switches.array("given") is None:
+            set_switches(data, problem, self.chunk // 2)
+
+    @property
+    def switches(self) -> SwitchData:
+        """The switches of the run."""
+        return self._data.switches
+
+    def set_change(self, t: float, y: FloatArray, fired: Sequence[int]) -> RunData:
+        """The record of the run at the time *t* in a state *y* where the events *fired* have zeros, before they act."""
+        data, events = self._data, self._data.events
+        data.t, data.array("new")[:] = t, y
+        data.contacts.made, events.found = 0, len(fired)
+        if fired:
+            events.array("which")[: len(fired)], events.array("times")[: len(fired)] = fired, t
+        return data
 
     @property
     def event_values(self) -> FloatArray:

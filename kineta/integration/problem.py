@@ -92,7 +92,7 @@ class Switching:
     """The switches of a motion, as in :class:`~kineta.integration.loop_abi.SwitchData`.
 
     values, setup : addresses of what they set, and of the block h of so many ``given`` numbers
-    found : number of values; hears : (switches, contacts)
+    found : number of values; hears : (switches, contacts); residuals, misses : those of constraints
     observed, size, watched, work : as in :class:`Contacts`
     """
 
@@ -106,6 +106,8 @@ class Switching:
     positive: IntArray
     hears: IntArray
     stops: IntArray
+    residuals: int
+    misses: int
     observed: int
     size: int
     watched: int
@@ -122,7 +124,7 @@ class Problem:
     integrals : number of quadratures, the last states, on which no rate depends. They are not error-controlled if there are
         other states
     contacts : whose transitions the native loop carries out; None for a return at every event zero
-    switching : switches that act within the native loop
+    switching : switches, whose transitions :func:`~kineta.kernels.switching.change_at` carries out, or the loop of an ensemble
     """
 
     rhs: int

@@ -108,6 +108,8 @@ def set_switches(data: RunData, problem: Problem, rows: int) -> None:
         given=np.zeros(s.given),
         hears=s.hears.reshape(-1),
         stops=s.stops,
+        residuals=s.residuals,
+        misses=s.misses,
         **{name: np.zeros(count, dtype=np.int64) for name in ("fired", "next")},
         **{name: np.zeros(contacts, dtype=np.int64) for name in ("loose", "exhausted", "fallen")},
         **{name: np.zeros(loop_abi.GUARDS * count) for name in ("old", "new")},

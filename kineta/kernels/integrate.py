@@ -31,6 +31,7 @@ from kineta.kernels.runge_kutta import (
 )
 from kineta.kernels.sampling import is_due, sample
 from kineta.kernels.stage_evaluation import LoopMethod, evaluate, lowest_pivot
+from kineta.kernels.switching import change_at
 from kineta.kernels.transition import decide, set_hysteresis, switch
 from kineta.kernels.vectors import copy, normalise
 from kineta.numerics.tableaux import Tableau
@@ -50,6 +51,11 @@ def integration_loop(tableau: Tableau, *, projecting: bool = False, touching: bo
     transitions, too.
     """
     return machine_code(integrate, _loop_method(tableau, is_fused(), projecting or touching, touching))
+
+
+def transition(tableau: Tableau, *, projecting: bool, touching: bool) -> Callable[[RunData, bool], bool]:
+    """The compiled transition of switches and contacts between two steps of :func:`integration_loop`."""
+    return machine_code(change_at, _loop_method(tableau, is_fused(), projecting, touching))
 
 
 def is_fused() -> bool:

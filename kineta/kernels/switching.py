@@ -14,7 +14,7 @@ from kineta.kernels.event_start import ROUNDING, evaluate_events
 from kineta.kernels.language import fabs, kernel
 from kineta.kernels.sampling import is_calm
 from kineta.kernels.stage_evaluation import LoopMethod
-from kineta.kernels.vectors import copy
+from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
 
 #: Time of a look-ahead, relative to the largest time.
@@ -35,7 +35,7 @@ def begin_switches(run: RunData) -> None:
     """No switch has acted so far."""
     s = run.switches
     s.span, s.until = fabs(run.t_end - run.t), max(fabs(run.t), fabs(run.t_end))
-    s.last, s.at_once, s.stopped = -float("inf"), 0, -1
+    s.last, s.at_once, s.stopped, s.culprit = -float("inf"), 0, -1, -1
     for k in range(s.count):
         s.since[k] = run.t - s.until
 
@@ -79,6 +79,29 @@ def mark_guard(run: RunData, guard: int) -> None:
         s.exhausted[k] = 1
     if c.guard_rows[guard] == BOUND:
         s.fallen[k] = 1
+
+
+@kernel
+def change_at(method: LoopMethod, run: RunData, held: bool) -> bool:
+    """Carry out the switches and guards whose zeros are found at the time of the run, in its new state, as :func:`is_switched`
+    does; with *held* under other forces, which are ``given``.
+    """
+    mark_zeros(method, run, run.t, 0)
+    look_before(method, run, run.t, run.new)
+    if held:
+        set_block(method, run)
+    return is_switched(method, run, run.t, run.new)
+
+
+@kernel
+def look_before(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
+    """Bring the state y at the time t onto constraints, as transitions of contacts do, and look at the old conditions."""
+    if method.projecting and not method.touching:
+        c = run.constraints
+        run.time[0] = t
+        c.position(run.time, y, run.block, c.after)
+        c.velocity(run.time, c.after, run.block, y)
+    look_at(run, t, y, run.switches.old)
 
 
 @kernel
@@ -183,8 +206,11 @@ def evaluate_values(method: LoopMethod, run: RunData, t: float, y: Reals) -> Non
 @kernel
 def is_acting(method: LoopMethod, run: RunData, t: float, y: Reals, k: int) -> bool:
     """Set what the switch number k sets, from the values found, and note it; whether all of it is finite and within bounds."""
-    s, able = run.switches, True
-    able = is_noted(method, run, t, k)
+    s = run.switches
+    room = is_noted(method, run, t, k)
+    if not room:
+        return False
+    able = True
     if s.stops[k] != 0:
         s.stopped = k
     for j in range(s.first[k], s.first[k + 1]):
@@ -193,14 +219,18 @@ def is_acting(method: LoopMethod, run: RunData, t: float, y: Reals, k: int) -> b
             s.given[-1 - s.targets[j]] = s.found[j]
         else:
             y[s.targets[j]] = s.found[j]
-    set_block(method, run)
-    if s.checked > 0:
+    if able:
+        set_block(method, run)
+    if able and s.checked > 0:
         evaluate_values(method, run, t, y)
         for j in range(s.checked):
             margin = s.found[s.held[s.count] + j]
             able = able and (margin > 0.0 or (margin == 0.0 and s.positive[j] == 0))
-    if method.touching:
-        loosen(run, t, y)
+    if able and method.projecting:
+        loosen(method, run, t, y)
+        able = is_met(run, t, y)
+    if not able:
+        s.culprit = k
     return able
 
 
@@ -214,17 +244,32 @@ def set_block(method: LoopMethod, run: RunData) -> None:
 
 
 @kernel
-def loosen(run: RunData, t: float, y: Reals) -> None:
+def loosen(method: LoopMethod, run: RunData, t: float, y: Reals) -> None:
     """Project the state y onto constraints with all contacts open."""
-    c, work, flags = run.constraints, run.contacts.transitions, run.contacts.motion.flags
-    copy(flags, work.kept, run.contacts.n_flags)
-    for k in range(run.contacts.n_flags):
-        flags[k] = 0.0
+    c = run.constraints
+    if method.touching:
+        copy(run.contacts.motion.flags, run.contacts.transitions.kept, run.contacts.n_flags)
+        for k in range(run.contacts.n_flags):
+            run.contacts.motion.flags[k] = 0.0
     run.time[0] = t
     c.position(run.time, y, run.block, c.after)
     c.position(run.time, c.after, run.block, c.before)
     c.velocity(run.time, c.before, run.block, y)
-    copy(work.kept, flags, run.contacts.n_flags)
+    if method.touching:
+        copy(run.contacts.transitions.kept, run.contacts.motion.flags, run.contacts.n_flags)
+
+
+@kernel
+def is_met(run: RunData, t: float, y: Reals) -> bool:
+    """Whether the state y meets the constraints, up to what a projection may leave."""
+    c, s, met = run.contacts, run.switches, True
+    if s.misses > 0:
+        allowed = tolerances.PRINTED_TOLERANCE * max(1.0, largest(y, c.work))
+        run.time[0] = t
+        c.observed(run.time, y, run.block, c.energies)
+        for k in range(s.misses):
+            met = met and fabs(c.energies[s.residuals + k]) <= allowed
+    return met
 
 
 @kernel
@@ -236,8 +281,9 @@ def has_mode(method: LoopMethod, run: RunData, t: float, y: Reals) -> bool:
     work.row = c.made
     run.time[0] = t
     c.transit(c.motion, work, run.time, y)
-    noted = is_noted(method, run, t, -1)
-    return work.status == CHANGED and noted
+    if work.status != CHANGED:
+        return False
+    return is_noted(method, run, t, -1)
 
 
 @kernel

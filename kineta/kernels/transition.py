@@ -13,7 +13,7 @@ from kineta.kernels.language import fabs, kernel
 from kineta.kernels.runge_kutta import record
 from kineta.kernels.sampling import end_calm, is_last_wanted, note_case, note_step
 from kineta.kernels.stage_evaluation import LoopMethod, lowest_pivot
-from kineta.kernels.switching import energy, is_switched, look_at, mark_zeros
+from kineta.kernels.switching import energy, is_switched, look_before, mark_zeros
 from kineta.kernels.vectors import copy, largest
 from kineta.memory import Reals
 
@@ -68,7 +68,7 @@ def carry_over(method: LoopMethod, run: RunData, known: bool) -> None:
     """
     s = run.switches
     if not known:
-        look_at(run, run.t, run.new, s.old)
+        look_before(method, run, run.t, run.new)
     able = is_switched(method, run, run.t, run.new)
     if method.touching:
         end_calm(run)

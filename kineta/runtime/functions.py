@@ -42,6 +42,7 @@ class StateLayout:
     guards, loads, pivots : quadratures for error control: names of guards of contacts and switches, number of loads, number of
         pivots of constraints; no function depends on them
     levels : number of residuals at the end of the observed quantities: constraints, their rates, then ``programs``
+    misses : number of those of constraints and their rates, which are the first
     programs : index of the program of each residual, up to its own highest derivative
     multipliers : names and units, ``""`` where unknown
     gradients : numbers of programs and speeds
@@ -60,6 +61,7 @@ class StateLayout:
     order: int = 2
     pivots: int = 0
     levels: int = 0
+    misses: int = 0
     multipliers: Mapping[str, str] = field(default_factory=dict)
     gradients: tuple[int, int] = (0, 0)
     edges: tuple[int, ...] = ()
@@ -124,6 +126,7 @@ def run_functions(
         order=d.programs.s if system.programs else 2,
         pivots=len(pivots),
         levels=len(levels),
+        misses=len(d["constraints"].refs) if d.constraint_rows else 0,
         multipliers=dict.fromkeys(labels, "") | multiplier_units(system, labels),
         gradients=(len(system.programs), len(d.symbols.v)),
         edges=tuple(k for k, _ in edges),

@@ -104,8 +104,7 @@ def _ensemble(task: SimulationProblem, rate0: FloatArray) -> Ensemble:
     def memory() -> Iterator[Problem]:
         switching = None
         if task.system.switches or task.made.forces.sampled:
-            values = code.switch_address if task.system.switches else 0
-            switching = loop_switches(task, values, code.setup_function.address, code.observed.address)
+            switching = loop_switches(task)
         if contacts is None:
             yield replace(problem(), switching=switching)
         else:
@@ -186,8 +185,7 @@ class Histories:
         transitions: Callable[[], CaseTransitions],
         brought: Sequence[str],
     ) -> None:
-        self._names, self._tangents = [t.name for t in touches], [len(t.tangents) for t in touches]
-        self._switches, self._found, self._brought = switches, transitions, brought
+        self._touches, self._switches, self._found, self._brought = touches, switches, transitions, brought
 
     @once
     def _transitions(self) -> CaseTransitions:
@@ -195,19 +193,12 @@ class Histories:
 
     def _log(self, i: int) -> tuple[ContactLog, FloatArray]:
         """The log of case *i*, and the flags of its last mode."""
-        log, x = ContactLog(self._names, self._tangents), self._transitions
-        before, own = np.zeros((len(self._names), FLAGS)), slice(x.first[i], x.first[i + 1])
-        impacts = x.impacts[x.struck[i] : x.struck[i + 1]]
-        ends = np.searchsorted(impacts[:, -1], np.arange(own.start, own.stop), side="right").tolist()
+        log, x = ContactLog(self._touches, self._switches), self._transitions
+        before, own = np.zeros((len(self._touches), FLAGS)), slice(x.first[i], x.first[i + 1])
+        impacts = x.impacts[x.struck[i] : x.struck[i + 1]].copy()
+        impacts[:, -1] -= own.start
         modes = x.flags[own].reshape(own.stop - own.start, *before.shape)
-        rows = zip(x.t[own].tolist(), x.what[own].tolist(), modes, [0, *ends], ends, strict=False)
-        for k, (t, what, after, begin, end) in enumerate(rows):
-            if what < 0:
-                log.note(t, before, after, impacts[begin:end], start=k == 0)
-                before = after
-            else:
-                log.changes.append((t, f"{self._switches[what]} switches"))
-        return log, before
+        return log, log.note_all(x.t[own].tolist(), x.what[own].tolist(), modes, impacts, before, begun=True)
 
     def changes(self, i: int) -> tuple[tuple[float, str], ...]:
         """Changes of case *i*."""

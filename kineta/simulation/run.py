@@ -72,13 +72,18 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     contacts, gradients = None, None
     if task.has_modes:
         from kineta.hybrid.automaton import HybridRun, start_automaton
+        from kineta.hybrid.contact_log import ContactLog
+        from kineta.hybrid.switches import loop_switches
 
-        task, contacts = start_automaton(task, control)
+        log = ContactLog(code.layout.touches, [s.name for s in task.system.switches])
+        task, contacts = start_automaton(task, control, log)
         code, made = control.made.code, control.made
         settled = Projection(task.quaternions, made)
     problem = problem_of(task, code, made.h)
     if contacts is not None:
         problem = replace(problem, h=contacts.motion.words(), contacts=contacts.data)
+    if task.has_modes:
+        problem = replace(problem, switching=loop_switches(task))
     functions = MethodFunctions(
         loop=partial(integration_loop, projecting=problem.manifold is not None, touching=bool(code.layout.touches)),
         rate=lambda h: code.bound_rate(h),
@@ -105,7 +110,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
     hybrid, stepped = None, run if isinstance(run, SteppingRun) else None
     if task.has_modes:
         assert isinstance(run, NativeRun)
-        whole = hybrid = HybridRun(task, problem, run, control, contacts)
+        whole = hybrid = HybridRun(task, problem, run, control, contacts, log)
     if task.system.programs:
         from kineta.programs.controllability_watch import ControllabilityWatch
         from kineta.programs.native_restart import NativeRestart
@@ -128,7 +133,7 @@ def integrate(task: SimulationProblem, bar: Progress) -> Solution:
         rejected=np.array([whole.rejected]),
         zeros=EventZeros.listed(zeros, len(task.y0)),
         changes=[tuple(hybrid.changes) if hybrid else ()],
-        impacts=[tuple(contacts.log.impacts) if contacts else ()],
+        impacts=[tuple(hybrid.log.impacts) if hybrid else ()],
         notes=[contacts.notes() if contacts else stepped.notes() if stepped else ()],
         domains={0: domain},
         record=record,

@@ -20,7 +20,7 @@ from kineta.kernels.standalone.contact_changes import (
     put_change,
     tell,
 )
-from kineta.kernels.switching import is_switched, look_at, mark_hearing, mark_zeros
+from kineta.kernels.switching import is_switched, look_before, mark_hearing, mark_zeros
 from kineta.kernels.transition import first_change, keep_zeros
 from kineta.kernels.vectors import copy
 
@@ -58,7 +58,7 @@ def act(method: LoopMethod, run: RunData, x: ContactChanges, t: float) -> int:
     """Let the switches that are marked act at the time t in the ``state`` ahead, and list what changes; 0, or why the run cannot
     go on.
     """
-    look_at(run, t, x.state, run.switches.old)
+    look_before(method, run, t, x.state)
     x.found = 0
     return act_after(method, run, x, t)
 

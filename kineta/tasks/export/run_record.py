@@ -161,7 +161,7 @@ def run_record(task: SimulationProblem, numbers: Mapping[str, int], behind: int 
         set_contacts(run, contacts, rows)
         changes.update(flags=np.zeros(code.layout.flags))
     if system.switches:
-        switching = loop_switches(task, numbers[SWITCHES], numbers[SETUP], numbers["observed"])
+        switching = loop_switches(task, (numbers[SWITCHES], numbers[SETUP], numbers["observed"]))
         set_switches(run, replace(problem, switching=switching, contacts=contacts), rows)
         run.switches.update(given=given)
         changes.update(state=np.zeros(len(y0)))
