@@ -8,7 +8,8 @@ writing; a row violated in all of them is never redundant merely for its vanishi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,13 +47,29 @@ class Redundancy:
         """Sentence on the redundant constraints among *total* rows; ``''`` where all are independent."""
         if not self.left_out:
             return ""
-        k = len(self.left_out)
         groups = "; ".join(
             f"{name} follows from {', '.join(others)}" if others else f"{name} changes with no motion"
             for name, others in zip(self.left_out, self.others, strict=True)
         )
-        verb = "is" if k == 1 else "are"
-        return f"{k} of {total} rows of constraints {verb} redundant and left out ({groups}): their reactions are indeterminate"
+        return _sentence(len(self.left_out), total, groups)
+
+
+def _sentence(k: int, total: int, groups: str) -> str:
+    verb = "is" if k == 1 else "are"
+    return f"{k} of {total} rows of constraints {verb} redundant and left out ({groups}): their reactions are indeterminate"
+
+
+_SENTENCE = re.compile(
+    r"(\d+) of (\d+) rows of constraints (?:is|are) redundant and left out \((.*)\): their reactions are indeterminate"
+)
+
+
+def joined_notes(notes: Iterable[str]) -> list[str]:
+    """The *notes* on components of a model, with one on the redundant constraints of all, in the place of the first."""
+    found = {note: _SENTENCE.fullmatch(note) for note in notes}
+    told = [own.groups() for own in found.values() if own is not None]
+    joint = _sentence(sum(int(k) for k, *_ in told), sum(int(n) for _, n, _ in told), "; ".join(own[2] for own in told))
+    return [*dict.fromkeys(note if own is None else joint for note, own in found.items())]
 
 
 def find_redundancy(constraints: NumericConstraints, t: float, state: State) -> Redundancy:

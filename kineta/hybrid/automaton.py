@@ -59,7 +59,7 @@ class HybridRun(SampledRun):
         self._since: deque[float] = deque(maxlen=CHATTER)
 
     def __iter__(self) -> Iterator[Segment]:
-        end, jumped = self._run.problem.t1, False
+        end, jumped, held = self._run.problem.t1, False, False
         if self.contacts is not None and (heard := self._heard(self.contacts.struck)):
             yield from self._transition(self.task.t0, self.problem.y0, heard, end, self.control.made)
             jumped = True
@@ -67,8 +67,8 @@ class HybridRun(SampledRun):
             t, y, fired = self.task.t0, self.problem.y0, None
             for piece in self._run:
                 segment, fired = self._cut(self._noted(piece, jumped))
-                yield segment
-                jumped = False
+                yield replace(segment, held=held) if held else segment
+                jumped = held = False
                 if segment.end and fired is None:
                     return
                 if len(segment.t):
@@ -82,7 +82,7 @@ class HybridRun(SampledRun):
                 following = self.control.take(y)
                 if following is None:
                     return
-                end = following
+                end, held = following, True
                 if self._is_free():
                     self._loop.go_on(end, self._block())
                     continue

@@ -79,16 +79,18 @@ class SampledControl:
         return self.task.t1 if self._next is None else self._next[0]
 
     def at(self, t: FloatArray) -> FloatArray:
-        """Forces (k, nv) held from the times *t* (k,) on."""
-        which = np.searchsorted(self._sign * np.array(self.times), self._sign * t, side="right") - 1
-        return np.asarray(np.array(self.forces)[which.clip(0)])
+        """Forces (k, nv) held from the times *t* (k,) of a motion on; before them for the former of two rows at one time."""
+        times, at = self._sign * np.array(self.times), self._sign * t
+        before, which = (np.searchsorted(times, at, side=side) - 1 for side in ("left", "right"))
+        return np.asarray(np.array(self.forces)[np.where(np.diff(at, append=np.nan) == 0, before, which).clip(0)])
 
 
 def _place(names: Sequence[str], name: str) -> int:
     """The place of a series among what is observed: two energies, then *names*."""
     if name not in names:
         raise ArgumentError(
-            f"The control reads '{name}', which is no series of the run.{nearest_or_listed(name, names)}"
+            f"The control reads '{name}'; expected an output of the model, or a force of a constraint or contact."
+            f"{nearest_or_listed(name, names)}"
         )
     return 2 + names.index(name)
 
@@ -118,18 +120,19 @@ class SampledRun:
         return self._run.rejected
 
     def __iter__(self) -> Iterator[Segment]:
-        y, end = self.problem.y0, self._run.problem.t1
+        y, end, held = self.problem.y0, self._run.problem.t1, False
         while True:
             reached = None
             for segment in self._run:
-                yield replace(segment, mode=self.control.made)
+                yield replace(segment, mode=self.control.made, held=held)
                 if segment.end:
                     return
+                held = False
                 reached, y = float(segment.t[-1]), segment.y[-1]
             if reached != end:
                 return
             following = self.control.take(y)
             if following is None:
                 return
-            end = following
+            end, held = following, True
             self._run.go_on(end, self.control.made.h)

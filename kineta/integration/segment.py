@@ -34,7 +34,7 @@ class Segment:
     by the method: event index (m,), times (m,) and states (m, n); with ``odd`` the events of the last step are still to be
     located. ``changed`` are transitions of contacts. ``problem`` is the last solved problem, ``mode`` the caller's mode
     at its start, ``later`` the rows from which on other modes hold, with these modes; ``jumped`` marks a start (t0, y0) that
-    differs from the end of the previous segment.
+    differs from the end of the previous segment, and ``held`` one from which on other sampled forces are held.
     """
 
     t0: float
@@ -50,6 +50,7 @@ class Segment:
     mode: Any = None
     later: Sequence[tuple[int, Callable[[], Any]]] = ()
     jumped: bool = False
+    held: bool = False
 
     def modes(self, t: FloatArray) -> Iterator[tuple[slice, Any]]:
         """The modes of the sorted times *t*, as slices; a time of transition belongs to the mode before it."""

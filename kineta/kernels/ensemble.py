@@ -56,6 +56,8 @@ def integrate_cases(method: LoopMethod, run: RunData) -> int:
             status = EVENT if is_end(method, run, run.sampling.ended) else GIVEN_UP
         if (method.touching or method.switching) and status == DONE and has_samples(run):
             status = take_sample(method, run)
+            if status == GOES_ON:
+                observe_again(method, run)
         if status == GOES_ON and run.accepted >= run.sampling.ensemble.max_steps:
             status = OUT_OF_STEPS
         if status != GOES_ON:
@@ -203,6 +205,15 @@ def take_sample(method: LoopMethod, run: RunData) -> int:
     if run.events.undefined:
         return GIVEN_UP
     return EVENT if run.switches.stopped >= 0 else GOES_ON
+
+
+@kernel
+def observe_again(method: LoopMethod, run: RunData) -> None:
+    """Record the state at a sample under the forces from then on."""
+    every, number, place = run.sampling.ensemble, run.sampling.number, run.sampling.recorded - 1
+    if place >= 0 and every.grid[place] == run.t:
+        copy(run.y, every.samples[(number * every.times + place) * run.n :], run.n)
+        observe(method, run, run.t, every.samples[(number * every.times + place) * run.n :], place)
 
 
 @kernel

@@ -89,6 +89,11 @@ def multiplier_units(system: System, names: Iterable[str]) -> dict[str, str]:
     return {n: _written(kind, False) for n, kind in _multipliers(system, names, _symbols(system)).items()}
 
 
+def multiplier_dimensions(system: System, names: Iterable[str]) -> dict[str, Dimension]:
+    """Dimensions of the multipliers *names*, where they follow."""
+    return {n: kind.dimension for n, kind in _multipliers(system, names, _symbols(system)).items()}
+
+
 def level_unit(system: System, row: str, order: int, rate: int) -> str:
     """Unit of the residual of a *row* of constraints of this *order*, or of its derivative of order *rate*; ``''`` if unknown."""
     found = _multipliers(system, [f"{MULTIPLIER}{row}"], _symbols(system)).get(f"{MULTIPLIER}{row}")

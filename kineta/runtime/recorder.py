@@ -96,6 +96,8 @@ class Recorder:
     def segment(self, segment: Segment, end: tuple[float, FloatArray] | None) -> None:
         """Record *segment* up to the *end* of the run in it, a time and state."""
         until = None if end is None else end[0]
+        if segment.held:
+            self._pass_sample(segment)
         if segment.t[-1] != segment.t0:  # else a switch has ended the run
             self.steps += len(segment.t) - (0 if segment.changed is None else len(segment.changed.rows))
         before = segment.t[-2] if len(segment.t) > 1 else segment.t0
@@ -115,6 +117,17 @@ class Recorder:
                 self._add(segment.t[part], segment.y[part].copy(), mode)
         if end is not None and (not self.rows or self.rows[-1][0][-1] != last):
             self._add(np.array([last]), y[None].copy(), self.mode)
+
+    def _pass_sample(self, segment: Segment) -> None:
+        """Put the last row, where it is at the start of *segment*, on this side of the sample there, as the forces that are
+        shown.
+        """
+        if self.rows and self.rows[-1][0][-1] == segment.t0 and not (segment.jumped and self.grid is None):
+            t, y, mode = self.rows[-1]
+            at = segment.y0[None].copy() if segment.jumped else y[-1:]
+            if segment.jumped:
+                self.project(t[-1:], at, segment.mode)
+            self.rows[-1:] = [(t[:-1], y[:-1], mode)] * (len(t) > 1) + [(t[-1:], at, segment.mode)]
 
     def stop(self) -> None:
         """Record the end of a run that has ended early, where no row has it."""

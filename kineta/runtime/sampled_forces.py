@@ -77,7 +77,7 @@ def sampled(values: Function | ArrayLike, rate: float | ArrayLike, *, reads: str
     For all speeds a sample is (nv,), one number for all, or a mapping of some speeds to numbers; for the force on one speed, a
     number. Raises :class:`ArgumentError` for a rate that is not positive and a table that is none.
 
-    reads : names of outputs of the model and of forces of constraints and contacts (``lambda.floor.n``), as sensors:
+    reads : none, or names of outputs of the model and of forces of constraints and contacts (``lambda.floor.n``), as sensors:
         ``f(t, q, v, y)`` takes their values y (k,). They are those under the forces held until then, one sample late; at the
         start those without sampled forces
     """

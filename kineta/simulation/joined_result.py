@@ -10,6 +10,7 @@ import numpy as np
 
 from kineta.arrays import FloatArray, IntArray
 from kineta.codegen.numpy import FUNCTIONS
+from kineta.consistency.redundancy import joined_notes
 from kineta.model.dimensions import output_units
 from kineta.model.named_expressions import Outputs
 from kineta.model.parameters import named_values
@@ -79,7 +80,7 @@ def joined_result(
         y_events=tuple(joint.states(at).T for at in events),
         event_names=tuple(e.name for e in given.watched),
         sol=joint if dense_output else None,
-        notes=(*dict.fromkeys(note for run in each for note in run.notes), *undefined),
+        notes=(*joined_notes(note for run in each for note in run.notes), *undefined),
         changes=tuple(sorted((c for run in each for c in run.changes), key=lambda change: sign * change[0])),
         impacts=tuple(sorted((i for run in each for i in run.impacts), key=lambda impact: sign * impact.t)),
     )

@@ -128,3 +128,20 @@ def test_what_is_no_series_is_named() -> None:
         kn.sampled([1.0, 2.0], 10, reads="touch")
     with pytest.raises(kn.ModelError, match=r"unknown symbol 'lambda.flor.n'. Did you mean 'lambda.floor.n'\?"):
         kn.loads(BALL + "when up : lambda.flor.n >= 0 : stop;")
+
+
+def test_forces_that_switches_watch_have_units() -> None:
+    with pytest.raises(kn.ModelError, match=r"the right side of switch 'h' must be a force .*, found a length"):
+        kn.loads(BALL + "when h : lambda.floor.n >= 5 m : n = 1;")
+    with pytest.raises(kn.ModelError, match=r"a force .* and a length .* cannot be added"):
+        kn.loads(BALL + "when h : lambda.floor.n + 1 m >= 0 : n = 1;")
+    assert kn.loads(BALL + "when h : lambda.floor.n >= 5 N : n = 1;").switches
+
+
+def test_control_reads_outputs_and_forces_alone() -> None:
+    system = kn.loads(BALL)
+    for name in ("x", "kinetic_energy", ""):
+        with pytest.raises(kn.ArgumentError, match=f"The control reads '{name}'; expected an output of the model, or a force"):
+            kn.simulate(system, 0.1, tau=kn.sampled(lambda t, q, v, y: [0.0, 0.0], 10, reads=name))
+    run = kn.simulate(system, 0.1, tau=kn.sampled(lambda t, q, v: [0.0, 0.0], 10, reads=()))
+    assert run.success

@@ -70,6 +70,19 @@ def test_rows_are_held_from_their_times_on() -> None:
     assert steady["tau.x'"].tolist() == [1, -2, 4, 4, 4, 4, 4, 4, 4]
 
 
+@pytest.mark.parametrize("given", [{}, {"samples": 21}, {"dense_output": True}, {"samples": 21, "v": [[0.0], [0.5]]}])
+@pytest.mark.parametrize("text", ["", "limit stop : x <= 0.05; friction dry = 0.1 on x;"])
+@pytest.mark.parametrize("table", [True, False])
+def test_a_row_at_a_sample_shows_forces_and_what_they_do(text: str, table: bool, given: dict[str, Any]) -> None:
+    system = kn.loads(
+        f"M | Sx(x) = 2; coordinates x; output a = x'', f = {'lambda.dry - lambda.stop.upper' if text else 0}; {text}"
+    )
+    held = kn.sampled(1 + np.sin(np.arange(10.0)), 10) if table else kn.sampled(lambda t, q, v: 1 + np.sin(10 * t), 10)
+    run = kn.simulate(system, 1.0, tau=held, **given)
+    for own in [run] if run.cases is None else map(run.case, range(2)):
+        assert 2 * own["a"] == pytest.approx(own["tau.x'"] + own["f"], abs=1e-12)
+
+
 def test_backwards_the_rate_counts_from_the_start() -> None:
     asked: list[float] = []
     kn.simulate(MASS, (1.0, 0.5), tau=kn.sampled(lambda t, q, v: asked.append(t) or 0.0, 8))

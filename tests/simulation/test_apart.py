@@ -300,3 +300,10 @@ def test_a_switch_that_stops_one_part_stops_all() -> None:
         assert run.message.split(";")[0] == common.message.split(";")[0]
         np.testing.assert_allclose(run.t[-1], common.t[-1], atol=1e-9)
         np.testing.assert_allclose(run.y[:, -1], common.y[:, -1], atol=1e-7)
+
+
+def test_redundant_constraints_of_all_parts_are_told_in_one_sentence() -> None:
+    text = "A | Sx(x) = 1; B | Sx(y) = 1; C | Sx(u) = 1; D | Sx(w) = 1; coordinates x, y, u, w;"
+    text += "constraint a : x = y; constraint aa : 2*x = 2*y; constraint b : u = w; constraint bb : 3*u = 3*w;"
+    (note,) = kn.simulate(kn.loads(text), 1.0).notes
+    assert note.startswith("2 of 4 rows of constraints are redundant and left out (aa follows from a; b")

@@ -20,6 +20,7 @@ from kineta.model.axis import LETTERS
 from kineta.model.body import GROUND, Body, Inertia, Point
 from kineta.model.checks.diagnostics import CheckError
 from kineta.model.coercion import Vector3, vector
+from kineta.model.dimensions import multiplier_dimensions
 from kineta.model.io.kin_diagnostics import check_depth, syntax_error
 from kineta.model.io.kin_expressions import Node, Reader
 from kineta.model.io.kin_grammar import GRAMMAR, STARTS, Grammar, extended
@@ -32,7 +33,7 @@ from kineta.model.name_inference import infer_coordinates
 from kineta.model.named_expressions import Let, Output, dependency_order
 from kineta.model.parameters import Parameter
 from kineta.model.quasi import Quasi
-from kineta.model.reserved_symbols import POINT_COMPONENTS
+from kineta.model.reserved_symbols import MULTIPLIER, POINT_COMPONENTS
 from kineta.model.system import System
 from kineta.model.units import Dimension
 from kineta.threads import once
@@ -164,9 +165,16 @@ class _Statements:
         self._take(s for s in statements if s.data == "quasi")
         self._take(s for s in statements if s.data not in ("include", "quasi", *_DECLARED, *_FRAMES))
         try:
-            return self._system()
+            system = self._system()
         except CheckError as fault:
             raise self._placed(fault) from None
+        watched = [name for switch in system.switches for name in switch.watched.symbols()]
+        if forces := multiplier_dimensions(system, (name for name in watched if name.startswith(MULTIPLIER))):
+            self.reader.moving = {**self.reader.moving, **forces}
+            self._take(
+                s for s in statements if s.data == "when"
+            )  # anew, since the dimensions of forces are known by now
+        return system
 
     def _take(self, statements: Iterable[Node]) -> None:
         for statement in statements:
